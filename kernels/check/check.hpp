@@ -3,7 +3,7 @@
 ///
 /// The arithmetic is the judge's own (residual.hpp), without BLAS. It has the same bits on every CPU and with
 /// any number of threads. It holds over the whole range of exponents: norms, products and quotients neither
-/// overflow nor vanish. u is the unit roundoff of T (2^-24 or 2^-53), v its smallest normal number.
+/// overflow nor vanish. `u` is the unit roundoff of T (2^-24 or 2^-53), `v` its smallest normal number.
 
 #include <string>
 #include <vector>
@@ -45,8 +45,8 @@ struct Findings {
 /// The terms with v allow for the rounding of answers near the smallest normal number; elsewhere they do not
 /// show. Only NaN or Inf in the answer or an operand gives ratio = infinity. A quotient beyond the range of
 /// double is its largest number, and one that is not 0 never becomes 0. `ratio_bound` is at most a thousandth
-/// of max(1, ratio). In large problems (n above some 100) whose factors have grown by more than 1e3 it may be
-/// more, but leaves no doubt of the verdict by this tolerance.
+/// of max(1, ratio). It may be more in large problems (n above some 100) whose factors have grown by more
+/// than 1e3. Even then it leaves no doubt of the verdict by this tolerance.
 /// @pre shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);

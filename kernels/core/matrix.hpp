@@ -74,8 +74,8 @@ struct Shape {
   }
 };
 
-/// The inputs of a trial on the host, in the shapes that the problem's row gives. x_true: what the right-hand
-/// sides were made of, as large as b, empty if unknown.
+/// The inputs of a trial on the host, in the shapes that the problem's row gives. `x_true` is what the
+/// right-hand sides were made of, as large as b, empty if unknown.
 template <class T>
 struct Inputs {
   Shape shape;

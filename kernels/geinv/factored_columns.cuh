@@ -4,7 +4,7 @@
 /// Columns of X depend on nothing but L and U: a warp takes 8 or 16 of them through both substitutions. L and
 /// U come in squares of 32 x 32 elements into shared memory, for all warps of a block. Products of tiles of
 /// 8 x 8 are those of triangle_tiles.cuh, transposed: rows of A and D are columns of X. So thread t of quad g
-/// has of tile i the rows 8i + 2t and 8i + 2t + 1 of column g, and what it finished is what it needs as A: it
+/// has, of tile i, the rows 8i + 2t and 8i + 2t + 1 of column g. What it finished is what it needs as A. It
 /// keeps that in a place of its own, and no other thread reads it. Tiles on the diagonal are multiplied by
 /// their inverses. That of U may be large: what it leaves is multiplied once more, so that the error is that
 /// of a substitution.
@@ -25,8 +25,8 @@ constexpr int pitch = lu::triangle_stride;
 constexpr int square_size = side * pitch;
 constexpr int pairs = side / 2;  ///< of a column of it
 
-/// A warp has so many sets of eight columns, a block so many warps, and `Ahead` squares are on their way
-/// while one is in use.
+/// A warp has `Sets` sets of eight columns, a block `Warps` warps. `Ahead` squares are on their way while one
+/// is in use.
 template <int Sets, int Warps, int Ahead>
 struct Share {
   static constexpr int sets = Sets, warps = Warps, ahead = Ahead, threads = 32 * Warps;

@@ -3,15 +3,15 @@
 /// J. Soriano, IIT 2011, section 5.2.1.
 ///
 /// Two column-major matrices in place of [A | I]: `a`, which becomes the identity, and `x`, which begins as
-/// the identity and becomes the inverse. Iteration k: column k is copied to the host, which chooses the
-/// pivot; the device exchanges the rows, divides the pivot row and subtracts it from all others.
+/// the identity and becomes the inverse. In iteration k, column k is copied to the host, which chooses the
+/// pivot. The device exchanges the rows, divides the pivot row and subtracts it from all others.
 ///
 /// The paper works on all columns of both matrices in every iteration (`grid` full). With `grid` shrinking,
-/// columns of `a` up to k, which are never read again, and those of `x` where row k is 0 are left as they
-/// stand. Either way column k of `a` is not written: in the paper's kernels the pivot and the column of
-/// multipliers are overwritten while other thread blocks read them, two races. Its staging in shared memory,
-/// which no second thread reads, is dropped. Every product that is subtracted is one fma, so that all
-/// backends agree to the bit, and so do both grids.
+/// columns of `a` up to k are left as they stand: they are never read again. Columns of `x` where row k is 0
+/// are left too. Either way column k of `a` is not written. The paper's kernels overwrite the pivot and the
+/// column of multipliers while other thread blocks read them, two races. Its staging in shared memory, which
+/// no second thread reads, is dropped. Every product that is subtracted is one fma, so that all backends
+/// agree to the bit, and so do both grids.
 
 #include <algorithm>
 #include <cmath>
@@ -57,9 +57,9 @@ __global__ void normalise_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, 
   x.data[k + j * x.ld] /= pivot;
 }
 
-/// Subtracts row k from all others, a thread a row and a thread block's column: in `a` right of column k, in
-/// `x` where row k is not 0; or, `full`, everywhere but in column k of `a`. As long as no rows were
-/// exchanged, that is one element of either matrix a thread, or, `full`, both.
+/// Subtracts row k from all others, a thread a row and a thread block's column. It does so in `a` right of
+/// column k and in `x` where row k is not 0. With `full`, it does so everywhere but in column k of `a`. As
+/// long as no rows were exchanged, that is one element of either matrix a thread, or, `full`, both.
 template <class T>
 __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, bool full) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
@@ -76,7 +76,7 @@ __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, b
 }
 
 /// Replaces op.x by the inverse; op.a is used up. `find(column, count)` is the index of the pivot among
-/// column[0] … column[count - 1]; where the element there is 0, *info becomes the iteration, from 1, and all
+/// column[0] … column[count - 1]. Where the element there is 0, *info becomes the iteration, from 1, and all
 /// ends there, with op.x unfinished. The host waits for the device once a column (the paper's choice).
 template <class T, class Find>
 void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters, Find find) {

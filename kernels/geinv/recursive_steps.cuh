@@ -1,8 +1,8 @@
 #pragma once
-/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and copies; and the
+/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and copies. Also the
 /// solve of L X = I, where that is by other products than the inverse's.
 ///
-/// A block of 256 rows of U is solved with as getrf/recursive does with L: turned upside down, each row
+/// A block of 256 rows of U is solved with as getrf/recursive does with L. It is turned upside down, each row
 /// divided by its element on the diagonal.
 
 #include <algorithm>
@@ -38,9 +38,9 @@ void continue_matrix(Context& context, const T* from, std::int64_t ld, int n, T*
   simt::launch(context, continue_by_identity<T>, grid, dim3(threads), 0, from, ld, n, to, order);
 }
 
-/// The triangles on U's diagonal, upside down: of row i of U the elements right of the diagonal, divided by
-/// that one, go to row order - 1 - i of `turned` (order x 256), which is in turn block number (order - 1 - i)
-/// / 256; reciprocals[i] = 1 / u(i, i). A block takes 256 rows, gridDim.y columns.
+/// The triangles on U's diagonal, upside down. Row i of U right of the diagonal, divided by the diagonal's
+/// element, goes to row order - 1 - i of `turned` (order x 256). That row is in block number (order - 1 - i)
+/// / 256. `reciprocals[i]` is 1 / u(i, i). A block takes 256 rows, gridDim.y columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
     turn_triangles(const T* u, std::int64_t ldu, int order, T* turned, T* reciprocals) {
@@ -83,8 +83,8 @@ inline int larger_part(int count) {
   return part;
 }
 
-/// The rows of X = L^-1, L unit lower triangular, where X is the identity: those [first, first + count), of
-/// which the ones above are done, up to their last column.
+/// The rows of X = L^-1, L unit lower triangular, where X is the identity. They are [first, first + count),
+/// up to their last column; the ones above are done.
 template <class T, class Products>
 struct LowerInverse {
   Context& context;

@@ -1,12 +1,12 @@
 #pragma once
 /// Products of floats on tensor cores: every float as the sum of two halves, three products of four.
 ///
-/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. hi hi + hi lo + lo
-/// hi is one product of half-precision matrices with three times the inner size, accumulated in float. Tensor
-/// cores cut off, not round, what they add to their accumulator: the small products come first, while there
-/// is little to cut off, and after some hundred terms a sum ends, which is added to others in float, rounded.
-/// (H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32
-/// theoretical peak performance, IJHPCA 36, 2022.) half_steps.cuh says how they are scaled.
+/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. Then hi hi + hi lo +
+/// lo hi is one product of half-precision matrices with three times the inner size, accumulated in float.
+/// Tensor cores cut off, not round, what they add to their accumulator. So the small products come first,
+/// while there is little to cut off. After some hundred terms a sum ends and is added to others in float,
+/// rounded. (H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing
+/// the FP32 theoretical peak performance, IJHPCA 36, 2022.) half_steps.cuh says how they are scaled.
 
 #include <algorithm>
 

@@ -2,10 +2,10 @@
 /// The steps of a product by split halves beside the product of halves: exponents, scaling, splitting.
 ///
 /// Scaled by powers of two, A and B become A' = D1 A D2 and B' = D2^-1 B D3. D2 makes the largest element of
-/// a column of A' as large as that of the row of B' that it meets; D1 and D3 bring the largest of a row of A'
+/// a column of A' as large as that of the row of B' that it meets. D1 and D3 bring the largest of a row of A'
 /// and of a column of B' to 2^14 to 2^15. A half holds elements down to 2^-18 of that with all of its digits,
 /// and the second half what is left of them. So what each element of C keeps does not depend on how rows,
-/// columns or the inner index are graded, nor on where in float's range they are.
+/// columns or the inner index are graded. It does not depend on where in float's range they are either.
 
 #include <algorithm>
 #include <cmath>
@@ -100,7 +100,7 @@ struct Exponents {
 
 /// Pass 1: the largest of A's columns and of B's rows. Pass 2: of the rows of A D2 and of the columns of
 /// D2^-1 B. Blocks up to row_blocks * slices take 256 rows of a matrix in one of `slices` parts of its
-/// columns, the others a column of the other matrix each.
+/// columns. The others take a column of the other matrix each.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
                                                    Exponents found, int row_blocks, int slices) {
@@ -149,10 +149,10 @@ struct alignas(4 * sizeof(Half)) FourHalves {
   Half value[4];
 };
 
-/// Of A (m x inner) the halves [low, high, high], `m8` x 3 inner8 at `left`, by the first `left_blocks`
-/// blocks; of B (inner x n) in each column [high; low; high], 3 inner8 x n at `right`, by the others; zeros
-/// where m or the inner size end before the multiples of 8. A thread takes four elements of a column at a
-/// time. `first`: what A's first column is of the inner index of the whole product.
+/// The first `left_blocks` blocks write the halves [low, high, high] of A (m x inner), `m8` x 3 inner8, at
+/// `left`. The others write those of B (inner x n), in each column [high; low; high], 3 inner8 x n, at
+/// `right`. Zeros stand where m or the inner size end before the multiples of 8. A thread takes four elements
+/// of a column at a time. `first`: what A's first column is of the inner index of the whole product.
 template <class T>
 __global__ void __launch_bounds__(threads)
     split(MatrixView<const T> a, MatrixView<const T> b, Exponents found, int first, Half* left, int m8,

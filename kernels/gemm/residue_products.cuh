@@ -1,8 +1,8 @@
 #pragma once
 /// Products of floats or doubles by residues: Ozaki's scheme II on 8-bit integer tensor cores.
 ///
-/// A and B, scaled by rows and columns to integers, are reduced modulo N coprime numbers up to 256; the N
-/// products of bytes are exact in 32 bits; the Chinese remainder theorem gives the product of the integers.
+/// A and B, scaled by rows and columns to integers, are reduced modulo N coprime numbers up to 256. The N
+/// products of bytes are exact in 32 bits. The Chinese remainder theorem gives the product of the integers.
 /// (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC
 /// '25 workshops, arXiv:2508.03984.) Elements are rounded once, when they are scaled; nothing else is lost.
 
@@ -34,8 +34,8 @@ class ResidueProducts {
         facts_(reinterpret_cast<Facts*>(exponents_ + room.exponents)) {}
 
   /// The product by `count` moduli; 0: by as many as make it as right as one in T. Waits for what tells.
-  /// Returns how many; 0: C was left alone, for elements are not finite, out of range, too different in size
-  /// or the inner size is too large. @pre count is at most what memory was taken for; column-major
+  /// Returns how many; 0: C was left alone. Then elements are not finite, out of range or too different in
+  /// size, or the inner size is too large. @pre count is at most what memory was taken for; column-major
   int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
     if (a.cols > most_inner || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;

@@ -2,7 +2,7 @@
 /// The steps of a product by residues beside the products of bytes: scaling, residues, reconstruction.
 ///
 /// Row i of A is scaled by 2^(bits - e), e the least with |a| <= 2^e, and rounded to integers, columns of B
-/// likewise. Both lie with the inner index running fastest, padded with zeros to multiples of 16: that is how
+/// likewise. Both lie with the inner index running fastest, padded with zeros to multiples of 16. That is how
 /// products of bytes are fastest, and what they ask for.
 
 #include <cmath>

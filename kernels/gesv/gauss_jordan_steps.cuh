@@ -2,13 +2,13 @@
 /// Gauss-Jordan elimination with partial pivoting, as gesv/gauss_jordan_global and gesv/gauss_jordan_shared
 /// share it, after X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination".
 ///
-/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Iteration i: column i is copied to
-/// the host, the host finds the pivot, the device exchanges the rows, computes the multipliers and subtracts
-/// the pivot row from all others. At the end the right-hand sides are divided by the diagonal.
+/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. In iteration i, column i is copied
+/// to the host, and the host finds the pivot. The device exchanges the rows, computes the multipliers and
+/// subtracts the pivot row from all others. At the end the right-hand sides are divided by the diagonal.
 ///
-/// The paper has N x N threads in every iteration, and all of them work, also left of the pivot, where there
-/// are zeros by then (`grid` full). With `grid` shrinking, columns up to i, which are done, have no threads
-/// and are left as they stand. The answer is the same to the bit: zeros are subtracted there.
+/// The paper has N x N threads in every iteration (`grid` full). All of them work, also left of the pivot,
+/// where there are zeros by then. With `grid` shrinking, columns up to i, which are done, have no threads and
+/// are left as they stand. The answer is the same to the bit: zeros are subtracted there.
 
 #include <cmath>
 #include <cstdint>
@@ -58,8 +58,8 @@ __global__ void normalise(MatrixView<T> a) {
   for (std::int64_t c = a.rows; c < a.cols; ++c) row[c] /= row[j];
 }
 
-/// What iteration i subtracts: a thread an element of the columns from `first` on, of which those before
-/// `begin` are left out; column i becomes 0. `first` is the beginning of a tile, so that warps load whole
+/// What iteration i subtracts: a thread an element of the columns from `first` on. Those before `begin`
+/// are left out; column i becomes 0. `first` is the beginning of a tile, so that warps load whole
 /// lines.
 template <class T>
 struct Elimination {

@@ -3,8 +3,8 @@
 /// GPU Architecture", TU Wien 2017, sections 4.3.1 and 4.3.2.
 ///
 /// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Every product that is subtracted is
-/// one fma, so that all backends agree to the bit; and x - 1 x is exactly 0, which the test for a zero factor
-/// needs.
+/// one fma, so that all backends agree to the bit. Also, x - 1 x is exactly 0, which the test for a zero
+/// factor needs.
 
 #include <algorithm>
 #include <cmath>
@@ -33,8 +33,8 @@ __device__ inline void keep_smallest(int* info, int value) {
 }
 
 /// Where the stages of an elimination tell of a zero pivot. The blocks of one stage know nothing of each
-/// other: all of them run to their end, so that `own` is the smallest index that any of them met, and only
-/// the next stage, which has it as `earlier`, does nothing. `earlier` is null for the first.
+/// other, and all of them run to their end. So `own` is the smallest index that any of them met. Only the
+/// next stage, which has it as `earlier`, does nothing. `earlier` is null for the first.
 struct StageInfo {
   const int* earlier;
   int* own;  ///< 0 before the stage
@@ -97,7 +97,7 @@ __device__ bool eliminate_row(Row target, Row row, int column, int columns) {
 }
 
 /// One stage: stripe p of `stride` eliminates within the rows p, p + stride, p + 2 stride, …. The k-th of
-/// them is normalised at column k. With one stripe that is Gaussian elimination without pivoting; with more
+/// them is normalised at column k. With one stripe that is Gaussian elimination without pivoting. With more,
 /// the divisors lie off the diagonal, and the matrix is left as a staircase with steps of `stride` rows.
 /// @param row_at row i of [A | B]
 template <class RowAt>

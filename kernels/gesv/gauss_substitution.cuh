@@ -1,7 +1,7 @@
 #pragma once
-/// Back substitution as the Gauss methods share it, after F. Fuhrmann, TU Wien 2017: sums by reduction within
-/// a block (section 4.3.1), and a pipeline of blocks with one lock an unknown (section 4.3.2): as he has it
-/// and, as a second form, with flags that one thread of a block looks at.
+/// Back substitution as the Gauss methods share it, after F. Fuhrmann, TU Wien 2017. It has sums by reduction
+/// within a block (section 4.3.1), and a pipeline of blocks with one lock an unknown (section 4.3.2). The
+/// pipeline is as he has it and, as a second form, with flags that one thread of a block looks at.
 ///
 /// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All ways add
 /// up in the same order, whatever the number of blocks: their answers agree to the bit.
@@ -32,8 +32,8 @@ __device__ void reduce_in_block(T* cache, T value) {
   }
 }
 
-/// A block a system solves row after row from the last: thread t sums up the products of the columns that are
-/// t modulo the number of threads (counted from the end), the block reduces, thread 0 subtracts from the
+/// A block a system solves row after row from the last. Thread t sums up the products of the columns that are
+/// t modulo the number of threads (counted from the end). The block reduces, thread 0 subtracts from the
 /// right-hand side.
 template <class T>
 __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
@@ -90,7 +90,7 @@ __device__ inline bool wait_until_solved(const int* solved, int known, int lowes
 
 /// The pipeline: position p of gridDim.x positions has the p-th of the contiguous, balanced pieces of the
 /// rows, from the last row up. A block sums up what is solved and waits for what is not. Positions are given
-/// out as blocks start, so that whom a block waits for has started and cannot be waiting for it: no order of
+/// out as blocks start. So whom a block waits for has started and cannot be waiting for it: no order of
 /// starting can hang.
 /// @pre solved[0 … n) and *tickets are 0
 template <class T>
@@ -163,7 +163,7 @@ __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t patience
 }
 
 /// The paper's pipeline: block b has the b-th of the contiguous pieces of n / gridDim.x rows, from the last
-/// row up, and the last block what is left over. Every thread of every block but the first polls the lock of
+/// row up. The last block has what is left over. Every thread of every block but the first polls the lock of
 /// each unknown that it reads, also of those that its own block solved. A block that starts before one that
 /// it waits for, with no room left for that one, would wait for ever: it gives up. What the paper leaves out
 /// and a right answer needs: x is visible before its lock opens, and is read from memory.

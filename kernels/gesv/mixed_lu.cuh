@@ -57,8 +57,8 @@ __global__ void __launch_bounds__(group)
   raise(&found->norm_of_a, sum);
 }
 
-/// C, the largest of its reciprocals, and R A C in float, with zeros below it down to `ld_out`; a block a
-/// column at a time.
+/// C, the largest of its reciprocals, and R A C in float, with zeros below it down to `ld_out`. A block takes
+/// a column at a time.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
@@ -106,9 +106,9 @@ class LuFactors {
   LuFactors(const System<T>& system, Workspace& memory)
       : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
 
-  /// Scales and factors. False where refinement is not worth trying: something is not finite or out of range,
-  /// a pivot is 0, a sample of the matrix is nearly singular in many directions, or the pivots
-  /// fall so fast that those to come would drown in float's rounding.
+  /// Scales and factors. False where refinement is not worth trying. Then something is not finite or out of
+  /// range, a pivot is 0, or a sample of the matrix is nearly singular in many directions. Or the pivots fall
+  /// so fast that those to come would drown in float's rounding.
   bool make(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

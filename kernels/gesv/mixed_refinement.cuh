@@ -24,9 +24,9 @@ namespace gaussweep::cuda::mixed {
 /// Right-hand sides go in lock-step: one reading of A and of the factors an iteration serves all. Each has
 /// its own Krylov space and its own end; what is done for one after its end is not used.
 ///
-/// The size of x = C y is taken as the largest of |y| times the smallest of C: columns count by what they
+/// The size of x = C y is taken as the largest of |y| times the smallest of C. Columns count by what they
 /// contribute to A x. By the largest of |x| itself, what rounding leaves in x beside small columns would pass
-/// for a large answer, against which every residual is small.
+/// for a large answer. Every residual is small against that.
 template <class T, class Factors>
 class Refinement {
  public:
@@ -227,8 +227,8 @@ class Refinement {
   float* single(int k) const { return reinterpret_cast<float*>(directions_ + k * step_); }
   std::int64_t n64() const { return n_; }
 
-  /// The factors in double, in place: those in float lie in the second half of the room, so that the first
-  /// half of those that are left never reaches any that is left.
+  /// The factors in double, in place. Those in float lie in the second half of the room. So the first half of
+  /// those that are left never reaches any that is left.
   void widen_factors() {
     context_.stage("widen");
     constexpr int kept = slices / 2;  // columns that fit into slices_ as they are

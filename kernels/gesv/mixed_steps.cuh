@@ -1,7 +1,7 @@
 #pragma once
 /// Looks at a matrix before and while it is factored in float, and the factors in double.
 ///
-/// The matrix of the iteration is R A C, R and C diagonal, of powers of two, by which its elements are about
+/// The matrix of the iteration is R A C, R and C diagonal, of powers of two. By these its elements are about
 /// 1 in size or smaller.
 
 #include <cuda_runtime.h>
@@ -82,9 +82,9 @@ static __global__ void __launch_bounds__(group)
   if (threadIdx.x == 0) found->scale_of_rows = 1 / most;
 }
 
-/// What the pivots so far tell: the smallest and the largest, and the mean of their binary logarithms in the
-/// last `window` columns and in as many that end `distance` before. One block. @pre window + distance <=
-/// columns
+/// What the pivots so far tell: the smallest and the largest, and two means of their binary logarithms. These
+/// are over the last `window` columns and over as many that end `distance` before. One block. @pre window +
+/// distance <= columns
 static __global__ void __launch_bounds__(group)
     inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* found) {
   double first = 0, last = 0, inverse = 0, most = 0;
@@ -110,8 +110,8 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// Row and column number i of the sample of an n x n matrix: spread, but not evenly, for what is in the
-/// matrix may have a period. @pre n >= sample
+/// Row and column number i of the sample of an n x n matrix. They are spread, but not evenly, for what is in
+/// the matrix may have a period. @pre n >= sample
 __device__ __forceinline__ int sampled(int i, int n) {
   const auto begin = static_cast<int>(static_cast<std::int64_t>(i) * n / sample);
   const auto end = static_cast<int>(static_cast<std::int64_t>(i + 1) * n / sample);
@@ -126,8 +126,8 @@ __device__ __forceinline__ int sampled(int i, int n) {
 enum class Given { all, lower, upper };
 
 /// The pivots of a sample, of its rows and the same columns, by partial pivoting, up to the first column that
-/// is 0: the smallest, and how many are below `low`. `scale`, if it is given, scales rows and columns of A.
-/// One block. @pre n >= sample
+/// is 0. It finds the smallest, and how many are below `low`. `scale`, if it is given, scales rows and
+/// columns of A. One block. @pre n >= sample
 template <class T>
 __global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t lda, int n, Given given,
                                                        const double* scale, float low, Scalars* found) {

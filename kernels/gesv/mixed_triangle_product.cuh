@@ -6,7 +6,7 @@
 namespace gaussweep::cuda::mixed {
 
 /// A C y for the symmetric matrix A of which the triangle is given: partial(row, band). A block has a tile of
-/// 128 x 128 of the triangle, which counts for the rows of both its bands, of the diagonal's tiles once.
+/// 128 x 128 of the triangle. It counts for the rows of both its bands, a tile of the diagonal once.
 template <class T, class Y>
 __global__ void __launch_bounds__(group)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,

@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, con
   if (row < n) x[place] = column_scale[row] * value;
 }
 
-/// w = R (sum of the slices), or R (b - it) where b is given; of the latter, before R, the largest, and the
-/// groups' sums of squares of w.
+/// w = R (sum of the slices), or R (b - it) where b is given. Of the latter also the largest, before R, and
+/// the groups' sums of squares of w.
 template <class T>
 __global__ void __launch_bounds__(group)
     gather_slices(const double* partial, int count, int n, const T* b, std::int64_t ldb,
@@ -192,8 +192,8 @@ static __global__ void __launch_bounds__(group)
   if (thread == 0) squares[blockIdx.x + static_cast<std::int64_t>(blockIdx.y) * blocks] = sum;
 }
 
-/// v = w / |w|, also to where a direction is made of it, there with its rows as they are `from`, if that is
-/// given; and |w| to found->h[place]; 0 where it is.
+/// v = w / |w|, also to where a direction is made of it. There its rows are as they are `from`, if that is
+/// given. `found->h[place]` becomes |w|. Where that is 0, so is v.
 template <class Z>
 __global__ void __launch_bounds__(group)
     normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, Z* z,

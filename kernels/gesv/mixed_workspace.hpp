@@ -33,7 +33,7 @@ inline double direct_ms(double n, std::int64_t nrhs) {
   return factor + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * eights);
 }
 
-/// The same with factors in float and the six iterations of a uniform matrix: between what an H200 takes and
+/// The same with factors in float and a uniform matrix's six iterations. It is between what an H200 takes and
 /// the 0.5 to 1 ms more of an H100. An iteration reads A and the factors once for all right-hand sides.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;

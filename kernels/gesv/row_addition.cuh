@@ -1,9 +1,9 @@
 #pragma once
-/// The preparation of F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations): a matrix with zeros becomes one
+/// The preparation of F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations). A matrix with zeros becomes one
 /// without by adding rows to each other, which does not change the solution. He describes it and leaves it
 /// unbuilt.
 ///
-/// It assures what he asks of a matrix, that no element is 0, and no more: the minors of the stripes may
+/// It assures what he asks of a matrix, that no element is 0, and no more. The minors of the stripes may
 /// still be 0, and then the row-cyclic methods fail.
 
 #include <cmath>
@@ -35,9 +35,9 @@ __device__ int first_in_block(int count, int* place, Holds holds) {
 constexpr int most_doublings = 30;
 
 /// One block goes down the rows. To a row with a 0 it adds the next row (from the first again, after the
-/// last) that has none in this column, once, or less it, or a multiple of it: so that no other element
-/// becomes 0. Where a column has nothing but zeros, or no multiple will do, *info becomes that column, from
-/// 1, and all ends there.
+/// last) that has none in this column. It adds that once, or subtracts it, or adds a multiple of it, so that
+/// no other element becomes 0. Where a column has nothing but zeros, or no multiple will do, *info becomes
+/// that column, from 1, and all ends there.
 template <class T>
 __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int* info) {
   __shared__ int place;

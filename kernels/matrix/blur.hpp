@@ -66,12 +66,12 @@ struct BlurSpec {
 std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t cols);
 
 /// The point-spread function as weights w(i, j), whose centre is ((rows - 1) / 2, (cols - 1) / 2). Then g(y,
-/// x) is the sum over i, j of w(i, j) f(y + i - (rows - 1) / 2, x + j - (cols - 1) / 2), from top left to
-/// bottom right. gaussian and box: symmetric, their sum is 1. motion: the line from the centre `length` - 1
-/// pixels in the direction of `angle`. Each pixel has the weight 1 - its distance from the line where that is
-/// positive. Their sum is 1; not symmetric. sharpen: 1 + 4 amount in the centre, -amount beside, above and
-/// below. file: as given. What exp, cos and sin return is rounded to a multiple of 2^-40, so that their last
-/// bit, which libraries disagree about, does not matter.
+/// x) is the sum over i, j of w(i, j) f(y + i - (rows - 1) / 2, x + j - (cols - 1) / 2). It is summed from
+/// top left to bottom right. `gaussian` and `box`: symmetric, their sum is 1. `motion`: the line from the
+/// centre `length` - 1 pixels in the direction of `angle`. Each pixel has the weight 1 - its distance from
+/// the line where that is positive. Their sum is 1; not symmetric. `sharpen`: 1 + 4 amount in the centre,
+/// -amount beside, above and below. `file`: as given. What exp, cos and sin return is rounded to a multiple
+/// of 2^-40, so that their last bit, which libraries disagree about, does not matter.
 /// @pre blur_fault says nothing
 HostMatrix<double> point_spread(const BlurSpec& spec);
 

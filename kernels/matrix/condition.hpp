@@ -9,10 +9,10 @@
 
 namespace gaussweep {
 
-/// The singular values of kind `condition`, as modes 1 to 5 of LAPACK's latms; the largest is 1 and, for n >
-/// 1, the smallest 1/condition. 1: one large, n - 1 small. 2: n - 1 large, one small. 3: geometric. 4:
-/// arithmetic. 5: random, their logarithms uniform; unlike latms, both ends are pinned so that the condition
-/// number is the one asked for.
+/// The singular values of kind `condition`, as modes 1 to 5 of LAPACK's latms. The largest is 1 and, for n >
+/// 1, the smallest 1/condition. Mode 1: one large, n - 1 small. Mode 2: n - 1 large, one small. Mode 3:
+/// geometric. Mode 4: arithmetic. Mode 5: random, their logarithms uniform. Unlike in latms, both ends are
+/// pinned so that the condition number is the one asked for.
 std::vector<double> singular_values(const MatrixSpec& spec);
 
 /// The largest condition number that a matrix of this precision can be given, 1/u: rounding its elements

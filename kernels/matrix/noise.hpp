@@ -25,8 +25,8 @@ struct NoiseSpec {
   double level = 0;
 };
 
-/// Adds noise to an image in grey levels. gaussian: independent, mean 0, nothing is clipped. salt_pepper: a
-/// struck pixel becomes 255 or 0, each with probability one half. A pixel's noise hangs on the seed and its
+/// Adds noise to an image in grey levels. `gaussian`: independent, mean 0, nothing is clipped. `salt_pepper`:
+/// a struck pixel becomes 255 or 0, each with probability one half. A pixel's noise hangs on the seed and its
 /// number alone.
 void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t seed);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// C = Q^T Q for a lower triangular Q, of C the lower triangle: squares on the diagonal at once, then level
-/// by level Q22^T Q21 beside them and Q21^T Q21 on top of them, over strips that skip zeros and what mirrors.
+/// C = Q^T Q for a lower triangular Q, of C the lower triangle. Squares on the diagonal come at once, then
+/// level by level Q22^T Q21 beside them and Q21^T Q21 on top of them. Strips skip zeros and what mirrors.
 
 #include <algorithm>
 #include <cstdint>

@@ -2,8 +2,8 @@
 /// The factor of posv/mixed_gmres: Cholesky of the scaled matrix in float.
 ///
 /// R = C scales the diagonal by powers of two to [1/2, 2). No other element is larger then. A little is added
-/// to the diagonal, above what rounding takes away: a matrix with a few tiny eigenvalues keeps pivots that
-/// are positive, and each of these costs an iteration instead of the factor. (N. J. Higham, S. Pranesh,
+/// to the diagonal, above what rounding takes away. A matrix with a few tiny eigenvalues then keeps positive
+/// pivots. Each of these eigenvalues costs an iteration instead of the factor. (N. J. Higham, S. Pranesh,
 /// Exploiting lower precision arithmetic in solving symmetric positive definite linear systems and least
 /// squares problems, SIAM J. Sci. Comput. 43, 2021)
 
@@ -29,9 +29,9 @@ __global__ void __launch_bounds__(group)
   if (i < n) row_scale[i] = column_scale[i] = scale;
 }
 
-/// Of a symmetric matrix of order n, of which one triangle is given, the other one, if it is to be
-/// `mirrored`; the scaled matrix's lower triangle in float at `out`, ld_out x ld_out, continued by an
-/// identity; and, of each tile of columns apart, ld_out apart, the sums of the rows of |A|, then those of the
+/// One triangle of a symmetric matrix of order n is given. Writes the other one, if it is to be `mirrored`.
+/// `out` gets the scaled matrix's lower triangle in float, ld_out x ld_out, continued by an identity. `sums`
+/// has each tile of columns apart, ld_out apart. It gets the sums of the rows of |A|, then those of the
 /// squares of A C beside the diagonal. A block takes a tile and its mirror image.
 template <class T>
 __global__ void __launch_bounds__(256)
@@ -148,8 +148,8 @@ class CholeskyFactors {
   bool upper() const { return uplo_ == Uplo::upper; }
   bool mirrored() const { return mirrored_; }
 
-  /// Scales and factors. False where refinement is not worth trying: something is not finite or out
-  /// of range, a pivot is not positive, or a sample tells of many tiny eigenvalues.
+  /// Scales and factors. False where refinement is not worth trying. Then something is not finite or out of
+  /// range, a pivot is not positive, or a sample tells of many tiny eigenvalues.
   bool make(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

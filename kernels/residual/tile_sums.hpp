@@ -13,7 +13,7 @@ template <class T>
 constexpr bool splits = std::is_same_v<T, double>;
 
 /// Of a sum's error, a term: in units of its row's times its column's largest element. In double the low sums
-/// of a block are k 2^-24 after k terms, so 32 roundings of them are 341 2^-77, 10.7 a term; products and the
+/// of a block are k 2^-24 after k terms. So 32 roundings of them are 341 2^-77, 10.7 a term. Products and the
 /// sum of two add 1, and the low sum's last roundings 2: below 16.
 template <class T>
 constexpr double error_of_term = splits<T> ? 0x1p-73 : 0x1p-48;

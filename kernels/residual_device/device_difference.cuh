@@ -29,7 +29,7 @@ __device__ __forceinline__ void stow(const Elements<T>& m, std::int64_t i, std::
 }
 
 /// ColumnGaps of every column, `width` of them a block. One thread a column, which includes in order what the
-/// whole block has made ready; the layouts of x and y need not be the same.
+/// whole block has made ready. The layouts of x and y need not be the same.
 template <class T, int width>
 __global__ void __launch_bounds__(gap_threads)
     gaps_kernel(Elements<T> x, Elements<T> y, std::int64_t unit, ColumnGaps* columns) {

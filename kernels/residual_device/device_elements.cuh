@@ -32,8 +32,8 @@ __device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, 
   return m.absolute ? fabs(value) : value;
 }
 
-/// What is taken of a line's elements x: the largest |x|, or the sum of |x| 2^-exponent or of its squares,
-/// from the first element to the last.
+/// What is taken of a line's elements x: the largest |x|, or the sum of |x| 2^-exponent or of its squares.
+/// Sums go from the first element to the last.
 enum class Fold { largest, sum, squares };
 
 /// Rows or columns of a matrix.

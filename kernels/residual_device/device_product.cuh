@@ -2,9 +2,9 @@
 /// The judge's product C - L R on a device: residual.cpp's sums, element for element the same operations in
 /// the same order, so the same bits. Portable.
 ///
-/// A block computes a tile of 64 x 64, a thread 16 elements of it: high and low sums over 32 inner indices in
-/// registers, between them the tile's three sums. That is 5 operations an element and inner index in double,
-/// one in float, on the ordinary floating-point units.
+/// A block computes a tile of 64 x 64, a thread 16 elements of it. High and low sums over 32 inner indices
+/// are in registers, between them the tile's three sums. That is 5 operations an element and inner index in
+/// double, one in float, on the ordinary floating-point units.
 
 #include <cstring>
 
@@ -34,8 +34,8 @@ struct Product {
   std::int64_t begin, cols;  ///< the strip of columns [begin, begin + cols); begin is a multiple of edge
 };
 
-/// What becomes of a tile: a measure of each of its columns; high + low of each element, written to `sizes`;
-/// or the largest share of what is allowed, the sizes being those of |L| |R|.
+/// What becomes of a tile: a measure of each of its columns; or high + low of each element, written to
+/// `sizes`. `shares` is the largest share of what is allowed, the sizes being those of |L| |R|.
 enum class Use { columns, sizes, shares };
 
 /// Elements whose share has to be taken exactly, by the host.

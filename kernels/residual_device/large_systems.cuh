@@ -135,8 +135,8 @@ struct Residual {
   double whole;      ///< of all columns; of a solution ||A||, which each column's x and b then join
   double bias;       ///< of sums
   const int* order;  ///< of the rows of C; null: as they are
-  /// Of a symmetric product, of which only rows from the diagonal on are computed: for each warp so many
-  /// numbers as there are columns, all 0. Else null.
+  /// Of a symmetric product, of which only rows from the diagonal on are computed; else null. Each warp has
+  /// as many numbers as there are columns, all 0.
   double* mirrored;
 };
 

@@ -58,8 +58,8 @@ __device__ __forceinline__ double share(double part, double whole) {
 template <class T>
 constexpr double smallest_normal = tiles::splits<T> ? 0x1p-1022 : 0x1p-126;
 
-/// A sum of products, high - bias + low. In double the bias is so large that every sum has its exponent:
-/// what a product loses in it is a number, and the next operation finds it.
+/// A sum of products, high - bias + low. In double the bias is so large that every sum has its exponent. What
+/// a product loses in it is a number, and the next operation finds it.
 template <class T>
 struct Sum {
   double high = 0, low = 0;

@@ -35,10 +35,10 @@ class SystemRatios {
 };
 
 /// The judged ratio (check.hpp) of every system of the answer in working set `copy`; infinity where what
-/// counts is not finite. NaN where the CPU has to decide: an answer with a flaw of its own, elements beyond
-/// 2^200 or below 2^-200, a ratio whose error leaves a verdict open, a product whose ratio is above 1,
-/// factors so large that their rounding to the smallest numbers shows. Else it is right to a thousandth of
-/// max(1, ratio). Nothing where the problem's judge is no Quotient.
+/// counts is not finite. NaN where the CPU has to decide: an answer with a flaw of its own, or elements
+/// beyond 2^200 or below 2^-200. NaN also for a ratio whose error leaves a verdict open, or a product whose
+/// ratio is above 1. NaN also for factors so large that their rounding to the smallest numbers shows. Else it
+/// is right to a thousandth of max(1, ratio). Nothing where the problem's judge is no Quotient.
 /// @param solution_seed of x_true, where that is generate_solution's of each system
 /// @param count of the sample in the summary @throws OutOfMemory, DeviceError
 template <class T>

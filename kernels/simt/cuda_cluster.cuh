@@ -12,7 +12,7 @@ namespace gaussweep::cuda::simt {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// Lets the next launch begin where it is told to (its blocks wait here), and waits until the ones before are
+/// Lets the next launch begin where it is told to (its blocks wait here). Waits until the ones before are
 /// over and what they stored is seen.
 __device__ __forceinline__ void griddepcontrol_wait() {
   asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
@@ -61,7 +61,7 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned barrier, unsi
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 /// Waits until the barrier's phase of this parity is over. A wait that cannot end, because a block of the
-/// cluster is gone, ends in an error: each try sleeps for a while in hardware, and what is waited for takes
+/// cluster is gone, ends in an error. Each try sleeps for a while in hardware, and what is waited for takes
 /// microseconds.
 __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity) {
 #pragma unroll 1

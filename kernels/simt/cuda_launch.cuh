@@ -197,10 +197,10 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
   detail::start(context, kernel, grid, block, shared_bytes, 0, std::forward<A>(arguments)...);
 }
 
-/// The same for a grid of `clusters` thread-block clusters of `blocks` blocks each, at most 16, which run at
-/// the same time and reach each other's shared memory. It may begin before what was launched before it is
-/// over (programmatic dependent launch): the kernel executes griddepcontrol.wait before it touches any of
-/// that, in every block. Only on a GPU of compute capability 9.0 or more.
+/// The same for a grid of `clusters` thread-block clusters of `blocks` blocks each, at most 16. Blocks of a
+/// cluster run at the same time and reach each other's shared memory. The grid may begin before what was
+/// launched before it is over (programmatic dependent launch). The kernel executes griddepcontrol.wait before
+/// it touches any of that, in every block. Only on a GPU of compute capability 9.0 or more.
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {

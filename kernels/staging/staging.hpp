@@ -45,7 +45,7 @@ struct Resident {
 
 /// The operands of one trial. Each step is a call of its own so that the driver can time it.
 /// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.
-/// With `copies == 0` a run works in the memory that the inputs were uploaded to: nothing is held twice, and
+/// With `copies == 0` a run works in the memory that the inputs were uploaded to. Nothing is held twice, and
 /// `upload` takes the place of `reset`.
 template <class T>
 class Staging {
@@ -77,7 +77,7 @@ class Staging {
   /// Fresh inputs in every working set; poisons the answer with NaN so that an unwritten element is seen.
   void reset();
   /// After `reset`, or after `upload` where there are no working sets: NaN in the workspace and in what the
-  /// method may not read of A, and with `negated` the other signs of `ProblemRow::negated`.
+  /// method may not read of A. With `negated`, also the other signs of `ProblemRow::negated`.
   void guard(Context& context, int copy, bool negated);
   /// Gives the answer of a run on negated operands the signs of that on the inputs as they are.
   void settle(Context& context, int copy);

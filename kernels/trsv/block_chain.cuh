@@ -1,24 +1,24 @@
 #pragma once
 /// The kernel of trsv/inverted_blocks and of the solves after an LU decomposition: a chain of block rows in
-/// one launch. block_chain.cu starts it and says what it is for.
+/// one launch. `block_chain.cu` starts it and says what it is for.
 ///
-/// A block takes block rows of 64 by ticket. For each it inverts the 64 x 64 triangle on the diagonal, adds
-/// up the products of the tiles beside it with those pieces of the answer that are there, and at last
+/// A block takes block rows of 64 by ticket. For each it inverts the 64 x 64 triangle on the diagonal. It
+/// adds up the products of the tiles beside that with those pieces of the answer that are there. At last it
 /// multiplies the rest of the right-hand side by the inverse: that is its piece of the answer. A piece is
 /// handed on without a flag. All bits of the place for it are set before the launch, which no number that is
-/// written has (presentable), so a reader polls the values themselves: one trip through the L2 cache from
-/// block to block, where a flag would cost two and a fence. A tile does not depend on any piece, so it is
-/// loaded before the piece is waited for.
+/// written has (presentable). So a reader polls the values themselves. That is one trip through the L2 cache
+/// from block to block, where a flag would cost two and a fence. A tile does not depend on any piece, so it
+/// is loaded before the piece is waited for.
 ///
-/// A block waits for lower tickets only, whose blocks run or have run: the chain goes on however few blocks
+/// A block waits for lower tickets only, whose blocks run or have run. The chain goes on however few blocks
 /// the device holds at once, also one after another. A wait ends after `patience` polls: the row then has
 /// NaN, all other waits end soon, and info is -1.
 ///
-/// Accuracy. x = inverse * y has a residual of the order g u |x| in place of u |x|, where g = max |inverse|
-/// |triangle| e (Skeel's condition number, indifferent to the scale of rows). 64 x 64 triangles of L and U
-/// with partial pivoting have g of 100 to 1000 and were seen to lose less than a factor of 3. The ratio that
-/// is judged divides by n: g may be n in small systems, and 2000 in large ones (most_condition). Where it is
-/// larger, the row is solved by substitution instead, which costs it microseconds.
+/// Accuracy. x = inverse * y has a residual of the order g u |x| in place of u |x|. Here g = max |inverse|
+/// |triangle| e (Skeel's condition number, indifferent to the scale of rows). Triangles of 64 x 64 of L and U
+/// with partial pivoting have g of 100 to 1000. They were seen to lose less than a factor of 3. The ratio
+/// that is judged divides by n: g may be n in small systems, and 2000 in large ones (most_condition). Where
+/// it is larger, the row is solved by substitution instead, which costs it microseconds.
 
 #include <cmath>
 #include <cstdint>

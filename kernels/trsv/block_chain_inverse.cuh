@@ -1,6 +1,6 @@
 #pragma once
-/// The inverse of a 64 x 64 lower triangle in shared memory, by all threads of a block: the 16 x 16 triangles
-/// on the diagonal first, then pairs of inverses joined twice.
+/// The inverse of a 64 x 64 lower triangle in shared memory, by all threads of a block. The 16 x 16 triangles
+/// on the diagonal come first, then pairs of inverses are joined twice.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 

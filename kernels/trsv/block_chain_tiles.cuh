@@ -1,6 +1,6 @@
 #pragma once
-/// What the chain of block rows (block_chain.cuh) is made of: its measures, the tiles of the matrix, and the
-/// numbers that blocks hand to each other.
+/// What the chain of block rows (block_chain.cuh) is made of. These are its measures, the tiles of the
+/// matrix, and the numbers that blocks hand to each other.
 
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides at once: by
-/// products with the inverses of the triangles' blocks on the diagonal and with what lies beside these.
+/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides at once. It works
+/// by products with the inverses of the triangles' blocks on the diagonal and with what lies beside these.
 ///
 /// A chain of 2 n / order steps, each of two products; the triangles are read once, however many right-hand
 /// sides there are. An answer is as accurate as the inverses are: good enough where it preconditions.

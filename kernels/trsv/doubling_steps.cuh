@@ -3,11 +3,11 @@
 /// "Algorithmic Techniques: Dense Lower Triangular Solver" ("GPU Complex 2").
 ///
 /// Before step i (2, 4, 8, …) every i x i triangle on the diagonal is an identity. Rows come in groups of 2
-/// i, of which the upper i are left alone. From each lower row y, whose group begins in row and column g, the
-/// upper rows are subtracted, each as often as its multiplier l(y, g), …, l(y, g + i - 1) says: those become
-/// 0, and what lies left of them, and the right-hand sides, change. After that the 2 i x 2 i triangles are
-/// identities. The multipliers are left as they stand: nobody reads them again. All that a step reads is left
-/// alone by it, so its order does not matter.
+/// i, of which the upper i are left alone. The upper rows are subtracted from each lower row y, whose group
+/// begins in row and column g. Each is subtracted as often as its multiplier l(y, g), …, l(y, g + i - 1)
+/// says. Those become 0, and what lies left of them, and the right-hand sides, change. After that the 2 i x 2
+/// i triangles are identities. The multipliers are left as they stand: nobody reads them again. All that a
+/// step reads is left alone by it, so its order does not matter.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Step i on one target: what lies left of the multipliers in l, or the right-hand sides: a launch does both,
+/// Step i on one target: what lies left of the multipliers in l, or the right-hand sides. A launch does both,
 /// in one plane of the grid each. The lower rows of all groups are numbered through by t = 0, 1, …, so that
 /// no thread has a row without work.
 template <class T>

@@ -1,7 +1,7 @@
 #pragma once
 /// What the GPU's triangular solvers share, after the course report "Algorithmic Techniques: Dense Lower
-/// Triangular Solver": both triangles as a lower one, and the report's first kernel, which solves the 2 x 2
-/// triangles on the diagonal.
+/// Triangular Solver". These are both triangles as a lower one, and the report's first kernel, which solves
+/// the 2 x 2 triangles on the diagonal.
 
 #include <cmath>
 #include <cstdint>
@@ -57,10 +57,10 @@ inline unsigned blocks_of(std::int64_t count, unsigned threads) {
 constexpr unsigned patch_rows = 32;
 constexpr unsigned patch_columns = 8;
 
-/// Makes every 2 x 2 triangle of `l` an identity by operations on its two rows, and does the same to
-/// `target`, a thread a 2 x 2 block of it. `target` is either the part of `l` left of the triangles
-/// (below_diagonal) or the right-hand sides. The triangles themselves, which become 1 0 1, are read by all
-/// other threads of their rows: they are left as they stand, and nobody reads them afterwards.
+/// Makes every 2 x 2 triangle of `l` an identity by operations on its two rows. It does the same to `target`,
+/// a thread a 2 x 2 block of it. `target` is either the part of `l` left of the triangles (below_diagonal) or
+/// the right-hand sides. The triangles themselves, which become 1 0 1, are read by all other threads of their
+/// rows. They are left as they stand, and nobody reads them afterwards.
 template <class T>
 __global__ void solve_pairs(LowerSystem<T> s, Lines<T> target, std::int64_t columns, bool below_diagonal) {
   const std::int64_t y = 2 * index_x();

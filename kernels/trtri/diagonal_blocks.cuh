@@ -8,9 +8,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The triangle to be inverted, which an identity continues to a multiple of 64; or the `count` ones of the
-/// same order on a matrix's diagonal, each `next` elements behind the last, of which the last one may end
-/// with the matrix.
+/// The triangle to be inverted, which an identity continues to a multiple of 64. Or the `count` ones of the
+/// same order on a matrix's diagonal, each `next` elements behind the one before. The last one may end with
+/// the matrix.
 template <class T>
 struct Triangle {
   const T* data;
@@ -32,8 +32,8 @@ __device__ __forceinline__ void note_zero(int* info, int i) {
   }
 }
 
-/// A block a 64 x 64 tile of the inverse `x`: its final elements on the diagonal, zeros in the other
-/// triangle, and, where all is to happen in `x` (`copies`), the triangle's own elsewhere. gridDim.z
+/// A block writes a 64 x 64 tile of the inverse `x`: its final elements on the diagonal, zeros in the other
+/// triangle. Where all is to happen in `x` (`copies`), it writes the triangle's own elsewhere. `gridDim.z`
 /// triangles, their inverses one behind the other. `info`: becomes the first i, from 1, with a 0 on the
 /// diagonal; null: nobody asks.
 template <class T>

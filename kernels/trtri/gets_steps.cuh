@@ -2,10 +2,10 @@
 /// GETS, "Gaussian elimination triangular solver" of J. Soriano, IIT 2011, section 5.2.3, as trtri/gets,
 /// trtri/gets_adaptive, poinv/cholesky_gets and trsv/gets share it.
 ///
-/// The inverse X of a triangular A starts as the identity. For each row k, from the diagonal's first element
-/// to its last (upper: from its last to its first), X(k, :) A(y, k) / A(k, k) is subtracted from every row y
-/// that comes later: one launch, which works only on the columns where X(k, :) can differ from 0. A's own
-/// columns need no update: what is left of A in them is known to become 0.
+/// The inverse X of a triangular A starts as the identity. Row k goes from the diagonal's first element to
+/// its last (upper: from its last to its first). For each k, X(k, :) A(y, k) / A(k, k) is subtracted from
+/// every row y that comes later. Each k is one launch, which works only on the columns where X(k, :) can
+/// differ from 0. A's own columns need no update: what is left of A in them is known to become 0.
 ///
 /// The paper divides row k of X in that same launch, by one thread block, while the others of its column read
 /// it: a race. Here row k keeps its value, which is what the others need, and one launch at the end divides

@@ -1,6 +1,6 @@
 #pragma once
-/// The products of one level of trtri/levels, all pairs of it in one launch: in tiles, each over the inner
-/// indices that count for it, so that no operation meets the zeros of a triangle.
+/// The products of one level of trtri/levels, all pairs of it in one launch. They are in tiles, each over the
+/// inner indices that count for it, so that no operation meets the zeros of a triangle.
 
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 /// or up to them. First the product with the triangle on the right, then that with the one on the left.
 enum class Inner { from_columns, up_to_rows, up_to_columns, from_rows };
 
-/// C = factor A B, of the same shape for each of some pairs; the last pair may have fewer rows of C (in the
+/// C = factor A B, of the same shape for each of some pairs. The last pair may have fewer rows of C (in the
 /// lower triangle) or columns (in the upper one). All are multiples of 64.
 template <class T>
 struct LevelProduct {
@@ -34,7 +34,7 @@ struct LevelProduct {
 constexpr int product_threads = 128;
 constexpr int at_once = 16;  ///< inner indices in shared memory
 
-/// Tile x Tile elements of C by four warps, each a quarter as 16 x 8 pieces; a lane has what it has of a
+/// Tile x Tile elements of C by four warps, each a quarter as 16 x 8 pieces. A lane has what it has of a
 /// product on tensor cores (triangle_tiles.cuh), also in float, where it adds up its elements one by one.
 template <class T, int Tile>
 struct TileProduct {

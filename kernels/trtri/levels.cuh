@@ -1,8 +1,8 @@
 #pragma once
-/// The inverse of a triangular matrix level by level: from the inverses X and Y of two neighbours on the
+/// The inverse of a triangular matrix level by level. From the inverses X and Y of two neighbours on the
 /// diagonal that of [X 0; L Y] follows, -Y (L X) below them. All pairs of a level are joined in a few
-/// launches: small ones by products that skip the triangles' zeros tile by tile (level_products.cuh), large
-/// ones by the vendor's products over strips, each of which begins or ends where the triangle does.
+/// launches. Small ones are by products that skip the triangles' zeros tile by tile (level_products.cuh).
+/// Large ones are by the vendor's products over strips, each of which begins or ends where the triangle does.
 
 #include <algorithm>
 #include <cstdint>
@@ -147,7 +147,7 @@ class TriangleInverse {
   }
 
   /// C in strips along the triangle, each over the inner indices that count for it. The triangle's diagonal,
-  /// whose elements are the largest where it is well conditioned, comes last: what is added to a sum after it
+  /// whose elements are the largest where it is well conditioned, comes last. What is added to a sum after it
   /// is rounded as the sum is.
   void multiply_by_strips(const Product& p, int pairs) {
     const bool by_columns = p.counts == Inner::from_columns || p.counts == Inner::up_to_columns;
