@@ -18,9 +18,9 @@ struct Gpu {
   std::string why_not;  ///< where there is none
 };
 
-/// The row that `name` means: "problem/variant", a variant (looked for in `problems`, in order), or a
-/// problem, which means its vendor's row, that of the GPU where there is one. An empty name means the first
-/// problem.
+/// The row that `name` means: "problem/variant", a variant, or a problem. A variant is looked for in
+/// `problems`, in order. A problem means its vendor's row, that of the GPU where there is one. An empty name
+/// means the first problem.
 /// @throws Refusal gaussweep:unknownMethod
 const Method& choose_method(const Registry& registry, const std::vector<Problem>& problems,
                             const std::string& name, const Gpu& gpu);

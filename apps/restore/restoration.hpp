@@ -14,12 +14,12 @@
 
 namespace gaussweep::driver {
 
-/// regularised: H^T (H H^T + lambda I)^-1 g, right for every H. paper: (H H^T + lambda I)^-1 H^T g, the same
-/// only where H is normal. inverse: H^-1 g.
+/// `regularised`: H^T (H H^T + lambda I)^-1 g, right for every H. `paper`: (H H^T + lambda I)^-1 H^T g, the
+/// same only where H is normal. `inverse`: H^-1 g.
 enum class Formula { regularised, paper, inverse };
 
-/// How H H^T and the product of its inverse with H^T come about. analytic: by sums over the point-spread
-/// function, H is not formed. gemm: as products of full matrices by a method of gemm, n^3 operations each.
+/// How H H^T and the product of its inverse with H^T come about. `analytic`: by sums over the point-spread
+/// function, H is not formed. `gemm`: as products of full matrices by a method of gemm, n^3 operations each.
 enum class Products { analytic, gemm };
 
 }  // namespace gaussweep::driver
@@ -49,8 +49,8 @@ struct Inverter {
   Backend backend = Backend::host;
 };
 
-/// Finds the method: `word` is an id ("poinv/lapack"), a variant of the formula's usual problem (geinv for
-/// `inverse`, else poinv), or empty for the vendor's reference there.
+/// Finds the method. `word` is an id ("poinv/lapack"), a variant of the formula's usual problem, or empty for
+/// the vendor's reference there. The usual problem is geinv for `inverse`, else poinv.
 /// @param capability of the GPU, 0 where there is none
 /// @throws UsageError: no such method, one that inverts another kind of matrix, or one that cannot run here
 Inverter choose_inverter(const Registry& registry, Formula formula, const std::string& word,

@@ -27,8 +27,8 @@ struct Restoration {
 void check_output_directory(const std::filesystem::path& directory);
 
 /// Creates the directory and writes original.png, degraded.png and restored.png (rounded, clipped to 0 … 255)
-/// and, last of all, restoration.h5. Where that fails nothing is left: a new directory gets its name when it
-/// is complete, and from an empty one that was there what was written is removed again.
+/// and, last of all, restoration.h5. Where that fails nothing is left. A new directory gets its name when it
+/// is complete. What was written into an empty one that was there is removed again.
 /// @throws io::StorageError
 void write_restoration_directory(const std::filesystem::path& directory, const Restoration& restoration);
 

@@ -57,11 +57,11 @@ std::string to_text(const Cell& cell, Style style);
 /// A width that nothing exceeds: of a file, or of a pipe.
 constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 
-/// Aligned columns under their titles, text as `printable` shows it, numbers to the right with their points
-/// one below the other, seconds and bytes of a column in one unit, which stands in its title. A column
-/// without any value is left out; one whose several rows all agree is said once, before all ("All rows: …").
-/// What is wider than `width` has long texts on several lines, then loses spare columns (which is said below
-/// it), or has its naming columns in one. The last line ends with a newline; a table without rows is empty.
+/// Aligned columns under their titles. Text is as `printable` shows it, numbers are to the right, points one
+/// below the other. Seconds and bytes of a column have one unit, in its title. A column without any value is
+/// left out; one whose several rows all agree is said once, before all ("All rows: …"). A table wider than
+/// `width` has long texts on several lines. It then loses spare columns (said below it), or has its naming
+/// columns in one. The last line ends with a newline; a table without rows is empty.
 std::string render_text(const Table& table, std::size_t width);
 /// A row of CSV, with the end of its line.
 std::string csv_line(const std::vector<Cell>& cells);

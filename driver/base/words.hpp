@@ -23,8 +23,8 @@ std::string significant_text(double value, int digits);
 
 /// Columns on a terminal: code points, good enough for names of machines and GPUs.
 std::size_t width_of(const std::string& text);
-/// The text in lines of at most `width` columns: broken at spaces, which go; within a longer word after one
-/// of its / _ - , = : or . and else anywhere. At least one line; further ones begin with `indent` spaces.
+/// The text in lines of at most `width` columns, broken at spaces, which go. A longer word is broken after
+/// one of its / _ - , = : or . and else anywhere. At least one line; further ones begin with `indent` spaces.
 /// @pre width > indent
 std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
 /// The same with line feeds, one at the end too.

@@ -21,8 +21,8 @@ E parse_option(const char* option, const std::string& text) {
 }
 
 /// Checks what -o names before any work is done.
-/// @throws UsageError where it is anything but a regular file (or a link to one, or to nothing), exists and
-/// `force` is false, or its folder does not exist
+/// @throws UsageError where it is anything but a regular file (or a link to one, or to nothing). Also where
+/// it exists and `force` is false, or its folder does not exist
 void check_output(const std::filesystem::path& path, bool force);
 
 }  // namespace gaussweep::driver

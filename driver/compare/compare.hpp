@@ -18,8 +18,8 @@
 
 namespace gaussweep::driver {
 
-/// What is said of two times. `host_bound`: the whole run's time changed, what the GPU needs for it did not
-/// or is unknown, and the change is within what the host drifts by.
+/// What is said of two times. `host_bound`: the whole run's time changed, by no more than the host drifts.
+/// What the GPU needs for it did not change, or is unknown.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
@@ -41,7 +41,7 @@ struct RunNoise {
   std::int64_t pairs = 0;  ///< that tell of it: of methods with at least 3
   double drift = 0;        ///< ln r that most methods have in common, at most 0.5 %
   /// By how much the trials' scatter about their methods' medians exceeds the rule's, of times below and from
-  /// 100 us on. 1 where it does not, or fewer than 8 trials tell.
+  /// 100 us on. It is 1 where the scatter does not exceed it, or fewer than 8 trials tell.
   double raise_short = 1, raise_long = 1;
   double of_methods = 0;  ///< scatter of methods' medians; 0 of less than 5
   double of_host =
@@ -132,8 +132,8 @@ struct Comparison {
 };
 
 /// Joins by trial (trial_identity). Records of the same trial and place in one set are pooled: rounds, and
-/// runs. Where a trial was run on the same place in both sets, only that is compared; otherwise every place
-/// of the base with every place of the new.
+/// runs. Where a trial was run on the same place in both sets, only that is compared. Otherwise every place
+/// of the base is compared with every place of the new.
 Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules);
 
 /// Gives each pair and method its verdict. compare() calls it.

@@ -8,8 +8,8 @@
 namespace gaussweep::driver {
 
 /// Reads a block's words on the point-spread function (psf, sigma, radius, length, angle, amount, psf_file,
-/// dataset), the images (width, height, seen_width, seen_height; 0 where it does not say) and the matrix
-/// (what, lambda). Other words of the block are not looked at, but for those that another psf has.
+/// dataset). Reads those on the images (width, height, seen_width, seen_height; 0 where it does not say) and
+/// the matrix (what, lambda). Other words of the block are not looked at, but for those that another psf has.
 /// @throws io::InputError with the location: a word of another psf, a value out of range, no such file
 BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup);
 

@@ -27,8 +27,8 @@ bool can_upload_again(const Method& method, const Trial& trial);
 /// Whether it takes a tenth less of the device, or better, for that. Not where the judge needs as much.
 bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
 
-/// Bytes of the file that a trial's matrix becomes in the run directory, a little more rather than less: with
-/// b and x_true where it is square (driver/worker/inputs.cpp).
+/// Bytes of the file that a trial's matrix becomes in the run directory, a little more rather than less. The
+/// file has b and x_true too where the matrix is square (driver/worker/inputs.cpp).
 double stored_bytes(const MatrixRequest& request, const Trial& trial);
 
 /// Whether a trial's memory is there, would be on a device of its own, or never is.

@@ -21,8 +21,8 @@ struct FileFacts {
 /// Looks a file up (relative paths: beside the plan). @throws io::InputError
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
-/// What is to know of a matrix file. One for the HDF5 library, which crashes on some damaged files, is looked
-/// at by a process of its own: this one may be a rank of MPI. @throws io::InputError
+/// What is to know of a matrix file. A process of its own looks at one for the HDF5 library, for this one may
+/// be a rank of MPI. The library crashes on some damaged files. @throws io::InputError
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset);
 
 /// What that process, `gaussweep matrix info --facts`, prints: {"rows", "cols", "sha256", "values"}, or why

@@ -18,8 +18,8 @@ struct MatrixRequest {
   std::string dataset;      ///< kind == "file": the dataset in it; empty: the default one
   std::string file_sha256;  ///< kind == "file": of the file's bytes, so that the key changes with its content
   bool store = true;        ///< false: never written to DIR/matrices
-  /// SHA-256 (64 hex digits) of everything that decides A, b and x_true: kind and its numbers (or the file's
-  /// digest and dataset), precision, sizes, nrhs, seed. The name of the file in DIR/matrices.
+  /// SHA-256 (64 hex digits) of everything that decides A, b and x_true. That is kind and its numbers (or the
+  /// file's digest and dataset), precision, sizes, nrhs, seed. The name of the file in DIR/matrices.
   std::string digest;
 };
 

@@ -16,8 +16,8 @@ struct Phase {
 };
 /// All phases, in the order in which a trial goes through them.
 const std::vector<Phase>& phases();
-/// Notes in a record that a phase begins, at `now` (seconds since the epoch), if the step begins one and none
-/// of that name has begun yet.
+/// Notes in a record that a phase begins, at `now` (seconds since the epoch). Does so if the step begins one
+/// and none of that name has begun yet.
 void begin_phase(io::Record& record, std::string_view step, double now);
 
 }  // namespace gaussweep::driver

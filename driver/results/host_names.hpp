@@ -12,8 +12,8 @@ namespace gaussweep::driver {
 /// job was given.)
 class HostNames {
  public:
-  /// Where an earlier file has a host of the same name with another CPU, this one is called "name (model)" in
-  /// its records, devices and hosts.
+  /// Renames a host where an earlier file has one of the same name with another CPU. It is then called
+  /// "name (model)" in its records, devices and hosts.
   void tell_apart(io::Results& results);
 
  private:

@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Everything of a journal as results: records (those that vanished from the plan say so in their message),
-/// devices, hosts, and the last start's provenance as attributes, "record_count" among them.
+/// Everything of a journal as results: records, devices, hosts, and the last start's provenance as
+/// attributes, "record_count" among them. Records that vanished from the plan say so in their message.
 io::Results results_of(io::JournalContents journal);
 
 }  // namespace gaussweep::driver

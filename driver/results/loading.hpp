@@ -25,9 +25,9 @@ struct Loaded {
 /// @throws io::InputError where there is nothing to read, or it is not ours
 Loaded load(const std::filesystem::path& path, bool with_details);
 
-/// The run directories under a path. It is itself one or a file, or a directory of them: the shards of a
-/// sweep, the nights of a plan, at most three levels below. In the order of their names, numbers in them by
-/// value. The path itself where nothing is there: who reads it says what is wrong with it.
+/// The run directories under a path. It is itself one or a file, or a directory of them, at most three levels
+/// below. They are the shards of a sweep, the nights of a plan. In the order of their names, numbers in them
+/// by value. The path itself where nothing is there: who reads it says what is wrong with it.
 /// @param by_journal a results.h5 alone makes no run directory, as that of merged shards
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
 /// What of "shard-2-of-3" is missing among directories that were found under the `asked` ones: "shard-3-of-3

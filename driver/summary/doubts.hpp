@@ -11,8 +11,8 @@ namespace gaussweep::driver {
 /// From so many decimal digits on, lost against the reference, a method is to be doubted.
 inline constexpr double doubted_digits = 2;
 
-/// Of the records that passed or are suspect: `timing` where the time is too short for the device, `accuracy`
-/// where the backward error is 100 times the reference's. A row a method and reason, worst figure.
+/// The doubts about records that passed or are suspect. `timing`: the time is too short for the device.
+/// `accuracy`: the backward error is 100 times the reference's. A row a method and reason, worst figure.
 Table doubt_table(const std::vector<io::Record>& records);
 
 }  // namespace gaussweep::driver

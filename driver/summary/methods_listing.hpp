@@ -9,7 +9,7 @@
 
 namespace gaussweep::driver {
 
-/// An array with an object a method: id, problem, method, backends, precisions, needs, capability (90
+/// An array with an object a method. Fields: id, problem, method, backends, precisions, needs, capability (90
 /// for 9.0; 0: any), parameters ({name, type, default, range or choices, help}), source, summary, vendor,
 /// available. `backends` says where a method is meant to run, `available` where this build can run it.
 nlohmann::ordered_json methods_json(const std::vector<Method>& methods);

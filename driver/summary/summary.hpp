@@ -66,7 +66,7 @@ void require_method(const std::vector<Group>& groups, const std::string& method)
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 
 /// Sorts by a column of the summary ("n", "median", "gflops", …; "-median" downwards), without one by
-/// problem, precision, size, method, parameters; ties keep their order, groups without the value come last.
+/// problem, precision, size, method, parameters. Ties keep their order, groups without the value come last.
 /// @throws UsageError with the allowed names
 void sort_groups(std::vector<Group>& groups, const std::string& column);
 

@@ -70,8 +70,8 @@ class Coordinator {
   void take(int rank, const message::Bye& bye);
   bool is_time_for(int rank) const;
   void give(int rank, const std::string& held);
-  /// Takes trials out of the queue: one, or as many short ones as keep a rank busy for a while, but not while
-  /// others have nothing to do. Empty where there is none, or none fits into the time left.
+  /// Takes trials out of the queue: one, or as many short ones as keep a rank busy for a while. Does not take
+  /// several while others have nothing to do. Empty where there is none, or none fits into the time left.
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
   /// Whether a rank shares its host, and whether another one there has a trial on the CPU in hands.
   HostCpu cpu_of(int rank) const;

@@ -1,7 +1,7 @@
 #pragma once
 /// The order in which trials are handed out: round by round, matrix by matrix, the matrix with the longest
-/// trial first, leaving those that another rank is at; of trials that are compared with one another the
-/// vendor's first, for its time is their reference. Towards the end, where one long trial would keep the
+/// trial first. Matrices that another rank is at are left. Of trials that are compared with one another the
+/// vendor's is first, for its time is their reference. Towards the end, where one long trial would keep the
 /// others waiting, the longest first. Beside trials on GPUs, those on the CPUs of a host come one at a time
 /// as far as they can. They share its memory's bandwidth and its power, and take longer beside one another.
 
@@ -39,9 +39,9 @@ class Queue {
   /// 2. one with the matrix that is held;
   /// 3. one whose matrix no other rank is at, which has its inputs and its reference;
   /// 4. any.
-  /// Where what is left of the round keeps the ranks busy for less than four times the longest of all, that
-  /// one goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as long. Where the
-  /// reference of the one that is chosen is left, it goes first.
+  /// The longest of all goes earlier where what is left of the round keeps the ranks busy for less than four
+  /// times its time. It goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as
+  /// long. Where the reference of the one that is chosen is left, it goes first.
   /// Trials that take the CPU are left out where it is taken, unless nothing else is left. Where it is free,
   /// those with the matrix that is held go first, then any of them if no other trial has that matrix. One
   /// after the other they take a large part of a sweep's time, and must begin early.

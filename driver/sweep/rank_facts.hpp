@@ -59,8 +59,8 @@ AskedDevices ask_for_devices(const std::string& backend);
 /// @param asked as `ask_for_devices(backend)` began it
 RankFacts rank_facts(const World& world, const std::string& backend, AskedDevices asked);
 
-/// How many threads OpenBLAS has in each worker: this rank's part of the CPUs, which it shares with those
-/// ranks of its host that are not bound to others. @pre the rank is not kept to its share yet
+/// How many threads OpenBLAS has in each worker: this rank's part of the CPUs. The rank shares them with
+/// those ranks of its host that are not bound to others. @pre the rank is not kept to its share yet
 int worker_threads(const World& world);
 
 /// Of `devices_json`, what a rank takes. `part`: the name of the part that was made visible, or empty.

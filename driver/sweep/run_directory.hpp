@@ -45,8 +45,8 @@ class RunDirectory {
   bool is_settled();
   /// How many trials have a record that is known to be on disk, once what is written was brought there.
   std::size_t safe_records();
-  /// Writes results.h5 anew: where it is due (by time, so that it takes a small share of it), and then nobody
-  /// waits for the disk; or when asked to.
+  /// Writes results.h5 anew, where it is due or when asked to. It is due by time, so that it takes a small
+  /// share of it, and then nobody waits for the disk.
   void write_results(bool now);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 /// Keeps the run directory's matrices within a limit: decides which matrices are stored, and removes those
 /// that no open trial needs. The coordinator alone asks it, before a trial is handed out and after it has
-/// ended; what a trial that runs or is still to run needs is never removed.
+/// ended. What a trial that runs or is still to run needs is never removed.
 
 #include <cstdint>
 #include <deque>
@@ -24,8 +24,8 @@ class StoreKeeper {
   /// @param open the trials that have no record yet
   /// @throws io::StorageError
   StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open);
-  /// Before a trial is handed out: makes room, and takes `store` from those of its matrices for which there
-  /// is none: they are made for this trial alone. @throws io::StorageError
+  /// Makes room before a trial is handed out. Takes `store` from those of its matrices for which there is
+  /// none: they are made for this trial alone. @throws io::StorageError
   void admit(Trial& trial);
   /// What a rank's worker has yet to store, instead of what it had before: files that will appear after their
   /// trial's record. @throws io::StorageError
@@ -61,7 +61,7 @@ class StoreKeeper {
 };
 
 /// The most bytes that DIR/matrices may take: the option's, else the plan's, else half of what the disk has
-/// for it (free, or taken by matrices already). @throws io::InputError
+/// for it. That is what is free, or taken by matrices already. @throws io::InputError
 double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices);
 
 }  // namespace gaussweep::driver

@@ -2,9 +2,9 @@
 /// One a rank: asks the coordinator for trials, hands them to its worker and watches it. A worker that
 /// crashes, hangs or is to be abandoned is ended for sure and replaced by a fresh one.
 ///
-/// While the worker does a trial the next one is here, and where they are short lies with it, so that it
-/// waits for no message. It does them in order and says the end of each: what ends it is the first that it
-/// has not answered. What the worker was not given yet can be asked back.
+/// While the worker does a trial the next one is here. Where trials are short it lies with the worker, which
+/// so waits for no message. The worker does them in order and says the end of each: what ends it is the first
+/// that it has not answered. What the worker was not given yet can be asked back.
 ///
 /// Every worker's first act is a probe whose result is known. A trial that ended its worker twice is recorded
 /// only once a fresh worker has shown that the device still works. Where none can start, the rank retires and

@@ -17,7 +17,7 @@ struct Placed {
   bool is_on_device() const { return x.data() != nullptr; }
 };
 
-/// A copy of an answer's x that lies on the context's device; empty where it is so small that the host
+/// A copy of an answer's x that lies on the context's device. It is empty where x is so small that the host
 /// compares it as fast, and where there is no room.
 /// @throws DeviceError
 template <class T>

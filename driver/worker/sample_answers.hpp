@@ -36,7 +36,7 @@ inline bool is_worse(const JudgedAnswer& one, const JudgedAnswer& other, const T
 }
 
 /// Looks at the digests of each sample's answers (MethodRun::answer_digests). The first answer is kept, and
-/// so can be judged when it turns out that another one differs from it; that one is judged at once.
+/// so can be judged when it turns out that another one differs from it. That one is judged at once.
 template <class T>
 class SampleAnswers {
  public:

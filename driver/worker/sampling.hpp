@@ -22,11 +22,11 @@ struct Samples {
 
 /// Takes samples until the plan has enough.
 ///
-/// Without a noise: `least` of them. Otherwise at least `least`, and then until the standard error of their
-/// median, 1.2533 sigma / sqrt(count) with sigma from the quartiles (`relative_sigma`), is at most `noise` of
-/// it; or until `most` are there, or `seconds` have passed. The rule asks for what is reported and compared,
-/// the median. nvbench's stdrel asks for the scatter of a single sample, which more samples of a launch-bound
-/// method do not lower. Where throttled samples do not count, at most twice `most` are taken.
+/// Without a noise: `least` of them. Otherwise `least`, then more until the standard error of their median is
+/// at most `noise` of it, `most` are there, or `seconds` have passed. That error is 1.2533 sigma /
+/// sqrt(count), sigma from the quartiles (`relative_sigma`). The rule asks for what is reported and compared,
+/// the median. The stdrel of nvbench asks for the scatter of a single sample, which more samples of a
+/// launch-bound method do not lower. Where throttled samples do not count, at most twice `most` are taken.
 /// @param take one sample. @param now seconds of a clock
 Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,
                      const std::function<double()>& now);

@@ -1,6 +1,6 @@
 #pragma once
 /// The run directory's matrices as a worker uses them: read at once, written behind the trials by a thread of
-/// its own, which stands still while something is timed. No record depends on it.
+/// its own. The thread stands still while something is timed. No record depends on it.
 ///
 /// HDF5 is not made for several threads: whatever else uses it in this process does so in `alone`.
 

@@ -45,12 +45,12 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
 /// Of order 128 at most.
 bool is_small(const Trial& trial);
 
-/// Whether the CPU judges a trial beside the GPU. It judges all small ones, and of the others one in a
+/// Whether the CPU judges a trial beside the GPU. It judges all small ones. Of the others it judges one in a
 /// hundred, by the trial's key, unless that would take more than about a minute.
 bool is_judged_twice(const Trial& trial);
 
-/// What two judges of one answer found, where their verdicts by the tolerance differ or their ratios are
-/// further apart than both bounds allow; else empty.
+/// What two judges of one answer found where they differ, else empty. They differ where their verdicts by the
+/// tolerance do, or where their ratios are further apart than both bounds allow.
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
 
 /// Judges the answer of working set `copy` where it lies, against the inputs that were uploaded. `digest`,

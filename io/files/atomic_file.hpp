@@ -65,7 +65,7 @@ void remove_temporaries_of(int pid, const std::filesystem::path& folder);
 /// What a sync makes durable: all that is known of a file, or its data and what is needed to find them.
 enum class Sync { all, data };
 
-/// fsync or fdatasync, again where a signal interrupted it: on some network file systems one may, and what
+/// fsync or fdatasync, again where a signal interrupted it. On some network file systems one may, and what
 /// was not written yet is still to be written then. @return 0, else errno
 int sync_descriptor(int fd, Sync what = Sync::all);
 

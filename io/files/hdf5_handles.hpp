@@ -90,8 +90,8 @@ using Space = Handle<H5Sclose>;
 using Properties = Handle<H5Pclose>;
 using Object = Handle<H5Oclose>;
 
-/// Keeps HDF5 from printing its error stack; restores the old setting. Comes before every other call: HDF5's
-/// tidying up at exit is switched off, for after a damaged file it may never come to an end and says so on
+/// Keeps HDF5 from printing its error stack; restores the old setting. Comes before every other call, for it
+/// switches off HDF5's tidying up at exit. After a damaged file that may never come to an end and says so on
 /// stderr. There is nothing to tidy up: our handles close what they opened.
 class Quiet {
  public:
@@ -110,7 +110,7 @@ class Quiet {
   void* data_ = nullptr;
 };
 
-/// File access without HDF5's own locks: our files appear whole, by rename, and are never written again; the
+/// File access without HDF5's own locks. Our files appear whole, by rename, and are never written again. The
 /// locks would only fail on file systems that have none.
 inline Properties access_properties() {
   Properties access(H5Pcreate(H5P_FILE_ACCESS), "make file access properties");

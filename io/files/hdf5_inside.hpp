@@ -1,8 +1,8 @@
 #pragma once
-/// What an HDF5 file itself holds, and nothing else: HDF5 lets a dataset be a link into another file, be put
-/// together from datasets of others (virtual), or keep its data in a file of any format (external storage).
-/// A file's digest says nothing of such contents, and whoever made the file chose what is read. For the .cpp
-/// files of `io/` only.
+/// What an HDF5 file itself holds, and nothing else. HDF5 lets a dataset be a link into another file, or be
+/// put together from datasets of others (virtual). It also lets one keep its data in a file of any format
+/// (external storage). A file's digest says nothing of such contents, and whoever made the file chose what is
+/// read. For the .cpp files of `io/` only.
 
 #include <string>
 

@@ -47,8 +47,8 @@ struct Layout {
   }
 };
 
-/// The checksum of each column of a table, as rows come: of text the bytes without the padding and a NUL, of
-/// numbers the 8 bytes, little-endian.
+/// The checksum of each column of a table, as rows come. Text goes in as its bytes without the padding and a
+/// NUL, numbers as their 8 bytes, little-endian.
 class TableChecksums {
  public:
   /// @param layout of the packed rows

@@ -1,7 +1,7 @@
 #pragma once
 /// Files that others may have put in our way: opened only where they are regular, without ever waiting, and
-/// inside a folder that is held. A name may lead to a FIFO (opening it waits for its other end), to a device
-/// (/dev/zero never ends), or through a link to somewhere else.
+/// inside a folder that is held. A name may lead to a FIFO (opening it waits for its other end) or to a
+/// device (/dev/zero never ends). It may also lead through a link to somewhere else.
 
 #include <fcntl.h>
 

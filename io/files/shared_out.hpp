@@ -10,8 +10,8 @@
 
 namespace gaussweep::io {
 
-/// Threads that checksums and lines are shared out over: no more than the CPUs that the caller may run on,
-/// and some memory bandwidth, and most cores, stay for others.
+/// Threads that checksums and lines are shared out over. They are no more than the CPUs that the caller may
+/// run on. Some memory bandwidth, and most cores, stay for others.
 inline std::size_t sharing_threads() {
   constexpr std::size_t most = 6;
   cpu_set_t usable;

@@ -1,7 +1,7 @@
 #pragma once
 /// The seal of the store's files: the first 512 bytes hold the CRC-32 and the length of all that follows.
 /// HDF5 calls them the "user block", and its readers pass over it. A file that a bit flip, a full disk or a
-/// power failure damaged is found out before HDF5 sees it, which trusts most of its own bookkeeping.
+/// power failure damaged is found out before HDF5 sees it. HDF5 trusts most of its own bookkeeping.
 
 #include <sys/types.h>
 

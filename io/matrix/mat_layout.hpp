@@ -11,8 +11,8 @@ namespace gaussweep::io {
 
 /// Whether the file begins like MATLAB's of version 4 or 5.
 bool is_mat(const Descriptor& file);
-/// Why a file is not what MATLAB's elements, sizes and checksums say, or of version 4 a sparse matrix is not
-/// sorted; empty where all is well. @pre is_mat
+/// Why a file is not what MATLAB's elements, sizes and checksums say. Of version 4 also why a sparse matrix
+/// is not sorted. Empty where all is well. @pre is_mat
 std::string broken_mat(const Descriptor& file);
 
 }  // namespace gaussweep::io

@@ -116,8 +116,8 @@ class MatrixStore {
   std::filesystem::path path_of(const std::string& digest) const;
   /// Reads the matrix of this digest into `matrix`, whose memory is used again. It has the attribute
   /// "digest".
-  /// @return false where there is none: no file, a damaged one, or one that is of another digest than its
-  /// name says @throws StorageError where the folder cannot be opened
+  /// @return false where there is none: no file, a damaged one, or one of another digest than its name says
+  /// @throws StorageError where the folder cannot be opened
   template <class T>
   bool find(const std::string& digest, StoredMatrix<T>& matrix);
   /// Stores a matrix unless it is there; a file that is damaged or of another digest is replaced. The file
@@ -134,8 +134,8 @@ class MatrixStore {
   void remove(const std::string& digest);
   /// Removes temporaries that killed writers left, and the file of locks. Only while nobody writes.
   void tidy();
-  /// Bytes that the file of a batch of systems takes, a little more rather than less: A of rows x cols, and
-  /// for nrhs > 0 b and x_true.
+  /// Bytes that the file of a batch of systems takes, a little more rather than less. It holds A of
+  /// rows x cols, and for nrhs > 0 b and x_true.
   static std::int64_t estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
                                       std::size_t element_bytes, std::int64_t batch = 1);
 

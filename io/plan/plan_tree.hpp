@@ -33,7 +33,7 @@ constexpr std::size_t max_plan_nodes = 1000000;  ///< with aliases and ranges wr
 constexpr std::size_t max_plan_depth = 32;
 
 /// The document's root. @throws InputError "file:line:column: …": not text, not YAML, more than one document,
-/// a key twice, a key that is no word, a tag, an alias inside its own anchor, too deep, too many values.
+/// too deep, too many values. Also a key twice, a key that is no word, a tag, an alias inside its own anchor.
 YamlPointer parse_yaml(const std::string& text, const std::string& file);
 
 /// "a mapping", "a list", "a value", "nothing", for messages.

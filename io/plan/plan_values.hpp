@@ -37,8 +37,8 @@ struct Scalar {
 /// 1k) are expanded where the axis is a number.
 struct Axis {
   std::vector<Scalar> values;
-  /// Only for `n`, `m`, `k` given as a map by backend ("cuda", "emulated", "host") or by a part of a GPU
-  /// model's name ("H200"); then `values` is empty.
+  /// Only for `n`, `m`, `k` given as a map; then `values` is empty. The map is by backend ("cuda",
+  /// "emulated", "host") or by a part of a GPU model's name ("H200").
   std::map<std::string, std::vector<Scalar>> by_backend;
   Location location;
 };

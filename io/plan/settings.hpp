@@ -1,5 +1,5 @@
 #pragma once
-/// How the trials of a plan are run and judged: keys that stand in a plan, for all of its trials, and in an
+/// How the trials of a plan are run and judged. The keys stand in a plan, for all of its trials, and in an
 /// entry of `sweep`, for its own. All that is known of such a key is a row of one table.
 
 #include <array>

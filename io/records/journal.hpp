@@ -17,8 +17,8 @@ namespace gaussweep::io {
 /// Appends records. Lines are gathered and go out in one write; a record is durable after `sync` returns, and
 /// many lines may share one sync. One writer a journal: the run directory's lock sees to that.
 /// @throws StorageError with the path, the system's words and what stays safe. What a failed write left
-/// behind is cut off again, and its lines stay gathered, so that `sync` may be tried again once there is
-/// room. Where even cutting off fails, the torn last line is recognised by the reader and cut off by the next
+/// behind is cut off again, and its lines stay gathered. Thus `sync` may be tried again once there is room.
+/// Where even cutting off fails, the torn last line is recognised by the reader and cut off by the next
 /// writer.
 class JournalWriter {
  public:
@@ -89,8 +89,8 @@ std::string first_damage(const JournalContents& contents);
 
 /// Reads a journal that may be growing. An absent file is an empty journal.
 /// `with_details == false` leaves out samples, stages and histories.
-/// @throws InputError where it cannot be opened or is no regular file, or where a line does not end within
-/// 256 MiB; StorageError where reading it fails
+/// @throws InputError where it cannot be opened, is no regular file, or a line does not end within 256 MiB
+/// @throws StorageError where reading it fails
 JournalContents read_journal(const std::filesystem::path& path, bool with_details = true);
 
 }  // namespace gaussweep::io

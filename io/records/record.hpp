@@ -116,8 +116,8 @@ const std::vector<Field>& record_fields();
 /// Gives the texts of a record the stores that equal texts in the pool have.
 void share_texts(Record& record, TextPool& pool);
 
-/// A record as one JSON object: every field by name (NaN and infinities as null, "inf", "-inf"),
-/// `sample_list`, `stages`, `history`, and where it is so `for_now`.
+/// A record as one JSON object: every field by name, `sample_list`, `stages`, `history`, and where it is so
+/// `for_now`. NaN and infinities are null, "inf", "-inf".
 nlohmann::json to_json(const Record& record);
 /// The record of such an object; fields that an older version did not write keep their defaults.
 /// @throws InputError on a mistyped field, or where key, problem, method or status lacks, naming it

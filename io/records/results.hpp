@@ -35,8 +35,8 @@ void write_results_image(const std::filesystem::path& path, const std::vector<ch
 /// columns may mean something else.
 Results read_results(const std::filesystem::path& path, bool with_details = true);
 
-/// The same in a child process, for files that others may have made: libhdf5 crashes on some damaged ones and
-/// never comes to an end on others. The child dies with this process.
+/// The same in a child process, for files that others may have made. The library libhdf5 crashes on some
+/// damaged ones and never comes to an end on others. The child dies with this process.
 /// @pre this process is no rank of MPI, for a child of one must not be forked
 /// @param patience seconds that it may take besides 5 a MiB of the file
 /// @throws InputError as read_results, and where the child crashed or lost all patience

@@ -10,7 +10,7 @@
 namespace gaussweep::faults {
 
 /// gesv rows on the backend host: `fault_none` (a good answer after `milliseconds`), `fault_abort`,
-/// `fault_segfault`, `fault_exit`, `fault_hang`, `fault_throw`, `fault_leak`, `fault_nan`, `fault_lie`,
+/// `fault_segfault`, `fault_exit`, `fault_hang`, `fault_throw`, `fault_leak`, `fault_nan`, `fault_lie`. Also
 /// `fault_once` (dies the first time, works the second), `fault_device_killer` (see `make_failing_device`).
 std::vector<Method> host_methods();
 
@@ -19,7 +19,7 @@ std::vector<Method> host_methods();
 std::vector<Method> device_methods();
 
 /// Rows on the backends emulated and cuda that are right by other means than by computing, or only where
-/// somebody looks: one each way that the judge must see through.
+/// somebody looks. There is one each way that the judge must see through.
 std::vector<Method> cheats();
 
 /// `gemm/fault_changed`: takes longer, launches more or waits more where GAUSSWEEP_FAULT_CHANGE says so
@@ -27,12 +27,12 @@ std::vector<Method> cheats();
 Method changed_method();
 
 /// Makes workers' devices, which fail after a while: for tests of what becomes of their rank.
-/// GAUSSWEEP_FAULT_DEVICE="RANK FETCHES HOW FILE": the device of rank RANK fails
-/// after FETCHES copies to the host (the probe's are 4, a trial's 3). HOW: "dies" (every call is an error
-/// that ends the process), "refuses" (an error that does not), "lies" (results change on their way to the
-/// host, without an error), or "full" (no memory can be had). FILE is made when it happens; while it exists,
-/// later workers of the rank find the device as it is, and "aborts" and "hangs" are what they do when they
-/// make it. Without the variable: no faults.
+/// GAUSSWEEP_FAULT_DEVICE="RANK FETCHES HOW FILE": the device of rank RANK fails after FETCHES copies to the
+/// host (the probe's are 4, a trial's 3). With HOW "dies" every call is an error that ends the process, with
+/// "refuses" one that does not. With "lies" results change on their way to the host, without an error. With
+/// "full" no memory can be had. FILE is made when it happens. While it exists, later workers of the rank find
+/// the device as it is. HOW "aborts" or "hangs" is what they do when they make it. Without the variable: no
+/// faults.
 std::unique_ptr<Device> make_failing_device(Backend backend);
 
 }  // namespace gaussweep::faults

@@ -41,8 +41,8 @@ inline void* shared_memory(void* place, std::size_t bytes) {
   return memory;
 }
 
-/// Whether it was our code that a report of the address sanitizer accuses, and not a library that it called:
-/// of the frames that are one or the other's, the innermost. (Those of the sanitizer, of C and of C++ are
+/// Whether a report of the address sanitizer accuses our code, and not a library that it called. The
+/// innermost of the frames that are one or the other's decides. (Those of the sanitizer, of C and of C++ are
 /// neither.)
 inline bool accuses_us(const std::string& report) {
   for (std::size_t at = report.find("    #"); at != std::string::npos; at = report.find("    #", at + 1)) {

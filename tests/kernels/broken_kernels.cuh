@@ -64,7 +64,7 @@ __global__ void reverse_in_shared(const int* in, int* out) {
 }
 
 /// out = the sum of n values, n a power of two up to 256. Runs right in ascending order of threads only if
-/// nobody reads what a later thread has yet to write, which is why the halves are read backwards.
+/// nobody reads what a later thread has yet to write. That is why the halves are read backwards.
 template <bool mended>
 __global__ void sum_by_halves(const int* in, int* out) {
   int* const part = simt::dynamic_shared<int>();
@@ -92,7 +92,7 @@ __global__ void rotate_in_warp(const int* in, int* out) {
 // Broken unless `mended`: the barrier between the threads of one block that write global memory and those
 // that read it. Race checkers on the GPU look at shared memory alone.
 
-/// Elimination of a column of a row-major n x n matrix by one block, thread i owning column i: in every step
+/// Elimination of a column of a row-major n x n matrix by one block, thread i owning column i. In every step
 /// thread 0 writes the multipliers of all rows to global memory, then all threads use them.
 template <bool mended>
 __global__ void eliminate(double* a, double* multipliers, int n) {

@@ -117,8 +117,8 @@ inline HardProduct hard_product(unsigned seed) {
   return hard;
 }
 
-/// Elements that are further from the exact sum than a sum of k terms in double may be, in whatever order; of
-/// those that are no numbers the ones that are not what `vendor`, a product in double, says.
+/// Elements that are further from the exact sum than a sum of k terms in double may be, in whatever order.
+/// Those that are no numbers count where they are not what `vendor`, a product in double, says.
 inline std::int64_t wrong_elements(const Inputs<double>& in, const HostMatrix<double>& c,
                                    const HostMatrix<double>& vendor) {
   const auto terms = static_cast<long double>(in.shape.k + 2);

@@ -120,9 +120,9 @@ void expect_singular_is_a_result(Context& context, const Method& method, std::in
   });
 }
 
-/// Several pivots are 0: the first is number n / 3 + 1. Any method meets them in the order of their rows, but
-/// for those that deal rows to blocks and divide by what lies off the diagonal: with 8 of them, on this
-/// matrix, block 1 meets a 0 in row 10 and block 5 one in row 6.
+/// Several pivots are 0: the first is number n / 3 + 1. Methods meet them in the order of their rows, but for
+/// those that deal rows to blocks and divide by what lies off the diagonal. With 8 blocks, on this matrix,
+/// block 1 meets a 0 in row 10 and block 5 one in row 6.
 template <class T>
 Inputs<T> inputs_with_zero_pivots(const Method& method, const Shape& shape, bool dealt) {
   Inputs<T> inputs = make_inputs<T>(method.problem, shape, MatrixKind::cauchy);

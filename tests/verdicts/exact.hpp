@@ -1,6 +1,6 @@
 #pragma once
 /// Sums of products of floating-point numbers without any rounding, and numbers of 120 decimal digits whose
-/// exponents end nowhere near those of double: what the judge's answers are held against.
+/// exponents end nowhere near those of double. The judge's answers are held against these.
 
 #include <array>
 #include <boost/multiprecision/cpp_bin_float.hpp>
@@ -34,8 +34,8 @@ inline Parts parts_of(double value) {
   return {mantissa, exponent, std::signbit(value)};
 }
 
-/// An exact sum of products of two doubles each: a fixed-point number that reaches from the square of the
-/// least to beyond 2^60 times the square of the largest (after Kulisch). Positive and negative products are
+/// An exact sum of products of two doubles each: a fixed-point number (after Kulisch). It reaches from the
+/// square of the least to beyond 2^60 times the square of the largest. Positive and negative products are
 /// kept apart, so that no addition borrows through all of it.
 class ExactSum {
  public:

@@ -1,6 +1,6 @@
 #pragma once
-/// The judged ratios of README and SCHEMA once more, from the inputs and the answer alone, in exact sums and
-/// 120 digits; and the status that follows. Nothing of kernels/check or of the driver's judge is used here.
+/// The judged ratios of README and SCHEMA once more, from inputs and answer alone, in exact sums and 120
+/// digits. And the status that follows. Nothing of kernels/check or of the driver's judge is used here.
 
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ struct Truth {
 template <class T>
 Truth recompute(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// Every status that is right for this answer: one, but where the ratio lies within 1e-3 of a limit, or where
-/// an answer is wrong for two reasons at once.
+/// Every status that is right for this answer. It is one, but where the ratio lies within 1e-3 of a limit, or
+/// where an answer is wrong for two reasons at once.
 std::vector<std::string> right_statuses(const Method& method, const Truth& truth, double tolerance,
                                         std::int64_t info, Convergence convergence);
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Runs of one plan in which nothing changed, as they were measured on two H200s
-/// (tests/data/identical_runs.csv): a1 to a3 on one, b1 to b8 on the other, r1 to r4 there with three rounds
-/// each.
+/// (tests/data/identical_runs.csv). Runs a1 to a3 are from one, b1 to b8 from the other, r1 to r4 from there
+/// with three rounds each.
 
 #include <fstream>
 #include <map>

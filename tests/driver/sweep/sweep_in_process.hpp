@@ -1,6 +1,6 @@
 #pragma once
-/// A sweep in one process, without MPI, without workers' processes and without waiting: a coordinator and a
-/// supervisor for each rank, workers that follow a script, a clock that steps when it is asked for time.
+/// A sweep in one process, without MPI, without workers' processes, without waiting. It has a coordinator and
+/// a supervisor for each rank, workers that follow a script, a clock that steps when asked for time.
 
 #include <functional>
 #include <map>
