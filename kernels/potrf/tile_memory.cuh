@@ -36,19 +36,16 @@ __device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
 }
 
 /// If `wanted`, *place -= value, in the L2 cache, and nothing waits for it.
-template <class T>
-__device__ __forceinline__ void subtract_if(bool wanted, T* place, T value) {
+__device__ __forceinline__ void subtract_if(bool wanted, double* place, double value) {
 #ifdef __CUDA_ARCH__
-  if constexpr (sizeof(T) == sizeof(double)) {
-    asm volatile(
-        "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n@wanted red.relaxed.gpu.global.add.f64 [%0], "
-        "%1;\n}" ::"l"(__cvta_generic_to_global(place)),
-        "d"(-value), "r"(static_cast<int>(wanted))
-        : "memory");
-    return;
-  }
-#endif
+  asm volatile(
+      "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n@wanted red.relaxed.gpu.global.add.f64 [%0], "
+      "%1;\n}" ::"l"(__cvta_generic_to_global(place)),
+      "d"(-value), "r"(static_cast<int>(wanted))
+      : "memory");
+#else
   if (wanted) simt::atomic_add(place, -value);
+#endif
 }
 
 /// The same place, of which the compiler is told that it is in global memory: a pointer that was kept in

@@ -7,7 +7,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int group = 8;         ///< tile columns that come about before updates by them
+constexpr int group = 8;         ///< tile columns that updates subtract together
 constexpr int least_share = 16;  ///< of a group's updates that can wait, beside one diagonal
 
 enum class Kind { none, diagonal, panel, update };
@@ -75,7 +75,7 @@ class Schedule {
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Updates of the columns of a group, each has a pair of rows less than the one before.
+  /// Updates of a group's columns. A pair of columns has one less than the pair before.
   __host__ __device__ int updates(int column) const {
     const int end = column + group < columns_ ? column + group : columns_;
     return sum_up_to(pairs(rows_) - column / 2) - sum_up_to(pairs(rows_) - pairs(end));
@@ -102,8 +102,8 @@ class Schedule {
     first_other_ = share * (step - own);
     others_ = max_of(min_of(all - first_other_, share), 0);
   }
-  /// Of each `Together` groups of columns one, by all that was not subtracted from it: the next ones' turn
-  /// comes a group later, so that the group after this one always lacks this one alone.
+  /// One of each `Together` groups of columns loses all that was not subtracted from it. The others' turn
+  /// comes in later steps. So the next group always lacks the current one alone.
   __host__ __device__ Task other(int number) const {
     const int own = step_ / group * group, next = own + group;
     number += first_other_;

@@ -7,13 +7,13 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Subtracts a warp's sums from its part of the matrix, by additions in the L2 cache that nothing waits for.
 /// `on_diagonal`: it is in a tile of which only what is on and below the diagonal is changed.
-template <class T, int Rows, int Columns, int Strips>
-__device__ __forceinline__ void add_in_cache(TileProduct<T, Rows, Columns, Strips>& product, T* c,
+template <int Rows, int Columns, int Strips>
+__device__ __forceinline__ void add_in_cache(TileProduct<double, Rows, Columns, Strips>& product, double* c,
                                              std::int64_t ld, bool on_diagonal) {
   const int row = product.warp_row() * Strips * 16 + product.lane() / 4 * 2;
   const int column = product.warp_column() * 32 + product.lane() % 4 * 4;
   const int below = on_diagonal ? row % order - column % order : order;  // the diagonal
-  T* place = c + row + column * ld;
+  double* place = c + row + column * ld;
   GAUSSWEEP_UNROLL
   for (int square = 0; square < 2; ++square) {
     GAUSSWEEP_UNROLL
