@@ -27,7 +27,7 @@ using namespace gaussweep::tiles;
 /// Orders at which the ways part, by measurement (docs/notebook/cholesky.md).
 struct Widths {
   int one_launch = 0;  ///< up to this order all is one launch; 0: 9216, in float 6144
-  int panel = 0;       ///< columns of a launch beyond that; 0: 2048, but 1024 of large matrices
+  int panel = 0;       ///< columns of a launch beyond that; 0: 2048, of large matrices 3072, in float 1024
   int block = 0;       ///< columns that are split into halves at once, a multiple of `panel`
   int beside = 0;      ///< thread blocks of a launch beside products of halves; 0: none are beside
   int far = 6656;      ///< from so many columns of a launch on, far ones lose three groups at once, not two
@@ -105,7 +105,10 @@ class RecursiveCholesky {
                    dim3(256), 0, given_, ld_given_, static_cast<int>(shape_.n), scale_);
     }
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, false);
-    const int panel = widths_.panel > 0 ? widths_.panel : n_ < 14336 ? 2048 : 1024;
+    const int panel = widths_.panel > 0             ? widths_.panel
+                      : n_ < 14336                  ? 2048
+                      : sizeof(T) == sizeof(double) ? 3072
+                                                    : 1024;
     const int one_launch = widths_.one_launch > 0        ? widths_.one_launch
                            : sizeof(T) == sizeof(double) ? 9216
                                                          : 6144;

@@ -17,6 +17,7 @@
 /// The updates of a group that the next group's columns need come before these, the others in eight parts
 /// beside them, so that the chain and the bulk of the operations run at the same time.
 
+#include "kernels/potrf/tile_handed.cuh"
 #include "kernels/potrf/tile_launch.cuh"
 #include "kernels/potrf/tile_update.cuh"
 
@@ -82,6 +83,17 @@ class Worker {
     }
   }
 
+  /// Of a warp: whether a wait is given up after so many polls.
+  __device__ bool lose_patience(int polls) const {
+    if (polls >= chain_.patience) {
+      simt::store_volatile(global(memory_.chain.abandoned), 0u);
+      *global(memory_.chain.info) = -1;
+      return true;
+    }
+    return polls % 1024 == 1023 &&
+           __any_sync(0xffffffffu, simt::load_volatile(global(memory_.chain.abandoned)) == 0) != 0;
+  }
+
  private:
   /// Of doubles, in a function of its own: in one function all kinds would share registers, and loops spill.
   template <Kind kind>
@@ -96,20 +108,44 @@ class Worker {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Opens as the tiles of a sum's operands are finished; a lane looks after a row or a column of one of
-  /// them, in up to `Groups` groups of columns.
+  /// Whether updates look after the next task. Those of three groups take so long that their products need
+  /// the registers more. Of their operands, too, only those of the last group are waited for beside products.
+  static constexpr bool looks_ahead = Together < 3;
+  static constexpr int awaited = looks_ahead ? Together : 1;  ///< groups
+  /// The first column of the last `groups` groups of a sum's columns.
+  __device__ static int last_groups(const Task& task, int groups) {
+    return task.to - task.from > groups * group ? task.to - groups * group : task.from;
+  }
+
+  /// Of a warp: the state of a row or a column of the operands, a lane `inner`, or none.
+  __device__ const unsigned* state_of_operand(const Task& task, int inner) const {
+    if (inner >= task.to) return nullptr;
+    const Tiles own(task, chain_.rows, chain_.columns);
+    const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
+    return chain_.state(tile, inner);
+  }
+  __device__ static bool is_finished(const unsigned* state) {
+    return state == nullptr || simt::load_acquire(state) == finished;
+  }
+
+  /// Opens as the tiles of a sum's operands are finished, in the last `Groups` groups of their columns; a
+  /// lane looks after a row or a column of one of them.
   template <int Groups>
   class Gate {
    public:
     __device__ Gate(const Worker& worker, const Task& task)
         : worker_(worker), known_(worker.memory_.open[2]) {
-      const Tiles own(task, worker.chain_.rows, worker.chain_.columns);
-      const int inner = task.from + lane() / 4;
-      const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
-      GAUSSWEEP_UNROLL
-      for (int k = 0; k < Groups; ++k) {
-        const int column = inner + k * group;
-        states_[k] = column < task.to ? worker.chain_.state(tile, column) : nullptr;
+      if constexpr (looks_ahead) {
+        const Tiles own(task, worker.chain_.rows, worker.chain_.columns);
+        const int inner = task.from + lane() / 4;
+        const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
+        GAUSSWEEP_UNROLL
+        for (int k = 0; k < Groups; ++k) {
+          const int column = inner + k * group;
+          states_[k] = column < task.to ? worker.chain_.state(tile, column) : nullptr;
+        }
+      } else {
+        states_[0] = worker.state_of_operand(task, last_groups(task, 1) + lane() / 4);
       }
     }
     __device__ bool is_all_open() const { return known_ == ~0u; }
@@ -173,8 +209,9 @@ class Worker {
       bool follows = next.kind == Kind::update;
       if (follows) {
         follows = part == 2 ? worker_.is_result_there(next)
-                            : worker_.memory_.started != 0 && Gate<Together>(worker_, next).peek() == ~0u;
+                            : worker_.memory_.started != 0 && Gate<awaited>(worker_, next).peek() == ~0u;
       }
+      __syncwarp();  // all have read what one of them stores
       if (lane() == 0) {
         worker_.memory_.started = follows ? pieces - 1 : 0;
         if (part == 3) worker_.memory_.open[2] = ~0u;
@@ -186,6 +223,7 @@ class Worker {
     const Worker worker_;
   };
   struct Nothing {
+    __device__ explicit Nothing(ChainMemory<T, Together>&) {}
     static constexpr int parts = 0;
     __device__ int started() const { return 0; }
     __device__ void begin() {}
@@ -198,20 +236,10 @@ class Worker {
     memory_.is_known = true;
   }
 
-  /// Of a warp.
-  __device__ bool lose_patience(int polls) const {
-    if (polls >= chain_.patience) {
-      simt::store_volatile(global(memory_.chain.abandoned), 0u);
-      *global(memory_.chain.info) = -1;
-      return true;
-    }
-    return polls % 1024 == 1023 &&
-           __any_sync(0xffffffffu, simt::load_volatile(global(memory_.chain.abandoned)) == 0) != 0;
-  }
   /// Waits, by the first warp, until all that is to be subtracted from the result before was, and looks what
   /// of the operands is there.
   __device__ void await_result(const Task& task) const {
-    Gate<Together> gate(*this, task);
+    Gate<awaited> gate(*this, task);
     for (int polls = 0;; ++polls) {
       const bool there = is_result_there(task);
       const unsigned open = gate.peek();
@@ -219,13 +247,17 @@ class Worker {
       if (there || lose_patience(polls)) return;
     }
   }
-  /// Of a warp.
+  /// Of a warp; and those operands that no product waits for.
   __device__ bool is_result_there(const Task& task) const {
     const Tiles own(task, chain_.rows, chain_.columns);
     const unsigned least = static_cast<unsigned>(task.from / group);
-    const bool there =
-        lane() >= 4 || !own.counts(lane()) ||
-        simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= least;
+    bool there = lane() >= 4 || !own.counts(lane()) ||
+                 simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= least;
+    if constexpr (!looks_ahead) {
+      for (int first = task.from; first < last_groups(task, awaited); first += group) {
+        there = there && is_finished(state_of_operand(task, first + lane() / 4));
+      }
+    }
     return __all_sync(0xffffffffu, there) != 0;
   }
   /// Tells the state of a task's tiles for the block, after a barrier, by a warp that waits for nothing then.
@@ -245,51 +277,10 @@ class Worker {
     return static_cast<unsigned>(task.to / group) - 1;
   }
 
-  /// Column j's triangle and the inverses in it, eight columns after another, on their way to shared memory.
-  /// What is on and above the diagonal is not needed.
-  class Handed {
-   public:
-    __device__ Handed(const Worker& worker, int j) : worker_(worker), from_(worker.chain_.triangle(j)) {
-      load(0);
-    }
-    /// Columns 8m to 8m + 7, as soon as they were handed on; a barrier of the block. The next ones are on
-    /// their way then.
-    __device__ __forceinline__ void take(int m) {
-      for (int polls = 0; is_missing() && !worker_.lose_patience(polls); ++polls) load(m);
-      GAUSSWEEP_UNROLL
-      for (int k = 0; k < share; ++k) {
-        worker_.memory_.triangle()[(8 * m + column() + k * step) * triangle_stride + row()] = value_[k];
-      }
-      if (thread() < 64) {
-        worker_.memory_.inverses()[(8 * m + thread() / 8) * inverse_stride + thread() % 8] = inverse_;
-      }
-      if (m < 7) load(m + 1);
-      __syncthreads();
-    }
-
-   private:
-    static constexpr int step = threads / order, share = 8 / step;
-    __device__ static int row() { return thread() % order; }
-    __device__ static int column() { return thread() / order; }
-    __device__ __forceinline__ void load(int m) {
-      GAUSSWEEP_UNROLL
-      for (int k = 0; k < share; ++k) {
-        const T* const place = from_ + (8 * m + column() + k * step) * order + row();
-        value_[k] = row() >= 8 * m + 8 ? simt::load_volatile(place) : T(0);
-      }
-      inverse_ = thread() < 64 ? simt::load_volatile(from_ + handed_inverses + 64 * m + thread()) : T(0);
-    }
-    /// Of a warp.
-    __device__ __forceinline__ bool is_missing() const {
-      bool missing = chain::is_absent(inverse_);
-      GAUSSWEEP_UNROLL
-      for (int k = 0; k < share; ++k) missing = missing || chain::is_absent(value_[k]);
-      return __any_sync(0xffffffffu, missing) != 0;
-    }
-    const Worker& worker_;
-    const T* from_;
-    T value_[share], inverse_;
-  };
+  /// Column j's triangle.
+  __device__ __forceinline__ Handed<T, Worker> handed_of(int j) const {
+    return {*this, chain_.triangle(j), memory_.triangle(), memory_.inverses()};
+  }
 
   /// A task's sum of products less a Rows x Columns part of the matrix. That is subtracted at last, so that
   /// terms are not rounded to its size one by one: it may be far larger. Registers hold it meanwhile.
@@ -307,7 +298,7 @@ class Worker {
           given[e], given[e + 1]);
       e += 2;
     });
-    Nothing nothing;
+    Nothing nothing(memory_);
     add_products(product, task, own, nothing);
     e = 0;
     product.for_pairs([&](int, int, T& first, T& second) {
@@ -319,7 +310,7 @@ class Worker {
   __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own,
                                                Beside& beside) {
     product.clear();
-    Gate<(Product::columns > order && Product::rows > order) ? Together : 1> gate(*this, task);
+    Gate<(Product::columns > order && Product::rows > order) ? awaited : 1> gate(*this, task);
     product.template add_tiles<pieces>(memory_.room, rows_of(task, own), columns_of(task, own), chain_.ld,
                                        task.to - task.from, gate, beside);
   }
@@ -334,7 +325,7 @@ class Worker {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
     bring(task, own);
-    Ahead ahead(memory_);
+    std::conditional_t<looks_ahead, Ahead, Nothing> ahead(memory_);
     add_products(product, task, own, ahead);
     const bool follows = ahead.started() > 0;
     if (follows) {
@@ -375,8 +366,8 @@ class Worker {
     __syncthreads();
     RowSolver<T, stride> solver(memory_.solved(), product.registers());
     solver.load();
-    Handed handed(*this, task.j);
-    GAUSSWEEP_ROLLED
+    auto handed = handed_of(task.j);
+    GAUSSWEEP_ROLLED_IN_DOUBLE
     for (int m = 0; m < 8; ++m) {
       handed.take(m);
       if (warp() * 16 < rows) {
@@ -399,31 +390,53 @@ class Worker {
       constexpr int stride = stride_of<T>(order);
       T* const solved = memory_.solved();
       T* const c = chain_.tile(j, j - 1);
-      if (!of_diagonal) {
-        product.for_pairs([&](int row, int column, T first, T second) {
-          solved[column * stride + row] = -first;
-          solved[column * stride + row + 1] = -second;
-        });
-      }
-      __syncthreads();
       // A warp has use of either its part of the sum or the rest of its rows.
       RowSolver<T, stride> solver(solved, product.registers());
-      if (!of_diagonal) solver.load();
-      Handed handed(*this, j - 1);
-      GAUSSWEEP_ROLLED
-      for (int m = 0; m < 8; ++m) {
-        handed.take(m);
+      const auto load_rows = [&] {
         if (!of_diagonal) {
-          solver.solve(m, triangle, memory_.inverses(),
-                       [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
+          product.for_pairs([&](int row, int column, T first, T second) {
+            solved[column * stride + row] = -first;
+            solved[column * stride + row + 1] = -second;
+          });
         }
         __syncthreads();
-        // Their square, by the warps that have the diagonal, while the next columns are on their way.
-        if (of_diagonal) {
-          const T* const columns = solved + 8 * m * stride;
-          product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
-                                                  product.warp_column() % 2 * 32, [] {});
+        if (!of_diagonal) solver.load();
+      };
+      const auto solve = [&](int m) {
+        if (of_diagonal) return;
+        solver.solve(m, triangle, memory_.inverses(),
+                     [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
+      };
+      // The square of the solved columns is taken by the warps that have the diagonal.
+      const auto add_square = [&](int m) {
+        if (!of_diagonal) return;
+        const T* const columns = solved + 8 * m * stride;
+        product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
+                                                product.warp_column() % 2 * 32, [] {});
+      };
+      // Two ways, by measurement: in each the compiler leaves the next columns in the registers that their
+      // loads bring them to. A move of a register waits for its load.
+      if constexpr (looks_ahead) {
+        load_rows();
+        auto handed = handed_of(j - 1);
+        GAUSSWEEP_ROLLED_IN_DOUBLE
+        for (int m = 0; m < 8; ++m) {
+          handed.take(m);
+          solve(m);
+          __syncthreads();
+          add_square(m);  // while the next columns are on their way
         }
+      } else {
+        auto handed = handed_of(j - 1);
+        load_rows();
+        GAUSSWEEP_ROLLED_IN_DOUBLE
+        for (int m = 0; m < 8; ++m) {
+          handed.take(m);
+          solve(m);
+          if (m > 0) add_square(m - 1);
+        }
+        __syncthreads();
+        add_square(7);
       }
     }
     if (of_diagonal) {

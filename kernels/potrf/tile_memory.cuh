@@ -12,6 +12,12 @@
 #else
 #define GAUSSWEEP_NOINLINE
 #endif
+/// Before a loop over a tile's eight columns of tiles of 8: one piece of code in double, whose code is long.
+#ifdef __CUDACC__
+#define GAUSSWEEP_ROLLED_IN_DOUBLE _Pragma("unroll (sizeof(T) == sizeof(double) ? 1 : 9)")
+#else
+#define GAUSSWEEP_ROLLED_IN_DOUBLE
+#endif
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 

@@ -108,8 +108,10 @@ class Schedule {
     const int own = step_ / group * group, next = own + group;
     number += first_other_;
     const int before = members_before(number, groups_before_last(next), updates(next), fewer);
-    return in_columns(number - sum_of(before, updates(next), fewer), next + before * Together * group,
-                      max_of(own - Together * group, 0), own);
+    number -= sum_of(before, updates(next), fewer);
+    const int column = next + before * Together * group, from = max_of(own - Together * group, 0);
+    // Of large matrices the L2 cache has not all rows' operands.
+    return Together < 3 ? in_columns(number, column, from, own) : in_rows(number, column, from, own);
   }
   /// Update number `number` of the columns from `column` on.
   __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
@@ -118,6 +120,18 @@ class Schedule {
       if (number < count) return {Kind::update, column + 2 * number, column, from, to};
       number -= count;
     }
+  }
+
+  /// The same row by row, so that updates that run at a time share operands of both sides.
+  __host__ __device__ Task in_rows(int number, int column, int from, int to) const {
+    const int wide = pairs(min_of(group, columns_ - column));
+    int row = 0;  // pairs of rows: the first one has one update, each further one more, up to `wide`
+    for (; row < wide && number > row; ++row) number -= row + 1;
+    if (row == wide) {
+      row += number / wide;
+      number %= wide;
+    }
+    return {Kind::update, column + 2 * row, column + 2 * number, from, to};
   }
 
   int rows_, columns_, step_ = 0;
