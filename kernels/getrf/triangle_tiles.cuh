@@ -47,8 +47,8 @@ __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[
 #endif
 }
 
-/// D += A B, 16 x 8, with 8 columns of A: rows g and g + 8 of A, in columns k = 2t, then in 2t + 1; rows 2t
-/// and 2t + 1 of B; D(g, 2t), D(g, 2t + 1), and the same of row g + 8.
+/// D += A B, 16 x 8, with 8 columns of A. A lane has rows g and g + 8 of A in column 2t, then in 2t + 1. Of B
+/// it has rows 2t and 2t + 1. Of D it has (g, 2t), (g, 2t + 1), and the same of row g + 8.
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

@@ -2,13 +2,13 @@
 /// The blocked Cholesky factorisation of J. Soriano, IIT 2011, section 5.2.2, as potrf/blocked,
 /// potrf/blocked_simultaneous and poinv/cholesky_gets share it.
 ///
-/// Blocks of 16 x 16 elements, a thread an element. For each block on the diagonal: `topleft` factorises it,
-/// `strip` solves for the blocks below it, and their products are subtracted from all that is right of and
-/// below it: by `diagupdate` (blocks on the diagonal) and `loupdate` (the others, a thread block a column of
-/// blocks, one after another down), or by `update`, a thread block a block, all at once.
+/// Blocks of 16 x 16 elements, a thread an element. For each block on the diagonal, `topleft` factorises it
+/// and `strip` solves for the blocks below it. Their products are subtracted from all that is right of and
+/// below it. `diagupdate` does so for blocks on the diagonal, `loupdate` for the others: a thread block a
+/// column of blocks, one after another down. Or `update` does, a thread block a block, all at once.
 ///
-/// Here for any n (what lies beyond the edge is 0) and for both triangles: everything is said of L, and U is
-/// stored where L^T would be. Every product that is subtracted is one fma, so that all backends agree to the
+/// Here for any n, with 0 beyond the edge, and for both triangles. Everything is said of L, and U is stored
+/// where L^T would be. Every product that is subtracted is one fma, so that all backends agree to the
 /// bit, and so do both ways to update.
 
 #include <cmath>

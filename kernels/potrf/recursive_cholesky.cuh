@@ -1,7 +1,7 @@
 #pragma once
-/// The Cholesky factorisation: small matrices and block columns by one launch each (tile_chain.cuh),
+/// The Cholesky factorisation. Small matrices and block columns are one launch each (tile_chain.cuh), with
 /// recursion in columns between them, so that products have the largest inner sizes. By halves, block columns
-/// from left to right, each split once: the first part of its update is the next block column, which is
+/// go from left to right, each split once. The first part of an update is the next block column, which is
 /// factored beside the rest.
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct NoUpdates {};
 template <class T, class Updates = NoUpdates>
 class RecursiveCholesky {
  public:
-  /// `a`: on the device; `info`: 0 at the start, becomes the first pivot, from 1, that is not positive;
+  /// `a`: on the device. `info`: 0 at the start, becomes the first pivot, from 1, that is not positive.
   /// `scaled`: a copy is factored, whose diagonal is scaled by powers of two to [1/2, 2].
   /// @throws std::invalid_argument where none is and columns of `a` are not 16 bytes aligned
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
@@ -72,8 +72,8 @@ class RecursiveCholesky {
     factor_own();
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, true);
   }
-  /// The same with Updates; after every block, but for the last, it is asked whether it is worth while to go
-  /// on: so many columns are final. False where it was not.
+  /// The same with Updates. After every block but the last, go_on(columns that are final) is whether it is
+  /// worth while to go on. False where it was not.
   bool factor(Updates& updates, const std::function<bool(int)>& go_on) {
     updates_ = &updates;
     go_on_ = go_on;

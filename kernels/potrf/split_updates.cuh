@@ -3,8 +3,8 @@
 ///
 /// A float is split into two halves, three products of which are made (getrf/split_products.cuh has the
 /// reasons). Both sides of the product are the same matrix, so that it is split once, into
-/// [high, low, high, high]: the last three of these times the first three give low high + high low + high
-/// high. Of a symmetric matrix with a diagonal of about 1 no element of the factor is too large for a half.
+/// [high, low, high, high]. The last three of these times the first three give the three products. Of a
+/// symmetric matrix with a diagonal of about 1 no element of the factor is too large for a half.
 
 #include <cuda_fp16.h>
 

@@ -2,8 +2,8 @@
 /// The Cholesky factor of some block columns by one launch whose blocks wait for each other's tiles.
 ///
 /// The columns have `columns` tiles of 64, the rows below the first one's top `rows` >= columns. Blocks take
-/// tasks by ticket, in an order in which a task waits only for earlier ones, so that it goes on however few
-/// blocks run at a time. A tile's state is a word in global memory: how many groups of 8 tile columns were
+/// tasks by ticket, in an order in which a task waits only for earlier ones. So it goes on however few blocks
+/// run at a time. A tile's state is a word in global memory: how many groups of 8 tile columns were
 /// subtracted from it, or `finished`. Three kinds of tasks, each a sum of products that come as their
 /// operands do:
 ///
@@ -15,7 +15,7 @@
 ///               that of `Together` groups
 ///
 /// The updates of a group that the next group's columns need come before these, the others in eight parts
-/// beside them, so that the chain and the bulk of the operations run at the same time.
+/// beside them. So the chain and the bulk of the operations run at the same time.
 
 #include "kernels/potrf/tile_handed.cuh"
 #include "kernels/potrf/tile_launch.cuh"
@@ -128,7 +128,7 @@ class Worker {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Opens as the tiles of a sum's operands are finished, in the last `Groups` groups of their columns; a
+  /// Opens as the tiles of a sum's operands are finished, in the last `Groups` groups of their columns. A
   /// lane looks after a row or a column of one of them.
   template <int Groups>
   class Gate {
@@ -187,8 +187,8 @@ class Worker {
     unsigned known_;
   };
 
-  /// Beside the products of an update whose copies were perhaps started before: the update before is told of,
-  /// and the next task looked after, so that its copies can start before this one's end.
+  /// What is done beside the products of an update, whose copies were perhaps started before. The update
+  /// before is told of, and the next task is looked after: its copies can start before this one's end.
   class Ahead {
    public:
     static constexpr int parts = sizeof(T) == sizeof(double) ? 4 : 0;

@@ -12,7 +12,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Elements between two columns of a triangle in shared memory, and between two columns of the inverse of one
-/// of its 8 x 8 tiles on the diagonal; of these all, in shared memory and outside.
+/// of its 8 x 8 tiles on the diagonal. All elements of these inverses.
 constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;
@@ -27,8 +27,8 @@ __device__ __forceinline__ void hand_on(T* place, T value) {
   simt::store_volatile(place, chain::presentable(value));
 }
 
-/// c -= A B^T for 8 x 8 tiles of the triangle in shared memory, by one warp: rows from `row` on, columns from
-/// `column` on, and the columns [inner, inner + 8) of both.
+/// c -= A B^T for 8 x 8 tiles of the triangle in shared memory, by one warp. Rows from `row` on, columns from
+/// `column` on; of A and B the columns [inner, inner + 8).
 template <class T>
 __device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int inner) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
@@ -77,8 +77,8 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 /// `reciprocals`. The first column whose pivot is no positive normal number, if `failed` is none yet, becomes
 /// it. Rows of the tile itself, which others read, are left in `own`.
 ///
-/// A pivot p has y near 1 / sqrt(p), e = 1 - p y^2, and 1 / p = y^2 (1 + e + e^2 + ...): the next pivot comes
-/// from that, four operations after y, and the columns themselves, which wait for the root, come beside it.
+/// A pivot p has y near 1 / sqrt(p), e = 1 - p y^2, and 1 / p = y^2 (1 + e + e^2 + ...). The next pivot comes
+/// from that, four operations after y. The columns themselves, which wait for the root, come beside it.
 template <class T>
 __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reciprocals, int& failed,
                                                  T (&own)[8]) {
@@ -146,8 +146,8 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
   for (int i = 0; i < 8; ++i) hand_on(handed + handed_inverses + (first + column) * 8 + i, y[i]);
 }
 
-/// The lower triangle of a 64 x 64 tile by its Cholesky factor, by a block of 8 warps: eight columns at a
-/// time by two of them, while the others do what the columns before left to do further on. `reciprocals`: 64
+/// The lower triangle of a 64 x 64 tile by its Cholesky factor, by a block of 8 warps. Two of them do eight
+/// columns at a time, the others what the columns before left to do further on. `reciprocals`: 64
 /// in shared memory. What a solve with it needs is handed on to `handed` as it comes about.
 /// @return the first column whose pivot is not positive, or -1; known to the first warp
 template <class T>

@@ -54,7 +54,7 @@ __device__ __forceinline__ void subtract_if(bool wanted, double* place, double v
 #endif
 }
 
-/// The same place, of which the compiler is told that it is in global memory: a pointer that was kept in
+/// The same place, of which the compiler is told that it is in global memory. A pointer that was kept in
 /// shared memory is generic to it.
 template <class T>
 __device__ __forceinline__ T* global(T* place) {

@@ -1,12 +1,11 @@
 #pragma once
-/// Products of tiles of 64 rows as a thread block does them: pieces of 16 columns go through shared memory,
+/// Products of tiles of 64 rows as a thread block does them. Pieces of 16 columns go through shared memory,
 /// some of them on their way while one is multiplied. All on tensor cores, floats as two TF32 numbers each.
 ///
 /// A block has 256 threads. A result of Rows x Columns lies in its warps' registers, a part of 16 Strips x 32
-/// each. Which rows and columns of it a lane has is the same in both precisions, g = lane / 4, t = lane % 4:
-/// of each 16 x 16 square, rows 2g and 2g + 1 and columns 4t to 4t + 3, so that loads of two elements from
-/// shared memory give what an instruction of the tensor cores wants, and global memory is met 16 bytes at a
-/// time.
+/// each. Which rows and columns of it a lane has is the same in both precisions: of each 16 x 16 square, rows
+/// 2g and 2g + 1 and columns 4t to 4t + 3, g = lane / 4, t = lane % 4. So loads of two elements from shared
+/// memory give what an instruction of the tensor cores wants. Global memory is met 16 bytes at a time.
 
 #include <cstdint>
 
@@ -27,8 +26,8 @@ constexpr int stride_of(int rows) {
 }
 
 #ifdef __CUDA_ARCH__
-/// x is nearly first + second, both as TF32 has them (10 bits behind the leading one; of what is behind
-/// second's tensor cores take no notice).
+/// x is nearly first + second, both as TF32 has them, with 10 bits behind the leading one. What is behind
+/// second's tensor cores do not see.
 __device__ __forceinline__ void split_tf32(float x, unsigned& first, unsigned& second) {
   first = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
   second = __float_as_uint(x - __uint_as_float(first));
@@ -43,8 +42,8 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 }
 #endif
 
-/// D += A B, 16 x 8, with 8 columns of A, as in triangle_tiles.cuh: rows g and g + 8 of A in two columns, the
-/// same two rows of B. Of two numbers' four products the smallest is left out.
+/// D += A B, 16 x 8, with 8 columns of A, as in triangle_tiles.cuh. A lane has rows g and g + 8 of A in two
+/// columns, the same two rows of B. Of two numbers' four products the smallest is left out.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #ifdef __CUDA_ARCH__
@@ -101,8 +100,8 @@ struct TileProduct {
   __device__ static int warp_row() { return warp() % warps_down; }
   __device__ static int warp_column() { return warp() / warps_down; }
 
-  /// Of floats, what `add` has summed up since `settle`: tensor cores cut off, not round, what they add to an
-  /// accumulator, and a short sum has little that could be cut off.
+  /// Of floats, what `add` has summed up since `settle`. Tensor cores cut off, not round, what they add to an
+  /// accumulator. A short sum has little that could be cut off.
   static constexpr bool has_part = sizeof(T) == sizeof(float);
   T part[has_part ? Strips : 1][2][2][4];
 
@@ -200,8 +199,8 @@ struct TileProduct {
     std::int64_t ld_;
   };
 
-  /// Adds the product of `Depth` columns in shared memory: rows of A and B as far apart as the strides say.
-  /// meanwhile() is done beside the first ones.
+  /// Adds the product of `Depth` columns in shared memory, `StrideA` and `StrideB` apart. meanwhile() is done
+  /// beside the first ones.
   template <int StrideA, int StrideB, int Depth, class Meanwhile>
   __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Meanwhile meanwhile) {
     const int g = lane() / 4, t = lane() % 4;
@@ -306,8 +305,8 @@ struct TileProduct {
   };
   static constexpr int size = static_cast<int>(sizeof(T));
 
-  /// Multiplies the next piece. Beside the first half of it another piece is copied, if `more`; then comes
-  /// copied(). await_next() is whether there is a piece behind it, after a wait for that.
+  /// Multiplies the next piece. Beside its first half another one is copied, if `more`. Then comes copied().
+  /// await_next() is whether there is a piece behind it, after a wait for that.
   template <int Pieces, class Copied, class Await>
   __device__ __forceinline__ void multiply_piece(Pipeline& pipeline, Copies& copies, bool more, Copied copied,
                                                  Await await_next) {
@@ -356,8 +355,9 @@ struct TileProduct {
     for (int p = 0; p < Pieces - 1; ++p) copies.start(memory + p * piece);
   }
 
-  /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared
-  /// memory. `gate`: which tiles may be read by now. All threads of the block know the same of it:
+  /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared memory.
+  ///
+  /// `gate`: which tiles may be read by now. All threads of the block know the same of it.
   ///   bool is_open(tile)      what is known; is_all_open() of all tiles
   ///   void wait_for(tile)     until it is open; a barrier of the block
   ///   void look(p, useful)    once for each piece p, whether more is open if that is of use; a barrier

@@ -22,8 +22,9 @@ __global__ void scale_diagonal(const T* a, std::int64_t lda, int n, T* scale) {
   if (i < n) scale[i] = root_scale(a[i + i * lda]);
 }
 
-/// The triangle of the matrix of order n at `matrix` (upper: of its transpose) to the lower one at `own`,
-/// whose order is the next multiple of 64, continued by an identity; or, `back`, from there. `scale`, if it
+/// The triangle of the matrix of order n at `matrix`, or of its transpose where it is the upper one, to the
+/// lower one at `own`. That one's order is the next multiple of 64; an identity fills it up. `back`: from
+/// there. `scale`, if it
 /// is given, scales rows and columns of what is copied; of what goes back, rows, by its reciprocals. A block
 /// copies 32 x 32.
 template <class T>
