@@ -135,6 +135,7 @@ class Worker {
    public:
     __device__ Gate(const Worker& worker, const Task& task)
         : worker_(worker), known_(worker.memory_.open[2]) {
+      // Two ways to say the same: each spills less where it is.
       if constexpr (looks_ahead) {
         const Tiles own(task, worker.chain_.rows, worker.chain_.columns);
         const int inner = task.from + lane() / 4;
