@@ -105,14 +105,10 @@ class RecursiveCholesky {
                    dim3(256), 0, given_, ld_given_, static_cast<int>(shape_.n), scale_);
     }
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, false);
-    const int panel = widths_.panel > 0             ? widths_.panel
-                      : n_ < 14336                  ? 2048
-                      : sizeof(T) == sizeof(double) ? 3072
-                                                    : 1024;
-    const int one_launch = widths_.one_launch > 0        ? widths_.one_launch
-                           : sizeof(T) == sizeof(double) ? 9216
-                                                         : 6144;
-    panel_ = n_ <= one_launch ? n_ : panel;
+    constexpr bool in_double = sizeof(T) == sizeof(double);
+    const auto given_or = [](int given, int otherwise) { return given > 0 ? given : otherwise; };
+    const int panel = given_or(widths_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
+    panel_ = n_ <= given_or(widths_.one_launch, in_double ? 9216 : 6144) ? n_ : panel;
     if (by_vendor || panel_ == n_) return factor(0, n_);
     if constexpr (!by_vendor) factor_blocks();
   }

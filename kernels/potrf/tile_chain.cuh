@@ -112,9 +112,9 @@ class Worker {
   /// the registers more. Of their operands, too, only those of the last group are waited for beside products.
   static constexpr bool looks_ahead = Together < 3;
   static constexpr int awaited = looks_ahead ? Together : 1;  ///< groups
-  /// The first column of the last `groups` groups of a sum's columns.
-  __device__ static int last_groups(const Task& task, int groups) {
-    return task.to - task.from > groups * group ? task.to - groups * group : task.from;
+  /// The first column of the last group of a sum's columns.
+  __device__ static int last_group(const Task& task) {
+    return task.to - task.from > group ? task.to - group : task.from;
   }
 
   /// Of a warp: the state of a row or a column of the operands, a lane `inner`, or none.
@@ -146,7 +146,7 @@ class Worker {
           states_[k] = column < task.to ? worker.chain_.state(tile, column) : nullptr;
         }
       } else {
-        states_[0] = worker.state_of_operand(task, last_groups(task, 1) + lane() / 4);
+        states_[0] = worker.state_of_operand(task, last_group(task) + lane() / 4);
       }
     }
     __device__ bool is_all_open() const { return known_ == ~0u; }
@@ -255,7 +255,7 @@ class Worker {
     bool there = lane() >= 4 || !own.counts(lane()) ||
                  simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= least;
     if constexpr (!looks_ahead) {
-      for (int first = task.from; first < last_groups(task, awaited); first += group) {
+      for (int first = task.from; first < last_group(task); first += group) {
         there = there && is_finished(state_of_operand(task, first + lane() / 4));
       }
     }
