@@ -30,7 +30,7 @@ struct Widths {
   int panel = 0;       ///< columns of a launch beyond that; 0: 2048, of large matrices 3072, in float 1024
   int block = 0;       ///< columns that are split into halves at once, a multiple of `panel`
   int beside = 0;      ///< thread blocks of a launch beside products of halves; 0: none are beside
-  int far = 6656;      ///< from so many columns of a launch on, far ones lose three groups at once, not two
+  int tail = 40;       ///< rows of tiles of a launch's tail: see Schedule
 };
 
 /// The updates by the vendor's products.
@@ -162,6 +162,7 @@ class RecursiveCholesky {
     work.ld = lda_;
     work.rows = (n_ - first) / order;
     work.columns = count / order;
+    work.rows_of_tail = widths_.tail;
     work.handed = handed_ + (first / order) * static_cast<std::int64_t>(handed_size);
     work.states = words_ + (first / order) * static_cast<std::int64_t>(count_ + 1);
     work.states_ld = count_;
@@ -175,8 +176,6 @@ class RecursiveCholesky {
     const auto grid = static_cast<unsigned>(std::min(tasks, most));
     if constexpr (sizeof(T) == sizeof(float)) {
       launch<1>(work, grid);
-    } else if (count < widths_.far) {
-      launch<2>(work, grid);
     } else {
       launch<3>(work, grid);
     }

@@ -7,7 +7,8 @@
 /// subtracted from it, or `finished`. Three kinds of tasks, each a sum of products that come as their
 /// operands do:
 ///
-///   diagonal j  A(j, j - 1) and A(j, j) less what the columns of j - 1's group left of it have; L(j, j - 1)
+///   diagonal j  A(j, j - 1) and A(j, j) less what the columns of j - 1's group, or of the tail, left of it
+///               have; L(j, j - 1)
 ///               from the triangle before, as that one's columns come about; its square from A(j, j), which
 ///               is factored: the chain goes through these
 ///   panel i, j  L of tiles i and i + 1 in column j, by substitution with inverses of 8 x 8 tiles
@@ -15,7 +16,8 @@
 ///               that of `Together` groups
 ///
 /// The updates of a group that the next group's columns need come before these, the others in eight parts
-/// beside them. So the chain and the bulk of the operations run at the same time.
+/// beside them. So the chain and the bulk of the operations run at the same time. In the last columns, the
+/// tail, there are no updates: see Schedule.
 
 #include "kernels/potrf/tile_handed.cuh"
 #include "kernels/potrf/tile_launch.cuh"
@@ -27,6 +29,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 template <class T, int Together, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void do_task();
 
+/// Memory's next task. Not inlined, for what lives beside calls takes registers from tasks.
+template <class T, int Together>
+__device__ GAUSSWEEP_NOINLINE Kind next_task();
+
 /// One block's work.
 template <class T, int Together>
 class Worker {
@@ -35,31 +41,9 @@ class Worker {
       : chain_(chain), memory_(memory) {}
 
   __device__ void work() {
-    if (thread() == 0) {
-      memory_.schedule = Schedule<Together>(chain_.rows, chain_.columns);
-      memory_.is_known = false;
-      memory_.started = 0;
-    }
-    __syncthreads();
+    if (thread() == 0) memory_.schedule = {chain_.rows, chain_.columns, chain_.rows_of_tail};
     for (;;) {
-      if (memory_.started > 0) {
-        do_task<Kind::update>();
-        continue;
-      }
-      if (warp() == 0) {
-        if (thread() == 0) {
-          if (!memory_.is_known) {
-            take_ticket();
-            find_next();
-          }
-          memory_.task = memory_.next;
-          memory_.is_known = false;
-        }
-        __syncwarp();
-        if (memory_.task.kind != Kind::none) await_result(memory_.task);
-      }
-      __syncthreads();
-      const Kind kind = memory_.task.kind;
+      const Kind kind = next_kind();
       if (kind == Kind::none) return;
       if (kind == Kind::diagonal) {
         do_task<Kind::diagonal>();
@@ -70,10 +54,22 @@ class Worker {
       }
     }
   }
+  /// Takes the next ticket; its task becomes memory's.
+  __device__ __forceinline__ Kind next() {
+    if (warp() == 0) {
+      if (thread() == 0) {
+        memory_.task = memory_.schedule.task(atomicAdd(global(chain_.ticket), 1u) + 1);
+      }
+      __syncwarp();
+      if (memory_.task.kind != Kind::none) await_result(memory_.task);
+    }
+    __syncthreads();
+    return memory_.task.kind;
+  }
   /// Memory's task.
   template <Kind kind>
   __device__ __forceinline__ void do_own_task() {
-    const Task task = kind == Kind::update && memory_.started > 0 ? memory_.next : memory_.task;
+    const Task task = memory_.task;
     if constexpr (kind == Kind::diagonal) {
       diagonal(task);
     } else if constexpr (kind == Kind::panel) {
@@ -95,7 +91,14 @@ class Worker {
   }
 
  private:
-  /// Of doubles, in a function of its own: in one function all kinds would share registers, and loops spill.
+  /// Of doubles, in functions of their own: in one function all kinds would share registers, and loops spill.
+  __device__ __forceinline__ Kind next_kind() {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      return next_task<T, Together>();
+    } else {
+      return next();
+    }
+  }
   template <Kind kind>
   __device__ __forceinline__ void do_task() {
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -108,13 +111,9 @@ class Worker {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Whether updates look after the next task. Those of three groups take so long that their products need
-  /// the registers more. Of their operands, too, only those of the last group are waited for beside products.
-  static constexpr bool looks_ahead = Together < 3;
-  static constexpr int awaited = looks_ahead ? Together : 1;  ///< groups
-  /// The first column of the last group of a sum's columns.
-  __device__ static int last_group(const Task& task) {
-    return task.to - task.from > group ? task.to - group : task.from;
+  /// From which column on operands are waited for beside products: of an update those of its last group.
+  __device__ static int first_awaited(const Task& task) {
+    return task.kind == Kind::update && task.to - task.from > group ? task.to - group : task.from;
   }
 
   /// Of a warp: the state of a row or a column of the operands, a lane `inner`, or none.
@@ -128,30 +127,21 @@ class Worker {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Opens as the tiles of a sum's operands are finished, in the last `Groups` groups of their columns. A
-  /// lane looks after a row or a column of one of them.
-  template <int Groups>
+  /// Opens as the tiles of a sum's operands are finished: a group of their columns, then the next one. A lane
+  /// looks after a row or a column of one of them.
   class Gate {
    public:
-    __device__ Gate(const Worker& worker, const Task& task)
-        : worker_(worker), known_(worker.memory_.open[2]) {
-      // Two ways to say the same: each spills less where it is.
-      if constexpr (looks_ahead) {
-        const Tiles own(task, worker.chain_.rows, worker.chain_.columns);
-        const int inner = task.from + lane() / 4;
-        const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
-        GAUSSWEEP_UNROLL
-        for (int k = 0; k < Groups; ++k) {
-          const int column = inner + k * group;
-          states_[k] = column < task.to ? worker.chain_.state(tile, column) : nullptr;
-        }
-      } else {
-        states_[0] = worker.state_of_operand(task, last_group(task) + lane() / 4);
-      }
+    /// `known`: of the first group that it looks after, bit by lane.
+    __device__ Gate(const Worker& worker, const Task& task, unsigned known)
+        : worker_(worker),
+          state_(worker.state_of_operand(task, first_awaited(task) + lane() / 4)),
+          known_(known),
+          open_(first_awaited(task) - task.from),
+          left_(task.to - first_awaited(task) - group) {}
+    __device__ bool is_all_open() const { return known_ == ~0u && left_ <= 0; }
+    __device__ bool is_open(int tile) const {
+      return tile < open_ || (tile < open_ + group && (known_ >> 4 * (tile - open_) & 15u) == 15u);
     }
-    __device__ bool is_all_open() const { return known_ == ~0u; }
-    /// Of tiles a group apart, all at once.
-    __device__ bool is_open(int tile) const { return (known_ >> 4 * (tile % group) & 15u) == 15u; }
     __device__ void wait_for(int tile) {
       if (warp() == 0) {
         for (int polls = 0; !is_open(tile); ++polls) {
@@ -162,9 +152,10 @@ class Worker {
       }
       __syncthreads();
       known_ = worker_.memory_.open[3];
+      move_on();
     }
     __device__ void look(int p, bool useful) {
-      if (known_ == ~0u) return __syncthreads();
+      if (is_all_open()) return __syncthreads();
       unsigned& open = worker_.memory_.open[p % 2];
       if (warp() == 0) {
         if (useful) peek();
@@ -172,75 +163,31 @@ class Worker {
       }
       __syncthreads();
       known_ = open;
+      move_on();
     }
-    __device__ unsigned peek() {
-      bool open = true;
-      GAUSSWEEP_UNROLL
-      for (const unsigned* state : states_) {
-        open = open && (state == nullptr || simt::load_acquire(state) == finished);
-      }
-      return known_ = __ballot_sync(0xffffffffu, open);
-    }
+    __device__ unsigned peek() { return known_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
 
    private:
+    /// To the next group, if this one is open.
+    __device__ void move_on() {
+      if (known_ != ~0u || left_ <= 0) return;
+      known_ = 0;
+      open_ += group;
+      state_ = lane() / 4 < left_ ? state_ + group * worker_.chain_.states_ld : nullptr;
+      left_ -= group;
+    }
+
     const Worker& worker_;
-    const unsigned* states_[Groups];
+    const unsigned* state_;
     unsigned known_;
+    int open_;  ///< tiles that are open for sure
+    int left_;  ///< columns of tiles behind the group
   };
-
-  /// What is done beside the products of an update, whose copies were perhaps started before. The update
-  /// before is told of, and the next task is looked after: its copies can start before this one's end.
-  class Ahead {
-   public:
-    static constexpr int parts = sizeof(T) == sizeof(double) ? 4 : 0;
-    /// The launch is described in shared memory to it, for products need all registers.
-    __device__ explicit Ahead(ChainMemory<T, Together>& memory) : worker_(memory.chain, memory) {}
-    __device__ int started() const { return parts > 0 ? worker_.memory_.started : 0; }
-    __device__ void begin() {
-      if (started() > 0) worker_.tell(worker_.memory_.task, subtracted(worker_.memory_.task));
-    }
-    /// By the first warp, a part beside each piece: none takes longer than the other warps' products.
-    __device__ void look(int part) {
-      if (warp() != 0 || worker_.chain_.rows < rows_to_look_ahead) return;
-      if (part < 2) {
-        if (thread() == 0) part == 0 ? worker_.take_ticket() : worker_.find_next();
-        return __syncwarp();
-      }
-      const Task next = worker_.memory_.next;
-      bool follows = next.kind == Kind::update;
-      if (follows) {
-        follows = part == 2 ? worker_.is_result_there(next)
-                            : worker_.memory_.started != 0 && Gate<awaited>(worker_, next).peek() == ~0u;
-      }
-      __syncwarp();  // all have read what one of them stores
-      if (lane() == 0) {
-        worker_.memory_.started = follows ? pieces - 1 : 0;
-        if (part == 3) worker_.memory_.open[2] = ~0u;
-      }
-      __syncwarp();
-    }
-
-   private:
-    const Worker worker_;
-  };
-  struct Nothing {
-    __device__ explicit Nothing(ChainMemory<T, Together>&) {}
-    static constexpr int parts = 0;
-    __device__ int started() const { return 0; }
-    __device__ void begin() {}
-    __device__ void look(int) {}
-  };
-
-  __device__ void take_ticket() const { memory_.ticket = atomicAdd(global(chain_.ticket), 1u) + 1; }
-  __device__ void find_next() const {
-    memory_.next = memory_.schedule.task(memory_.ticket);
-    memory_.is_known = true;
-  }
 
   /// Waits, by the first warp, until all that is to be subtracted from the result before was, and looks what
   /// of the operands is there.
   __device__ void await_result(const Task& task) const {
-    Gate<awaited> gate(*this, task);
+    Gate gate(*this, task, 0);
     for (int polls = 0;; ++polls) {
       const bool there = is_result_there(task);
       const unsigned open = gate.peek();
@@ -254,28 +201,19 @@ class Worker {
     const unsigned least = static_cast<unsigned>(task.from / group);
     bool there = lane() >= 4 || !own.counts(lane()) ||
                  simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= least;
-    if constexpr (!looks_ahead) {
-      for (int first = task.from; first < last_group(task); first += group) {
-        there = there && is_finished(state_of_operand(task, first + lane() / 4));
-      }
+    for (int first = task.from; first < first_awaited(task); first += group) {
+      there = there && is_finished(state_of_operand(task, first + lane() / 4));
     }
     return __all_sync(0xffffffffu, there) != 0;
   }
   /// Tells the state of a task's tiles for the block, after a barrier, by a warp that waits for nothing then.
   __device__ void publish(const Task& task, unsigned state) const {
     __syncthreads();
-    tell(task, state);
-  }
-  __device__ void tell(const Task& task, unsigned state) const {
     const Tiles own(task, chain_.rows, chain_.columns);
     if (warp() == 3 && lane() < 4 && own.counts(lane())) {
       simt::store_release(chain_.state(own.row_of(lane()), own.column_of(lane())), state);
     }
     __syncwarp();  // a task's function ends for all at once
-  }
-  /// State of a tile after an update.
-  __device__ static unsigned subtracted(const Task& task) {
-    return static_cast<unsigned>(task.to / group) - 1;
   }
 
   /// Column j's triangle.
@@ -299,50 +237,33 @@ class Worker {
           given[e], given[e + 1]);
       e += 2;
     });
-    Nothing nothing(memory_);
-    add_products(product, task, own, nothing);
+    add_products(product, task, own);
     e = 0;
     product.for_pairs([&](int, int, T& first, T& second) {
       first -= given[e++];
       second -= given[e++];
     });
   }
-  template <class Product, class Beside>
-  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own,
-                                               Beside& beside) {
+  template <class Product>
+  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own) {
     product.clear();
-    Gate<(Product::columns > order && Product::rows > order) ? awaited : 1> gate(*this, task);
-    product.template add_tiles<pieces>(memory_.room, rows_of(task, own), columns_of(task, own), chain_.ld,
-                                       task.to - task.from, gate, beside);
-  }
-  __device__ __forceinline__ Operand<T> rows_of(const Task& task, const Tiles& own) const {
-    return {chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order};
-  }
-  __device__ __forceinline__ Operand<T> columns_of(const Task& task, const Tiles& own) const {
-    return {chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order};
+    Gate gate(*this, task, memory_.open[2]);
+    const Operand<T> a{chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order};
+    const Operand<T> b{chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order};
+    product.template add_tiles<pieces>(memory_.room, a, b, chain_.ld, task.to - task.from, gate);
   }
 
   __device__ __forceinline__ void update(const Task& task) {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
     bring(task, own);
-    std::conditional_t<looks_ahead, Ahead, Nothing> ahead(memory_);
-    add_products(product, task, own, ahead);
-    const bool follows = ahead.started() > 0;
-    if (follows) {
-      const Task next = memory_.next;
-      const Tiles of_next(next, chain_.rows, chain_.columns);
-      product.template start<pieces>(memory_.room, rows_of(next, of_next), columns_of(next, of_next),
-                                     chain_.ld);
-    }
+    add_products(product, task, own);
     // A warp's part is in one of the four tiles.
     const int tile = product.warp_row() + product.warp_column() / 2 * 2;
     if (own.counts(tile)) {
       subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld, own.row_of(tile) == own.column_of(tile));
     }
-    if (!follows) return publish(task, subtracted(task));
-    if (thread() == 0) memory_.task = task;
-    __syncwarp();
+    publish(task, static_cast<unsigned>(task.to / group) - 1);
   }
   /// The part of the matrix that an update changes to the L2 cache.
   __device__ __forceinline__ void bring(const Task& task, const Tiles& own) {
@@ -415,30 +336,18 @@ class Worker {
         product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
                                                 product.warp_column() % 2 * 32, [] {});
       };
-      // Two ways, by measurement: in each the compiler leaves the next columns in the registers that their
-      // loads bring them to. A move of a register waits for its load.
-      if constexpr (looks_ahead) {
-        load_rows();
-        auto handed = handed_of(j - 1);
-        GAUSSWEEP_ROLLED_IN_DOUBLE
-        for (int m = 0; m < 8; ++m) {
-          handed.take(m);
-          solve(m);
-          __syncthreads();
-          add_square(m);  // while the next columns are on their way
-        }
-      } else {
-        auto handed = handed_of(j - 1);
-        load_rows();
-        GAUSSWEEP_ROLLED_IN_DOUBLE
-        for (int m = 0; m < 8; ++m) {
-          handed.take(m);
-          solve(m);
-          if (m > 0) add_square(m - 1);
-        }
-        __syncthreads();
-        add_square(7);
+      // In this order the compiler leaves the next columns in the registers that their loads bring them to. A
+      // move of a register waits for its load.
+      auto handed = handed_of(j - 1);
+      load_rows();
+      GAUSSWEEP_ROLLED_IN_DOUBLE
+      for (int m = 0; m < 8; ++m) {
+        handed.take(m);
+        solve(m);
+        if (m > 0) add_square(m - 1);
       }
+      __syncthreads();
+      add_square(7);
     }
     if (of_diagonal) {
       product.settle();
@@ -472,6 +381,13 @@ __device__ GAUSSWEEP_NOINLINE void do_task() {
   ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
   const Chain<T> chain = memory.chain;
   Worker<T, Together>(chain, memory).template do_own_task<kind>();
+}
+
+template <class T, int Together>
+__device__ GAUSSWEEP_NOINLINE Kind next_task() {
+  ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
+  const Chain<T> chain = memory.chain;
+  return Worker<T, Together>(chain, memory).next();
 }
 
 template <class T, int Together>

@@ -41,13 +41,14 @@ class Handed {
       const T* const place = from_ + (8 * m + column() + k * step) * order + row();
       value_[k] = row() >= 8 * m + 8 ? simt::load_volatile(place) : T(0);
     }
-    inverse_ = thread() < 64 ? simt::load_volatile(from_ + handed_inverses + 64 * m + thread()) : T(0);
+    inverse_ = thread() < 64 ? simt::load_volatile(from_ + (handed_inverses + 64 * m) + thread()) : T(0);
   }
   /// Of a warp.
   __device__ __forceinline__ bool is_missing() const {
-    bool missing = chain::is_absent(inverse_);
+    bool missing = false;  // the inverse is last: otherwise registers move while loads are on their way
     GAUSSWEEP_UNROLL
     for (int k = 0; k < share; ++k) missing = missing || chain::is_absent(value_[k]);
+    missing = missing || chain::is_absent(inverse_);
     return __any_sync(0xffffffffu, missing) != 0;
   }
 

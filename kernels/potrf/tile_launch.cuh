@@ -8,10 +8,6 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr unsigned finished = 1u << 30;
 constexpr int pieces = 4;  ///< in shared memory
-/// Rows of tiles from which on blocks look after their next task beside an update. With fewer rows the chain
-/// rules, whose tasks would wait until that update ends.
-constexpr int rows_to_look_ahead = 56;
-
 /// One launch. Counts and indices of tiles; elements are those of the part that it factors. Of what is handed
 /// on and of the words all bits are set at the start.
 template <class T>
@@ -19,6 +15,7 @@ struct Chain {
   T* a;
   std::int64_t ld;
   int rows, columns;
+  int rows_of_tail;  ///< of Schedule
   T* handed;         ///< of the diagonal's tiles, handed_size a column
   unsigned* states;  ///< less 1; column by column, `states_ld` apart
   std::int64_t states_ld;
@@ -42,11 +39,8 @@ struct ChainMemory {
   alignas(16) T room[elements];
   T reciprocals[order];
   Chain<T> chain;
-  Schedule<Together> schedule;  ///< of the thread that takes tickets, as what follows
-  unsigned ticket;              ///< of the next task
-  bool is_known;                ///< whether that task is known
-  Task task, next;
-  int started;       ///< pieces of an update whose copies were started beside the one before, `task`
+  Schedule<Together> schedule;  ///< of the thread that takes tickets
+  Task task;
   unsigned open[4];  ///< of a task's operands: seen by a piece, by turns; at the beginning; after a wait
 
   /// After the products: rows to be solved (of 64 or 128, stride_of them apart), the triangle, its inverses.

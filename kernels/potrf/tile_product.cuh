@@ -176,11 +176,8 @@ struct TileProduct {
     }
     __device__ __forceinline__ void end() {
       simt::end_copy_group();
-      skip(1);
-    }
-    __device__ __forceinline__ void skip(int pieces) {
-      a_ += pieces * depth * ld_;
-      b_ += pieces * depth * ld_;
+      a_ += depth * ld_;
+      b_ += depth * ld_;
     }
 
    private:
@@ -346,33 +343,19 @@ struct TileProduct {
   }
 #endif
 
-  /// Starts the copies of the first pieces; they may be started before `add_tiles` begins.
-  template <int Pieces>
-  __device__ __forceinline__ static void start(T* memory, const Operand<T>& a, const Operand<T>& b,
-                                               std::int64_t ld) {
-    Copies copies(a, b, ld);
-    GAUSSWEEP_UNROLL
-    for (int p = 0; p < Pieces - 1; ++p) copies.start(memory + p * piece);
-  }
-
   /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared memory.
   ///
   /// `gate`: which tiles may be read by now. All threads of the block know the same of it.
   ///   bool is_open(tile)      what is known; is_all_open() of all tiles
   ///   void wait_for(tile)     until it is open; a barrier of the block
   ///   void look(p, useful)    once for each piece p, whether more is open if that is of use; a barrier
-  /// `beside`: what else there is to do:
-  ///   started()               pieces that `start` has started before
-  ///   void begin()            when the first piece is there, after a barrier
-  ///   void look(part)         before the last `parts` pieces, part 0 first
   /// Ends with a barrier of the block.
-  template <int Pieces, class Gate, class Beside>
+  template <int Pieces, class Gate>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
-                                            std::int64_t ld, int tiles, Gate& gate, Beside& beside) {
+                                            std::int64_t ld, int tiles, Gate& gate) {
     const int count = tiles * pieces_of_a_tile;
-    int started = beside.started();
+    int started = 0;
     Copies copies(a, b, ld);
-    copies.skip(started);
     const auto can_start = [&](int end) {
       return started < count && started < end && gate.is_open(started / pieces_of_a_tile);
     };
@@ -395,7 +378,6 @@ struct TileProduct {
     };
     if (count == 0) return __syncthreads();
     await_piece(0);
-    beside.begin();
 #ifdef __CUDACC__
     constexpr bool in_pieces = sizeof(T) == sizeof(double);
     if constexpr (in_pieces) {
@@ -418,20 +400,15 @@ struct TileProduct {
         });
       }
       GAUSSWEEP_ROLLED
-      for (int part = 0;; ++part) {
-        GAUSSWEEP_ROLLED
-        for (; p < count - Beside::parts + part; ++p) {
-          multiply_piece<Pieces>(
-              pipeline, copies, p + Pieces - 1 < count, [&] { copies.end(); },
-              [&] {
-                if (p + 1 == count) return false;
-                simt::await_copy_groups<Pieces - 2>();
-                __syncthreads();
-                return true;
-              });
-        }
-        if (part == Beside::parts) break;
-        beside.look(part);
+      for (; p < count; ++p) {
+        multiply_piece<Pieces>(
+            pipeline, copies, p + Pieces - 1 < count, [&] { copies.end(); },
+            [&] {
+              if (p + 1 == count) return false;
+              simt::await_copy_groups<Pieces - 2>();
+              __syncthreads();
+              return true;
+            });
       }
       simt::await_copy_groups<0>();
     }
@@ -450,7 +427,6 @@ struct TileProduct {
                                        });
         if (p % pieces_of_a_tile == pieces_of_a_tile - 1) settle();
         if (p + 1 < count) await_piece(p + 1);
-        if (p + 1 >= count - Beside::parts && p + 1 < count) beside.look(p + 1 - (count - Beside::parts));
       }
     }
     __syncthreads();

@@ -9,7 +9,6 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr int group = 8;         ///< tile columns that updates subtract together
 constexpr int least_share = 16;  ///< of a group's updates that can wait, beside one diagonal
-
 enum class Kind { none, diagonal, panel, update };
 struct Task {
   Kind kind;
@@ -42,11 +41,18 @@ __host__ __device__ inline int members_before(int number, int most, int first, i
 }
 
 /// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
+///
+/// The last columns, which have `rows_of_tail` rows at most, are the tail. Their operations do not keep all
+/// blocks at work. So no task there waits for an update: diagonals and panels subtract all products from the
+/// tail's first column on.
 /// @tparam Together groups of columns that an update of far ones subtracts at once
 template <int Together>
 class Schedule {
  public:
-  __host__ __device__ Schedule(int rows, int columns) : rows_(rows), columns_(columns) { begin_step(0); }
+  __host__ __device__ Schedule(int rows, int columns, int rows_of_tail)
+      : rows_(rows), columns_(columns), tail_((max_of(rows - rows_of_tail, 0) + group - 1) / group * group) {
+    begin_step(0);
+  }
 
   /// @pre no ticket less than that of the call before
   __host__ __device__ Task task(unsigned ticket) {
@@ -56,7 +62,7 @@ class Schedule {
       begin_step(step_);
     }
     int number = static_cast<int>(ticket - first_);
-    const int left = (step_ - 1) / group * group;  // where the group of the column before begins
+    const int left = min_of((step_ - 1) / group * group, tail_);  // where the sums of the column before begin
     if (number < diagonal_) return {Kind::diagonal, step_, step_, step_ > 0 ? left : 0, max_of(step_ - 1, 0)};
     number -= diagonal_;
     const bool others_first = step_ % group != 0;
@@ -75,10 +81,12 @@ class Schedule {
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Updates of a group's columns. A pair of columns has one less than the pair before.
-  __host__ __device__ int updates(int column) const {
-    const int end = column + group < columns_ ? column + group : columns_;
+  /// Updates of the columns [column, end). A pair of columns has one less than the pair before.
+  __host__ __device__ int updates(int column, int end) const {
     return sum_up_to(pairs(rows_) - column / 2) - sum_up_to(pairs(rows_) - pairs(end));
+  }
+  __host__ __device__ int updates(int column) const {
+    return updates(column, min_of(column + group, columns_));
   }
   /// Of the groups that the others of a step are in, `next` the first. Each has `fewer` updates less than the
   /// one before; the last one may not be whole.
@@ -91,13 +99,15 @@ class Schedule {
     diagonal_ = step < columns_ ? 1 : 0;
     panels_ = step > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
     urgent_ = others_ = first_other_ = 0;
-    if (step < group || step >= columns_) return;
     const int own = step / group * group, next = own + group;
+    if (own == 0 || step >= columns_ || own > tail_) return;
     if (step == own) urgent_ = updates(own);
     if (next >= columns_) return;
-    const int before_last = groups_before_last(next);
-    const int all =
-        sum_of(before_last, updates(next), fewer) + updates(next + before_last * Together * group);
+    int all = updates(next, columns_);
+    if (own < tail_) {
+      const int before_last = groups_before_last(next);
+      all = sum_of(before_last, updates(next), fewer) + updates(next + before_last * Together * group);
+    }
     const int share = max_of((all + group - 1) / group, least_share);
     first_other_ = share * (step - own);
     others_ = max_of(min_of(all - first_other_, share), 0);
@@ -107,11 +117,17 @@ class Schedule {
   __host__ __device__ Task other(int number) const {
     const int own = step_ / group * group, next = own + group;
     number += first_other_;
+    if (own == tail_) {  // all groups lose what was not subtracted at their last turn
+      int column = next;
+      for (; number >= updates(column); column += group) number -= updates(column);
+      const int lacking = (Together - (column - own) / group % Together) % Together + 1;
+      return in_columns(number, column, max_of(own - lacking * group, 0), own);
+    }
     const int before = members_before(number, groups_before_last(next), updates(next), fewer);
     number -= sum_of(before, updates(next), fewer);
     const int column = next + before * Together * group, from = max_of(own - Together * group, 0);
     // Of large matrices the L2 cache has not all rows' operands.
-    return Together < 3 ? in_columns(number, column, from, own) : in_rows(number, column, from, own);
+    return Together == 1 ? in_columns(number, column, from, own) : in_rows(number, column, from, own);
   }
   /// Update number `number` of the columns from `column` on.
   __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
@@ -134,7 +150,9 @@ class Schedule {
     return {Kind::update, column + 2 * row, column + 2 * number, from, to};
   }
 
-  int rows_, columns_, step_ = 0;
+  int rows_, columns_;
+  int tail_;  ///< its first column
+  int step_ = 0;
   unsigned first_ = 0;  ///< the step's first ticket
   int diagonal_ = 0, panels_ = 0, urgent_ = 0, others_ = 0;
   int first_other_ = 0;  ///< of the step's part of the updates beyond the next group

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -18,7 +19,7 @@ namespace {
 
 /// Does the tasks of a launch one after another, and looks whether each finds what it waits for.
 template <int Together>
-void expect_all_tasks(int rows, int columns) {
+void expect_all_tasks(int rows, int columns, int rows_of_tail) {
   std::vector<unsigned> states(static_cast<std::size_t>(rows * columns), 0);
   const auto state = [&](int i, int j) -> unsigned& {
     return states[static_cast<std::size_t>(i + j * rows)];
@@ -26,14 +27,15 @@ void expect_all_tasks(int rows, int columns) {
   const auto expect_sum = [&](const tiles::Task& task, int i, int j) {
     ASSERT_LT(i, rows);
     ASSERT_LT(j, columns);
-    ASSERT_LE(task.to - task.from, Together * tiles::group);
+    const int most = task.kind == tiles::Kind::update ? Together * tiles::group : rows_of_tail;
+    ASSERT_LE(task.to - task.from, std::max(most, tiles::group));
     for (int k = task.from; k < task.to; ++k) {
       ASSERT_EQ(state(i, k), tiles::finished);
       ASSERT_EQ(state(j, k), tiles::finished);
     }
     ASSERT_EQ(state(i, j), static_cast<unsigned>(task.from / tiles::group)) << i << ", " << j;
   };
-  tiles::Schedule<Together> schedule(rows, columns);
+  tiles::Schedule<Together> schedule(rows, columns, rows_of_tail);
   int tasks = 0;
   for (unsigned ticket = 0;; ++ticket, ++tasks) {
     const tiles::Task task = schedule.task(ticket);
@@ -76,17 +78,19 @@ void expect_all_tasks(int rows, int columns) {
 TEST(CholeskySchedule, HasEveryTileOnceAfterWhatItNeeds) {
   for (int rows = 1; rows <= 40; ++rows) {
     for (int columns = 1; columns <= rows; ++columns) {
-      expect_all_tasks<1>(rows, columns);
-      expect_all_tasks<2>(rows, columns);
-      expect_all_tasks<3>(rows, columns);
+      for (const int tail : {0, 12, 24, 40}) {
+        SCOPED_TRACE(::testing::Message() << "tail of " << tail);
+        expect_all_tasks<1>(rows, columns, tail);
+        expect_all_tasks<3>(rows, columns, tail);
+      }
     }
   }
-  expect_all_tasks<2>(256, 16);
-  expect_all_tasks<1>(96, 96);
-  expect_all_tasks<2>(64, 64);
-  expect_all_tasks<2>(103, 103);
-  expect_all_tasks<3>(128, 128);
-  expect_all_tasks<3>(144, 110);
+  expect_all_tasks<1>(256, 16, 40);
+  expect_all_tasks<1>(96, 96, 40);
+  expect_all_tasks<3>(64, 64, 40);
+  expect_all_tasks<3>(103, 103, 40);
+  expect_all_tasks<3>(128, 128, 40);
+  expect_all_tasks<3>(144, 110, 40);
 }
 
 /// A positive definite matrix's triangle, lda apart; the rest of the room is NaN.
@@ -152,7 +156,12 @@ TEST_P(RecursiveCholesky, HasTheFactorOfOneLaunch) {
     expect_factor<double>(context, n, n, true, {});
   }
   expect_factor<float>(context, 1100, 1100, false, {});
-  expect_factor<double>(context, 704, 706, false, {});  // with updates
+  tiles::Widths widths;
+  for (const int tail : {0, 3}) {  // with updates
+    widths.tail = tail;
+    expect_factor<double>(context, 704, 706, false, widths);
+    expect_factor<float>(context, 640, 644, true, widths);
+  }
 }
 
 TEST_P(RecursiveCholesky, HasTheFactorOfSeveralLaunches) {
