@@ -106,7 +106,9 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     }
     const T correction = e * std::fma(T(0.375), e, T(0.5));
     const T reciprocal = std::fma(y, correction, y);
-    if (!(this_pivot >= std::numeric_limits<T>::min()) && failed < 0) failed = first + k;  // NaN too
+    const bool is_pivot =
+        this_pivot >= std::numeric_limits<T>::min() && this_pivot <= std::numeric_limits<T>::max();
+    if (!is_pivot && failed < 0) failed = first + k;  // NaN too
     if (row == first + k) reciprocals[first + k] = reciprocal;
     const T root = this_pivot * reciprocal;
     own[k] = row == first + k ? std::fma(std::fma(-root, root, this_pivot), T(0.5) * reciprocal, root)

@@ -263,9 +263,13 @@ TEST_P(RecursiveCholesky, SaysWhichPivotIsNotPositive) {
     EXPECT_EQ(factor(context, a, 300, 300, false, {}).info, bad + 1);
     EXPECT_EQ(factor(context, a, 300, 300, false, {64, 128}).info, bad + 1);
   }
-  std::vector<double> a = definite<double>(130, 130, true);
-  a[129 * 131] = 0;
-  EXPECT_EQ(factor(context, a, 130, 130, true, {}).info, 130);
+  for (const int bad : {64, 129}) {
+    for (const double pivot : {0.0, HUGE_VAL}) {
+      std::vector<double> a = definite<double>(130, 130, true);
+      a[static_cast<std::size_t>(bad * 131)] = pivot;
+      EXPECT_EQ(factor(context, a, 130, 130, true, {}).info, bad + 1) << pivot;
+    }
+  }
 }
 
 }  // namespace
