@@ -8,9 +8,8 @@
 /// operands do:
 ///
 ///   diagonal j  A(j, j - 1) and A(j, j) less what the columns of j - 1's group, or of the tail, left of it
-///               have; L(j, j - 1)
-///               from the triangle before, as that one's columns come about; its square from A(j, j), which
-///               is factored: the chain goes through these
+///               have; L(j, j - 1) from the triangle before, as that one's columns come about; its square
+///               from A(j, j), which is factored: the chain goes through these
 ///   panel i, j  L of tiles i and i + 1 in column j, by substitution with inverses of 8 x 8 tiles
 ///   update i, j tiles i and i + 1 of columns j and j + 1 less the product of a group of columns, of far ones
 ///               that of `Together` groups

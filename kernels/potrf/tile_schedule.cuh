@@ -9,6 +9,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr int group = 8;         ///< tile columns that updates subtract together
 constexpr int least_share = 16;  ///< of a group's updates that can wait, beside one diagonal
+
 enum class Kind { none, diagonal, panel, update };
 struct Task {
   Kind kind;

@@ -24,9 +24,8 @@ __global__ void scale_diagonal(const T* a, std::int64_t lda, int n, T* scale) {
 
 /// The triangle of the matrix of order n at `matrix`, or of its transpose where it is the upper one, to the
 /// lower one at `own`. That one's order is the next multiple of 64; an identity fills it up. `back`: from
-/// there. `scale`, if it
-/// is given, scales rows and columns of what is copied; of what goes back, rows, by its reciprocals. A block
-/// copies 32 x 32.
+/// there. `scale`, if it is given, scales rows and columns of what is copied; of what goes back, rows, by its
+/// reciprocals. A block copies 32 x 32.
 template <class T>
 __global__ void __launch_bounds__(256) copy_triangle(T* matrix, std::int64_t ld, int n, bool upper, T* own,
                                                      std::int64_t ld_own, bool back, const T* scale) {

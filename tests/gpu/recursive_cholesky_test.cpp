@@ -45,11 +45,11 @@ TEST_P(RecursiveCholeskySizes, FactorsAreTheVendors) {
   }
 }
 
-// 64, 576, 1152: one group of tile columns, one tile and two groups more. From 6656 on far columns lose three
-// groups at once. Above 9216 there are several launches.
+// 64, 576, 1152: one group of tile columns, one tile and two groups more. Up to 2560 all is the tail, at 2561
+// and 3136 one group and two are before it. Above 9216 there are several launches.
 INSTANTIATE_TEST_SUITE_P(All, RecursiveCholeskySizes,
-                         testing::Values(1, 63, 64, 65, 127, 290, 576, 1101, 1152, 4101, 4160, 8192, 8256,
-                                         10001));
+                         testing::Values(1, 63, 64, 65, 127, 290, 576, 1101, 1152, 2560, 2561, 3136, 4101,
+                                         4160, 8192, 8256, 10001));
 
 template <class T>
 class RecursiveCholeskyOf : public RecursiveCholesky {};
