@@ -41,6 +41,7 @@ class Worker {
 
   __device__ void work() {
     if (thread() == 0) memory_.schedule = {chain_.rows, chain_.columns, chain_.rows_of_tail};
+    if (thread() < 2) memory_.added[thread()] = 0;
     for (;;) {
       const Kind kind = next_kind();
       if (kind == Kind::none) return;
@@ -257,12 +258,40 @@ class Worker {
     TileProduct<T, 2 * order, 2 * order, 4> product;
     bring(task, own);
     add_products(product, task, own);
-    // A warp's part is in one of the four tiles.
-    const int tile = product.warp_row() + product.warp_column() / 2 * 2;
-    if (own.counts(tile)) {
-      subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld, own.row_of(tile) == own.column_of(tile));
+    if constexpr (sizeof(T) == sizeof(double)) {
+      add_sums(product, task, own);
+    } else {
+      // A warp's part is in one of the four tiles.
+      const int tile = product.warp_row() + product.warp_column() / 2 * 2;
+      if (own.counts(tile)) {
+        subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld,
+                      own.row_of(tile) == own.column_of(tile));
+      }
+      publish(task, static_cast<unsigned>(task.to / group) - 1);
     }
-    publish(task, static_cast<unsigned>(task.to / group) - 1);
+  }
+  /// Subtracts an update's sums by way of the copy engine, and tells the tiles' states. For each column of
+  /// tiles two warps do so; the others go on. Rows that count are neighbours.
+  template <class Product>
+  __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& own) {
+    static_assert(2 * order * sums_stride <= ChainMemory<T, Together>::elements);
+    double* const sums = memory_.room;
+    put_negated(product, sums);
+    __syncthreads();
+    const int column = warp() / 4, part = warp() % 4 - 2;
+    if (part >= 0 && lane() == 0) {
+      const int j = own.column_of(2 * column);
+      const int begin = own.counts(2 * column) ? 0 : 1, end = own.counts(2 * column + 1) ? 2 : 1;
+      add_columns(chain_.tile(own.row, j), chain_.ld, sums + column * order * sums_stride, begin * order,
+                  end * order, own.row + begin == j, part, 2);
+      __threadfence_block();
+      if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp is done, too
+        for (int i = begin; i < end; ++i) {
+          simt::store_release(chain_.state(own.row + i, j), static_cast<unsigned>(task.to / group) - 1);
+        }
+      }
+    }
+    __syncwarp();
   }
   /// The part of the matrix that an update changes to the L2 cache.
   __device__ __forceinline__ void bring(const Task& task, const Tiles& own) {

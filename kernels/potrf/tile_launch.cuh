@@ -41,7 +41,8 @@ struct ChainMemory {
   Chain<T> chain;
   Schedule<Together> schedule;  ///< of the thread that takes tickets
   Task task;
-  unsigned open[4];  ///< of a task's operands: seen by a piece, by turns; at the beginning; after a wait
+  unsigned added[2];  ///< how often a warp has added its share of an update, for each column of tiles
+  unsigned open[4];   ///< of a task's operands: seen by a piece, by turns; at the beginning; after a wait
 
   /// After the products: rows to be solved (of 64 or 128, stride_of them apart), the triangle, its inverses.
   __device__ T* solved() { return room; }

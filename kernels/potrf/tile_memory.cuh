@@ -41,16 +41,29 @@ __device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
 #endif
 }
 
-/// If `wanted`, *place -= value, in the L2 cache, and nothing waits for it.
-__device__ __forceinline__ void subtract_if(bool wanted, double* place, double value) {
-#ifdef __CUDA_ARCH__
-  asm volatile(
-      "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n@wanted red.relaxed.gpu.global.add.f64 [%0], "
-      "%1;\n}" ::"l"(__cvta_generic_to_global(place)),
-      "d"(-value), "r"(static_cast<int>(wanted))
-      : "memory");
+/// What the thread has stored or seen is seen by the copy engine, after a barrier.
+__device__ __forceinline__ void show_to_copy_engine() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+}
+/// Has the copy engine add elements in shared memory to global memory, in the L2 cache. What follows does not
+/// wait for it: see await_additions. All addresses are multiples of 16, `count` is even.
+__device__ __forceinline__ void add_in_cache(double* to, const double* shared, int count) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(
+                   __cvta_generic_to_global(to)),
+               "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "r"(count * static_cast<int>(sizeof(double)))
+               : "memory");
 #else
-  if (wanted) simt::atomic_add(place, -value);
+  for (int i = 0; i < count; ++i) to[i] += shared[i];
+#endif
+}
+/// Until what the thread has had added is there.
+__device__ __forceinline__ void await_additions() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
 #endif
 }
 

@@ -308,6 +308,8 @@ struct TileProduct {
   __device__ __forceinline__ void multiply_piece(Pipeline& pipeline, Copies& copies, bool more, Copied copied,
                                                  Await await_next) {
     constexpr int steps = depth / 4;
+    // Copies are spread over all products before copied().
+    constexpr int between = (2 * steps - 1) * 2 * Strips / Copies::count;
     const unsigned here = pipeline.begin + pipeline.slot * (piece * size);
     const unsigned before =
         pipeline.begin + (pipeline.slot == 0 ? Pieces - 1 : pipeline.slot - 1) * (piece * size);
@@ -328,14 +330,14 @@ struct TileProduct {
           }
         }
         GAUSSWEEP_UNROLL
-        for (int s = 0; s < Strips; ++s) {
-          lu::multiply_16x8(sum[s][square][0], pipeline.left[step % 2][s], pipeline.right[square][0]);
-          lu::multiply_16x8(sum[s][square][1], pipeline.left[step % 2][s], pipeline.right[square][1]);
-          const int pair = (2 * step + square) * Strips + s;
+        for (int i = 0; i < 2 * Strips; ++i) {
+          const int s = i % Strips, half = i / Strips;
+          lu::multiply_16x8(sum[s][square][half], pipeline.left[step % 2][s], pipeline.right[square][half]);
+          const int number = (2 * step + square) * 2 * Strips + i;
           GAUSSWEEP_UNROLL
-          for (int i = 0; i < Copies::count; ++i) {
-            if (i * (steps * Strips) / Copies::count != pair) continue;
-            copy_pack_if(more, before + Copies::place(i) * size, copies.from(i));
+          for (int k = 0; k < Copies::count; ++k) {
+            if (number != k * between + 1) continue;
+            copy_pack_if(more, before + Copies::place(k) * size, copies.from(k));
           }
         }
       }

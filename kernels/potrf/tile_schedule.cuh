@@ -1,8 +1,6 @@
 #pragma once
 /// Which tasks a factorisation by tiles has, and in which order blocks take them: see tile_chain.cuh.
 
-#include <cmath>
-
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
@@ -25,22 +23,6 @@ __host__ __device__ constexpr int sum_up_to(int count) {
   return count * (count + 1) / 2;
 }
 
-/// first + (first - less) + ..., `count` members.
-__host__ __device__ constexpr int sum_of(int count, int first, int less) {
-  return count * first - less * sum_up_to(count - 1);
-}
-/// How many members of that series come before the one in which `number` is; at most `most`.
-__host__ __device__ inline int members_before(int number, int most, int first, int less) {
-  const float twice = static_cast<float>(2 * first + less);
-  const float square = twice * twice - static_cast<float>(8 * less) * static_cast<float>(number);
-  const float root = square > 0 ? std::sqrt(square) : 0;
-  int count = static_cast<int>((twice - root) / static_cast<float>(2 * less));
-  if (count > most) count = most;
-  while (count < most && sum_of(count + 1, first, less) <= number) ++count;
-  while (sum_of(count, first, less) > number) --count;
-  return count;
-}
-
 /// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
 ///
 /// The last columns, which have `rows_of_tail` rows at most, are the tail. Their operations do not keep all
@@ -52,7 +34,7 @@ class Schedule {
  public:
   __host__ __device__ Schedule(int rows, int columns, int rows_of_tail)
       : rows_(rows), columns_(columns), tail_((max_of(rows - rows_of_tail, 0) + group - 1) / group * group) {
-    begin_step(0);
+    begin_step();
   }
 
   /// @pre no ticket less than that of the call before
@@ -60,7 +42,7 @@ class Schedule {
     while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_)) {
       first_ += static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_);
       if (++step_ > columns_) return {Kind::none, 0, 0, 0, 0};
-      begin_step(step_);
+      begin_step();
     }
     int number = static_cast<int>(ticket - first_);
     const int left = min_of((step_ - 1) / group * group, tail_);  // where the sums of the column before begin
@@ -82,53 +64,39 @@ class Schedule {
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Updates of the columns [column, end). A pair of columns has one less than the pair before.
-  __host__ __device__ int updates(int column, int end) const {
-    return sum_up_to(pairs(rows_) - column / 2) - sum_up_to(pairs(rows_) - pairs(end));
-  }
+  /// Updates of a group of columns. A pair of columns has one less than the pair before.
   __host__ __device__ int updates(int column) const {
-    return updates(column, min_of(column + group, columns_));
+    return sum_up_to(pairs(rows_) - column / 2) -
+           sum_up_to(pairs(rows_) - pairs(min_of(column + group, columns_)));
   }
-  /// Of the groups that the others of a step are in, `next` the first. Each has `fewer` updates less than the
-  /// one before; the last one may not be whole.
-  __host__ __device__ int groups_before_last(int next) const {
-    return (columns_ - next - 1) / (Together * group);
-  }
-  static constexpr int fewer = Together * group * group / 4;
-  __host__ __device__ void begin_step(int step) {
-    step_ = step;
-    diagonal_ = step < columns_ ? 1 : 0;
-    panels_ = step > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
+  /// How far apart groups of columns are that have their turn: all have it where the tail begins.
+  __host__ __device__ int apart() const { return own() == tail_ ? group : Together * group; }
+  __host__ __device__ int own() const { return step_ / group * group; }  ///< the step's group
+  __host__ __device__ void begin_step() {
+    diagonal_ = step_ < columns_ ? 1 : 0;
+    panels_ = step_ > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
     urgent_ = others_ = first_other_ = 0;
-    const int own = step / group * group, next = own + group;
-    if (own == 0 || step >= columns_ || own > tail_) return;
-    if (step == own) urgent_ = updates(own);
-    if (next >= columns_) return;
-    int all = updates(next, columns_);
-    if (own < tail_) {
-      const int before_last = groups_before_last(next);
-      all = sum_of(before_last, updates(next), fewer) + updates(next + before_last * Together * group);
+    if (own() == 0 || step_ >= columns_ || own() > tail_) return;
+    if (step_ == own()) {
+      urgent_ = updates(own());
+      of_group_ = 0;
+      for (int column = own() + group; column < columns_; column += apart()) of_group_ += updates(column);
     }
-    const int share = max_of((all + group - 1) / group, least_share);
-    first_other_ = share * (step - own);
-    others_ = max_of(min_of(all - first_other_, share), 0);
+    const int share = max_of((of_group_ + group - 1) / group, least_share);
+    first_other_ = share * (step_ - own());
+    others_ = max_of(min_of(of_group_ - first_other_, share), 0);
   }
   /// One of each `Together` groups of columns loses all that was not subtracted from it. The others' turn
   /// comes in later steps. So the next group always lacks the current one alone.
   __host__ __device__ Task other(int number) const {
-    const int own = step_ / group * group, next = own + group;
     number += first_other_;
-    if (own == tail_) {  // all groups lose what was not subtracted at their last turn
-      int column = next;
-      for (; number >= updates(column); column += group) number -= updates(column);
-      const int lacking = (Together - (column - own) / group % Together) % Together + 1;
-      return in_columns(number, column, max_of(own - lacking * group, 0), own);
-    }
-    const int before = members_before(number, groups_before_last(next), updates(next), fewer);
-    number -= sum_of(before, updates(next), fewer);
-    const int column = next + before * Together * group, from = max_of(own - Together * group, 0);
+    int column = own() + group;
+    for (; number >= updates(column); column += apart()) number -= updates(column);
+    const int lacking = (Together - (column - own()) / group % Together) % Together + 1;
+    const int from = max_of(own() - lacking * group, 0);
     // Of large matrices the L2 cache has not all rows' operands.
-    return Together == 1 ? in_columns(number, column, from, own) : in_rows(number, column, from, own);
+    const bool by_rows = Together > 1 && own() < tail_;
+    return by_rows ? in_rows(number, column, from, own()) : in_columns(number, column, from, own());
   }
   /// Update number `number` of the columns from `column` on.
   __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
@@ -156,7 +124,8 @@ class Schedule {
   int step_ = 0;
   unsigned first_ = 0;  ///< the step's first ticket
   int diagonal_ = 0, panels_ = 0, urgent_ = 0, others_ = 0;
-  int first_other_ = 0;  ///< of the step's part of the updates beyond the next group
+  int of_group_ = 0;     ///< updates that steps of a group share
+  int first_other_ = 0;  ///< of the step's part of them
 };
 
 /// The tiles that a task has: rows and columns of its operands, of its result those (row, column) that count.

@@ -5,34 +5,38 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Subtracts a warp's sums from its part of the matrix, by additions in the L2 cache that nothing waits for.
-/// `on_diagonal`: it is in a tile of which only what is on and below the diagonal is changed.
-template <int Rows, int Columns, int Strips>
-__device__ __forceinline__ void add_in_cache(TileProduct<double, Rows, Columns, Strips>& product, double* c,
-                                             std::int64_t ld, bool on_diagonal) {
-  const int row = product.warp_row() * Strips * 16 + product.lane() / 4 * 2;
-  const int column = product.warp_column() * 32 + product.lane() % 4 * 4;
-  const int below = on_diagonal ? row % order - column % order : order;  // the diagonal
-  double* place = c + row + column * ld;
-  GAUSSWEEP_UNROLL
-  for (int square = 0; square < 2; ++square) {
-    GAUSSWEEP_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      GAUSSWEEP_UNROLL
-      for (int s = 0; s < Strips; ++s) {
-        const int above = square * 16 + k - s * 16;
-        subtract_if(below >= above, place + s * 16, product.sum[s][square][k % 2][k / 2]);
-        subtract_if(below + 1 >= above, place + s * 16 + 1, product.sum[s][square][k % 2][2 + k / 2]);
-      }
-      place += k < 3 ? ld : 13 * ld;
+constexpr int sums_stride = 2 * order + 2;  ///< elements between two columns of sums in shared memory
+
+/// Puts a product's sums, negated, to shared memory.
+template <class Product>
+__device__ __forceinline__ void put_negated(Product& product, double* sums) {
+  product.for_pairs([&](int row, int column, double above, double below) {
+    store_two(sums + column * sums_stride + row, -above, -below);
+  });
+  show_to_copy_engine();
+}
+/// Adds sums in shared memory to rows [begin, end) of a column of tiles. Of its columns a thread has each
+/// `parts`-th one, from `part` on. If row `begin` begins a tile on the diagonal (`on_diagonal`), what is
+/// above the diagonal is not changed.
+__device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const double* sums, int begin,
+                                            int end, bool on_diagonal, int part, int parts) {
+  GAUSSWEEP_ROLLED
+  for (int column = part; column < order; column += parts) {
+    double* const to = c + column * ld;
+    const double* const from = sums + column * sums_stride;
+    int first = on_diagonal ? begin + column : begin;
+    if (first % 2 != 0) {  // the copy engine wants pairs
+      simt::atomic_add(to + first, from[first]);
+      ++first;
     }
+    if (first < end) add_in_cache(to + first, from + first, end - first);
   }
+  await_additions();
 }
 /// Subtracts a warp's sums from its part of the matrix, which comes to registers a few pairs at a time.
 /// `on_diagonal`: it is in a tile of which only what is on and below the diagonal is ours.
 template <class Product, class T>
 __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64_t ld, bool on_diagonal) {
-  if constexpr (sizeof(T) == sizeof(double)) return add_in_cache(product, c, ld, on_diagonal);
   constexpr int batch = 8;
   GAUSSWEEP_UNROLL
   for (int first = 0; first < product.pairs; first += batch) {
