@@ -237,27 +237,27 @@ class Worker {
           given[e], given[e + 1]);
       e += 2;
     });
-    add_products(product, task, own);
+    add_products(product, task, own, [] {});
     e = 0;
     product.for_pairs([&](int, int, T& first, T& second) {
       first -= given[e++];
       second -= given[e++];
     });
   }
-  template <class Product>
-  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own) {
+  template <class Product, class Begun>
+  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own,
+                                               Begun begun) {
     product.clear();
     Gate gate(*this, task, memory_.open[2]);
     const Operand<T> a{chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order};
     const Operand<T> b{chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order};
-    product.template add_tiles<pieces>(memory_.room, a, b, chain_.ld, task.to - task.from, gate);
+    product.template add_tiles<pieces>(memory_.room, a, b, chain_.ld, task.to - task.from, gate, begun);
   }
 
   __device__ __forceinline__ void update(const Task& task) {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
-    bring(task, own);
-    add_products(product, task, own);
+    add_products(product, task, own, [&] { bring(task, own); });
     if constexpr (sizeof(T) == sizeof(double)) {
       add_sums(product, task, own);
     } else {

@@ -351,10 +351,11 @@ struct TileProduct {
   ///   bool is_open(tile)      what is known; is_all_open() of all tiles
   ///   void wait_for(tile)     until it is open; a barrier of the block
   ///   void look(p, useful)    once for each piece p, whether more is open if that is of use; a barrier
+  /// `begun`: what is to be done when the first piece is there.
   /// Ends with a barrier of the block.
-  template <int Pieces, class Gate>
+  template <int Pieces, class Gate, class Begun>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
-                                            std::int64_t ld, int tiles, Gate& gate) {
+                                            std::int64_t ld, int tiles, Gate& gate, Begun begun) {
     const int count = tiles * pieces_of_a_tile;
     int started = 0;
     Copies copies(a, b, ld);
@@ -380,6 +381,7 @@ struct TileProduct {
     };
     if (count == 0) return __syncthreads();
     await_piece(0);
+    begun();
 #ifdef __CUDACC__
     constexpr bool in_pieces = sizeof(T) == sizeof(double);
     if constexpr (in_pieces) {
