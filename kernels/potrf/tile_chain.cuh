@@ -291,7 +291,7 @@ class Worker {
         }
       }
     }
-    __syncwarp();
+    __syncwarp();  // as in publish
   }
   /// The part of the matrix that an update changes to the L2 cache.
   __device__ __forceinline__ void bring(const Task& task, const Tiles& own) {
