@@ -1,15 +1,16 @@
 /// poinv/recursive: the inverse by Cholesky's factor L, L^-1, and the product L^-T L^-1.
 ///
-/// L^-1 is trtri/levels.cuh's, the product triangle_square.cuh's, nearly all of both products of the
-/// vendor's; so is the factor. Layout: column-major; the inverse takes the place of A, of which the lower
-/// triangle is read. Cost: n^3 operations and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4 n^2 where
-/// n is no multiple of 64, in which products are faster. A pivot that is not positive gives info > 0, and the
-/// answer is then of no use. Written for compute capability 9.0; needs 8.0 to be fast.
+/// L is potrf/recursive's, on GPUs before Hopper the vendor's; L^-1 is trtri/levels.cuh's, the product
+/// triangle_square.cuh's. Layout: column-major; the inverse takes the place of A, of which the lower triangle
+/// is read. Cost: n^3 operations and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4 n^2 where n is no
+/// multiple of 64, and what potrf/recursive wants. A pivot that is not positive gives info > 0, -1 a wait
+/// between blocks that was given up; the answer is then of no use. Written for compute capability 9.0; needs
+/// 8.0 to be fast.
 
 #include "kernels/geinv/recursive_steps.cuh"
 #include "kernels/getrf/copy_columns.cuh"
 #include "kernels/poinv/triangle_square.cuh"
-#include "kernels/potrf/blocked_steps.cuh"
+#include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trtri/levels.cuh"
@@ -19,14 +20,16 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 template <class T>
-void factor(Context& context, MatrixView<T> a, int* info) {
+void factor(Context& context, MatrixView<T> a, int* info, Workspace& workspace) {
 #ifdef __CUDACC__
-  context.stage("potrf");
-  vendor::potrf(vendor_handles(context), Uplo::lower, a.rows, a.data, a.ld, info);
-#else
-  cholesky::factorise(context, a, Uplo::lower, cholesky::Update::simultaneous, cholesky::Topleft::square,
-                      info);
+  if (!simt::has_clusters(context)) {
+    context.stage("potrf");
+    return vendor::potrf(vendor_handles(context), Uplo::lower, a.rows, a.data, a.ld, info);
+  }
 #endif
+  Shape shape;
+  shape.n = a.rows;
+  tiles::RecursiveCholesky<T>(context, shape, a.data, a.ld, info, workspace).factor();
 }
 
 }  // namespace
@@ -41,7 +44,7 @@ void poinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
   T* const x = order == n ? op.a.data : op.workspace.template take<T>(matrix);
   const std::int64_t ld = order == n ? op.a.ld : order;
   if (order != n) inverse::continue_matrix(context, op.a.data, op.a.ld, n, x, order);
-  factor<T>(context, {x, order, order, ld}, op.info);
+  factor<T>(context, {x, order, order, ld}, op.info, op.workspace);
   levels::TriangleInverse<T>(context, {x, ld, order, true, false}, order, products)
       .invert(inverse_of_l, order, nullptr);
   levels::TriangleSquare<T>(context, inverse_of_l, order, order, x, ld).multiply();

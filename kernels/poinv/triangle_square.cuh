@@ -1,13 +1,18 @@
 #pragma once
-/// C = Q^T Q for a lower triangular Q, of C the lower triangle. Squares on the diagonal come at once, then
-/// level by level Q22^T Q21 beside them and Q21^T Q21 on top of them. Strips skip zeros and what mirrors.
+/// C = Q^T Q for a lower triangular Q, of C the lower triangle. In double on a Hopper GPU that is one launch
+/// of tiles (large_tiles.cuh). Else squares on the diagonal come at once, then level by level Q22^T Q21
+/// beside them and Q21^T Q21 on top of them, by the vendor's products. Strips skip zeros and what mirrors.
 
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/trtri/large_tiles.cuh"
+#include "kernels/trtri/levels_workspace.hpp"
 #include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
+
+using namespace gaussweep::levels;
 
 template <class T>
 class TriangleSquare {
@@ -15,10 +20,25 @@ class TriangleSquare {
   TriangleSquare(Context& context, const T* q, std::int64_t ldq, int order, T* c, std::int64_t ldc)
       : context_(context), q_(q), ldq_(ldq), order_(order), c_(c), ldc_(ldc) {}
 
-  /// `q` has zeros above its diagonal; of `c` some elements above it are written too. `least`: order of the
-  /// squares to begin with. Asynchronous.
-  void multiply(int least = 256) {
+  /// `q` has zeros above its diagonal; of `c` some elements above it are written too. `many`: tiles
+  /// from which these have 128 columns, and not 64. Asynchronous.
+  void multiply(int many = 528) {
     context_.stage("square");
+    if constexpr (sizeof(T) == sizeof(double)) {
+      LevelProduct<T> p{};
+      p.a = p.b = q_;
+      p.lda = p.ldb = ldq_;
+      p.c = c_;
+      p.ldc = ldc_;
+      p.rows = p.columns = p.inner = p.last_rows = p.last_columns = order_;
+      p.counts = Inner::from_rows;
+      p.factor = 1;
+      if (order_ % block == 0 && can_be_large(context_, p)) return launch_large<true>(context_, p, 1, many);
+    }
+    multiply_by_strips(256);
+  }
+  /// The same by the vendor's products. `least`: order of the squares to begin with.
+  void multiply_by_strips(int least) {
     const int whole = order_ / least;
     if (whole > 0) start(0, least, whole);
     if (order_ % least > 0) start(whole * least, order_ % least, 1);

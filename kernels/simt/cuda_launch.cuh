@@ -105,6 +105,10 @@ inline int device_attribute(cudaDeviceAttr attribute) {
 inline int multiprocessors(const Context&) {
   return device_attribute(cudaDevAttrMultiProcessorCount);
 }
+/// Whether launch_clusters can be used.
+inline bool has_clusters(const Context&) {
+  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+}
 /// Most shared memory (static and dynamic) of one block.
 inline std::size_t max_shared_bytes(const Context&) {
   return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));

@@ -82,6 +82,9 @@ inline void spin_pause(Site site = Site::here()) {
 inline int multiprocessors(const Context&) {
   return 4;
 }
+inline bool has_clusters(const Context&) {
+  return true;
+}
 /// What every GPU has; more is refused, so that a portable kernel asks before it takes more.
 inline std::size_t max_shared_bytes(const Context&) {
   return 48 * 1024;

@@ -12,7 +12,7 @@
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
 ///   simt::copy_pack, end_copy_group, await_copy_groups<Later>    copies to shared memory beside other work
-///   simt::multiprocessors(context), simt::max_shared_bytes(context)
+///   simt::multiprocessors(context), simt::max_shared_bytes(context), simt::has_clusters(context)
 ///   GAUSSWEEP_UNROLL                   before a loop over an array that is to stay in registers
 ///   GAUSSWEEP_ROLLED                   before a loop that is to stay one
 ///

@@ -29,6 +29,11 @@ struct LevelProduct {
   int last_rows, last_columns;
   Inner counts;
   T factor;
+
+  /// Whether it counts for columns of C, and not for rows.
+  __host__ __device__ bool is_by_columns() const {
+    return counts == Inner::from_columns || counts == Inner::up_to_columns;
+  }
 };
 
 constexpr int product_threads = 128;

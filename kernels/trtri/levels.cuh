@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/trtri/diagonal_blocks.cuh"
+#include "kernels/trtri/large_tiles.cuh"
 #include "kernels/trtri/level_products.cuh"
 #include "kernels/trtri/levels_workspace.hpp"
 #include "kernels/vendor/gemm_here.hpp"
@@ -21,11 +22,14 @@ struct Ways {
   int own_order;  ///< largest halves whose products are ours; so is that of a lone pair that is no larger
   int own_tiles;  ///< tiles of 64 x 64 from which these are used, and not smaller ones
   int strip;      ///< columns (or rows) of a strip of the vendor's products
+  int large;      ///< halves, from 128 on, from which products in double are large_tiles.cuh's, if possible
+  int many;       ///< tiles from which these have 128 columns, and not 64
 
   /// The fastest ones on an H100, for a matrix of whole blocks.
   static Ways of(int order) {
-    if (order <= 2048) return {256, 1 << 30, order};
-    return {order <= 4096 ? 1024 : 512, 264, 512};
+    if (order <= 2048) return {256, 1 << 30, order, 1 << 30, 0};
+    const int large = order <= 3072 ? 1 << 30 : order < 4096 ? 2048 : 512;
+    return {order <= 4096 ? 1024 : 512, 264, 512, large, 132};
   }
 };
 
@@ -36,8 +40,9 @@ class TriangleInverse {
   /// order of each, a power of two, and so many elements for each.
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
       : TriangleInverse(context, a, order, products,
-                        a.count == 1 ? Ways::of(static_cast<int>(order))
-                                     : Ways{static_cast<int>(order), 264, static_cast<int>(order)}) {}
+                        a.count == 1
+                            ? Ways::of(static_cast<int>(order))
+                            : Ways{static_cast<int>(order), 264, static_cast<int>(order), 1 << 30, 0}) {}
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, const Ways& ways)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), ways_(ways) {}
 
@@ -106,6 +111,14 @@ class TriangleInverse {
     left.a_next = left.c_next = x_next;
     left.b_next = right.c_next;
 
+    if constexpr (sizeof(T) == sizeof(double)) {
+      if (half >= ways_.large && can_be_large(context_, right) && can_be_large(context_, left)) {
+        context_.stage("product");
+        launch_large<false>(context_, right, pairs, ways_.many);
+        launch_large<false>(context_, left, pairs, ways_.many);
+        return;
+      }
+    }
     const std::int64_t own = ways_.own_order;
     if (half <= own || (pairs == 1 && static_cast<std::int64_t>(half) * last <= own * own)) {
       context_.stage("join");
@@ -150,7 +163,7 @@ class TriangleInverse {
   /// whose elements are the largest where it is well conditioned, comes last. What is added to a sum after it
   /// is rounded as the sum is.
   void multiply_by_strips(const Product& p, int pairs) {
-    const bool by_columns = p.counts == Inner::from_columns || p.counts == Inner::up_to_columns;
+    const bool by_columns = p.is_by_columns();
     const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
     const int length = by_columns ? p.columns : p.rows;
     for (int begin = 0; begin < length; begin += ways_.strip) {

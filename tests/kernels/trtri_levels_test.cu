@@ -51,7 +51,7 @@ template <class T>
 void check_inverse(Context& context, int n, bool lower, bool unit, const levels::Ways& ways) {
   SCOPED_TRACE(testing::Message() << "n = " << n << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
-  const int lda = n + 3;
+  const int lda = n + (ways.large < n ? 4 : 3);  // tiles of 128 want even ones
   const int order = static_cast<int>(levels::whole_order(n));
   std::mt19937 engine(static_cast<unsigned>(n));
   std::uniform_real_distribution<double> uniform(-0.1, 0.1);
@@ -89,12 +89,21 @@ TEST_P(TrtriLevels, BySmallTiles) {
 }
 
 TEST_P(TrtriLevels, ByLargeTiles) {
-  check_orders<double>(context, {512, 1, 512});
-  check_orders<float>(context, {512, 1, 512});
+  check_orders<double>(context, {512, 1, 512, 1 << 30, 0});
+  check_orders<float>(context, {512, 1, 512, 1 << 30, 0});
+}
+
+TEST_P(TrtriLevels, ByTilesOf128) {
+  for (const int many : {0, 1 << 30}) {
+    const levels::Ways ways{512, 1 << 30, 512, 128, many};
+    for (const int n : {256, 300, 320}) {  // whole tiles, in a copy, a last pair's half of a tile
+      for (const bool lower : {true, false}) check_inverse<double>(context, n, lower, n == 320, ways);
+    }
+  }
 }
 
 TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
-  const levels::Ways ways{0, 1, 64};
+  const levels::Ways ways{0, 1, 64, 1 << 30, 0};
   check_orders<double>(context, ways);
   check_orders<float>(context, ways);
   check_inverse<double>(context, 640, true, false, ways);  // the last of two pairs is smaller
