@@ -166,6 +166,7 @@ TEST_P(RecursiveCholesky, HasTheFactorOfOneLaunch) {
 
 TEST_P(RecursiveCholesky, HasTheFactorOfSeveralLaunches) {
   expect_factor<double>(context, 320, 320, false, {64, 128});
+  expect_factor<double>(context, 449, 449, true, {64, 64});
   expect_factor<float>(context, 833, 840, false, {64, 128});
   expect_factor<float>(context, 640, 644, false, {64, 64});
   expect_factor<float>(context, 577, 577, true, {64, 192});
