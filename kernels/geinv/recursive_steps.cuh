@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/getrf/lu_products.cuh"
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/simt/simt.hpp"
+#include "kernels/trtri/large_tiles.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
@@ -107,7 +109,7 @@ struct LowerInverse {
   }
 };
 
-/// B = U^-1 B.
+/// B = U^-1 B, by rows from the last one up.
 template <class T, class Products>
 struct UpperSolve {
   Context& context;
@@ -120,6 +122,8 @@ struct UpperSolve {
   T* turned;       ///< order x 256 elements of workspace
   T* reciprocals;  ///< and order more
   Products* products;
+  /// B is the identity: its columns left of the diagonal stay zeros. U and the workspace have the order of B.
+  bool inverts = false;
 
   void solve() {
     context.stage("turn");
@@ -133,17 +137,42 @@ struct UpperSolve {
   /// The rows [first, first + count), of which those below are done.
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
-      const int last = first + count - 1;
-      return lu::solve_at_once<true>(context, turned + (order - 1 - last), order, count, b + last, ldb,
-                                     columns, reciprocals + last);
+      const int last = first + count - 1, begin = inverts ? first : 0;
+      return lu::solve_at_once<true>(context, turned + (order - 1 - last), order, count,
+                                     b + last + begin * ldb, ldb, columns - begin, reciprocals + last);
     }
     const int lower = larger_part(count);
     const int upper = count - lower;
     const int middle = first + upper;
     solve(middle, lower);
-    lu::subtract_product(context, products, upper, columns, lower, u + first + middle * ldu, ldu, b + middle,
-                         ldb, b + first, ldb);
+    int begin = inverts ? middle : 0;
+    if (inverts && multiply_triangle(first, middle, lower)) begin += lower;
+    if (begin < columns) {
+      lu::subtract_product(context, products, upper, columns - begin, lower, u + first + middle * ldu, ldu,
+                           b + middle + begin * ldb, ldb, b + first + begin * ldb, ldb);
+    }
     solve(first, upper);
+  }
+  /// The same for the columns of the rows below that are a triangle, if there are tiles for it.
+  bool multiply_triangle(int first, int middle, int lower) {
+    if constexpr (std::is_same_v<T, double>) {
+      levels::LevelProduct<T> p{};
+      p.a = u + first + middle * ldu;
+      p.lda = ldu;
+      p.b = b + middle * (ldb + 1);
+      p.ldb = ldb;
+      p.c = b + first + middle * ldb;
+      p.ldc = ldb;
+      p.rows = p.last_rows = middle - first;
+      p.columns = p.last_columns = p.inner = lower;
+      p.counts = levels::Inner::up_to_columns;
+      p.factor = -1;
+      if (!levels::can_be_large(context, p)) return false;
+      context.stage("product");
+      levels::launch_large<false>(context, p, 1, 132);
+      return true;
+    }
+    return false;
   }
 };
 

@@ -1,19 +1,20 @@
 #pragma once
 /// What poinv/recursive asks for, where no CUDA is needed to say it.
 
+#include "kernels/geinv/recursive_workspace.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
-#include "kernels/trtri/levels_workspace.hpp"
 
 namespace gaussweep {
 
-/// The inverse of the factor, products on their way, a copy of the matrix where n is no multiple of 64, and
-/// what its factorisation wants.
+/// The inverse of the factor, elements and reciprocals as in geinv/recursive, a copy of the matrix where n is
+/// no multiple of 64, and what its factorisation wants.
 inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::whole_order(n);
   Shape whole;
   whole.n = order;
   return (order == n ? 1 : 2) * workspace_piece(order * order, element) +
-         workspace_piece(levels::product_elements(order), element) + tiles::workspace_bytes(whole, element);
+         workspace_piece(geinv_recursive_elements(order), element) + workspace_piece(order, element) +
+         tiles::workspace_bytes(whole, element);
 }
 
 }  // namespace gaussweep

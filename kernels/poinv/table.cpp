@@ -85,8 +85,8 @@ Method gauss_seidel() {
 }
 
 Method recursive() {
-  Method method = poinv_method(
-      "recursive", "Cholesky's factor, its inverse level by level, and their product", "gaussweep");
+  Method method =
+      poinv_method("recursive", "Cholesky's factor, the inverse of that, and its square", "gaussweep");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return poinv_recursive_workspace(shape.n, element);
   };

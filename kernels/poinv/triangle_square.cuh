@@ -1,18 +1,29 @@
 #pragma once
-/// C = Q^T Q for a lower triangular Q, of C the lower triangle. In double on a Hopper GPU that is one launch
-/// of tiles (large_tiles.cuh). Else squares on the diagonal come at once, then level by level Q22^T Q21
-/// beside them and Q21^T Q21 on top of them, by the vendor's products. Strips skip zeros and what mirrors.
+/// C = Q^T Q for a lower triangular Q, of C the lower triangle. Squares on the diagonal come at once, then
+/// level by level Q22^T Q21 beside them and Q21^T Q21 on top of them, by the vendor's products. Strips skip
+/// zeros and what mirrors. In double on a Hopper GPU C = P P^T, P = Q^T, is one launch of tiles.
 
 #include <algorithm>
 #include <cstdint>
 
 #include "kernels/trtri/large_tiles.cuh"
-#include "kernels/trtri/levels_workspace.hpp"
 #include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-using namespace gaussweep::levels;
+/// The product P P^T of an upper triangular P, zeros below its diagonal; its order is a multiple of 64.
+inline LevelProduct<double> square_of_upper(const double* p, std::int64_t ldp, int order, double* c,
+                                            std::int64_t ldc) {
+  LevelProduct<double> product{};
+  product.a = product.b = p;
+  product.lda = product.ldb = ldp;
+  product.c = c;
+  product.ldc = ldc;
+  product.rows = product.columns = product.inner = product.last_rows = product.last_columns = order;
+  product.counts = Inner::from_rows;
+  product.factor = 1;
+  return product;
+}
 
 template <class T>
 class TriangleSquare {
@@ -20,25 +31,10 @@ class TriangleSquare {
   TriangleSquare(Context& context, const T* q, std::int64_t ldq, int order, T* c, std::int64_t ldc)
       : context_(context), q_(q), ldq_(ldq), order_(order), c_(c), ldc_(ldc) {}
 
-  /// `q` has zeros above its diagonal; of `c` some elements above it are written too. `many`: tiles
-  /// from which these have 128 columns, and not 64. Asynchronous.
-  void multiply(int many = 528) {
+  /// `q` has zeros above its diagonal; of `c` some elements above it are written too. `least`: order of the
+  /// squares to begin with. Asynchronous.
+  void multiply(int least = 256) {
     context_.stage("square");
-    if constexpr (sizeof(T) == sizeof(double)) {
-      LevelProduct<T> p{};
-      p.a = p.b = q_;
-      p.lda = p.ldb = ldq_;
-      p.c = c_;
-      p.ldc = ldc_;
-      p.rows = p.columns = p.inner = p.last_rows = p.last_columns = order_;
-      p.counts = Inner::from_rows;
-      p.factor = 1;
-      if (order_ % block == 0 && can_be_large(context_, p)) return launch_large<true>(context_, p, 1, many);
-    }
-    multiply_by_strips(256);
-  }
-  /// The same by the vendor's products. `least`: order of the squares to begin with.
-  void multiply_by_strips(int least) {
     const int whole = order_ / least;
     if (whole > 0) start(0, least, whole);
     if (order_ % least > 0) start(whole * least, order_ % least, 1);

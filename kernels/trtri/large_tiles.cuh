@@ -1,6 +1,6 @@
 #pragma once
 /// Products with a triangle in double, in tiles of 128 rows on tensor cores. Each tile is over the inner
-/// indices that count for it. Two uses: a level of trtri/levels, C = factor A B, and C = Q^T Q.
+/// indices that count for it. Two uses: a level of trtri/levels, C = factor A B, and C = P P^T.
 ///
 /// A tile has 128 columns, or 64 where there would be few of them. A block makes it, a warp 64 x 32 of it.
 /// Pieces of 16 inner indices go through a ring in shared memory, three on their way while one is multiplied.
@@ -54,13 +54,13 @@ class LargeOperand {
 };
 
 /// The tile's sums, and how they come about.
-/// @tparam Square of Q^T Q: the inner indices of A are one after another, too
+/// @tparam Square of P P^T: the columns of B = P^T are one after another, and not its inner indices
 template <bool Square, int Columns>
 class LargeProduct {
  public:
   static constexpr int threads = 2 * Columns;
-  using A = LargeOperand<Square, large_rows, threads>;
-  using B = LargeOperand<true, Columns, threads>;
+  using A = LargeOperand<false, large_rows, threads>;
+  using B = LargeOperand<!Square, Columns, threads>;
   static constexpr int piece = A::elements + B::elements;
   static constexpr std::size_t bytes = sizeof(double) * large_pieces * piece;
 
@@ -160,25 +160,26 @@ class LargeProduct {
   }
   /// The lane's part of 16 rows and eight inner indices, half a piece, of A.
   __device__ __forceinline__ void load_left(int which, const double* from, int half, int m) {
-    const int inner = 8 * half + 2 * t();
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
       double pair[2];
-      if constexpr (Square) {  // of a row two inner indices
-        load_pair(from + (row() + m * 16 + h) * A::stride + inner, pair);
-        left_[which][h] = pair[0];
-        left_[which][2 + h] = pair[1];
-      } else {  // of an inner index two rows
-        load_pair(from + (inner + h) * A::stride + row() + m * 16, pair);
-        left_[which][2 * h] = pair[0];
-        left_[which][2 * h + 1] = pair[1];
-      }
+      load_pair(from + (8 * half + 2 * t() + h) * A::stride + row() + m * 16, pair);
+      left_[which][2 * h] = pair[0];
+      left_[which][2 * h + 1] = pair[1];
     }
   }
-  /// Of eight inner indices and eight columns of B.
+  /// A pair of elements of B: of one of four columns two inner indices, or of one of these two columns. All
+  /// four calls, n from 0 on, load what there is of the half.
   __device__ __forceinline__ void load_right(int which, const double* from, int half, int n) {
-    load_pair(from + A::elements + (column() + 2 * g() + n / 2 * 16 + n % 2) * B::stride + 8 * half + 2 * t(),
-              right_[which][n]);
+    const int inner = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
+    if constexpr (Square) {
+      double pair[2];
+      load_pair(from + A::elements + (inner + n % 2) * B::stride + line, pair);
+      right_[which][n / 2 * 2][n % 2] = pair[0];
+      right_[which][n / 2 * 2 + 1][n % 2] = pair[1];
+    } else {
+      load_pair(from + A::elements + (line + n % 2) * B::stride + inner, right_[which][n]);
+    }
   }
   /// Multiplies half a piece. Beside each four products a copy is started, if `more`, and what the next ones
   /// want is loaded: in the end that is of the other half, in `next`.
@@ -227,7 +228,7 @@ struct LargeGrid {
   int blocks() const { return pairs * across * along; }
 };
 
-/// A block a tile of C, of Q^T Q those that reach the diagonal or below.
+/// A block a tile of C, of P P^T those that reach the diagonal or below.
 template <bool Square, int Columns>
 __global__ void __launch_bounds__(2 * Columns, 128 / Columns)
     multiply_large(LevelProduct<double> p, LargeGrid<Columns> grid) {
@@ -254,8 +255,8 @@ __global__ void __launch_bounds__(2 * Columns, 128 / Columns)
   // The triangle's diagonal comes last (levels.cuh, multiply_by_strips).
   const int first = from ? end - large_depth : begin;
   const int step = from ? -large_depth : large_depth;
-  const double* const a = p.a + pair * p.a_step + (Square ? row * p.lda + first : row + first * p.lda);
-  const double* const b = p.b + pair * p.b_step + first + column * p.ldb;
+  const double* const a = p.a + pair * p.a_step + row + first * p.lda;
+  const double* const b = p.b + pair * p.b_step + (Square ? column + first * p.ldb : first + column * p.ldb);
   Product product(simt::dynamic_shared<double>(), {a, p.lda, rows, step}, {b, p.ldb, columns, step});
   product.add((end - begin) / large_depth);
 

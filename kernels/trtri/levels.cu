@@ -1,9 +1,10 @@
 /// trtri/levels: the inverse of a triangular matrix level by level, all pairs of a level at once.
 ///
 /// The levels are levels.cuh's: 64 x 64 triangles on the diagonal are inverted in one launch, then pairs of
-/// inverses are joined, twice as large from level to level; large halves by cuBLAS's products.
+/// inverses are joined, twice as large from level to level; large halves by cuBLAS's products where there are
+/// no tiles of our own for them.
 /// Layout: column-major; A stays, the inverse is a matrix of its own, with zeros in the other triangle. Cost:
-/// 1/3 n^3 operations and up to a quarter more, for zeros in the strips on the diagonal. Workspace: n^2 / 4
+/// 1/3 n^3 operations and, by strips, up to a quarter more for zeros on the diagonal. Workspace: n^2 / 4
 /// elements, and a copy of the matrix where n is no multiple of 64, in which products are faster. A 0 on the
 /// diagonal gives info > 0, and the answer is then not finite. Written for compute capability 9.0; needs 8.0
 /// to be fast.

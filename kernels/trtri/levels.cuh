@@ -1,8 +1,9 @@
 #pragma once
 /// The inverse of a triangular matrix level by level. From the inverses X and Y of two neighbours on the
 /// diagonal that of [X 0; L Y] follows, -Y (L X) below them. All pairs of a level are joined in a few
-/// launches. Small ones are by products that skip the triangles' zeros tile by tile (level_products.cuh).
-/// Large ones are by the vendor's products over strips, each of which begins or ends where the triangle does.
+/// launches. Products skip the triangles' zeros tile by tile, small ones by level_products.cuh, large ones in
+/// double on a Hopper GPU by large_tiles.cuh. Other large ones are by the vendor's products over strips, each
+/// of which begins or ends where the triangle does.
 
 #include <algorithm>
 #include <cstdint>

@@ -76,6 +76,28 @@ TEST_P(InversesOnGpu, LargerOnesAreTheVendors) {
   }
 }
 
+// Products with inverses would lose digits where A is ill-conditioned.
+TEST_F(OnGpu, PoinvIsAsAccurateAsTheVendorWhereItIsHard) {
+  if (small()) GTEST_SKIP() << "small sizes only";
+  require(90);
+  Context context(*device);
+  for (const std::int64_t width : {30, 50, 64}) {
+    MatrixSpec spec;
+    spec.kind = MatrixKind::blur;
+    spec.blur.width = spec.blur.height = width;
+    spec.blur.lambda = 1e-8;
+    spec.rows = spec.cols = width * width;
+    Inputs<double> inputs;
+    inputs.shape = {spec.rows, spec.rows, spec.rows, 1, Uplo::lower};
+    inputs.a = generate<double>(spec);
+    const auto ratio = [&](const char* id) {
+      const Method& row = row_of(registry, id);
+      return check(row, inputs, run_method(context, row, inputs, defaults(row))).ratio;
+    };
+    EXPECT_LT(ratio("poinv/recursive"), 3 * ratio("poinv/cusolver")) << width;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, InversesOnGpu,
                          testing::Values(Case{"trtri", "levels", MatrixKind::triangular},
                                          Case{"geinv", "recursive", MatrixKind::diagonally_dominant},

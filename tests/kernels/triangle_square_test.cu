@@ -13,27 +13,28 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// `offset`: of leading dimensions. multiply(square): by one of its ways.
+/// The product of a triangle of order n. `offset`: of leading dimensions. multiply(q, ldq, c, ldc) makes it.
+/// `upper`: of the triangle's transpose.
 template <class Multiply>
-void expect_product(int n, int offset, Multiply multiply) {
-  const auto device = test_device();
-  Context context(*device);
+void expect_product(Context& context, int n, int offset, bool upper, Multiply multiply) {
   const int ldq = n + offset, ldc = n + 2 * offset;
   std::mt19937 engine(static_cast<unsigned>(n));
   std::uniform_real_distribution<double> uniform(-1, 1);
   std::vector<double> q(static_cast<std::size_t>(ldq) * n);
+  const auto element = [&](int i, int j) -> double& { return upper ? q[j + i * ldq] : q[i + j * ldq]; };
   for (int j = 0; j < n; ++j) {
-    for (int i = j; i < n; ++i) q[i + j * ldq] = uniform(engine);
+    for (int i = j; i < n; ++i) element(i, j) = uniform(engine);
   }
-  const DeviceArray<double> q_there(*device, q);
-  const DeviceArray<double> c_there(*device, std::vector<double>(static_cast<std::size_t>(ldc) * n, NAN));
-  multiply(levels::TriangleSquare<double>(context, q_there.data(), ldq, n, c_there.data(), ldc));
+  const DeviceArray<double> q_there(context.device, q);
+  const DeviceArray<double> c_there(context.device,
+                                    std::vector<double>(static_cast<std::size_t>(ldc) * n, NAN));
+  multiply(q_there.data(), ldq, c_there.data(), ldc);
   const std::vector<double> c = c_there.values();
   const int step = n > 1000 ? 97 : 1;
   for (int j = 0; j < n; j += step) {
     for (int i = j; i < n; ++i) {
       double sum = 0;
-      for (int k = i; k < n; ++k) sum += q[k + i * ldq] * q[k + j * ldq];
+      for (int k = i; k < n; ++k) sum += element(k, i) * element(k, j);
       ASSERT_NEAR(c[i + j * ldc], sum, 1e-11) << n << ": " << i << ", " << j;
     }
   }
@@ -41,16 +42,24 @@ void expect_product(int n, int offset, Multiply multiply) {
 
 // Orders of one square, of pairs, and with a smaller last one on each level; strips of 512 on the largest.
 TEST(TriangleSquare, ByStrips) {
+  const auto device = test_device();
+  Context context(*device);
   for (const int n : {1, 40, 64, 100, 200, 1300}) {
-    expect_product(n, 1, [&](auto square) { square.multiply_by_strips(n > 1000 ? 512 : 16); });
+    expect_product(context, n, 1, false, [&](const double* q, int ldq, double* c, int ldc) {
+      levels::TriangleSquare<double>(context, q, ldq, n, c, ldc).multiply(n > 1000 ? 512 : 16);
+    });
   }
 }
 
 // Less than a tile, whole ones, and half of one at the end.
 TEST(TriangleSquare, ByTiles) {
+  const auto device = test_device();
+  Context context(*device);
   for (const int n : {64, 256, 320}) {
     for (const int many : {0, 1 << 30}) {
-      expect_product(n, 2, [&](auto square) { square.multiply(many); });
+      expect_product(context, n, 2, true, [&](const double* p, int ldp, double* c, int ldc) {
+        levels::launch_large<true>(context, levels::square_of_upper(p, ldp, n, c, ldc), 1, many);
+      });
     }
   }
 }
