@@ -82,14 +82,7 @@ TEST_F(OnGpu, PoinvIsAsAccurateAsTheVendorWhereItIsHard) {
   require(90);
   Context context(*device);
   for (const std::int64_t width : {30, 50, 64}) {
-    MatrixSpec spec;
-    spec.kind = MatrixKind::blur;
-    spec.blur.width = spec.blur.height = width;
-    spec.blur.lambda = 1e-8;
-    spec.rows = spec.cols = width * width;
-    Inputs<double> inputs;
-    inputs.shape = {spec.rows, spec.rows, spec.rows, 1, Uplo::lower};
-    inputs.a = generate<double>(spec);
+    const Inputs<double> inputs = hard_blur(width);
     const auto ratio = [&](const char* id) {
       const Method& row = row_of(registry, id);
       return check(row, inputs, run_method(context, row, inputs, defaults(row))).ratio;

@@ -21,6 +21,19 @@ inline const Method& row_of(const Registry& registry, const std::string& id) {
   throw std::logic_error("no row " + id);
 }
 
+/// The inverse's problem for a blur of width x width pixels: condition 1e8.
+inline Inputs<double> hard_blur(std::int64_t width) {
+  MatrixSpec spec;
+  spec.kind = MatrixKind::blur;
+  spec.blur.width = spec.blur.height = width;
+  spec.blur.lambda = 1e-8;
+  spec.rows = spec.cols = width * width;
+  Inputs<double> inputs;
+  inputs.shape = {spec.rows, spec.rows, spec.rows, 1, Uplo::lower};
+  inputs.a = generate<double>(spec);
+  return inputs;
+}
+
 /// An id as GoogleTest allows it: "gesv/lapack" is gesv_lapack.
 inline std::string test_name(std::string id) {
   std::replace(id.begin(), id.end(), '/', '_');

@@ -106,14 +106,7 @@ TYPED_TEST(Poinv, NotPositiveDefiniteIsInfo) {
 // is a product.
 TEST(PoinvRecursive, IsAsAccurateAsLapackWhereItIsHard) {
   for (const std::int64_t width : {12, 18}) {
-    MatrixSpec spec;
-    spec.kind = MatrixKind::blur;
-    spec.blur.width = spec.blur.height = width;
-    spec.blur.lambda = 1e-8;
-    spec.rows = spec.cols = width * width;
-    Inputs<double> inputs;
-    inputs.shape = {spec.rows, spec.rows, spec.rows, 1, Uplo::lower};
-    inputs.a = generate<double>(spec);
+    const Inputs<double> inputs = hard_blur(width);
     const double lapack = ratio("lapack", inputs, invert("lapack", inputs).answer);
     EXPECT_LT(ratio("recursive", inputs, invert("recursive", inputs).answer), 3 * lapack) << width;
   }
