@@ -6,8 +6,8 @@
 
 namespace gaussweep {
 
-/// The inverse of the factor, elements and reciprocals as in geinv/recursive, a copy of the matrix where n is
-/// no multiple of 64, and what its factorisation wants.
+/// The inverse of the factor, elements and reciprocals as in geinv/recursive, and what the factorisation
+/// wants. A copy of the matrix, where n is no multiple of 64.
 inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::whole_order(n);
   Shape whole;

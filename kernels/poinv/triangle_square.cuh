@@ -1,7 +1,7 @@
 #pragma once
-/// C = Q^T Q for a lower triangular Q, of C the lower triangle. Squares on the diagonal come at once, then
-/// level by level Q22^T Q21 beside them and Q21^T Q21 on top of them, by the vendor's products. Strips skip
-/// zeros and what mirrors. In double on a Hopper GPU C = P P^T, P = Q^T, is one launch of tiles.
+/// C = Q^T Q for a lower triangular Q, of C the lower triangle, by the vendor's products. Squares on the
+/// diagonal come at once. Then, level by level, Q22^T Q21 comes beside them and Q21^T Q21 on top of them.
+/// Strips skip zeros and what mirrors. In double on a Hopper GPU C = P P^T, P = Q^T, is one launch of tiles.
 
 #include <algorithm>
 #include <cstdint>
