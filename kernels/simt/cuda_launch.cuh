@@ -105,13 +105,15 @@ inline int device_attribute(cudaDeviceAttr attribute) {
 inline int multiprocessors(const Context&) {
   return device_attribute(cudaDevAttrMultiProcessorCount);
 }
-/// Whether launch_clusters can be used.
-inline bool has_clusters(const Context&) {
-  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-}
 /// Most shared memory (static and dynamic) of one block.
 inline std::size_t max_shared_bytes(const Context&) {
   return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+}
+/// Whether launch_clusters can be used, with as much shared memory for a block as a Hopper GPU has. Blackwell
+/// GPUs for workstations (12.0) have less.
+inline bool has_clusters(const Context& context) {
+  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9 &&
+         max_shared_bytes(context) >= std::size_t{227} * 1024;
 }
 
 namespace detail {
