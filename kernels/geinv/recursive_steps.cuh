@@ -169,7 +169,7 @@ struct UpperSolve {
       p.factor = -1;
       if (!levels::can_be_large(context, p)) return false;
       context.stage("product");
-      levels::launch_large<false>(context, p, 1, 132);
+      levels::launch_large<false>(context, p, 1, levels::many_of_level);
       return true;
     }
     return false;

@@ -18,6 +18,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 constexpr int large_rows = 128;  ///< of a tile
 constexpr int large_depth = 16;  ///< inner indices of a piece
 constexpr int large_pieces = 4;  ///< in shared memory
+/// Tiles from which those of 128 columns are faster than those of 64: of a level, and of P P^T (one H100).
+constexpr int many_of_level = 132;
+constexpr int many_of_square = 528;
 
 /// An operand on its way from global to shared memory, piece by piece. It has `Lines` rows (of B columns).
 /// @tparam ByInner whether its inner indices are one after another in memory, and not its lines

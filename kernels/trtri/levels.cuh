@@ -30,7 +30,7 @@ struct Ways {
   static Ways of(int order) {
     if (order <= 2048) return {256, 1 << 30, order, 1 << 30, 0};
     const int large = order <= 3072 ? 1 << 30 : order < 4096 ? 2048 : 512;
-    return {order <= 4096 ? 1024 : 512, 264, 512, large, 132};
+    return {order <= 4096 ? 1024 : 512, 264, 512, large, many_of_level};
   }
 };
 
