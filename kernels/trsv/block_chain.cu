@@ -12,6 +12,16 @@ using chain::Chain;
 /// Polls before a wait is given up: seconds, where a solve takes milliseconds.
 constexpr int patience = 1 << 24;
 
+/// Up to which condition number the inverse of a triangle of L or U, from partial pivoting, is trusted in a
+/// system of order n. Such triangles have 100 to 1000, and lose less than a factor of 3. The ratio that is
+/// judged divides by n, so a small system may have n.
+float most_of_lu(std::int64_t n) {
+  const auto all = static_cast<float>(n);
+  return std::min(all < 128 ? all : all * all / 128, 2000.0f);
+}
+/// Of a Cholesky factor's: well-conditioned ones have less, so that what is corrected is worth it.
+constexpr float most_of_cholesky = 32;
+
 /// Tiles that are loaded ahead: as many as the registers hold.
 template <class T, int R>
 constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
@@ -85,6 +95,7 @@ void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std:
   work.info = info;
   work.sweep[0].lower = uplo == Uplo::lower;
   work.sweep[0].unit = diagonal == vendor::Diagonal::unit;
+  work.trusted = most_of_lu(n);
   solve(context, work, nrhs, workspace);
 }
 
@@ -93,7 +104,7 @@ namespace {
 /// Both triangles of `a`, the lower one first.
 template <class T>
 void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld, bool unit,
-                const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
+                const int* pivots, T* b, std::int64_t ldb, float trusted, void* workspace, int* info) {
   Chain<T> work{};
   work.n = n;
   work.sweeps = 2;
@@ -105,6 +116,7 @@ void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a,
   work.info = info;
   work.sweep[0].lower = true;
   work.sweep[0].unit = unit;
+  work.trusted = trusted;
   solve(context, work, nrhs, workspace);
 }
 
@@ -113,13 +125,14 @@ void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a,
 template <class T>
 void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
               const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
-  solve_both(context, n, nrhs, lu, ld, true, pivots, b, ldb, workspace, info);
+  solve_both(context, n, nrhs, lu, ld, true, pivots, b, ldb, most_of_lu(n), workspace, info);
 }
 
 template <class T>
 void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T* l, std::int64_t ld, T* b,
                     std::int64_t ldb, void* workspace, int* info) {
-  solve_both(context, n, nrhs, l, ld, false, static_cast<const int*>(nullptr), b, ldb, workspace, info);
+  solve_both(context, n, nrhs, l, ld, false, static_cast<const int*>(nullptr), b, ldb, most_of_cholesky,
+             workspace, info);
 }
 
 template void solve_triangle<float>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,

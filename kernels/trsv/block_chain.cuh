@@ -15,10 +15,9 @@
 /// NaN, all other waits end soon, and info is -1.
 ///
 /// Accuracy. x = inverse * y has a residual of the order g u |x| in place of u |x|. Here g = max |inverse|
-/// |triangle| e (Skeel's condition number, indifferent to the scale of rows). Triangles of 64 x 64 of L and U
-/// with partial pivoting have g of 100 to 1000. They were seen to lose less than a factor of 3. The ratio
-/// that is judged divides by n: g may be n in small systems, and 2000 in large ones (most_condition). Where
-/// it is larger, the row is solved by substitution instead, which costs it microseconds.
+/// |triangle| e (Skeel's condition number, indifferent to the scale of rows). Up to a bound that the caller
+/// gives, x is taken as it is. Beyond it x is corrected once, by the inverse times the residual: some g^2 u^2
+/// of it are left. Beyond most_corrected a row is solved by substitution, which costs it microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -64,8 +63,9 @@ struct Chain {
   T* permuted;        ///< with pivots: the pieces of b afterwards
   Sweep<T> sweep[2];
   Control* control;
-  int* info;     ///< may be null
-  int patience;  ///< polls after which a wait is given up
+  int* info;      ///< may be null
+  int patience;   ///< polls after which a wait is given up
+  float trusted;  ///< up to this condition number an inverse's answer is not corrected
 };
 
 template <class T, int R>
@@ -190,6 +190,23 @@ struct Worker {
     }
   }
 
+  /// The warp's columns of the triangle on the diagonal.
+  __device__ void load_own_columns(Slice<T>& slice, const Sweep<T>& sweep, int block) const {
+    const std::int64_t size = height(block);
+    const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
+    load<T, Paired>(slice, first + warp * columns * chain.ld, chain.ld, lane, size, size - warp * columns);
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < columns; ++c) {
+      const int j = warp * columns + c;
+      GAUSSWEEP_UNROLL
+      for (int v = 0; v < rows; ++v) {
+        const int i = row_of<Paired>(lane, v);
+        if (i == j && sweep.unit) slice.value[c][v] = T(1);
+        if (sweep.lower ? i < j : i > j) slice.value[c][v] = T(0);
+      }
+    }
+  }
+
   /// The warp's columns of the inverse, turned back.
   __device__ void load_inverse(Slice<T>& slice, bool lower) const {
     GAUSSWEEP_UNROLL
@@ -204,8 +221,8 @@ struct Worker {
   }
 
   /// Where the sums of warps for right-hand side r are: sums[w * order + row].
+  static constexpr int sets = 2 * R * warps * order <= order * stride ? 2 : 1;
   __device__ T* sums_of(int r, int set) const {
-    constexpr int sets = 2 * R * warps * order <= order * stride ? 2 : 1;
     return shared.square.elements + (set % sets * R + r) * warps * order;
   }
   __device__ void give_sums(const T (&sums)[R][rows], int set) const {
@@ -217,6 +234,12 @@ struct Worker {
       }
     }
   }
+  /// The same; others' sums are there then.
+  __device__ void exchange_sums(const T (&sums)[R][rows], int set) const {
+    if (sets == 1) __syncthreads();  // all have read what was there before
+    give_sums(sums, set);
+    __syncthreads();
+  }
   /// The sum of `count` warps' sums from warp `from` on, by halves.
   template <int count>
   __device__ static T total(const T* sums, int from, int row) {
@@ -226,19 +249,44 @@ struct Worker {
       return total<count / 2>(sums, from, row) + total<count / 2>(sums, from + count / 2, row);
     }
   }
-  /// numbers -= the sums of all warps, for the warp's columns.
-  __device__ void subtract_totals(T (&numbers)[S::slots]) const {
+  /// Adds the sums of all warps to numbers for the warp's columns, or subtracts them.
+  template <bool negated>
+  __device__ void add_totals(T (&numbers)[S::slots], int set) const {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::slots; ++s) {
       const int index = S::index(lane, s);
       constexpr int share = warps / S::copies;
-      T sum = total<share>(sums_of(index / columns, 0), lane / S::count * share % warps,
+      T sum = total<share>(sums_of(index / columns, set), lane / S::count * share % warps,
                            warp * columns + index % columns);
       GAUSSWEEP_UNROLL
       for (int distance = S::count; distance < lanes; distance *= 2) {
         sum += __shfl_xor_sync(all_lanes, sum, distance);
       }
-      numbers[s] -= sum;
+      numbers[s] += negated ? -sum : sum;
+    }
+  }
+
+  /// A piece of the answer, corrected: x + inverse (y - triangle x). Of y and of the sums for x each warp has
+  /// its own.
+  __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
+                                    const Slice<T>& inverse, T (&y)[S::slots],
+                                    const T (&sums)[R][rows]) const {
+    exchange_sums(sums, 1);
+    T x[S::slots] = {};
+    add_totals<false>(x, 1);
+    T product[R][rows] = {};
+    multiply<T, R>(triangle, stage(x), product);
+    exchange_sums(product, 0);
+    add_totals<true>(y, 0);
+    T correction[R][rows] = {};
+    multiply<T, R>(inverse, stage(y), correction);
+    exchange_sums(correction, 1);
+    add_totals<false>(x, 1);
+    GAUSSWEEP_UNROLL
+    for (int s = 0; s < S::slots; ++s) {
+      const int index = S::index(lane, s);
+      if (S::copies > 1 && lane >= S::count) continue;
+      publish(sweep, block, index / columns, warp * columns + index % columns, x[s]);
     }
   }
 
@@ -318,7 +366,7 @@ struct Worker {
     }
     load_triangle(sweep, block);
     __syncthreads();
-    const bool substituting = shared.square.invert(chain.n);
+    const Use use = shared.square.invert(chain.trusted);
 
     T sums[R][rows] = {};
     for (int s = 0; s < step - 1; s += Depth) {
@@ -334,8 +382,9 @@ struct Worker {
       }
     }
 
-    Slice<T> inverse;
+    Slice<T> inverse, triangle;
     load_inverse(inverse, sweep.lower);
+    if (use == Use::corrected) load_own_columns(triangle, sweep, block);
     T numbers[S::slots];
     right_hand_side(numbers, sweep, block);
     __syncthreads();  // the inverse is in registers: its place is free for sums
@@ -347,18 +396,14 @@ struct Worker {
     }
     give_sums(sums, 0);
     __syncthreads();
-    if (substituting) {
-      substitute(sweep, block);
-    } else {
-      subtract_totals(numbers);
-      T solved[R][rows] = {};
-      multiply<T, R>(inverse, stage(numbers), solved);
-      if (sums_of(0, 0) == sums_of(0, 1)) __syncthreads();
-      give_sums(solved, 1);
-      __syncthreads();
-      for (int k = static_cast<int>(threadIdx.x); k < R * order; k += threads) {
-        publish(sweep, block, k / order, k % order, total<warps>(sums_of(k / order, 1), 0, k % order));
-      }
+    if (use == Use::none) return substitute(sweep, block);
+    add_totals<true>(numbers, 0);
+    T solved[R][rows] = {};
+    multiply<T, R>(inverse, stage(numbers), solved);
+    if (use == Use::corrected) return publish_corrected(sweep, block, triangle, inverse, numbers, solved);
+    exchange_sums(solved, 1);
+    for (int k = static_cast<int>(threadIdx.x); k < R * order; k += threads) {
+      publish(sweep, block, k / order, k % order, total<warps>(sums_of(k / order, 1), 0, k % order));
     }
   }
 

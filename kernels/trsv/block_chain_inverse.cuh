@@ -6,13 +6,12 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-/// The largest condition number max |inverse| |triangle| e at which an inverse is used in a system of order
-/// n: see block_chain.cuh.
-__device__ inline float most_condition(std::int64_t n) {
-  const float order_of_all = static_cast<float>(n);
-  const float most = order_of_all < 128 ? order_of_all : order_of_all * order_of_all / 128;
-  return most < 2000 ? most : 2000;
-}
+/// How the inverse of a triangle serves to solve with it: see block_chain.cuh.
+enum class Use { plain, corrected, none };
+
+/// The largest condition number max |inverse| |triangle| e at which one correction is enough: g^2 u <= 1/4.
+template <class T>
+constexpr T most_corrected = sizeof(T) == sizeof(float) ? T(0x1p11) : T(0x1p25);
 
 /// Lies in shared memory.
 template <class T>
@@ -21,7 +20,7 @@ struct Square {
   T quarters[4][order];
   T scale[order];
   T reciprocals[order];
-  int is_weak;
+  int is_weak, is_useless;
 
   __device__ T& at(int i, int j) { return elements[j * stride + i]; }
   __device__ const T& at(int i, int j) const { return elements[j * stride + i]; }
@@ -99,13 +98,12 @@ struct Square {
     __syncthreads();
   }
 
-  /// The triangle in `square` becomes its inverse.
-  /// @return whether that is too inaccurate to be used in a system of order n
-  __device__ bool invert(std::int64_t n) {
+  /// The triangle in `square` becomes its inverse, which is not corrected up to condition number `trusted`.
+  __device__ Use invert(float trusted) {
     const int t = static_cast<int>(threadIdx.x);
     sum_quarters(false);
     if (t < order) reciprocals[t] = T(1) / at(t, t);
-    if (t == 0) is_weak = 0;
+    if (t == 0) is_weak = is_useless = 0;
     __syncthreads();
     if (t < order) scale[t] = row_sum(t);
     invert_small();
@@ -113,9 +111,13 @@ struct Square {
     join<32>();
     sum_quarters(true);
     __syncthreads();
-    if (t < order && !(row_sum(t) <= T(most_condition(n)))) is_weak = 1;
+    if (t < order) {  // comparisons with NaN are false
+      const T condition = row_sum(t);
+      if (!(condition <= T(trusted))) is_weak = 1;
+      if (!(condition <= most_corrected<T>)) is_useless = 1;
+    }
     __syncthreads();
-    return is_weak != 0;
+    return is_useless != 0 ? Use::none : is_weak != 0 ? Use::corrected : Use::plain;
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -116,6 +117,31 @@ TYPED_TEST(BlockChain, BothTrianglesInEveryShape) {
             }
           }
         }
+      }
+    }
+  }
+}
+
+// Of -c below a diagonal of ones the inverse has elements to c (1 + c)^62. With growing c it serves as it is,
+// then with a correction, then not at all. The answer does not grow with it.
+TYPED_TEST(BlockChain, TrianglesOfEveryCondition) {
+  for (const double c : {0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5, 0.9}) {
+    for (const std::int64_t nrhs : {1, 3, 8}) {
+      for (const bool lower : {true, false}) {
+        System<TypeParam> s(200, nrhs, 200, 0);
+        const std::vector<TypeParam> answer = s.b;
+        std::fill(s.b.begin(), s.b.end(), TypeParam(0));
+        for (std::int64_t j = 0; j < s.n; ++j) {
+          for (std::int64_t i = 0; i < s.n; ++i) {
+            s.at(i, j) = i == j ? 1 : i / 64 == j / 64 ? static_cast<TypeParam>(-c) : 0;
+            if (lower ? i < j : i > j) continue;
+            for (std::int64_t r = 0; r < nrhs; ++r) {
+              s.right(i, r) += s.at(i, j) * answer[static_cast<std::size_t>(j + r * (s.n + 3))];
+            }
+          }
+        }
+        std::vector<TypeParam> x = this->triangle(s, lower ? Uplo::lower : Uplo::upper);
+        EXPECT_LE(s.residual(x, lower, false), 4) << c << ", nrhs " << nrhs << ", lower " << lower;
       }
     }
   }

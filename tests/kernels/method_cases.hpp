@@ -21,7 +21,7 @@ inline const Method& row_of(const Registry& registry, const std::string& id) {
   throw std::logic_error("no row " + id);
 }
 
-/// The inverse's problem for a blur of width x width pixels: condition 1e8.
+/// A blur of width x width pixels, to be inverted or solved with: condition 1e8.
 inline Inputs<double> hard_blur(std::int64_t width) {
   MatrixSpec spec;
   spec.kind = MatrixKind::blur;
@@ -31,6 +31,11 @@ inline Inputs<double> hard_blur(std::int64_t width) {
   Inputs<double> inputs;
   inputs.shape = {spec.rows, spec.rows, spec.rows, 1, Uplo::lower};
   inputs.a = generate<double>(spec);
+  inputs.x_true = HostMatrix<double>(spec.rows, 1);
+  for (std::size_t i = 0; i < inputs.x_true.data.size(); ++i) {
+    inputs.x_true.data[i] = 1 + std::sin(static_cast<double>(i));
+  }
+  inputs.b = right_hand_side(inputs.a, inputs.x_true);
   return inputs;
 }
 

@@ -56,5 +56,18 @@ TYPED_TEST(Posv, SaysWhichPivotIsNotPositive) {
   }
 }
 
+// Answers of inverted triangles on the factor's diagonal would lose digits.
+TEST(PosvRecursive, IsAsAccurateAsLapackWhereItIsHard) {
+  const Registry registry = builtin_registry();
+  for (const std::int64_t width : {12, 18}) {
+    const Inputs<double> inputs = hard_blur(width);
+    const auto ratio = [&](const char* variant) {
+      const Method& method = *registry.find(Problem::named("posv"), variant);
+      return check(method, inputs, try_method(method.problem, variant, inputs).answer).ratio;
+    };
+    EXPECT_LT(ratio("recursive"), 2 * ratio("lapack")) << width;
+  }
+}
+
 }  // namespace
 }  // namespace gaussweep
