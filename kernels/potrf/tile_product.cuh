@@ -1,6 +1,7 @@
 #pragma once
-/// Products of tiles of 64 rows as a thread block does them. Pieces of 16 columns go through shared memory,
-/// some of them on their way while one is multiplied. All on tensor cores, floats as two TF32 numbers each.
+/// Products of tiles of 64 rows as a thread block does them. Pieces of 128 bytes of each row go through
+/// shared memory, some of them on their way while one is multiplied. All on tensor cores, floats as two TF32
+/// numbers each.
 ///
 /// A block has 256 threads. A result of Rows x Columns lies in its warps' registers, a part of 16 Strips x 32
 /// each. Which rows and columns of it a lane has is the same in both precisions: of each 16 x 16 square, rows
@@ -16,8 +17,6 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr int order = 64;  ///< of a tile
 constexpr int threads = 256;
-constexpr int depth = 16;  ///< columns of a piece
-constexpr int pieces_of_a_tile = order / depth;
 
 /// Elements between two columns of a piece of so many rows: lanes of a load meet in no bank.
 template <class T>
@@ -87,6 +86,8 @@ bool is_packed(const T* data, std::int64_t ld) {
 template <class T, int Rows, int Columns, int Strips>
 struct TileProduct {
   static constexpr int rows = Rows, columns = Columns;
+  static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< columns of a piece
+  static constexpr int pieces_of_a_tile = order / depth;
   static constexpr int warps_down = Rows / (16 * Strips);
   static_assert(warps_down * (Columns / 32) * 32 == threads, "eight warps share the result");
   static constexpr int stride_a = stride_of<T>(Rows);
