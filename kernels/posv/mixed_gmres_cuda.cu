@@ -12,7 +12,7 @@
 /// Layout: column-major; the answer replaces b. Of A the triangle `uplo` is read, and stays where no other
 /// way was taken; with several right-hand sides the other one becomes its mirror image. Cost: 1/3 n^3
 /// operations in float, one or three times that in halves, and some 4 n^2 an iteration and right-hand side.
-/// Workspace: the factor with room to be double, 12 halves for each of n x 1024 elements, 61 vectors a
+/// Workspace: the factor with room to be double, 4 halves for each of n x 4096 elements, 61 vectors a
 /// right-hand side and, for many, inverses of blocks on the factor's diagonal; where float is not tried, that
 /// of posv/recursive. The report is as that of gesv/mixed_gmres; `info` is that of the direct way where it
 /// was taken, else 0. Needs compute capability 9.0.

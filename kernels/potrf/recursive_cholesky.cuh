@@ -1,8 +1,6 @@
 #pragma once
 /// The Cholesky factorisation. Small matrices and block columns are one launch each (tile_chain.cuh), with
-/// recursion in columns between them, so that products have the largest inner sizes. By halves, block columns
-/// go from left to right, each split once. The first part of an update is the next block column, which is
-/// factored beside the rest.
+/// recursion in columns between them, so that products have the largest inner sizes.
 
 #include <algorithm>
 #include <functional>
@@ -28,8 +26,6 @@ using namespace gaussweep::tiles;
 struct Widths {
   int one_launch = 0;  ///< up to this order all is one launch; 0: 9216, in float 6144
   int panel = 0;       ///< columns of a launch beyond that; 0: 2048, of large matrices 3072, in float 1024
-  int block = 0;       ///< columns that are split into halves at once, a multiple of `panel`
-  int beside = 0;      ///< thread blocks of a launch beside products of halves; 0: none are beside
   int tail = 40;       ///< rows of tiles of a launch's tail: see Schedule
 };
 
@@ -72,7 +68,7 @@ class RecursiveCholesky {
     factor_own();
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, true);
   }
-  /// The same with Updates. After every block but the last, go_on(columns that are final) is whether it is
+  /// The same with Updates. After every launch but the last, go_on(columns that are final) is whether it is
   /// worth while to go on. False where it was not.
   bool factor(Updates& updates, const std::function<bool(int)>& go_on) {
     updates_ = &updates;
@@ -109,31 +105,7 @@ class RecursiveCholesky {
     const auto given_or = [](int given, int otherwise) { return given > 0 ? given : otherwise; };
     const int panel = given_or(widths_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
     panel_ = n_ <= given_or(widths_.one_launch, in_double ? 9216 : 6144) ? n_ : panel;
-    if (by_vendor || panel_ == n_) return factor(0, n_);
-    if constexpr (!by_vendor) factor_blocks();
-  }
-
-  /// From left to right. Beside the factorisation of a block what the one before left is done, but for the
-  /// block itself.
-  void factor_blocks() {
-    constexpr int inner_updates = 2;  // those of parts of a block; 0 and 1 are those of blocks, by turns
-    inner_ = inner_updates;
-    for (int first = 0, which = 0; first < n_; first += widths_.block, which = 1 - which) {
-      const int count = std::min(widths_.block, n_ - first);
-      factor(first, count);
-      const int next = first + count;
-      given_up_ = next < n_ && go_on_ && !go_on_(next);
-      if (pending_) updates_->join();
-      pending_ = false;
-      if (next == n_ || given_up_) break;
-      updates_->split(which, n_ - next, count, at(next, first), lda_);
-      const int own = std::min(widths_.block, n_ - next);
-      pending_ = widths_.beside > 0 && next + own < n_;
-      if (pending_) updates_->fork();
-      updates_->subtract(which, 0, own, at(next, next), lda_, false);
-      if (next + own == n_) continue;
-      updates_->subtract(which, own, n_ - next - own, at(next + own, next + own), lda_, pending_);
-    }
+    factor(0, n_);
   }
 
   /// The triangle `uplo` of a matrix to ours, or back.
@@ -147,10 +119,15 @@ class RecursiveCholesky {
 
   /// Columns [first, first + count), from row `first` down.
   void factor(int first, int count) {
-    if (count <= panel_) return chain(first, count);
+    if (count <= panel_) {
+      chain(first, count);
+      given_up_ = go_on_ && first + count < n_ && !go_on_(first + count);
+      return;
+    }
     int half = panel_;
     while (2 * half < count) half *= 2;
     factor(first, half);
+    if (given_up_) return;
     update(first, half, first + half, count - half);
     factor(first + half, count - half);
   }
@@ -172,8 +149,7 @@ class RecursiveCholesky {
     work.info = info_;
     work.patience = 1 << 22;  // seconds, where a launch takes milliseconds
     const int tasks = (work.rows + 1) / 2 * work.columns + 1;
-    const int most = pending_ ? widths_.beside : simt::multiprocessors(context_);
-    const auto grid = static_cast<unsigned>(std::min(tasks, most));
+    const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
     if constexpr (sizeof(T) == sizeof(float)) {
       launch<1>(work, grid);
     } else {
@@ -190,8 +166,7 @@ class RecursiveCholesky {
   /// and from the rows from there down.
   void update(int first, int inner, int begin, int count) {
     if constexpr (!by_vendor) {
-      updates_->split(inner_, n_ - begin, inner, at(begin, first), lda_);
-      return updates_->subtract(inner_, 0, count, at(begin, begin), lda_, false);
+      return updates_->subtract(n_ - begin, inner, at(begin, first), count, at(begin, begin), lda_);
     }
     context_.stage("update");
     constexpr auto plain = vendor::Op::none;
@@ -230,8 +205,6 @@ class RecursiveCholesky {
   int panel_ = 0;
   Updates* updates_ = nullptr;
   std::function<bool(int)> go_on_;
-  int inner_ = 0;         // number of the panel that a part of a block is
-  bool pending_ = false;  // updates beside
   bool given_up_ = false;
 };
 

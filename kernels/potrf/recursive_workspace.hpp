@@ -1,6 +1,7 @@
 #pragma once
 /// What potrf/recursive asks for, where no CUDA is needed to say it: recursive_cholesky.cuh.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/registry/method.hpp"
@@ -34,12 +35,13 @@ inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool
          workspace_piece(scaled ? padded(shape.n) : 0, element);
 }
 
-constexpr int split_columns = 1024;  ///< most columns of a panel that is split into halves
-constexpr int split_buffers = 3;     ///< panels at once
-
+/// Most columns that are split into four halves each at once.
+constexpr std::int64_t split_columns(std::int64_t n) {
+  return std::min<std::int64_t>(padded(n), 4096);
+}
 /// Bytes of workspace for updates by halves.
 inline std::size_t split_bytes(std::int64_t n) {
-  return workspace_piece(split_buffers * 4 * padded(n) * split_columns, 2);
+  return workspace_piece(4 * padded(n) * split_columns(n), 2);
 }
 
 }  // namespace gaussweep::tiles

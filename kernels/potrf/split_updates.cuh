@@ -44,14 +44,12 @@ __global__ void __launch_bounds__(256)
 /// Where the ways part with these updates.
 inline Widths widths_of_halves() {
   Widths widths;
-  widths.one_launch = 3072;
+  widths.one_launch = 4608;
   widths.panel = 512;
-  widths.block = gaussweep::tiles::split_columns;
-  widths.beside = 64;
   return widths;
 }
 
-/// The halves of three panels, and products of them; some of these beside what the device's stream does.
+/// The halves of some columns, and products of them.
 class SplitUpdates {
  public:
   /// `plain`: products of halves alone, a third of the work, exact to 2^-11 of what is subtracted. `memory`:
@@ -60,41 +58,20 @@ class SplitUpdates {
       : context_(context),
         plain_(plain),
         handles_(vendor_handles(context)),
-        size_(4 * gaussweep::tiles::padded(n) * gaussweep::tiles::split_columns),
-        halves_(memory.take<__half>(gaussweep::tiles::split_buffers * size_)) {}
+        columns_(static_cast<int>(gaussweep::tiles::split_columns(n))),
+        halves_(memory.take<__half>(4 * gaussweep::tiles::padded(n) * columns_)) {}
 
-  /// Makes `rows` x `inner` at p panel number `which`.
-  void split(int which, int rows, int inner, const float* p, std::int64_t ldp) {
-    context_.stage("split");
-    panels_[which] = {halves_ + which * size_, rows, inner};
-    const std::int64_t each = 4 * 256 * 2;  // elements of a block
-    const auto blocks = static_cast<unsigned>((static_cast<std::int64_t>(rows) * inner + each - 1) / each);
-    simt::launch(context_, plain_ ? split_panel<true, __half> : split_panel<false, __half>, dim3(blocks),
-                 dim3(256), 0, p, ldp, rows, inner, halves_ + which * size_);
-  }
-  /// Subtracts P P^T from the `count` columns at c, whose first row is P's row `offset`: their lower triangle
-  /// and what is below. Writes to the upper triangle too.
-  void subtract(int which, int offset, int count, float* c, std::int64_t ldc, bool beside) {
-    context_.stage("split_product");
-    Panel panel = panels_[which];
-    const Target to{c, ldc, beside};
-    const int below = panel.height - offset - count;
-    if (below > 0) multiply(panel, offset, {count, 0, below, count}, 1, to);
-    // The triangle: squares on its diagonal, then what is beside pairs of these, pairs of pairs, ...
-    const int squares = count / square, rest = count % square;
-    if (squares > 0) multiply(panel, offset, {0, 0, square, square}, squares, to);
-    if (rest > 0) multiply(panel, offset, {squares * square, squares * square, rest, rest}, 1, to);
-    for (int half = square; half < count; half *= 2) {
-      const int pairs = count / (2 * half);
-      const int done = 2 * half * pairs;
-      if (pairs > 0) multiply(panel, offset, {half, 0, half, half}, pairs, to);
-      if (count - done > half) multiply(panel, offset, {done + half, done, count - done - half, half}, 1, to);
+  /// Subtracts P P^T from the `count` columns at c: their lower triangle and what is below. P is the
+  /// rows x inner matrix at p, whose columns are `ld` apart as those of c. Writes to the upper triangle too.
+  void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
+    const int most = plain_ ? 4 * columns_ : columns_;
+    for (int done = 0; done < inner; done += most) {
+      const Panel panel{halves_, rows, std::min(most, inner - done)};
+      split(panel, p + done * ld, ld);
+      context_.stage("split_product");
+      multiply(panel, count, c, ld);
     }
   }
-  /// What is subtracted `beside` begins after what was asked of the device's stream up to here.
-  void fork() { handles_.fork(); }
-  /// The device's stream waits for it.
-  void join() { handles_.join(); }
 
  private:
   static constexpr int square = 512;
@@ -106,29 +83,44 @@ class SplitUpdates {
   struct Part {
     int row, column, rows, columns;
   };
-  struct Target {
-    float* c;
-    std::int64_t ld;
-    bool beside;
-  };
-
+  void split(const Panel& panel, const float* p, std::int64_t ldp) {
+    context_.stage("split");
+    const std::int64_t each = 4 * 256 * 2;  // elements of a block
+    const std::int64_t all = static_cast<std::int64_t>(panel.height) * panel.inner;
+    const auto blocks = static_cast<unsigned>((all + each - 1) / each);
+    simt::launch(context_, plain_ ? split_panel<true, __half> : split_panel<false, __half>, dim3(blocks),
+                 dim3(256), 0, p, ldp, panel.height, panel.inner, halves_);
+  }
+  void multiply(const Panel& panel, int count, float* c, std::int64_t ldc) {
+    const int below = panel.height - count;
+    if (below > 0) multiply(panel, {count, 0, below, count}, 1, c, ldc);
+    // The triangle: squares on its diagonal, then what is beside pairs of these, pairs of pairs, ...
+    const int squares = count / square, rest = count % square;
+    if (squares > 0) multiply(panel, {0, 0, square, square}, squares, c, ldc);
+    if (rest > 0) multiply(panel, {squares * square, squares * square, rest, rest}, 1, c, ldc);
+    for (int half = square; half < count; half *= 2) {
+      const int pairs = count / (2 * half);
+      const int done = 2 * half * pairs;
+      if (pairs > 0) multiply(panel, {half, 0, half, half}, pairs, c, ldc);
+      if (count - done > half) multiply(panel, {done + half, done, count - done - half, half}, 1, c, ldc);
+    }
+  }
   /// So many parts, each where the last one's rows and columns end.
-  void multiply(const Panel& panel, int offset, const Part& part, int count, const Target& to) {
+  void multiply(const Panel& panel, const Part& part, int count, float* c, std::int64_t ldc) {
     const std::int64_t ld = panel.height;
     const std::int64_t step = part.row + part.rows - part.column;
-    const __half* const left = panel.data + offset + part.row + (plain_ ? 0 : panel.inner * ld);
-    const __half* const right = panel.data + offset + part.column;
-    vendor::gemm_batch_of_halves(handles_, to.beside, part.rows, part.columns, (plain_ ? 1 : 3) * panel.inner,
+    const __half* const left = panel.data + part.row + (plain_ ? 0 : panel.inner * ld);
+    const __half* const right = panel.data + part.column;
+    vendor::gemm_batch_of_halves(handles_, part.rows, part.columns, (plain_ ? 1 : 3) * panel.inner,
                                  -product_scale, left, ld, step, right, ld, step, 1.0f,
-                                 to.c + part.row + part.column * to.ld, to.ld, step * (to.ld + 1), count);
+                                 c + part.row + part.column * ldc, ldc, step * (ldc + 1), count);
   }
 
   Context& context_;
   bool plain_;
   VendorHandles& handles_;
-  std::int64_t size_;
+  int columns_;  // that are split into four halves each at once
   __half* halves_;
-  Panel panels_[gaussweep::tiles::split_buffers]{};
 };
 
 }  // namespace gaussweep::cuda::tiles

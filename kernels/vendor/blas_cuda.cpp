@@ -69,14 +69,14 @@ void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std:
                                 &alpha, a, CUDA_R_16F, to_int(lda), b, CUDA_R_16F, to_int(ldb), &beta, c,
                                 CUDA_R_32F, to_int(ldc), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
-void gemm_batch_of_halves(VendorHandles& handles, bool beside, std::int64_t m, std::int64_t n, std::int64_t k,
-                          float alpha, const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
+void gemm_batch_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                          const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
                           std::int64_t ldb, std::int64_t b_step, float beta, float* c, std::int64_t ldc,
                           std::int64_t c_step, std::int64_t count) {
   GAUSSWEEP_CUBLAS(cublasGemmStridedBatchedEx(
-      beside ? handles.blas_beside() : handles.blas(), CUBLAS_OP_N, CUBLAS_OP_T, to_int(m), to_int(n),
-      to_int(k), &alpha, a, CUDA_R_16F, to_int(lda), a_step, b, CUDA_R_16F, to_int(ldb), b_step, &beta, c,
-      CUDA_R_32F, to_int(ldc), c_step, to_int(count), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+      handles.blas(), CUBLAS_OP_N, CUBLAS_OP_T, to_int(m), to_int(n), to_int(k), &alpha, a, CUDA_R_16F,
+      to_int(lda), a_step, b, CUDA_R_16F, to_int(ldb), b_step, &beta, c, CUDA_R_32F, to_int(ldc), c_step,
+      to_int(count), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
 
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha,

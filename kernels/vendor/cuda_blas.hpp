@@ -40,9 +40,9 @@ void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std:
                     const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
                     std::int64_t ldc);
 /// `count` products C = alpha A B^T + beta C of the same kind, n x k the shape of B. The operands of each lie
-/// so many elements behind those of the one before. `beside`: on the stream that VendorHandles::fork begins.
-void gemm_batch_of_halves(VendorHandles& handles, bool beside, std::int64_t m, std::int64_t n, std::int64_t k,
-                          float alpha, const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
+/// so many elements behind those of the one before.
+void gemm_batch_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                          const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
                           std::int64_t ldb, std::int64_t b_step, float beta, float* c, std::int64_t ldc,
                           std::int64_t c_step, std::int64_t count);
 

@@ -6,8 +6,6 @@
 #ifdef GAUSSWEEP_HAS_CUDA
 struct cublasContext;      // cublasHandle_t is a pointer to it,
 struct cusolverDnContext;  // cusolverDnHandle_t to this
-struct CUstream_st;        // cudaStream_t
-struct CUevent_st;         // cudaEvent_t
 #endif
 
 namespace gaussweep {
@@ -22,12 +20,6 @@ struct VendorHandles {
   /// The handles, with the device's stream set. @throws DeviceError, OutOfMemory
   cublasContext* blas();
   cusolverDnContext* solver();
-  /// A handle whose stream is another, of less priority: work beside that of the device's stream.
-  cublasContext* blas_beside();
-  /// What that stream is asked for from now on begins after all that the device's was.
-  void fork();
-  /// The same the other way round.
-  void join();
 
   /// Device memory of at least `bytes`, kept for the next call. So a run allocates only in the warm-up,
   /// where none of this size came before it. How much cuSOLVER wants can only be asked with a handle, on a
@@ -50,19 +42,13 @@ struct VendorHandles {
   struct Destroy {
     void operator()(cublasContext* handle) const noexcept;
     void operator()(cusolverDnContext* handle) const noexcept;
-    void operator()(CUstream_st* stream) const noexcept;
-    void operator()(CUevent_st* event) const noexcept;
   };
   void* grow(Buffer& buffer, std::size_t bytes);
-  CUstream_st* beside();
-  void wait(CUstream_st* that, CUstream_st* for_this);
 
   Device& device_;
   Buffer scratch_, pivots_, spare_info_;
   std::vector<unsigned char> host_scratch_;
-  std::unique_ptr<CUstream_st, Destroy> beside_;
-  std::unique_ptr<CUevent_st, Destroy> event_;
-  std::unique_ptr<cublasContext, Destroy> blas_, blas_beside_;
+  std::unique_ptr<cublasContext, Destroy> blas_;
   std::unique_ptr<cusolverDnContext, Destroy> solver_;
 };
 

@@ -74,60 +74,14 @@ void VendorHandles::Destroy::operator()(cusolverDnContext* handle) const noexcep
   vendor::cusolver_library().cusolverDnDestroy(handle);
 }
 
-void VendorHandles::Destroy::operator()(CUstream_st* stream) const noexcept {
-  cudaStreamDestroy(stream);
-}
-
-void VendorHandles::Destroy::operator()(CUevent_st* event) const noexcept {
-  cudaEventDestroy(event);
-}
-
-namespace {
-
-cublasContext* blas_on(cudaStream_t stream) {
-  cublasHandle_t handle = nullptr;
-  GAUSSWEEP_CUBLAS(cublasCreate(&handle));
-  GAUSSWEEP_CUBLAS(cublasSetStream(handle, stream));
-  return handle;
-}
-
-}  // namespace
-
 cublasContext* VendorHandles::blas() {
-  if (!blas_) blas_.reset(blas_on(static_cast<cudaStream_t>(device_.stream())));
+  if (!blas_) {
+    cublasHandle_t handle = nullptr;
+    GAUSSWEEP_CUBLAS(cublasCreate(&handle));
+    blas_.reset(handle);
+    GAUSSWEEP_CUBLAS(cublasSetStream(handle, static_cast<cudaStream_t>(device_.stream())));
+  }
   return blas_.get();
-}
-
-cublasContext* VendorHandles::blas_beside() {
-  if (!blas_beside_) blas_beside_.reset(blas_on(beside()));
-  return blas_beside_.get();
-}
-
-CUstream_st* VendorHandles::beside() {
-  if (!beside_) {
-    cudaStream_t stream = nullptr;
-    GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    beside_.reset(stream);
-  }
-  return beside_.get();
-}
-
-void VendorHandles::wait(CUstream_st* that, CUstream_st* for_this) {
-  if (!event_) {
-    cudaEvent_t event = nullptr;
-    GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    event_.reset(event);
-  }
-  GAUSSWEEP_CUDA_CHECK(cudaEventRecord(event_.get(), for_this));
-  GAUSSWEEP_CUDA_CHECK(cudaStreamWaitEvent(that, event_.get(), 0));
-}
-
-void VendorHandles::fork() {
-  wait(beside(), static_cast<cudaStream_t>(device_.stream()));
-}
-
-void VendorHandles::join() {
-  wait(static_cast<cudaStream_t>(device_.stream()), beside());
 }
 
 cusolverDnContext* VendorHandles::solver() {

@@ -102,10 +102,18 @@ TEST_P(DefiniteSizes, FactorsByHalvesAreAsExactAsTheVendors) {
   EXPECT_LE(ratio("potrf/halves", inputs), std::max(3 * ratio("potrf/cusolver", inputs), 0.01));
 }
 
-// 3072 is one launch; from 3073 on blocks of 1024 columns: 3200 with a short last one, 5000 with short
+// 4608 is one launch. Larger orders have products of halves: 4736 with a short last panel, 5000 with short
 // squares.
 INSTANTIATE_TEST_SUITE_P(All, DefiniteSizes,
-                         testing::Values(1, 2, 33, 65, 290, 1101, 3072, 3073, 3200, 4101, 5000));
+                         testing::Values(1, 2, 33, 65, 290, 1101, 3200, 4101, 4608, 4609, 4736, 5000));
+
+TEST_F(DefiniteSystems, DirectSolvesAreAsAccurateAsTheVendorsWhereItIsHard) {
+  for (const std::int64_t width : {10, 20, 30, 50, 64}) {
+    if (small() && width > 20) break;
+    const Inputs<double> inputs = hard_blur(width);
+    EXPECT_LT(ratio("posv/recursive", inputs), 3 * ratio("posv/cusolver", inputs)) << width;
+  }
+}
 
 /// Rows and columns scaled by powers of two: so is the factor, bit by bit.
 TEST_F(DefiniteSystems, FactorsByHalvesAreScaledAsTheMatrixIs) {

@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "tests/kernels/simt_testing.hpp"
@@ -172,50 +170,22 @@ TEST_P(RecursiveCholesky, HasTheFactorOfSeveralLaunches) {
   expect_factor<float>(context, 577, 577, true, {64, 192});
 }
 
-/// Updates by plain loops, of panels as they were when they were split; what was asked for beside others
-/// comes when it is waited for.
+/// Updates by plain loops.
 struct PlainUpdates {
-  struct Panel {
-    std::vector<float> data;
-    int rows, inner;
-  };
-  Panel panels[3];
-  std::function<void()> beside;
-
-  void split(int which, int rows, int inner, const float* p, std::int64_t ldp) {
-    panels[which] = {{}, rows, inner};
-    for (int k = 0; k < inner; ++k) {
-      for (int i = 0; i < rows; ++i) panels[which].data.push_back(p[i + k * ldp]);
-    }
-  }
-  void subtract(int which, int offset, int count, float* c, std::int64_t ldc, bool later) {
-    const auto all = [this, which, offset, count, c, ldc] {
-      const Panel& panel = panels[which];
-      for (int j = 0; j < count; ++j) {
-        for (int i = j; i < panel.rows - offset; ++i) {
-          for (int k = 0; k < panel.inner; ++k) {
-            const float* const column = panel.data.data() + k * panel.rows + offset;
-            c[i + j * ldc] -= column[i] * column[j];
-          }
-        }
+  void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
+    for (int j = 0; j < count; ++j) {
+      for (int k = 0; k < inner; ++k) {
+        for (int i = j; i < rows; ++i) c[i + j * ld] -= p[i + k * ld] * p[j + k * ld];
       }
-    };
-    if (!later) return all();
-    EXPECT_FALSE(beside);
-    beside = all;
-  }
-  void fork() { EXPECT_FALSE(beside); }
-  void join() {
-    ASSERT_TRUE(beside);
-    std::exchange(beside, {})();
+    }
   }
 };
 
 /// The factor of a scaled matrix with such updates, and up to which column it went.
-TEST_P(RecursiveCholesky, HasTheFactorOfBlocksFromLeftToRight) {
-  const struct { int n, most, beside; } cases[] = {{192, 192, 0}, {449, 449, 2}, {449, 250, 2}};
-  for (const auto& [n, most, beside] : cases) {
-    SCOPED_TRACE(::testing::Message() << n << " up to " << most << ", beside " << beside);
+TEST_P(RecursiveCholesky, HasTheFactorByOtherUpdates) {
+  const struct { int n, most; } cases[] = {{192, 192}, {449, 449}, {449, 250}};
+  for (const auto& [n, most] : cases) {
+    SCOPED_TRACE(::testing::Message() << n << " up to " << most);
     std::vector<float> a = definite<float>(n, n, false);
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < n; ++i) {
@@ -235,15 +205,13 @@ TEST_P(RecursiveCholesky, HasTheFactorOfBlocksFromLeftToRight) {
     PlainUpdates updates;
     int asked = 0;
     const int last = most;
-    const bool whole =
-        tiles::RecursiveCholesky<float, PlainUpdates>(context, shape, there.data(), n, info.data(), workspace,
-                                                      {64, 64, 128, beside}, true)
-            .factor(updates, [&asked, last](int columns) {
-              EXPECT_EQ(columns, asked + 128);
-              asked = columns;
-              return columns <= last;
-            });
-    EXPECT_FALSE(updates.beside);
+    const bool whole = tiles::RecursiveCholesky<float, PlainUpdates>(context, shape, there.data(), n,
+                                                                     info.data(), workspace, {64, 64}, true)
+                           .factor(updates, [&asked, last](int columns) {
+                             EXPECT_EQ(columns, asked + 64);
+                             asked = columns;
+                             return columns <= last;
+                           });
     EXPECT_EQ(whole, most == n);
     EXPECT_EQ(info.values()[0], 0);
     const std::vector<float> seen = there.values();
