@@ -16,8 +16,9 @@
 ///
 /// Accuracy. x = inverse * y has a residual of the order g u |x| in place of u |x|. Here g = max |inverse|
 /// |triangle| e (Skeel's condition number, indifferent to the scale of rows). Up to a bound that the caller
-/// gives, x is taken as it is. Beyond it x is corrected once, by the inverse times the residual: some g^2 u^2
-/// of it are left. Beyond most_corrected a row is solved by substitution, which costs it microseconds.
+/// gives, x is taken as it is. Beyond it x is corrected by the inverse times the residual, in float twice if
+/// need be. A correction leaves some g u of the error. Where they are not enough (most_corrected) a row is
+/// solved by substitution, which costs it 20 microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -269,19 +270,24 @@ struct Worker {
   /// A piece of the answer, corrected: x + inverse (y - triangle x). Of y and of the sums for x each warp has
   /// its own.
   __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
-                                    const Slice<T>& inverse, T (&y)[S::slots],
-                                    const T (&sums)[R][rows]) const {
+                                    const Slice<T>& inverse, const T (&y)[S::slots], const T (&sums)[R][rows],
+                                    int corrections) const {
     exchange_sums(sums, 1);
     T x[S::slots] = {};
     add_totals<false>(x, 1);
-    T product[R][rows] = {};
-    multiply<T, R>(triangle, stage(x), product);
-    exchange_sums(product, 0);
-    add_totals<true>(y, 0);
-    T correction[R][rows] = {};
-    multiply<T, R>(inverse, stage(y), correction);
-    exchange_sums(correction, 1);
-    add_totals<false>(x, 1);
+    GAUSSWEEP_UNROLL
+    for (int count = 0; count < most_corrections<T>; ++count) {
+      if (count > 0 && count == corrections) break;
+      T product[R][rows] = {}, correction[R][rows] = {}, rest[S::slots];
+      multiply<T, R>(triangle, stage(x), product);
+      exchange_sums(product, 0);
+      GAUSSWEEP_UNROLL
+      for (int s = 0; s < S::slots; ++s) rest[s] = y[s];
+      add_totals<true>(rest, 0);
+      multiply<T, R>(inverse, stage(rest), correction);
+      exchange_sums(correction, 1);
+      add_totals<false>(x, 1);
+    }
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::slots; ++s) {
       const int index = S::index(lane, s);
@@ -366,7 +372,7 @@ struct Worker {
     }
     load_triangle(sweep, block);
     __syncthreads();
-    const Use use = shared.square.invert(chain.trusted);
+    const int corrections = shared.square.invert(chain.trusted);
 
     T sums[R][rows] = {};
     for (int s = 0; s < step - 1; s += Depth) {
@@ -384,7 +390,7 @@ struct Worker {
 
     Slice<T> inverse, triangle;
     load_inverse(inverse, sweep.lower);
-    if (use == Use::corrected) load_own_columns(triangle, sweep, block);
+    if (corrections > 0) load_own_columns(triangle, sweep, block);
     T numbers[S::slots];
     right_hand_side(numbers, sweep, block);
     __syncthreads();  // the inverse is in registers: its place is free for sums
@@ -396,11 +402,13 @@ struct Worker {
     }
     give_sums(sums, 0);
     __syncthreads();
-    if (use == Use::none) return substitute(sweep, block);
+    if (corrections > most_corrections<T>) return substitute(sweep, block);
     add_totals<true>(numbers, 0);
     T solved[R][rows] = {};
     multiply<T, R>(inverse, stage(numbers), solved);
-    if (use == Use::corrected) return publish_corrected(sweep, block, triangle, inverse, numbers, solved);
+    if (corrections > 0) {
+      return publish_corrected(sweep, block, triangle, inverse, numbers, solved, corrections);
+    }
     exchange_sums(solved, 1);
     for (int k = static_cast<int>(threadIdx.x); k < R * order; k += threads) {
       publish(sweep, block, k / order, k % order, total<warps>(sums_of(k / order, 1), 0, k % order));

@@ -6,12 +6,16 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-/// How the inverse of a triangle serves to solve with it: see block_chain.cuh.
-enum class Use { plain, corrected, none };
-
-/// The largest condition number max |inverse| |triangle| e at which one correction is enough: g^2 u <= 1/4.
+/// A second correction would take registers that doubles need.
 template <class T>
-constexpr T most_corrected = sizeof(T) == sizeof(float) ? T(0x1p11) : T(0x1p25);
+constexpr int most_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
+/// The largest condition number g = max |inverse| |triangle| e at which so many corrections of an inverse's
+/// answer are enough: g (g u)^count <= 1/4. See block_chain.cuh.
+template <class T>
+__device__ constexpr T most_corrected(int count) {
+  if (sizeof(T) == sizeof(double)) return T(0x1p25);
+  return count == 1 ? T(0x1p11) : T(0x1p15);
+}
 
 /// Lies in shared memory.
 template <class T>
@@ -20,7 +24,7 @@ struct Square {
   T quarters[4][order];
   T scale[order];
   T reciprocals[order];
-  int is_weak, is_useless;
+  int corrections;
 
   __device__ T& at(int i, int j) { return elements[j * stride + i]; }
   __device__ const T& at(int i, int j) const { return elements[j * stride + i]; }
@@ -98,12 +102,14 @@ struct Square {
     __syncthreads();
   }
 
-  /// The triangle in `square` becomes its inverse, which is not corrected up to condition number `trusted`.
-  __device__ Use invert(float trusted) {
+  /// The triangle in `square` becomes its inverse.
+  /// @return how many corrections its answers need, none up to condition number `trusted`; more than
+  /// most_corrections where it is of no use
+  __device__ int invert(float trusted) {
     const int t = static_cast<int>(threadIdx.x);
     sum_quarters(false);
     if (t < order) reciprocals[t] = T(1) / at(t, t);
-    if (t == 0) is_weak = is_useless = 0;
+    if (t == 0) corrections = 0;
     __syncthreads();
     if (t < order) scale[t] = row_sum(t);
     invert_small();
@@ -111,13 +117,14 @@ struct Square {
     join<32>();
     sum_quarters(true);
     __syncthreads();
-    if (t < order) {  // comparisons with NaN are false
+    if (t < order) {
       const T condition = row_sum(t);
-      if (!(condition <= T(trusted))) is_weak = 1;
-      if (!(condition <= most_corrected<T>)) is_useless = 1;
+      int count = condition <= T(trusted) ? 0 : 1;
+      while (count > 0 && count <= most_corrections<T> && !(condition <= most_corrected<T>(count))) ++count;
+      atomicMax(&corrections, count);
     }
     __syncthreads();
-    return is_useless != 0 ? Use::none : is_weak != 0 ? Use::corrected : Use::plain;
+    return corrections;
   }
 };
 

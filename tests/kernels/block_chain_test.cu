@@ -123,7 +123,7 @@ TYPED_TEST(BlockChain, BothTrianglesInEveryShape) {
 }
 
 // Of -c below a diagonal of ones the inverse has elements to c (1 + c)^62. With growing c it serves as it is,
-// then with a correction, then not at all. The answer does not grow with it.
+// then with one or two corrections, then not at all. The answer does not grow with it.
 TYPED_TEST(BlockChain, TrianglesOfEveryCondition) {
   for (const double c : {0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5, 0.9}) {
     for (const std::int64_t nrhs : {1, 3, 8}) {
