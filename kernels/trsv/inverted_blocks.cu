@@ -10,8 +10,8 @@
 /// and 64^2 / 3 for each of the n rows; the triangle is read once for up to eight right-hand sides. Time: at
 /// the large end that of reading the triangle, at the small end n / 64 steps of the chain. Workspace:
 /// solve_triangle_workspace, the pieces. Needs a triangular matrix without a 0 on the diagonal: the first 0
-/// gives info > 0, and the answer is then not finite. Where an inverse would be inaccurate the block row is
-/// solved by substitution.
+/// gives info > 0, and the answer is then not finite. Where an inverse would be inaccurate its answer is
+/// corrected, or the block row solved by substitution.
 
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"
