@@ -32,9 +32,11 @@ def run_of(night):
 
 
 def matching(night, experiment):
-    """The records an experiment is drawn from, with all columns: those of its plans, else all that fit."""
+    """The records an experiment is drawn from, with all columns: those of its plans, else all that fit. None where there
+    is no such record: columns take longer than the search."""
     some = night.take("problem method matrix_kind plan_name status")
-    return night.only(some.index.isin(_matching(some, experiment).index)).records
+    found = _matching(some, experiment)
+    return night.only(some.index.isin(found.index)).records if len(found) else None
 
 
 def _matching(records, experiment):

@@ -96,7 +96,7 @@ def _published(night):
         for drawing in experiment["draw"]:
             if drawing["kind"] == "published" and "rate" not in drawing:
                 rows = matching(night, experiment)
-                for device in heads(rows) if len(rows) else []:
+                for device in heads(rows) if rows is not None else []:
                     table = beside(drawing, rows, device)
                     if table is not None:
                         found.setdefault(device, []).append(table)

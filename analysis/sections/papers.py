@@ -21,10 +21,9 @@ def papers(page, night, every=False):
     page.begin("papers", "The papers, measured again")
     absent, little = [], []
     for experiment in run:
-        rows = matching(night, experiment)
-        if experiment.get("needs_devices") and not (night.devices["capability"] > 0).any():
-            rows = rows.iloc[:0]
-        if not len(rows):
+        lacks_devices = experiment.get("needs_devices") and not (night.devices["capability"] > 0).any()
+        rows = None if lacks_devices else matching(night, experiment)
+        if rows is None:
             absent.append(experiment["id"])
             continue
         mark = page.mark()

@@ -61,10 +61,14 @@ std::string describe_run(const Context& context, const Method& method, const Sha
   return describe(method, context.device.backend(), shape, parameters, kind, to_string(precision_of<T>));
 }
 
-/// getrf's factors exist where a pivot is 0: LAPACK's last one on a Cauchy matrix is, or is not, by the CPU's
-/// rounding.
+/// LAPACK's last pivot of a Cauchy matrix is 0 or not, by the CPU's rounding and how many threads it has:
+/// there is no solution then. getrf's factors exist all the same.
 template <class T>
-bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
+bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+              MatrixKind kind = MatrixKind::uniform) {
+  const bool is_singular =
+      answer.info == inputs.shape.n && method.source == "LAPACK" && kind == MatrixKind::cauchy;
+  if (is_singular && method.problem != Problem::named("getrf")) return true;
   const bool finished = answer.info == 0 || (answer.info > 0 && method.problem == Problem::named("getrf"));
   return finished && check(method, inputs, answer).ratio <= default_tolerance(method.problem);
 }
@@ -76,7 +80,7 @@ void expect_right(Context& context, const Method& method, std::int64_t n,
     for (const MatrixKind kind : fit_kinds(method, parameters)) {
       const Inputs<T> inputs = make_inputs<T>(method.problem, shape, kind);
       const Answer<T> answer = run_method(context, method, inputs, parameters);
-      EXPECT_TRUE(is_right(method, inputs, answer))
+      EXPECT_TRUE(is_right(method, inputs, answer, kind))
           << describe_run<T>(context, method, shape, parameters, to_string(kind)) << ": ratio "
           << check(method, inputs, answer).ratio << ", info " << answer.info;
     }
