@@ -141,6 +141,7 @@ mkdir -p build
 python3 - "${reports[@]}" <<'CODE'
 import collections
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as xml
 
@@ -152,7 +153,7 @@ slowest = []
 def skip(name, said):
     # googletest prints the reason of a skip under the place where it stands
     lines = [line.strip() for line in said.splitlines()]
-    lines = [s for s in lines if s and not s.startswith(("[", "Running", "Note:", "/", "../")) and "Skipped" not in s]
+    lines = [s for s in lines if s and not re.match(r"\[|Running|Note:|\S+:\d+$|.*Skipped", s)]
     skipped[next(iter(lines), "no reason given")].append(name)
 
 

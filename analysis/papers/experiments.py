@@ -32,8 +32,7 @@ def run_of(night):
 
 
 def matching(night, experiment):
-    """The records an experiment is drawn from, with all columns: those of its plans, else all that fit. None where there
-    is no such record: columns take longer than the search."""
+    """The records an experiment is drawn from, with all columns: those of its plans, else all that fit; or None."""
     some = night.take("problem method matrix_kind plan_name status")
     found = _matching(some, experiment)
     return night.only(some.index.isin(found.index)).records if len(found) else None
