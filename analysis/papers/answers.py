@@ -33,9 +33,10 @@ def _chosen(rows, rule, where):
 def _two(rows, rule, slow="slow", fast="fast"):
     """Times of two methods at the sizes that both have, on one kind of matrix and one triangle, in their best
     configuration."""
-    slow, fast = (_chosen(rows, rule, rule[k]) for k in (slow, fast))
-    if not len(slow) or not len(fast):
-        return slow.iloc[:0], fast.iloc[:0]
+    slow = _chosen(rows, rule, rule[slow])
+    fast = _chosen(rows, rule, rule[fast]) if len(slow) else slow
+    if not len(fast):
+        return fast, fast
     same = slow["matrix_kind"].isin(fast["matrix_kind"].unique())
     slow = slow[same] if same.any() else slow
     fast = fast[fast["matrix_kind"].isin(slow["matrix_kind"].unique())] if same.any() else fast
