@@ -57,10 +57,10 @@ std::size_t Stack::bytes() const {
 
 boost::context::stack_context Stack::context() const {
   // Stacks that all begin at a page's end would share a few sets of the cache: each begins elsewhere in its
-  // last page. Boost rounds to 256 bytes.
+  // last 4096 bytes. Boost rounds to 256.
   const std::size_t page = reinterpret_cast<std::uintptr_t>(mapping_) / page_bytes();
   boost::context::stack_context result;
-  result.size = stack_bytes - page * 256 % page_bytes();
+  result.size = stack_bytes - page * 256 % 4096;
   result.sp = static_cast<char*>(bottom()) + result.size;
   return result;
 }

@@ -117,8 +117,8 @@ class PiecesTest(unittest.TestCase):
         whole = report_here(night)
         sizes = {
             "verdict.AT_ONCE": 20,
-            "sections.timeline.AT_ONCE": 20,
-            "page.ROWS_AT_ONCE": 10,
+            "sections.timeline.AT_ONCE": 7,
+            "page.ROWS_AT_ONCE": 3,
             "loader.BYTES_AT_ONCE": 1,
         }
         with ExitStack() as patches:

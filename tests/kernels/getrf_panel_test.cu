@@ -19,7 +19,7 @@ namespace {
 using gaussweep::lu::levels;
 
 class GetrfPanel : public ShuffledTest {};
-INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(1, 2));
+INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(0, 1, 2));
 
 /// near_ties: magnitudes that differ in their last bits only. tiny: without a normal reciprocal.
 enum class Kind { uniform, zero_column, small_integers, near_ties, tiny };
