@@ -3,7 +3,7 @@
 #
 #   tests/run.sh [--all | --unit [ROOM]]
 #
-#   (nothing)       what a change may break: on two cores 16 minutes with a compiler cache, 36 without
+#   (nothing)       what a change may break: on two cores 16 to 24 minutes with a compiler cache, 36 without
 #   --all           and what is slow and seldom fails (tests/README.md has the list)
 #   --unit [ROOM]   the unit tests of kernels, io or driver, or of all three: no CUDA, at most 3 minutes after a first build
 #

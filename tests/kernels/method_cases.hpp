@@ -61,13 +61,13 @@ std::string describe_run(const Context& context, const Method& method, const Sha
   return describe(method, context.device.backend(), shape, parameters, kind, to_string(precision_of<T>));
 }
 
-/// LAPACK's last pivot of a Cauchy matrix is 0 or not, by the CPU's rounding and how many threads it has:
-/// there is no solution then. getrf's factors exist all the same.
+/// LAPACK's last pivot of a larger Cauchy matrix is 0 or not, by the CPU's rounding and how many threads it
+/// has: there is no solution then. getrf's factors exist all the same.
 template <class T>
 bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
               MatrixKind kind = MatrixKind::uniform) {
-  const bool is_singular =
-      answer.info == inputs.shape.n && method.source == "LAPACK" && kind == MatrixKind::cauchy;
+  const bool is_singular = answer.info == inputs.shape.n && inputs.shape.n > 16 &&
+                           method.source == "LAPACK" && kind == MatrixKind::cauchy;
   if (is_singular && method.problem != Problem::named("getrf")) return true;
   const bool finished = answer.info == 0 || (answer.info > 0 && method.problem == Problem::named("getrf"));
   return finished && check(method, inputs, answer).ratio <= default_tolerance(method.problem);

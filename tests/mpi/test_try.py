@@ -102,7 +102,9 @@ class Try(SweepTest):
 
     @unittest.skipUnless(BUS.exists(), f"SKIPPED: {BUS} is not here")
     def test_a_real_matrix(self):
-        done = self.ran(["try", BUS, "--problem", "gesv,posv", "--method", "lapack", "--time-limit", "10min"])
+        done = run(["try", BUS])
+        self.assertIn(done.returncode, (0, 5), done.stderr)  # 5: of a busy machine a minute is not enough for all
+        self.assertIn("For X of A X = B", done.stdout)
         self.assertIn("yes, positive definite", done.stdout)
         self.assertIn("about 1.2e+07 in the 1-norm", done.stdout)
 
