@@ -25,6 +25,8 @@ class StageSink {
 struct Emulation {
   /// 0: threads run in order between barriers; otherwise their order is shuffled anew after every barrier.
   std::uint64_t shuffle_seed = 0;
+  /// Most shared memory of a block. What every GPU has, so that a portable kernel asks before it takes more.
+  std::size_t shared_bytes = std::size_t{48} * 1024;
 };
 
 /// What iterative methods tell besides their answer. Reset before every run.

@@ -167,9 +167,9 @@ struct UpperSolve {
       p.columns = p.last_columns = p.inner = lower;
       p.counts = levels::Inner::up_to_columns;
       p.factor = -1;
-      if (!levels::can_be_large(context, p)) return false;
+      if (!levels::can_be_large(context) || !levels::is_in_packs(p)) return false;
       context.stage("product");
-      levels::launch_large<false>(context, p, 1, levels::many_of_level);
+      levels::multiply_by_large_tiles(context, p, 1, levels::many_of_level);
       return true;
     }
     return false;

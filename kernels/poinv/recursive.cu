@@ -63,8 +63,8 @@ struct Inverse {
     solve.inverts = true;
     solve.solve();
     context.stage("square");
-    levels::launch_large<true>(context, levels::square_of_upper(triangle, order, order, x, ld), 1,
-                               levels::many_of_square);
+    levels::square_by_large_tiles(context, levels::square_of_upper(triangle, order, order, x, ld),
+                                  levels::many_of_square);
   }
 };
 

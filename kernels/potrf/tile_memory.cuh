@@ -93,6 +93,16 @@ __device__ __forceinline__ void copy_pack_if(bool wanted, unsigned shared, const
       : "memory");
 #endif
 }
+/// simt::copy_or_zero, likewise.
+__device__ __forceinline__ void copy_if(bool wanted, unsigned shared, const double* global, bool there) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n@wanted cp.async.ca.shared.global [%0], [%1], 8, "
+      "%3;\n}" ::"r"(shared),
+      "l"(__cvta_generic_to_global(global)), "r"(static_cast<int>(wanted)), "r"(there ? 8 : 0)
+      : "memory");
+#endif
+}
 #endif
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

@@ -71,6 +71,10 @@ void store_release(T* p, std::common_type_t<T> value) {
 inline void copy_pack(void* shared, const void* global) {
   std::memcpy(shared, global, 16);
 }
+template <class T>
+void copy_or_zero(T* shared, const T* global, bool there) {
+  *shared = there ? *global : T(0);
+}
 inline void end_copy_group() {}
 template <int Later>
 void await_copy_groups() {}
@@ -85,9 +89,9 @@ inline int multiprocessors(const Context&) {
 inline bool has_clusters(const Context&) {
   return true;
 }
-/// What every GPU has; more is refused, so that a portable kernel asks before it takes more.
-inline std::size_t max_shared_bytes(const Context&) {
-  return 48 * 1024;
+/// More is refused.
+inline std::size_t max_shared_bytes(const Context& context) {
+  return context.emulation.shared_bytes;
 }
 
 namespace detail {

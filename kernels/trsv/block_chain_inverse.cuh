@@ -1,6 +1,7 @@
 #pragma once
 /// The inverse of a 64 x 64 lower triangle in shared memory, by all threads of a block. The 16 x 16 triangles
-/// on the diagonal come first, then pairs of inverses are joined twice.
+/// on the diagonal come first, then pairs of inverses are joined twice. Larger ones:
+/// trtri/diagonal_blocks.cuh.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
@@ -17,17 +18,18 @@ __device__ constexpr T most_corrected(int count) {
   return count == 1 ? T(0x1p11) : T(0x1p15);
 }
 
-/// Lies in shared memory.
-template <class T>
+/// Lies in shared memory. The block has 4 Order threads.
+template <class T, int Order = order>
 struct Square {
-  alignas(16) T elements[order * stride];  ///< in columns; all of them may serve others between inversions
-  T quarters[4][order];
-  T scale[order];
-  T reciprocals[order];
+  static constexpr int apart = Order + 2;  ///< columns start in different banks
+  alignas(16) T elements[Order * apart];   ///< in columns; all of them may serve others between inversions
+  T quarters[4][Order];
+  T scale[Order];
+  T reciprocals[Order];
   int corrections;
 
-  __device__ T& at(int i, int j) { return elements[j * stride + i]; }
-  __device__ const T& at(int i, int j) const { return elements[j * stride + i]; }
+  __device__ T& at(int i, int j) { return elements[j * apart + i]; }
+  __device__ const T& at(int i, int j) const { return elements[j * apart + i]; }
 
   /// Sums over a row of |square| times `factor`, a quarter a thread.
   __device__ void sum_quarters(bool scaled) {
@@ -44,13 +46,13 @@ struct Square {
     return (quarters[0][i] + quarters[1][i]) + (quarters[2][i] + quarters[3][i]);
   }
 
-  /// The 16 x 16 triangles on the diagonal, a thread a column.
+  /// The 16 x 16 triangles on the diagonal, a thread a column. @pre reciprocals, and a barrier
   __device__ void invert_small() {
     constexpr int small = 16;
     const int t = static_cast<int>(threadIdx.x);
     const int base = t / small * small, c = t % small;
     T x[small];
-    if (t < order) {
+    if (t < Order) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < small; ++i) {
         T sum = i == c ? T(1) : T(0);
@@ -60,7 +62,7 @@ struct Square {
       }
     }
     __syncthreads();
-    if (t < order) {
+    if (t < Order) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < small; ++i) at(base + i, base + c) = x[i];
     }

@@ -1,16 +1,16 @@
 #pragma once
-/// Where trtri/levels begins: the inverses of the 64 x 64 triangles on the diagonal, all in one launch.
+/// Where trtri/levels begins: the inverses of small triangles on the diagonal, all in one launch.
 
 #include <cstdint>
 
+#include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 #include "kernels/trsv/block_chain_inverse.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The triangle to be inverted, which an identity continues to a multiple of 64. Or the `count` ones of the
-/// same order on a matrix's diagonal, each `next` elements behind the one before. The last one may end with
-/// the matrix.
+/// The triangle to be inverted, which an identity may continue. Or the `count` ones of the same order on a
+/// matrix's diagonal, each `next` elements behind the one before. The last one may end with the matrix.
 template <class T>
 struct Triangle {
   const T* data;
@@ -32,54 +32,144 @@ __device__ __forceinline__ void note_zero(int* info, int i) {
   }
 }
 
-/// A block writes a 64 x 64 tile of the inverse `x`: its final elements on the diagonal, zeros in the other
-/// triangle. Where all is to happen in `x` (`copies`), it writes the triangle's own elsewhere. `gridDim.z`
-/// triangles, their inverses one behind the other. `info`: becomes the first i, from 1, with a 0 on the
-/// diagonal; null: nobody asks.
+/// d += A B, 16 x 8, over the inner indices from `from` to `to`, multiples of 8, by a warp. A lane has of d
+/// what it has of a product on tensor cores (triangle_tiles.cuh). `a`, `b`: the first elements, columns
+/// `apart`.
 template <class T>
-__global__ void __launch_bounds__(chain::threads)
-    invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, bool copies, int* info) {
-  __shared__ chain::Square<T> square;
-  constexpr int order = chain::order;
-  constexpr int share = order * order / chain::threads;
-  const bool diagonal = blockIdx.x == blockIdx.y;
-  const bool beside = a.lower ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y;
-  if (beside && !copies) return;
+__device__ __forceinline__ void add_product(T (&d)[4], const T* a, const T* b, int apart, int from, int to) {
+  const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+  if constexpr (sizeof(T) == sizeof(double)) {
+    GAUSSWEEP_ROLLED
+    for (int k = from; k < to; k += 8) {
+      const double* const own = a + g + (k + 2 * t) * apart;
+      const double left[4] = {own[0], own[8], own[apart], own[apart + 8]};
+      double right[2];
+      lu::load_two(b + k + 2 * t + g * apart, right[0], right[1]);
+      lu::multiply_16x8(d, left, right);
+    }
+  } else {
+    for (int k = from; k < to; ++k) {
+      GAUSSWEEP_UNROLL
+      for (int e = 0; e < 4; ++e) {
+        d[e] = std::fma(a[g + e / 2 * 8 + k * apart], b[k + (2 * t + e % 2) * apart], d[e]);
+      }
+    }
+  }
+}
+
+/// [X 0; L Y] with the inverses X and Y becomes [X 0; -Y L X Y], for all pairs of triangles of order `first`
+/// in the first `whole` rows, multiples of 16. The last Y may be smaller, or lack. By all threads.
+template <class T, int Order>
+__device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int first, int begin,
+                                              int end) {
+  constexpr int apart = chain::Square<T, Order>::apart;
+  constexpr int warps = Order / 8, rounds = Order > 64 ? 2 : 1;  // tiles of a warp
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int down = first / 16, of_pair = down * (first / 8);
+  const auto for_tiles = [&](auto use) {
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < rounds; ++r) {
+      const int tile = warp + r * warps;
+      const int base = begin + tile / of_pair * 2 * first, i = tile % of_pair / (first / 8) * 16;
+      if (base + first + i < end) use(r, base, i, tile % (first / 8) * 8);
+    }
+  };
+  T sums[rounds][4];
+  const auto store = [&](T factor) {
+    __syncthreads();
+    for_tiles([&](int r, int base, int i, int j) {
+      const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+      GAUSSWEEP_UNROLL
+      for (int e = 0; e < 4; ++e) {
+        square.at(base + first + i + g + e / 2 * 8, base + j + 2 * t + e % 2) = factor * sums[r][e];
+      }
+    });
+    __syncthreads();
+  };
+  const auto multiply = [&](int r, const T* a, const T* b, int from, int to) {
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < 4; ++e) sums[r][e] = T(0);
+    add_product(sums[r], a, b, apart, from, to);
+  };
+  for_tiles([&](int r, int base, int i, int j) {
+    multiply(r, &square.at(base + first + i, base), &square.at(base, base + j), j, first);
+  });
+  store(T(1));
+  for_tiles([&](int r, int base, int i, int j) {
+    multiply(r, &square.at(base + first + i, base + first), &square.at(base + first, base + j), 0, i + 16);
+  });
+  store(T(-1));
+}
+
+/// How the inverse lies: its order, of each triangle, and that of the blocks on its diagonal. The last one
+/// ends with it.
+struct Layout {
+  int order, block;
+};
+
+/// A thread block writes a block on the diagonal of the inverse `x`. If gridDim.y is not 1, the others of the
+/// triangle are copied to `x` by thread blocks of their own. `gridDim.z` triangles, their inverses one behind
+/// the other. `info`: becomes the first i, from 1, with a 0 on the diagonal; null: nobody asks.
+/// @tparam Most at least the order of a block
+template <class T, int Most>
+__global__ void __launch_bounds__(4 * Most)
+    invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, Layout layout, int* info) {
+  const int down = static_cast<int>(blockIdx.x);
+  const int right = gridDim.y == 1 ? down : static_cast<int>(blockIdx.y);
+  if (a.lower ? down < right : down > right) return;
   const int triangle = static_cast<int>(blockIdx.z);
-  const int before = triangle * static_cast<int>(gridDim.x) * order;  // rows
+  const int before = triangle * layout.order;  // rows
   const int rows_left = a.n - before;
   const T* const from = a.data + triangle * a.next;
-  x += triangle * static_cast<std::int64_t>(gridDim.x) * order * ldx;
-  const int i = static_cast<int>(threadIdx.x) % order, j0 = static_cast<int>(threadIdx.x) / order;
-  const int row = static_cast<int>(blockIdx.x) * order + i;
-  const int first_column = static_cast<int>(blockIdx.y) * order + j0;
-  T value[share];
-  GAUSSWEEP_UNROLL
-  for (int k = 0; k < share; ++k) {
-    const int column = first_column + k * (order / share);
-    const bool counts = a.lower ? row >= column : row <= column;
-    value[k] = row == column ? T(1) : T(0);
-    if (counts && row < rows_left && column < rows_left && !(a.unit && row == column)) {
-      value[k] = from[row + column * a.ld];
-    }
+  x += before * ldx;
+  const int blocks = static_cast<int>(gridDim.x);
+  const auto extent = [&](int block) {  // the last one may be larger
+    const int left = layout.order - block * layout.block;
+    return block + 1 == blocks || left < layout.block ? left : layout.block;
+  };
+  const int rows = extent(down), columns = extent(right);
+  const int first_row = down * layout.block, first_column = right * layout.block;
+  const int t = static_cast<int>(threadIdx.x), i = t % Most, j0 = t / Most;
+  const int row = first_row + i, diagonal = row - first_column;  // the diagonal's column in the block
+  // Of the row these columns are read, and so many written.
+  int begin = a.lower ? 0 : diagonal, end = a.lower ? diagonal + 1 : columns;
+  if (a.unit) (a.lower ? end : begin) = a.lower ? diagonal : diagonal + 1;
+  const int columns_left = rows_left - first_column < columns ? rows_left - first_column : columns;
+  end = i < rows && row < rows_left ? (end < columns_left ? end : columns_left) : 0;
+  const int written = i < rows ? columns : 0;
+  const T* const source = from + row + first_column * a.ld;
+  T* const target = x + row + first_column * ldx;
+  const auto element = [&](int j) {
+    return j >= begin && j < end ? source[j * a.ld] : T(j == diagonal ? 1 : 0);
+  };
+  if (down != right) {
+    for (int j = j0; j < written; j += 4) target[j * ldx] = element(j);
+    return;
   }
-  if (diagonal) {  // an upper triangle as a lower one, by half a turn
-    GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {
-      const int j = j0 + k * (order / share);
-      if (i == j && value[k] == T(0) && info != nullptr) note_zero(info, before + row + 1);
-      square.at(a.lower ? i : order - 1 - i, a.lower ? j : order - 1 - j) = value[k];
-    }
-    __syncthreads();
-    square.invert(1);
-    GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {
-      const int j = j0 + k * (order / share);
-      value[k] = square.at(a.lower ? i : order - 1 - i, a.lower ? j : order - 1 - j);
-    }
-  }
+
+  auto& square = *simt::dynamic_shared<chain::Square<T, Most>>();
+  const auto turned = [&](int k) { return a.lower ? k : Most - 1 - k; };  // upper ones by half a turn
+  T* const own = &square.at(turned(i), turned(j0));
+  const int step = a.lower ? 4 * square.apart : -4 * square.apart;
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < share; ++k) x[row + (first_column + k * (order / share)) * ldx] = value[k];
+  for (int k = 0; k < Most / 4; ++k) own[k * step] = element(j0 + 4 * k);
+  __syncthreads();
+  if (t < Most) {
+    const T pivot = square.at(t, t);
+    if (pivot == T(0) && info != nullptr) note_zero(info, before + first_row + turned(t) + 1);
+    square.reciprocals[t] = T(1) / pivot;
+  }
+  __syncthreads();
+  square.invert_small();
+  // Pairs of 16, of 32, and the first 64 with what is beyond; the last pair may lack a part.
+  const int whole = (rows + 15) / 16 * 16;
+  const int place = a.lower ? 0 : Most - whole;
+  GAUSSWEEP_ROLLED
+  for (int first = 16; first < whole; first *= 2) join_inverses(square, first, place, place + whole);
+  GAUSSWEEP_UNROLL
+  for (int k = 0; k < Most / 4; ++k) {
+    if (j0 + 4 * k < written) target[(j0 + 4 * k) * ldx] = own[k * step];
+  }
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

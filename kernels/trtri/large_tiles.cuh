@@ -24,57 +24,75 @@ constexpr int many_of_square = 528;
 
 /// An operand on its way from global to shared memory, piece by piece. It has `Lines` rows (of B columns).
 /// @tparam ByInner whether its inner indices are one after another in memory, and not its lines
-template <bool ByInner, int Lines, int Threads>
+/// @tparam Pack elements that are copied at once: two where columns are aligned to 16 bytes and tiles and
+/// pieces are whole, or one. Then zeros are where there is nothing.
+template <bool ByInner, int Lines, int Threads, int Pack>
 class LargeOperand {
  public:
   /// Elements between two columns in shared memory: lanes that load a fragment meet in no bank.
   static constexpr int stride = ByInner ? large_depth + 4 : Lines + 2;
   static constexpr int elements = ByInner ? Lines * stride : large_depth * stride;
-  static constexpr int copies = Lines * large_depth / 2 / Threads;  ///< of a thread, for a piece
+  static constexpr int copies = Lines * large_depth / Pack / Threads;  ///< of a thread, for a piece
 
-  /// `from`: the first piece; so many `lines` are there, 64 or 128. `step`: inner indices to the next piece.
-  __device__ __forceinline__ LargeOperand(const double* from, std::int64_t ld, int lines, int step)
-      : from_(from + first() % (ByInner ? large_depth : lines) + column() * ld),
+  /// `from`: the first piece; so many `lines` are there, with Pack 2 64 or 128. `inner`: indices from there
+  /// on. `step`: inner indices to the next piece.
+  __device__ __forceinline__ LargeOperand(const double* from, std::int64_t ld, int lines, int inner, int step)
+      : from_(from + (Pack == 2 && !ByInner ? first() % lines : first()) + column() * ld),
         near_(columns * ld),
-        far_(ByInner && lines < Lines ? 0 : 64 * ld),  // lines that there are not are others once more
-        step_(ByInner ? step : step * ld) {}
+        far_(ByInner && Pack == 2 && lines < Lines ? 0 : 64 * ld),  // others once more
+        step_(ByInner ? step : step * ld),
+        lines_(lines),
+        inner_(inner),
+        inner_step_(step) {}
   __device__ __forceinline__ const double* from(int copy) const {
     constexpr int of_64 = 64 / columns;
     return from_ + copy % of_64 * near_ + copy / of_64 * far_;
   }
+  __device__ int lines() const { return lines_; }
+  /// Whether there is something, with Pack 1.
+  __device__ __forceinline__ bool is_there(int copy) const {
+    const int in_column = first(), of_column = column() + copy * columns;
+    return (ByInner ? of_column : in_column) < lines_ && (ByInner ? in_column : of_column) < inner_;
+  }
   __device__ __forceinline__ static int place(int copy) {
     return first() + (column() + copy * columns) * stride;
   }
-  __device__ __forceinline__ void next() { from_ += step_; }
+  __device__ __forceinline__ void next() {
+    from_ += step_;
+    inner_ -= inner_step_;
+  }
 
  private:
-  static constexpr int pairs = (ByInner ? large_depth : Lines) / 2;  ///< in a column
-  static constexpr int columns = Threads / pairs;                    ///< that are copied at once
-  __device__ static int first() { return static_cast<int>(threadIdx.x) % pairs * 2; }
-  __device__ static int column() { return static_cast<int>(threadIdx.x) / pairs; }
+  static constexpr int packs = (ByInner ? large_depth : Lines) / Pack;  ///< in a column
+  static constexpr int columns = Threads / packs;                       ///< that are copied at once
+  __device__ static int first() { return static_cast<int>(threadIdx.x) % packs * Pack; }
+  __device__ static int column() { return static_cast<int>(threadIdx.x) / packs; }
   const double* from_;
   std::int64_t near_, far_, step_;
+  int lines_, inner_, inner_step_;
 };
 
 /// The tile's sums, and how they come about.
 /// @tparam Square of P P^T: the columns of B = P^T are one after another, and not its inner indices
-template <bool Square, int Columns>
+/// @tparam Pack as of LargeOperand
+template <bool Square, int Columns, int Pack>
 class LargeProduct {
  public:
   static constexpr int threads = 2 * Columns;
-  using A = LargeOperand<false, large_rows, threads>;
-  using B = LargeOperand<!Square, Columns, threads>;
+  using A = LargeOperand<false, large_rows, threads, Pack>;
+  using B = LargeOperand<!Square, Columns, threads, Pack>;
   static constexpr int piece = A::elements + B::elements;
   static constexpr std::size_t bytes = sizeof(double) * large_pieces * piece;
 
   __device__ __forceinline__ LargeProduct(double* memory, A a, B b) : memory_(memory), a_(a), b_(b) {}
 
-  /// Sums up `count` pieces.
+  /// Sums up `count` pieces. `Whole`: nothing lacks, and no zeros are in its place.
+  template <bool Whole>
   __device__ __forceinline__ void add(int count) {
     clear();
     for (int p = 0; p < large_pieces - 1; ++p) {
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < copies; ++k) copy(k, p < count, slot(p));
+      for (int k = 0; k < copies; ++k) copy<Whole>(k, p < count, slot(p));
       end_piece();
     }
     await_piece<large_pieces - 2>();
@@ -89,10 +107,11 @@ class LargeProduct {
       const int behind_that = behind == 0 ? large_pieces - 1 : behind - 1;
       // What is copied beside a piece's second half and the next one's first half goes where the piece before
       // that barrier was. So it was read by all.
-      multiply_half<0>(slot(here), slot(here), p > 0 && p + large_pieces - 2 < count, slot(behind_that));
+      multiply_half<0, Whole>(slot(here), slot(here), p > 0 && p + large_pieces - 2 < count,
+                              slot(behind_that));
       if (p > 0) end_piece();
       await_piece<large_pieces - 3>();
-      multiply_half<1>(slot(here), slot(next), p + large_pieces - 1 < count, slot(behind));
+      multiply_half<1, Whole>(slot(here), slot(next), p + large_pieces - 1 < count, slot(behind));
       here = next;
     }
   }
@@ -119,8 +138,9 @@ class LargeProduct {
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
-  __device__ static int row() { return warp() % 2 * 64 + 2 * g(); }  ///< the lane's first one
-  __device__ static int column() { return warp() / 2 * 32; }         ///< the warp's first one
+  __device__ static int row_part() { return warp() % 2 * 64; }  ///< the warp's first one
+  __device__ static int row() { return row_part() + 2 * g(); }  ///< the lane's first one
+  __device__ static int column() { return warp() / 2 * 32; }    ///< the warp's first one
   __device__ __forceinline__ double* slot(int p) const { return memory_ + p * piece; }
 
   __device__ __forceinline__ void clear() {
@@ -134,14 +154,24 @@ class LargeProduct {
     }
   }
   /// Copy number k of a thread's share of the next piece, if there is one.
+  template <bool Whole>
   __device__ __forceinline__ void copy(int k, bool wanted, double* to) {
     double* const place = k < A::copies ? to + a_.place(k) : to + A::elements + b_.place(k - A::copies);
     const double* const from = k < A::copies ? a_.from(k) : b_.from(k - A::copies);
+    if constexpr (Pack == 1) {
+      const bool there = Whole || (k < A::copies ? a_.is_there(k) : b_.is_there(k - A::copies));
 #ifdef __CUDACC__
-    tiles::copy_pack_if(wanted, static_cast<unsigned>(__cvta_generic_to_shared(place)), from);
+      tiles::copy_if(wanted, static_cast<unsigned>(__cvta_generic_to_shared(place)), from, there);
 #else
-    if (wanted) simt::copy_pack(place, from);
+      if (wanted) simt::copy_or_zero(place, from, there);
 #endif
+    } else {
+#ifdef __CUDACC__
+      tiles::copy_pack_if(wanted, static_cast<unsigned>(__cvta_generic_to_shared(place)), from);
+#else
+      if (wanted) simt::copy_pack(place, from);
+#endif
+    }
   }
   __device__ __forceinline__ void end_piece() {
     simt::end_copy_group();
@@ -186,7 +216,7 @@ class LargeProduct {
   }
   /// Multiplies half a piece. Beside each four products a copy is started, if `more`, and what the next ones
   /// want is loaded: in the end that is of the other half, in `next`.
-  template <int Half>
+  template <int Half, bool Whole>
   __device__ __forceinline__ void multiply_half(const double* here, const double* next, bool more,
                                                 double* behind) {
     GAUSSWEEP_UNROLL
@@ -199,11 +229,13 @@ class LargeProduct {
       load_right(1 - Half, next, 1 - Half, m);
       GAUSSWEEP_UNROLL
       for (int n = 0; n < across; ++n) {
-        lu::multiply_16x8(sums_[m][n], left_[m % 2], right_[Half][n]);
+        if (Whole || (m * 16 < a_.lines() - row_part() && n / 2 * 16 < b_.lines() - column())) {
+          lu::multiply_16x8(sums_[m][n], left_[m % 2], right_[Half][n]);
+        }
         GAUSSWEEP_UNROLL
         for (int k = 0; k < copies / 2; ++k) {
           if (m * across + n == k * 2 * down * across / copies + 1) {
-            copy(k + (1 - Half) * copies / 2, more, behind);
+            copy<Whole>(k + (1 - Half) * copies / 2, more, behind);
           }
         }
       }
@@ -218,79 +250,80 @@ class LargeProduct {
   double right_[2][across][2];
 };
 
-/// Tiles of a product: `across` in each of `along` rows (or columns) of them, in the triangle's direction.
-/// Those with the longest sums begin.
-template <int Columns>
-struct LargeGrid {
-  int pairs, across, along;
-  LargeGrid(const LevelProduct<double>& p, int count) : pairs(count) {
-    const int down = (p.rows + large_rows - 1) / large_rows, right = (p.columns + Columns - 1) / Columns;
-    across = p.is_by_columns() ? down : right;
-    along = p.is_by_columns() ? right : down;
-  }
-  int blocks() const { return pairs * across * along; }
-};
-
 /// A block a tile of C, of P P^T those that reach the diagonal or below.
-template <bool Square, int Columns>
+template <bool Square, int Columns, int Pack>
 __global__ void __launch_bounds__(2 * Columns, 128 / Columns)
-    multiply_large(LevelProduct<double> p, LargeGrid<Columns> grid) {
+    multiply_large(LevelProduct<double> p, TileGrid<large_rows, Columns> grid) {
 #if GAUSSWEEP_CLUSTERS
   simt::griddepcontrol_wait();
-  using Product = LargeProduct<Square, Columns>;
-  const int index = static_cast<int>(blockIdx.x);
-  const int pair = index % grid.pairs;
-  const bool by_columns = p.is_by_columns();
-  const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
-  const int beside = index / grid.pairs % grid.across;
-  const int line = index / grid.pairs / grid.across;
-  const int own = from ? line : grid.along - 1 - line;
-  const int row = (by_columns ? beside : own) * large_rows;
-  const int column = (by_columns ? own : beside) * Columns;
-  const bool last = pair + 1 == grid.pairs;
-  const auto there = [](int left, int most) { return left < most ? left : most; };
-  const int rows = there((last ? p.last_rows : p.rows) - row, large_rows);
-  const int columns = there((last ? p.last_columns : p.columns) - column, Columns);
-  if (rows <= 0 || columns <= 0 || (Square && column >= row + large_rows)) return;
-  const int first_own = by_columns ? column : row;
-  const int begin = from ? first_own : 0;
-  const int end = from ? p.inner : first_own + (by_columns ? columns : rows);
-  // The triangle's diagonal comes last (levels.cuh, multiply_by_strips).
-  const int first = from ? end - large_depth : begin;
-  const int step = from ? -large_depth : large_depth;
-  const double* const a = p.a + pair * p.a_step + row + first * p.lda;
-  const double* const b = p.b + pair * p.b_step + (Square ? column + first * p.ldb : first + column * p.ldb);
-  Product product(simt::dynamic_shared<double>(), {a, p.lda, rows, step}, {b, p.ldb, columns, step});
-  product.add((end - begin) / large_depth);
+  using Product = LargeProduct<Square, Columns, Pack>;
+  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
+  if (!tile.is_there() || (Square && tile.column >= tile.row + large_rows)) return;
+  const int first = tile.first(large_depth), step = tile.step(large_depth), inner = tile.end - first;
+  const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
+  const double* const b =
+      p.b + tile.pair * p.b_step + (Square ? tile.column + first * p.ldb : first + tile.column * p.ldb);
+  Product product(simt::dynamic_shared<double>(), {a, p.lda, tile.rows, inner, step},
+                  {b, p.ldb, tile.columns, inner, step});
+  write_zeros(p, 0, tile);
+  const int count = tile.pieces(large_depth);
+  if (Pack == 2 ||
+      (tile.rows == large_rows && tile.columns == Columns && count * large_depth == tile.end - tile.begin)) {
+    product.template add<true>(count);
+  } else {
+    product.template add<false>(count);
+  }
 
-  double* const c = p.c + pair * p.c_step + row + column * p.ldc;
+  double* const c = p.c + tile.pair * p.c_step + tile.row + tile.column * p.ldc;
   product.for_pairs([&](int i, int j, double above, double below) {
-    if (i < rows && j < columns) lu::store_two(c + i + j * p.ldc, p.factor * above, p.factor * below);
+    if (i >= tile.rows || j >= tile.columns) return;
+    double* const to = c + i + j * p.ldc;
+    if constexpr (Pack == 2) {
+      lu::store_two(to, p.factor * above, p.factor * below);
+    } else {
+      to[0] = p.factor * above;
+      if (i + 1 < tile.rows) to[1] = p.factor * below;
+    }
   });
 #endif
 }
 
-/// Whether the GPU and the operands are such that multiply_large serves.
-inline bool can_be_large(const Context& context, const LevelProduct<double>& p) {
+/// Whether the GPU is one that multiply_large serves.
+inline bool can_be_large(const Context& context) {
+  return simt::has_clusters(context);
+}
+/// Whether two elements can be copied at once.
+inline bool is_in_packs(const LevelProduct<double>& p) {
   const auto aligned = [](const double* data, std::int64_t ld, std::int64_t step) {
     return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 2 == 0 && step % 2 == 0;
   };
-  return simt::has_clusters(context) && aligned(p.a, p.lda, p.a_step) && aligned(p.b, p.ldb, p.b_step) &&
-         aligned(p.c, p.ldc, p.c_step);
+  return aligned(p.a, p.lda, p.a_step) && aligned(p.b, p.ldb, p.b_step) && aligned(p.c, p.ldc, p.c_step) &&
+         (p.rows | p.columns | p.inner | p.last_rows | p.last_columns) % 64 == 0;
 }
 
-template <bool Square, int Columns>
-void launch_large(Context& context, const LevelProduct<double>& p, const LargeGrid<Columns>& grid) {
-  simt::launch_clusters(context, multiply_large<Square, Columns>, 1, static_cast<unsigned>(grid.blocks()),
-                        dim3(LargeProduct<Square, Columns>::threads), LargeProduct<Square, Columns>::bytes, p,
+template <bool Square, int Columns, int Pack>
+void launch_large(Context& context, const LevelProduct<double>& p,
+                  const TileGrid<large_rows, Columns>& grid) {
+  using Product = LargeProduct<Square, Columns, Pack>;
+  simt::launch_clusters(context, multiply_large<Square, Columns, Pack>, 1,
+                        static_cast<unsigned>(grid.blocks()), dim3(Product::threads), Product::bytes, p,
                         grid);
 }
-/// `pairs` products in one launch. Tiles have 128 columns if there are so many. @pre can_be_large
-template <bool Square>
+template <bool Square, int Pack>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int many) {
-  const LargeGrid<128> grid(p, pairs);
-  if (grid.blocks() >= many) return launch_large<Square>(context, p, grid);
-  launch_large<Square>(context, p, LargeGrid<64>(p, pairs));
+  constexpr int all = 1 << 28;  // few run at once
+  const TileGrid<large_rows, 128> grid(p, pairs, all);
+  if (grid.blocks() >= many) return launch_large<Square, 128, Pack>(context, p, grid);
+  launch_large<Square, 64, Pack>(context, p, TileGrid<large_rows, 64>(p, pairs, all));
+}
+/// `pairs` products in one launch. Tiles have 128 columns if there are so many. @pre can_be_large
+inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs, int many) {
+  if (is_in_packs(p)) return launch_large<false, 2>(context, p, pairs, many);
+  launch_large<false, 1>(context, p, pairs, many);
+}
+/// C = P P^T, its lower triangle, in one launch. @pre can_be_large, and is_in_packs
+inline void square_by_large_tiles(Context& context, const LevelProduct<double>& p, int many) {
+  launch_large<true, 2>(context, p, 1, many);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

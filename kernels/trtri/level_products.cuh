@@ -14,8 +14,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 /// or up to them. First the product with the triangle on the right, then that with the one on the left.
 enum class Inner { from_columns, up_to_rows, up_to_columns, from_rows };
 
-/// C = factor A B, of the same shape for each of some pairs. The last pair may have fewer rows of C (in the
-/// lower triangle) or columns (in the upper one). All are multiples of 64.
+/// C = factor A B, of the same shape for each of some pairs. The last pair may have fewer or a few more rows
+/// of C (in the lower triangle) or columns (in the upper one).
 template <class T>
 struct LevelProduct {
   const T* a;
@@ -24,63 +24,228 @@ struct LevelProduct {
   std::int64_t ldb, b_step;
   T* c;
   std::int64_t ldc, c_step;
-  std::int64_t a_next, b_next, c_next;  ///< from one triangle's to the next one's
+  T* zeros;  ///< where C^T lies in the other triangle, which becomes 0; null: it does not
+  std::int64_t ldz, z_step;
+  std::int64_t a_next, b_next, c_next, z_next;  ///< from one triangle's to the next one's
   int rows, columns, inner;
   int last_rows, last_columns;
   Inner counts;
   T factor;
 
+  __host__ __device__ int most_rows() const { return rows > last_rows ? rows : last_rows; }
+  __host__ __device__ int most_columns() const { return columns > last_columns ? columns : last_columns; }
   /// Whether it counts for columns of C, and not for rows.
   __host__ __device__ bool is_by_columns() const {
     return counts == Inner::from_columns || counts == Inner::up_to_columns;
   }
 };
 
-constexpr int product_threads = 128;
-constexpr int at_once = 16;  ///< inner indices in shared memory
+/// A tile of C, and the inner indices that count for it. No rows or no columns: there is none.
+struct Tile {
+  int pair, row, column, rows, columns;
+  int begin, end;
+  bool from;  ///< they begin where the tile does, and do not end there
 
-/// Tile x Tile elements of C by four warps, each a quarter as 16 x 8 pieces. A lane has what it has of a
-/// product on tensor cores (triangle_tiles.cuh), also in float, where it adds up its elements one by one.
-template <class T, int Tile>
-struct TileProduct {
-  static constexpr int half = Tile / 2;
-  static constexpr int down = half / 16;
-  static constexpr int across = half / 8;
-  static constexpr int a_stride = Tile + 2;  // 2 mod 8: no two lanes that load a fragment in one bank
-  static constexpr int b_stride = at_once + 8;
-  static constexpr int share = Tile * at_once / product_threads;
+  __device__ bool is_there() const { return rows > 0 && columns > 0; }
+  /// Pieces of so many inner indices, the last of which may be smaller. The triangle's diagonal comes last,
+  /// so that pieces may go backwards: see levels.cuh, multiply_by_strips.
+  __device__ int pieces(int depth) const { return (end - begin + depth - 1) / depth; }
+  __device__ int first(int depth) const { return from ? begin + (pieces(depth) - 1) * depth : begin; }
+  __device__ int step(int depth) const { return from ? -depth : depth; }
+};
 
-  T sums[down][across][4];
-  T next_a[share], next_b[share];
-
-  __device__ __forceinline__ void load(const LevelProduct<T>& p, const T* a, const T* b, int k) {
-    const int t = static_cast<int>(threadIdx.x);
-    GAUSSWEEP_UNROLL
-    for (int e = 0; e < share; ++e) {
-      const int i = e * product_threads + t;
-      next_a[e] = a[i % Tile + (k + i / Tile) * p.lda];
-      next_b[e] = b[k + i % at_once + i / at_once * p.ldb];
-    }
+/// Tiles of a product: `across` in each of `along` rows (or columns) of them, in the triangle's direction.
+/// Those with the longest sums begin. Where all run at once, a multiprocessor has a long one and a short one.
+template <int Rows, int Columns>
+struct TileGrid {
+  int pairs, across, along;
+  int wave;  ///< tiles that begin at once, one a multiprocessor
+  template <class T>
+  TileGrid(const LevelProduct<T>& p, int count, int multiprocessors) : pairs(count), wave(multiprocessors) {
+    const int down = (p.most_rows() + Rows - 1) / Rows, right = (p.most_columns() + Columns - 1) / Columns;
+    across = p.is_by_columns() ? down : right;
+    along = p.is_by_columns() ? right : down;
   }
-  __device__ __forceinline__ void store(T* a, T* b) const {
-    const int t = static_cast<int>(threadIdx.x);
-    GAUSSWEEP_UNROLL
-    for (int e = 0; e < share; ++e) {
-      const int i = e * product_threads + t;
-      a[i / Tile * a_stride + i % Tile] = next_a[e];
-      b[i / at_once * b_stride + i % at_once] = next_b[e];
+  __host__ __device__ int blocks() const { return pairs * across * along; }
+
+  template <class T>
+  __device__ Tile tile(const LevelProduct<T>& p, int index) const {
+    if (blocks() <= 3 * wave && index >= wave && index < 2 * wave) {
+      index = wave + (blocks() < 2 * wave ? blocks() : 2 * wave) - 1 - index;
     }
+    const bool by_columns = p.is_by_columns();
+    Tile tile;
+    tile.from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
+    tile.pair = index % pairs;
+    const int beside = index / pairs % across, line = index / pairs / across;
+    const int own = tile.from ? line : along - 1 - line;
+    tile.row = (by_columns ? beside : own) * Rows;
+    tile.column = (by_columns ? own : beside) * Columns;
+    const bool last = tile.pair + 1 == pairs;
+    const auto there = [](int left, int most) { return left < most ? left : most; };
+    tile.rows = there((last ? p.last_rows : p.rows) - tile.row, Rows);
+    tile.columns = there((last ? p.last_columns : p.columns) - tile.column, Columns);
+    const int place = by_columns ? tile.column : tile.row;
+    tile.begin = tile.from ? place : 0;
+    tile.end = tile.from ? p.inner : place + (by_columns ? tile.columns : tile.rows);
+    return tile;
   }
-  __device__ __forceinline__ void multiply(const T* a, const T* b) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    const int g = lane / 4;
-    const int t = lane % 4;
-    const T* const own_a = a + warp % 2 * half + g;
-    if constexpr (sizeof(T) == sizeof(double)) {
-      const T* const own_b = b + (warp / 2 * half + g) * b_stride;
+};
+
+/// The zeros that belong to a tile of C, by all threads of a block.
+template <class T>
+__device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle,
+                                            const Tile& tile) {
+  if (p.zeros == nullptr) return;
+  T* const zeros = p.zeros + tile.pair * p.z_step + triangle * p.z_next + tile.column + tile.row * p.ldz;
+  for (int i = static_cast<int>(threadIdx.x); i < tile.rows * tile.columns;
+       i += static_cast<int>(blockDim.x)) {
+    zeros[i % tile.columns + i / tile.columns * p.ldz] = T(0);
+  }
+}
+
+/// All zeros alone, a block a tile.
+template <class T>
+__global__ void __launch_bounds__(256) write_all_zeros(LevelProduct<T> p, TileGrid<64, 64> grid) {
+  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
+  if (tile.is_there()) write_zeros(p, 0, tile);
+}
+
+constexpr int at_once = 16;  ///< inner indices of a piece
+
+/// Order x Order elements of C by two rows of warps, each a part of 16 x 8 pieces. A lane has what it has of
+/// a product on tensor cores (triangle_tiles.cuh), also in float, where it adds up its elements one by one.
+/// Pieces of the inner indices go through a ring in shared memory.
+template <class T, int Order, int Threads, int Pieces>
+class TileProduct {
+ public:
+  static constexpr std::size_t bytes = sizeof(T) * Pieces * (at_once * (Order + 2) + Order * (at_once + 8));
+
+  __device__ __forceinline__ TileProduct(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile)
+      : a_(p.a + tile.pair * p.a_step + triangle * p.a_next + tile.row + row() +
+           (tile.first(at_once) + of_a()) * p.lda),
+        b_(p.b + tile.pair * p.b_step + triangle * p.b_next + tile.first(at_once) + of_b() +
+           (tile.column + column()) * p.ldb),
+        a_step_(tile.step(at_once) * p.lda),
+        a_apart_(a_apart * p.lda),
+        b_apart_(b_apart * p.ldb),
+        step_(tile.step(at_once)),
+        rows_(tile.rows),
+        columns_(tile.columns),
+        inner_(tile.end - tile.first(at_once)) {
+    GAUSSWEEP_UNROLL
+    for (int m = 0; m < down; ++m) {
       GAUSSWEEP_UNROLL
-      for (int k = 2 * t; k < at_once; k += 8) {
+      for (int n = 0; n < across; ++n) {
+        GAUSSWEEP_UNROLL
+        for (int e = 0; e < 4; ++e) sums_[m][n][e] = T(0);
+      }
+    }
+  }
+
+  /// Sums up `count` pieces.
+  __device__ __forceinline__ void add(int count) {
+    if (rows_ == Order && columns_ == Order) {
+      add<true>(count);
+    } else {
+      add<false>(count);
+    }
+  }
+  /// store(row, column, sum) of all that the lane has.
+  template <class Store>
+  __device__ __forceinline__ void for_each(Store store) const {
+    GAUSSWEEP_UNROLL
+    for (int n = 0; n < across; ++n) {
+      GAUSSWEEP_UNROLL
+      for (int q = 0; q < 2; ++q) {
+        GAUSSWEEP_UNROLL
+        for (int m = 0; m < down; ++m) {
+          GAUSSWEEP_UNROLL
+          for (int e = 0; e < 2; ++e) {
+            store(part_row() + g() + m * 16 + e * 8, part_column() + t() * 2 + n * 8 + q,
+                  sums_[m][n][2 * e + q]);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  /// @tparam Whole whether the tile is
+  template <bool Whole>
+  __device__ __forceinline__ void add(int count) {
+    T* const ring = simt::dynamic_shared<T>();
+    for (int p = 0; p < Pieces - 1; ++p) load<Whole>(p < count, ring + p * piece);
+    int here = 0, behind = Pieces - 1;  // slots of the piece and of the one before
+    GAUSSWEEP_ROLLED
+    for (int p = 0; p < count; ++p) {
+      simt::await_copy_groups<Pieces - 2>();
+      __syncthreads();
+      load<Whole>(p + Pieces - 1 < count, ring + behind * piece);
+      multiply<Whole>(ring + here * piece, ring + here * piece + b_begin);
+      behind = here;
+      here = here + 1 == Pieces ? 0 : here + 1;
+    }
+  }
+
+  static constexpr int part_rows = Order / 2, part_columns = Order / (Threads / 64);
+  static constexpr int down = part_rows / 16, across = part_columns / 8;
+  static constexpr int a_stride = Order + 2;  // 2 mod 8: no two lanes that load a fragment in one bank
+  static constexpr int b_stride = at_once + 8;
+  static constexpr int b_begin = at_once * a_stride;
+  static constexpr int piece = b_begin + Order * b_stride;
+  static constexpr int share = Order * at_once / Threads;  // of a thread, of each operand
+  static constexpr int a_apart = Threads / Order, b_apart = Threads / at_once;
+  __device__ static int thread() { return static_cast<int>(threadIdx.x); }
+  __device__ static int warp() { return thread() / 32; }
+  __device__ static int g() { return thread() % 32 / 4; }
+  __device__ static int t() { return thread() % 4; }
+  // Where the warp's part begins.
+  __device__ static int part_row() { return warp() % 2 * part_rows; }
+  __device__ static int part_column() { return warp() / 2 * part_columns; }
+  // The first elements that the thread copies: of A, and of B.
+  __device__ static int row() { return thread() % Order; }
+  __device__ static int of_a() { return thread() / Order; }
+  __device__ static int of_b() { return thread() % at_once; }
+  __device__ static int column() { return thread() / at_once; }
+
+  /// Starts to copy the next piece, if it is wanted. Beyond the tile and the inner indices there are zeros.
+  template <bool Whole>
+  __device__ __forceinline__ void load(bool wanted, T* to) {
+    if (wanted) {
+      if (Whole && inner_ >= at_once) {
+        copy(to, [](int, int, int) { return true; });
+      } else {
+        copy(to, [this](int line, int lines, int k) { return line < lines && k < inner_; });
+      }
+      a_ += a_step_;
+      b_ += step_;
+      inner_ -= step_;
+    }
+    simt::end_copy_group();
+  }
+  template <class There>
+  __device__ __forceinline__ void copy(T* to, There there) const {
+    T* const to_a = to + of_a() * a_stride + row();
+    T* const to_b = to + b_begin + column() * b_stride + of_b();
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < share; ++e) {
+      simt::copy_or_zero(to_a + e * a_apart * a_stride, a_ + e * a_apart_,
+                         there(row(), rows_, of_a() + e * a_apart));
+      simt::copy_or_zero(to_b + e * b_apart * b_stride, b_ + e * b_apart_,
+                         there(column() + e * b_apart, columns_, of_b()));
+    }
+  }
+  /// What is beyond the tile is left out, if not element by element.
+  template <bool Whole>
+  __device__ __forceinline__ void multiply(const T* a, const T* b) {
+    const int rows = Whole ? Order : rows_ - part_row(), columns = Whole ? Order : columns_ - part_column();
+    const T* const own_a = a + part_row() + g();
+    if constexpr (sizeof(T) == sizeof(double)) {
+      const T* const own_b = b + (part_column() + g()) * b_stride;
+      GAUSSWEEP_UNROLL
+      for (int step = 0; step < at_once; step += 8) {
+        const int k = step + 2 * t();
         double left[down][4];
         GAUSSWEEP_UNROLL
         for (int m = 0; m < down; ++m) {
@@ -92,11 +257,13 @@ struct TileProduct {
           double right[2];
           lu::load_two(own_b + n * 8 * b_stride + k, right[0], right[1]);
           GAUSSWEEP_UNROLL
-          for (int m = 0; m < down; ++m) lu::multiply_16x8(sums[m][n], left[m], right);
+          for (int m = 0; m < down; ++m) {
+            if (m * 16 < rows && n * 8 < columns) lu::multiply_16x8(sums_[m][n], left[m], right);
+          }
         }
       }
     } else {
-      const T* const own_b = b + (warp / 2 * half + 2 * t) * b_stride;
+      const T* const own_b = b + (part_column() + 2 * t()) * b_stride;
       GAUSSWEEP_UNROLL
       for (int k = 0; k < at_once; ++k) {
         T left[down][2];
@@ -114,7 +281,7 @@ struct TileProduct {
             for (int m = 0; m < down; ++m) {
               GAUSSWEEP_UNROLL
               for (int e = 0; e < 2; ++e) {
-                sums[m][n][2 * e + q] = std::fma(left[m][e], right, sums[m][n][2 * e + q]);
+                sums_[m][n][2 * e + q] = std::fma(left[m][e], right, sums_[m][n][2 * e + q]);
               }
             }
           }
@@ -122,70 +289,26 @@ struct TileProduct {
       }
     }
   }
+
+  const T *a_, *b_;
+  std::int64_t a_step_, a_apart_, b_apart_;
+  int step_, rows_, columns_, inner_;
+  T sums_[down][across][4];
 };
 
-/// A block a tile of C: gridDim.x tiles of a pair, column by column, gridDim.y pairs, gridDim.z triangles.
-template <class T, int Tile>
-__global__ void __launch_bounds__(product_threads) multiply_pairs(LevelProduct<T> p) {
-  using Product = TileProduct<T, Tile>;
-  __shared__ __align__(16) T a_there[2][at_once * Product::a_stride];
-  __shared__ __align__(16) T b_there[2][Tile * Product::b_stride];
-  const int pair = static_cast<int>(blockIdx.y);
-  const int row = static_cast<int>(blockIdx.x) % (p.rows / Tile) * Tile;
-  const int column = static_cast<int>(blockIdx.x) / (p.rows / Tile) * Tile;
-  if (blockIdx.y + 1 == gridDim.y && (row >= p.last_rows || column >= p.last_columns)) return;
-  int begin = 0, end = p.inner;
-  if (p.counts == Inner::from_columns) begin = column;
-  if (p.counts == Inner::from_rows) begin = row;
-  if (p.counts == Inner::up_to_columns) end = column + Tile;
-  if (p.counts == Inner::up_to_rows) end = row + Tile;
-  const auto triangle = static_cast<std::int64_t>(blockIdx.z);
-  const T* const a = p.a + pair * p.a_step + triangle * p.a_next + row;
-  const T* const b = p.b + pair * p.b_step + triangle * p.b_next + column * p.ldb;
-
-  Product product;
-  GAUSSWEEP_UNROLL
-  for (int m = 0; m < Product::down; ++m) {
-    GAUSSWEEP_UNROLL
-    for (int n = 0; n < Product::across; ++n) {
-      GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) product.sums[m][n][e] = T(0);
-    }
-  }
-  // The triangle's diagonal comes last (levels.cuh, multiply_by_strips).
-  const bool backwards = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
-  int k = backwards ? end - at_once : begin;
-  product.load(p, a, b, k);
-  product.store(a_there[0], b_there[0]);
-  __syncthreads();
-  int turn = 0;
-  GAUSSWEEP_ROLLED
-  for (int left = (end - begin) / at_once; left > 0; --left, turn ^= 1) {
-    const bool more = left > 1;
-    k += backwards ? -at_once : at_once;
-    if (more) product.load(p, a, b, k);
-    product.multiply(a_there[turn], b_there[turn]);
-    if (more) product.store(a_there[turn ^ 1], b_there[turn ^ 1]);
-    __syncthreads();
-  }
-
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  T* const c = p.c + pair * p.c_step + triangle * p.c_next + row + warp % 2 * Product::half + lane / 4 +
-               (column + warp / 2 * Product::half + lane % 4 * 2) * p.ldc;
-  GAUSSWEEP_UNROLL
-  for (int n = 0; n < Product::across; ++n) {
-    GAUSSWEEP_UNROLL
-    for (int q = 0; q < 2; ++q) {
-      GAUSSWEEP_UNROLL
-      for (int m = 0; m < Product::down; ++m) {
-        GAUSSWEEP_UNROLL
-        for (int e = 0; e < 2; ++e) {
-          c[m * 16 + e * 8 + (n * 8 + q) * p.ldc] = p.factor * product.sums[m][n][2 * e + q];
-        }
-      }
-    }
-  }
+/// A block a tile of C; gridDim.y triangles.
+template <class T, int Order, int Threads, int Pieces>
+__global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, TileGrid<Order, Order> grid) {
+  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
+  if (!tile.is_there()) return;
+  const auto triangle = static_cast<std::int64_t>(blockIdx.y);
+  TileProduct<T, Order, Threads, Pieces> product(p, triangle, tile);
+  write_zeros(p, triangle, tile);
+  product.add(tile.pieces(at_once));
+  T* const c = p.c + tile.pair * p.c_step + triangle * p.c_next + tile.row + tile.column * p.ldc;
+  product.for_each([&](int i, int j, T sum) {
+    if (i < tile.rows && j < tile.columns) c[i + j * p.ldc] = p.factor * sum;
+  });
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

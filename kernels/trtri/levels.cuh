@@ -18,66 +18,105 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
+/// The order of the blocks on the diagonal, and of the last one at most. It is a multiple of 8 that leaves
+/// few levels. Their halves are all but equal: either the last block is the smallest, or blocks are a power
+/// of two and the last is the largest.
+struct Blocks {
+  int order, last;
+  static Blocks of(int order, int most) {
+    int count = 1;
+    while (count * most < order) count *= 2;
+    const int less = order / count / 8 * 8, last = order - (count - 1) * less;
+    if (less > 0 && last <= most) return {less, last};
+    const int more = (order / count + 8) / 8 * 8;
+    return {more, more};
+  }
+  /// Rows that the last block has beyond the others.
+  int beyond() const { return last - order; }
+};
+
 /// Where the ways part.
 struct Ways {
+  Blocks blocks;  ///< on the diagonal
   int own_order;  ///< largest halves whose products are ours; so is that of a lone pair that is no larger
   int own_tiles;  ///< tiles of 64 x 64 from which these are used, and not smaller ones
   int strip;      ///< columns (or rows) of a strip of the vendor's products
-  int large;      ///< halves, from 128 on, from which products in double are large_tiles.cuh's, if possible
+  int large;      ///< halves from which products in double are large_tiles.cuh's, if possible
   int many;       ///< tiles from which these have 128 columns, and not 64
 
-  /// The fastest ones on an H100, for a matrix of whole blocks.
-  static Ways of(int order) {
-    if (order <= 2048) return {256, 1 << 30, order, 1 << 30, 0};
-    const int large = order <= 3072 ? 1 << 30 : order < 4096 ? 2048 : 512;
-    return {order <= 4096 ? 1024 : 512, 264, 512, large, many_of_level};
+  /// The fastest ones on an H100, for a matrix.
+  template <class T>
+  static Ways of(const Context& context, int order) {
+    // The largest block that a thread block's shared memory has room for.
+    const bool roomy = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
+    const Blocks blocks = Blocks::of(order, roomy ? 96 : 64);
+    if (sizeof(T) == sizeof(double) && can_be_large(context)) {
+      return {blocks, 1 << 30, 200, 0, 2048, many_of_level};
+    }
+    return {blocks, 300, 264, order <= 2048 ? order : 512, 1 << 30, 0};
   }
 };
 
 template <class T>
 class TriangleInverse {
  public:
-  /// `order`: whole_order(a.n); `products`: product_elements(order) elements. Of several triangles the
-  /// order of each, a power of two, and so many elements for each.
+  /// `order`: a.n, or more where an identity continues the triangle; `products`: product_elements(order)
+  /// elements. Of several triangles the order of each, a power of two from 64 on, and so many elements each.
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
-      : TriangleInverse(context, a, order, products,
-                        a.count == 1
-                            ? Ways::of(static_cast<int>(order))
-                            : Ways{static_cast<int>(order), 264, static_cast<int>(order), 1 << 30, 0}) {}
+      : TriangleInverse(
+            context, a, order, products,
+            a.count == 1
+                ? Ways::of<T>(context, static_cast<int>(order))
+                : Ways{{64, 64}, static_cast<int>(order), 264, static_cast<int>(order), 1 << 30, 0}) {}
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, const Ways& ways)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), ways_(ways) {}
 
   /// x = the inverse, order x order, with zeros in the other triangle; those of several triangles one behind
-  /// the other. `x` may be where the triangle is.
-  /// Where it is not and a.n is a multiple of 64, the triangle stays where it is. Asynchronous. `info`: 0 at
-  /// the start, becomes the first i, from 1, with a 0 on the diagonal; or null.
+  /// the other. `x` may be where the triangle is. Asynchronous.
+  /// Where it is not and a.n is the order, the triangle stays where it is.
+  /// @param info 0 at the start, becomes the first i, from 1, with a 0 on the diagonal; or null
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;
     ldx_ = ldx;
     const bool copies = a_.n != order_ || a_.count > 1;
-    const auto blocks = static_cast<unsigned>(order_ / block);
-    context_.stage("diagonal_blocks");
-    simt::launch(context_, invert_diagonal_blocks<T>, dim3(blocks, blocks, static_cast<unsigned>(a_.count)),
-                 dim3(chain::threads), 0, a_, x, ldx, copies, info);
+    invert_blocks(copies, info);
     from_ = copies ? x : a_.data;
     ld_from_ = copies ? ldx : a_.ld;
-    for (int half = static_cast<int>(block); half < order_; half *= 2) join(half);
+    for (int half = ways_.blocks.order; half + ways_.blocks.beyond() < order_; half *= 2) join(half);
   }
 
  private:
   using Product = LevelProduct<T>;
 
+  void invert_blocks(bool copies, int* info) {
+    context_.stage("diagonal_blocks");
+    const Blocks& blocks = ways_.blocks;
+    const int count = std::max(1, (order_ - blocks.beyond() + blocks.order - 1) / blocks.order);
+    const dim3 grid(static_cast<unsigned>(count), copies ? static_cast<unsigned>(count) : 1u,
+                    static_cast<unsigned>(a_.count));
+    const Layout layout{order_, blocks.order};
+    if (blocks.last <= 64) {
+      simt::launch(context_, invert_diagonal_blocks<T, 64>, grid, dim3(256), sizeof(chain::Square<T, 64>), a_,
+                   x_, ldx_, layout, info);
+    } else {
+      simt::launch(context_, invert_diagonal_blocks<T, 96>, grid, dim3(384), sizeof(chain::Square<T, 96>), a_,
+                   x_, ldx_, layout, info);
+    }
+  }
+
   /// All pairs of inverses of order `half`; the last pair's second one may be smaller.
   void join(int half) {
-    const int pairs = (order_ - half + 2 * half - 1) / (2 * half);
-    const int last = std::min(half, order_ - (pairs - 1) * 2 * half - half);
+    const int beyond = ways_.blocks.beyond();
+    const int even = order_ - beyond;
+    const int pairs = (even - half + 2 * half - 1) / (2 * half);
+    const int last = std::min(half, even - (pairs - 1) * 2 * half - half) + beyond;
     const bool lower = a_.lower;
     const std::int64_t beside = lower ? half : half * ld_from_;
     const std::int64_t x_beside = lower ? half : half * ldx_;
     const std::int64_t second = half * (ldx_ + 1);
     const std::int64_t step = 2 * half, x_step = step * (ldx_ + 1);
     const std::int64_t x_next = ldx_ * order_;
-    Product p;
+    Product p{};
     p.rows = p.columns = p.inner = half;
     p.last_rows = lower ? last : half;
     p.last_columns = lower ? half : last;
@@ -90,8 +129,8 @@ class TriangleInverse {
     right.ldb = ldx_;
     right.b_step = x_step;
     right.c = products_;
-    right.ldc = pairs == 1 ? p.last_rows : half;
-    right.c_step = static_cast<std::int64_t>(half) * half;
+    right.ldc = pairs == 1 ? p.last_rows : p.most_rows();
+    right.c_step = static_cast<std::int64_t>(half) * right.ldc;
     right.counts = lower ? Inner::from_columns : Inner::up_to_columns;
     right.factor = T(1);
     right.a_next = right.b_next = x_next;  // several triangles are in x
@@ -111,12 +150,16 @@ class TriangleInverse {
     left.factor = T(-1);
     left.a_next = left.c_next = x_next;
     left.b_next = right.c_next;
+    left.zeros = x_ + (lower ? half * ldx_ : half);
+    left.ldz = ldx_;
+    left.z_step = x_step;
+    left.z_next = x_next;
 
     if constexpr (sizeof(T) == sizeof(double)) {
-      if (half >= ways_.large && can_be_large(context_, right) && can_be_large(context_, left)) {
+      if (half >= ways_.large && can_be_large(context_)) {
         context_.stage("product");
-        launch_large<false>(context_, right, pairs, ways_.many);
-        launch_large<false>(context_, left, pairs, ways_.many);
+        multiply_by_large_tiles(context_, right, pairs, ways_.many);
+        multiply_by_large_tiles(context_, left, pairs, ways_.many);
         return;
       }
     }
@@ -127,6 +170,9 @@ class TriangleInverse {
       launch(left, pairs);
     } else {
       context_.stage("product");
+      const TileGrid<64, 64> grid(left, pairs, simt::multiprocessors(context_));
+      simt::launch(context_, write_all_zeros<T>, dim3(static_cast<unsigned>(grid.blocks())), dim3(256), 0,
+                   left, grid);
       const int whole = last == half ? pairs : pairs - 1;
       for (Product* product : {&right, &left}) {
         if (whole > 0) multiply_by_strips(*product, whole);
@@ -136,16 +182,16 @@ class TriangleInverse {
   }
 
   void launch(const Product& p, int pairs) {
-    const auto tiles = [&](int tile) {
-      return dim3(static_cast<unsigned>(p.rows / tile * (p.columns / tile)), static_cast<unsigned>(pairs),
-                  static_cast<unsigned>(a_.count));
-    };
-    const dim3 large = tiles(64);
-    if (static_cast<int>(large.x * large.y * large.z) >= ways_.own_tiles) {
-      simt::launch(context_, multiply_pairs<T, 64>, large, dim3(product_threads), 0, p);
-    } else {
-      simt::launch(context_, multiply_pairs<T, 32>, tiles(32), dim3(product_threads), 0, p);
-    }
+    const bool large = TileGrid<64, 64>(p, pairs, 1).blocks() * a_.count >= ways_.own_tiles &&
+                       simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
+    return large ? launch<64, 128, 3>(p, pairs) : launch<32, 128, 4>(p, pairs);
+  }
+  template <int Order, int Threads, int Pieces>
+  void launch(const Product& p, int pairs) {
+    const TileGrid<Order, Order> grid(p, pairs, simt::multiprocessors(context_));
+    simt::launch(context_, multiply_pairs<T, Order, Threads, Pieces>,
+                 dim3(static_cast<unsigned>(grid.blocks()), static_cast<unsigned>(a_.count)), dim3(Threads),
+                 TileProduct<T, Order, Threads, Pieces>::bytes, p, grid);
   }
 
   static Product only_last(Product p, int pair) {

@@ -58,7 +58,7 @@ TEST(TriangleSquare, ByTiles) {
   for (const int n : {64, 256, 320}) {
     for (const int many : {0, 1 << 30}) {
       expect_product(context, n, 2, true, [&](const double* p, int ldp, double* c, int ldc) {
-        levels::launch_large<true>(context, levels::square_of_upper(p, ldp, n, c, ldc), 1, many);
+        levels::square_by_large_tiles(context, levels::square_of_upper(p, ldp, n, c, ldc), many);
       });
     }
   }

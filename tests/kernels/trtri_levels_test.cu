@@ -14,7 +14,10 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-class TrtriLevels : public ShuffledTest {};
+class TrtriLevels : public ShuffledTest {
+ protected:
+  TrtriLevels() { context.emulation.shared_bytes = std::size_t{227} * 1024; }
+};
 INSTANTIATE_TEST_SUITE_P(Orders, TrtriLevels, ::testing::Values(0, 1));
 
 /// The judge's ratio of a triangle, |I - A X|_1 / (n u |A|_1 |X|_1). What lies in the other triangle of `x`
@@ -48,11 +51,10 @@ double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx,
 }
 
 template <class T>
-void check_inverse(Context& context, int n, bool lower, bool unit, const levels::Ways& ways) {
-  SCOPED_TRACE(testing::Message() << "n = " << n << (lower ? ", lower" : ", upper")
+void check_inverse(Context& context, int n, int order, bool lower, bool unit, const levels::Ways& ways) {
+  SCOPED_TRACE(testing::Message() << "n = " << n << " of " << order << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
   const int lda = n + (ways.large < n ? 4 : 3);  // tiles of 128 want even ones
-  const int order = static_cast<int>(levels::whole_order(n));
   std::mt19937 engine(static_cast<unsigned>(n));
   std::uniform_real_distribution<double> uniform(-0.1, 0.1);
   std::vector<T> a(static_cast<std::size_t>(lda * n), std::numeric_limits<T>::quiet_NaN());
@@ -75,39 +77,89 @@ void check_inverse(Context& context, int n, bool lower, bool unit, const levels:
   EXPECT_LT(ratio(a, lda, x.values(), order, n, lower, unit), 1);
 }
 
-/// Orders with and without a smaller last pair, of whole blocks and not.
+/// Orders with and without a smaller last pair, of whole blocks and not, continued by an identity and not.
 template <class T>
 void check_orders(Context& context, const levels::Ways& ways) {
   for (const int n : {64, 128, 192, 300}) {
-    for (const bool lower : {true, false}) check_inverse<T>(context, n, lower, n == 192, ways);
-  }
-}
-
-TEST_P(TrtriLevels, BySmallTiles) {
-  check_orders<double>(context, levels::Ways::of(300));
-  check_orders<float>(context, levels::Ways::of(300));
-}
-
-TEST_P(TrtriLevels, ByLargeTiles) {
-  check_orders<double>(context, {512, 1, 512, 1 << 30, 0});
-  check_orders<float>(context, {512, 1, 512, 1 << 30, 0});
-}
-
-TEST_P(TrtriLevels, ByTilesOf128) {
-  for (const int many : {0, 1 << 30}) {
-    const levels::Ways ways{512, 1 << 30, 512, 128, many};
-    for (const int n : {300, 320}) {  // in a copy; a last pair's half of a tile
-      for (const bool lower : {true, false}) check_inverse<double>(context, n, lower, n == 320, ways);
+    for (const bool lower : {true, false}) {
+      const int order = static_cast<int>(levels::whole_order(n));
+      check_inverse<T>(context, n, order, lower, n == 192, ways);
+      if (order != n) check_inverse<T>(context, n, n, lower, false, ways);
     }
   }
 }
 
-TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
-  const levels::Ways ways{0, 1, 64, 1 << 30, 0};
+TEST(TrtriLevelsBlocks, LeaveFewLevelsThatAreAllButEven) {
+  struct Case {
+    int n, order, last;
+  };
+  for (const auto& [n, order, last] : {Case{1, 8, 8},
+                                       {63, 56, 63},
+                                       {64, 64, 64},
+                                       {96, 96, 96},
+                                       {97, 48, 49},
+                                       {1000, 64, 64},
+                                       {1024, 64, 64},
+                                       {1025, 64, 65},
+                                       {1056, 64, 96},
+                                       {1057, 72, 72},
+                                       {3001, 96, 96},
+                                       {5001, 80, 80},
+                                       {8193, 64, 65}}) {
+    const levels::Blocks blocks = levels::Blocks::of(n, 96);
+    EXPECT_EQ(blocks.order, order) << n;
+    EXPECT_EQ(blocks.last, last) << n;
+  }
+  EXPECT_EQ(levels::Blocks::of(96, 64).order, 48);
+}
+
+TEST_P(TrtriLevels, BySmallTiles) {
+  check_orders<double>(context, levels::Ways::of<double>(context, 300));
+  check_orders<float>(context, levels::Ways::of<float>(context, 300));
+  for (const int n : {1, 2, 63, 65, 97, 161, 281, 385}) {
+    for (const bool lower : {true, false}) {
+      check_inverse<double>(context, n, n, lower, false, levels::Ways::of<double>(context, n));
+      check_inverse<float>(context, n, n, lower, true, levels::Ways::of<float>(context, n));
+    }
+  }
+}
+
+TEST_P(TrtriLevels, ByLargeTiles) {
+  const levels::Ways ways{{64, 64}, 512, 1, 512, 1 << 30, 0};
   check_orders<double>(context, ways);
   check_orders<float>(context, ways);
-  check_inverse<double>(context, 640, true, false, ways);  // the last of two pairs is smaller
-  check_inverse<double>(context, 640, false, false, ways);
+  for (const bool lower : {true, false}) {
+    check_inverse<double>(context, 300, 300, lower, false, {{40, 40}, 512, 1, 512, 1 << 30, 0});
+    check_inverse<double>(context, 300, 300, lower, false, {{88, 88}, 512, 1, 512, 1 << 30, 0});
+    // The last block is the largest.
+    check_inverse<double>(context, 281, 281, lower, false, {{64, 89}, 512, 1, 512, 1 << 30, 0});
+  }
+}
+
+TEST_P(TrtriLevels, ByTilesOf128) {
+  for (const int many : {0, 1 << 30}) {
+    for (const bool lower : {true, false}) {
+      // Continued by an identity, with a last pair's half of a tile; no columns aligned.
+      check_inverse<double>(context, 300, 320, lower, false, {{64, 64}, 512, 1 << 30, 512, 128, many});
+      check_inverse<double>(context, 301, 301, lower, true, {{72, 72}, 512, 1 << 30, 512, 128, many});
+    }
+    // The last block is the largest.
+    check_inverse<double>(context, 281, 281, many == 0, false, {{64, 89}, 512, 1 << 30, 512, 128, many});
+  }
+}
+
+TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
+  for (const int block : {64, 72}) {
+    const levels::Ways ways{{block, block}, 0, 1, 64, 1 << 30, 0};
+    check_orders<double>(context, ways);
+    check_orders<float>(context, ways);
+    for (const bool lower : {true, false}) {  // the last of two pairs is smaller
+      check_inverse<double>(context, 640, 640, lower, false, ways);
+    }
+  }
+  for (const bool lower : {true, false}) {
+    check_inverse<double>(context, 281, 281, lower, false, {{64, 89}, 0, 1, 64, 1 << 30, 0});
+  }
 }
 
 }  // namespace
