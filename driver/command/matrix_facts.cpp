@@ -39,16 +39,16 @@ std::string condition_words(const Conditioning& found) {
     return fmt::format("{:.2g} in the 1-norm, estimated: singular to double's precision", found.condition);
   }
   return fmt::format(
-      "about {:.2g} in the 1-norm, estimated: of a solution about {} digits hold in double, {} in float",
+      "about {:.2g} in the 1-norm, estimated\nDigits:    about {} of a solution hold in double, {} in float",
       found.condition, digits_left(found.condition, 0x1p-53), digits_left(found.condition, 0x1p-24));
 }
 
 std::string shape_words(const MatrixFacts& facts) {
   if (!facts.is_square()) return {};
-  if (facts.lower_bandwidth + facts.upper_bandwidth == 0) return ", diagonal";
-  if (facts.is_triangular()) return fmt::format(", {} triangular", to_string(facts.triangle()));
+  if (facts.lower_bandwidth + facts.upper_bandwidth == 0) return "diagonal";
+  if (facts.is_triangular()) return fmt::format("{} triangular", to_string(facts.triangle()));
   if (std::max(facts.lower_bandwidth, facts.upper_bandwidth) == facts.rows - 1) return {};
-  return fmt::format(", {} diagonals below and {} above the main one", facts.lower_bandwidth,
+  return fmt::format("{} diagonals below and {} above the main one", facts.lower_bandwidth,
                      facts.upper_bandwidth);
 }
 
@@ -80,8 +80,8 @@ std::string seen_text(const SeenMatrix& matrix) {
       facts.nonzeros == facts.rows * facts.cols
           ? fmt::format("all {}", facts.nonzeros)
           : fmt::format("{} ({})", facts.nonzeros, to_text(Cell(share), Style::percent));
-  std::string text =
-      fmt::format("Nonzeros:  {}, the largest {:.4g}{}\n", count, facts.largest, shape_words(facts));
+  std::string text = fmt::format("Nonzeros:  {}, the largest {:.4g}\n", count, facts.largest);
+  if (const std::string shape = shape_words(facts); !shape.empty()) text += "Shape:     " + shape + "\n";
   text += fmt::format("Norms:     1-norm {:.4g}, infinity {:.4g}, Frobenius {:.4g}\n", facts.norm_1,
                       facts.norm_inf, facts.norm_frobenius);
   if (!facts.is_square()) return text;

@@ -66,7 +66,7 @@ class SplitUpdates {
   void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
     const int most = plain_ ? 4 * columns_ : columns_;
     for (int done = 0; done < inner; done += most) {
-      const Panel panel{halves_, rows, std::min(most, inner - done)};
+      const Panel panel{rows, std::min(most, inner - done)};
       split(panel, p + done * ld, ld);
       context_.stage("split_product");
       multiply(panel, count, c, ld);
@@ -77,7 +77,6 @@ class SplitUpdates {
   static constexpr int square = 512;
   static constexpr float product_scale = 1 / (lu::detail::split_scale * lu::detail::split_scale);
   struct Panel {
-    const __half* data;
     int height, inner;
   };
   struct Part {
@@ -109,8 +108,8 @@ class SplitUpdates {
   void multiply(const Panel& panel, const Part& part, int count, float* c, std::int64_t ldc) {
     const std::int64_t ld = panel.height;
     const std::int64_t step = part.row + part.rows - part.column;
-    const __half* const left = panel.data + part.row + (plain_ ? 0 : panel.inner * ld);
-    const __half* const right = panel.data + part.column;
+    const __half* const left = halves_ + part.row + (plain_ ? 0 : panel.inner * ld);
+    const __half* const right = halves_ + part.column;
     vendor::gemm_batch_of_halves(handles_, part.rows, part.columns, (plain_ ? 1 : 3) * panel.inner,
                                  -product_scale, left, ld, step, right, ld, step, 1.0f,
                                  c + part.row + part.column * ldc, ldc, step * (ldc + 1), count);

@@ -33,8 +33,7 @@ __device__ __forceinline__ void note_zero(int* info, int i) {
 }
 
 /// d += A B, 16 x 8, over the inner indices from `from` to `to`, multiples of 8, by a warp. A lane has of d
-/// what it has of a product on tensor cores (triangle_tiles.cuh). `a`, `b`: the first elements, columns
-/// `apart`.
+/// what it has of a product on tensor cores (triangle_tiles.cuh). Columns of A and B are `apart`.
 template <class T>
 __device__ __forceinline__ void add_product(T (&d)[4], const T* a, const T* b, int apart, int from, int to) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
@@ -58,20 +57,20 @@ __device__ __forceinline__ void add_product(T (&d)[4], const T* a, const T* b, i
 }
 
 /// [X 0; L Y] with the inverses X and Y becomes [X 0; -Y L X Y], for all pairs of triangles of order `first`
-/// in the first `whole` rows, multiples of 16. The last Y may be smaller, or lack. By all threads.
+/// in the rows from `begin` to `end`, multiples of 16. The last Y may be smaller, or lack. By all threads.
 template <class T, int Order>
 __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int first, int begin,
                                               int end) {
   constexpr int apart = chain::Square<T, Order>::apart;
   constexpr int warps = Order / 8, rounds = Order > 64 ? 2 : 1;  // tiles of a warp
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int down = first / 16, of_pair = down * (first / 8);
+  const int across = first / 8, of_pair = first / 16 * across;  // tiles
   const auto for_tiles = [&](auto use) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < rounds; ++r) {
       const int tile = warp + r * warps;
-      const int base = begin + tile / of_pair * 2 * first, i = tile % of_pair / (first / 8) * 16;
-      if (base + first + i < end) use(r, base, i, tile % (first / 8) * 8);
+      const int base = begin + tile / of_pair * 2 * first, i = tile % of_pair / across * 16;
+      if (base + first + i < end) use(r, base, i, tile % across * 8);
     }
   };
   T sums[rounds][4];

@@ -122,10 +122,10 @@ class TileProduct {
   static constexpr std::size_t bytes = sizeof(T) * Pieces * (at_once * (Order + 2) + Order * (at_once + 8));
 
   __device__ __forceinline__ TileProduct(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile)
-      : a_(p.a + tile.pair * p.a_step + triangle * p.a_next + tile.row + row() +
-           (tile.first(at_once) + of_a()) * p.lda),
-        b_(p.b + tile.pair * p.b_step + triangle * p.b_next + tile.first(at_once) + of_b() +
-           (tile.column + column()) * p.ldb),
+      : a_(p.a + tile.pair * p.a_step + triangle * p.a_next + tile.row + a_row() +
+           (tile.first(at_once) + a_inner()) * p.lda),
+        b_(p.b + tile.pair * p.b_step + triangle * p.b_next + tile.first(at_once) + b_inner() +
+           (tile.column + b_column()) * p.ldb),
         a_step_(tile.step(at_once) * p.lda),
         a_apart_(a_apart * p.lda),
         b_apart_(b_apart * p.ldb),
@@ -203,11 +203,11 @@ class TileProduct {
   // Where the warp's part begins.
   __device__ static int part_row() { return warp() % 2 * part_rows; }
   __device__ static int part_column() { return warp() / 2 * part_columns; }
-  // The first elements that the thread copies: of A, and of B.
-  __device__ static int row() { return thread() % Order; }
-  __device__ static int of_a() { return thread() / Order; }
-  __device__ static int of_b() { return thread() % at_once; }
-  __device__ static int column() { return thread() / at_once; }
+  // The first elements that the thread copies.
+  __device__ static int a_row() { return thread() % Order; }
+  __device__ static int a_inner() { return thread() / Order; }
+  __device__ static int b_inner() { return thread() % at_once; }
+  __device__ static int b_column() { return thread() / at_once; }
 
   /// Starts to copy the next piece, if it is wanted. Beyond the tile and the inner indices there are zeros.
   template <bool Whole>
@@ -226,14 +226,14 @@ class TileProduct {
   }
   template <class There>
   __device__ __forceinline__ void copy(T* to, There there) const {
-    T* const to_a = to + of_a() * a_stride + row();
-    T* const to_b = to + b_begin + column() * b_stride + of_b();
+    T* const to_a = to + a_inner() * a_stride + a_row();
+    T* const to_b = to + b_begin + b_column() * b_stride + b_inner();
     GAUSSWEEP_UNROLL
     for (int e = 0; e < share; ++e) {
       simt::copy_or_zero(to_a + e * a_apart * a_stride, a_ + e * a_apart_,
-                         there(row(), rows_, of_a() + e * a_apart));
+                         there(a_row(), rows_, a_inner() + e * a_apart));
       simt::copy_or_zero(to_b + e * b_apart * b_stride, b_ + e * b_apart_,
-                         there(column() + e * b_apart, columns_, of_b()));
+                         there(b_column() + e * b_apart, columns_, b_inner()));
     }
   }
   /// What is beyond the tile is left out, if not element by element.

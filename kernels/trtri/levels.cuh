@@ -18,9 +18,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
-/// The order of the blocks on the diagonal, and of the last one at most. It is a multiple of 8 that leaves
-/// few levels. Their halves are all but equal: either the last block is the smallest, or blocks are a power
-/// of two and the last is the largest.
+/// The order of the blocks on the diagonal, a multiple of 8, and of the last one at most. There are few
+/// levels, and what they join is all but equal. Either the last block is the smallest, or the number of
+/// blocks is a power of two and the last is the largest.
 struct Blocks {
   int order, last;
   static Blocks of(int order, int most) {
@@ -104,7 +104,7 @@ class TriangleInverse {
     }
   }
 
-  /// All pairs of inverses of order `half`; the last pair's second one may be smaller.
+  /// All pairs of inverses of order `half`; the last pair's second one may be smaller or a little larger.
   void join(int half) {
     const int beyond = ways_.blocks.beyond();
     const int even = order_ - beyond;

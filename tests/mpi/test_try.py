@@ -127,6 +127,15 @@ class Info(SweepTest):
         self.assertEqual((seen["lower_bandwidth"], seen["upper_bandwidth"]), (1, 1))
         self.assertFalse(seen["is_positive_definite"])
 
+    def test_lines_fit_a_terminal(self):
+        band = [[4 if i == j else 1 / 3 if abs(i - j) < 3 else 0 for j in range(20)] for i in range(20)]
+        text = self.ran(["matrix", "info", self.write("band.mtx", band)]).stdout
+        self.assertIn("Shape:     2 diagonals below and 2 above the main one", text)
+        self.assertRegex(text, r"Digits: +about \d+ of a solution hold in double, \d+ in float")
+        for line in text.splitlines():
+            if str(self.folder) not in line:  # a path is as long as it is
+                self.assertLessEqual(len(line), 80, line)
+
     def test_a_large_matrix_is_factored_only_where_asked_for(self):
         large = self.folder / "large.mtx"
         n = 4097
