@@ -1,12 +1,15 @@
 /// trtri/levels: the inverse of a triangular matrix level by level, all pairs of a level at once.
 ///
-/// The levels are levels.cuh's: triangles on the diagonal, of order 64 or so, are inverted in one launch.
+/// The levels are levels.cuh's: triangles on the diagonal, of order 96 or less, are inverted in one launch.
 /// Then pairs of inverses are joined, twice as large from level to level; large halves by cuBLAS's products
-/// where there are no tiles of our own for them. Layout: column-major; A stays, the inverse is a matrix of
-/// its own, with zeros in the other triangle. Cost: 1/3 n^3 operations and, by strips, up to a quarter more
-/// for zeros on the diagonal. Workspace: n^2 / 4 elements, and from n = 2049 on a copy of the matrix where n
-/// is no multiple of 64: there products are faster. A 0 on the diagonal gives info > 0, and the answer is
-/// then not finite. Written for compute capability 9.0; needs 8.0 to be fast.
+/// where there are no tiles of our own for them.
+///
+/// Layout: column-major; A stays, the inverse is a matrix of its own, with zeros in the other triangle.
+/// Cost: 1/3 n^3 operations and, by strips, up to a quarter more for zeros on the diagonal.
+/// Workspace: n^2 / 4 elements.
+///
+/// A 0 on the diagonal gives info > 0, and the answer is then not finite. Written for compute capability 9.0;
+/// needs 8.0 to be fast.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
