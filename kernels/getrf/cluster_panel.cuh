@@ -103,6 +103,7 @@ __global__ void __launch_bounds__(Threads, 1)
   const unsigned blocks = simt::cluster_blocks();
   const int cluster = static_cast<int>(blockIdx.x / blocks);
   const Exchange<T, Columns, RowsPerThread, Threads, By> exchange(memory.exchange, cluster == 0 ? cols : 0);
+  simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
 
   const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<By>;

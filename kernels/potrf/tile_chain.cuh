@@ -421,6 +421,7 @@ __device__ GAUSSWEEP_NOINLINE Kind next_task() {
 template <class T, int Together>
 __global__ void __launch_bounds__(threads, 1) factor_chain(Chain<T> chain) {
 #if GAUSSWEEP_CLUSTERS
+  simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
   ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
   if (threadIdx.x == 0) memory.chain = chain;

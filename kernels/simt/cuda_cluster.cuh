@@ -10,13 +10,21 @@
 
 namespace gaussweep::cuda::simt {
 
+/// Lets the next launch begin, if it is an early one, when all blocks of this one are here or over.
+__device__ __forceinline__ void griddepcontrol_launch_dependents() {
 #if GAUSSWEEP_CLUSTERS
-
-/// Lets the next launch begin where it is told to (its blocks wait here). Waits until the ones before are
-/// over and what they stored is seen.
-__device__ __forceinline__ void griddepcontrol_wait() {
-  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
+/// Waits until the launches before are over and what they stored is seen. Before compute capability 9.0 they
+/// are over anyway.
+__device__ __forceinline__ void griddepcontrol_wait() {
+#if GAUSSWEEP_CLUSTERS
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+#if GAUSSWEEP_CLUSTERS
 
 __device__ __forceinline__ unsigned cluster_rank() {
   unsigned rank;

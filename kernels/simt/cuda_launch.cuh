@@ -149,10 +149,11 @@ inline double occupancy(const void* kernel, const dim3& block, std::size_t share
 
 namespace detail {
 
-/// The launch itself: `blocks_in_cluster` 0 is an ordinary one.
+/// The launch itself. `blocks_in_cluster` 0: without clusters; `early`: before what was launched before is
+/// over.
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
-           unsigned blocks_in_cluster, A&&... arguments) {
+           unsigned blocks_in_cluster, bool early, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
   static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
   check_launch_shape(grid, block);
@@ -170,22 +171,21 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
         void* addresses[sizeof...(P) + 1] = {const_cast<void*>(static_cast<const volatile void*>(&value))...,
                                              nullptr};
         const auto stream = static_cast<cudaStream_t>(context.device.stream());
-        if (blocks_in_cluster == 0)
-          return cudaLaunchKernel(function, grid, block, addresses, shared_bytes, stream);
+        if (!early) return cudaLaunchKernel(function, grid, block, addresses, shared_bytes, stream);
         cudaLaunchAttribute attributes[2]{};
-        attributes[0].id = cudaLaunchAttributeClusterDimension;
-        attributes[0].val.clusterDim.x = blocks_in_cluster;
-        attributes[0].val.clusterDim.y = 1;
-        attributes[0].val.clusterDim.z = 1;
-        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[1].val.programmaticStreamSerializationAllowed = 1;
+        attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[0].val.programmaticStreamSerializationAllowed = 1;
+        attributes[1].id = cudaLaunchAttributeClusterDimension;
+        attributes[1].val.clusterDim.x = blocks_in_cluster;
+        attributes[1].val.clusterDim.y = 1;
+        attributes[1].val.clusterDim.z = 1;
         cudaLaunchConfig_t config{};
         config.gridDim = grid;
         config.blockDim = block;
         config.dynamicSmemBytes = shared_bytes;
         config.stream = stream;
         config.attrs = attributes;
-        config.numAttrs = 2;
+        config.numAttrs = blocks_in_cluster > 0 ? 2 : 1;
         return cudaLaunchKernelExC(&config, function, addresses);
       },
       values);
@@ -200,18 +200,27 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
-  detail::start(context, kernel, grid, block, shared_bytes, 0, std::forward<A>(arguments)...);
+  detail::start(context, kernel, grid, block, shared_bytes, 0, false, std::forward<A>(arguments)...);
+}
+
+/// The same, but the grid may begin before what was launched before it is over (programmatic dependent
+/// launch). The kernel executes griddepcontrol_wait before it touches any of that, in every block. An
+/// ordinary launch before compute capability 9.0.
+template <class... P, class... A>
+void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+                  A&&... arguments) {
+  const bool early = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+  detail::start(context, kernel, grid, block, shared_bytes, 0, early, std::forward<A>(arguments)...);
 }
 
 /// The same for a grid of `clusters` thread-block clusters of `blocks` blocks each, at most 16. Blocks of a
-/// cluster run at the same time and reach each other's shared memory. The grid may begin before what was
-/// launched before it is over (programmatic dependent launch). The kernel executes griddepcontrol.wait before
-/// it touches any of that, in every block. Only on a GPU of compute capability 9.0 or more.
+/// cluster run at the same time and reach each other's shared memory. The grid may begin early, as with
+/// launch_early. Only on a GPU of compute capability 9.0 or more.
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {
   check_cluster_shape(blocks, block);
-  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, blocks,
+  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, blocks, true,
                 std::forward<A>(arguments)...);
 }
 

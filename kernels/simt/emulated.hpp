@@ -139,6 +139,13 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
                 std::forward<A>(arguments)...);
 }
 
+/// The same: what was launched before is over.
+template <class... P, class... A>
+void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+                  A&&... arguments) {
+  launch(context, kernel, grid, block, shared_bytes, std::forward<A>(arguments)...);
+}
+
 /// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16. A block may have as much
 /// shared memory as on a GPU that has clusters.
 /// @throws as launch; std::invalid_argument unless a block is whole warps

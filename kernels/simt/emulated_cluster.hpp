@@ -12,6 +12,7 @@
 
 namespace gaussweep::emulated::simt {
 
+inline void griddepcontrol_launch_dependents() {}
 inline void griddepcontrol_wait() {}
 
 using detail::cluster_blocks;

@@ -8,6 +8,7 @@
 /// on both:
 ///
 ///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
+///   simt::launch_early(the same)       beside what ends before it; the kernel calls griddepcontrol_wait
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks

@@ -121,10 +121,9 @@ __global__ void __launch_bounds__(4 * Most)
   const int rows_left = a.n - before;
   const T* const from = a.data + triangle * a.next;
   x += before * ldx;
-  const int blocks = static_cast<int>(gridDim.x);
-  const auto extent = [&](int block) {  // the last one may be larger
+  const auto extent = [&](int block) {
     const int left = layout.order - block * layout.block;
-    return block + 1 == blocks || left < layout.block ? left : layout.block;
+    return left < layout.block ? left : layout.block;
   };
   const int rows = extent(down), columns = extent(right);
   const int first_row = down * layout.block, first_column = right * layout.block;

@@ -1,12 +1,13 @@
 #pragma once
-/// Products with a triangle in double, in tiles of 128 rows on tensor cores. Each tile is over the inner
-/// indices that count for it. Two uses: a level of trtri/levels, C = factor A B, and C = P P^T.
+/// Products with a triangle in double, on tensor cores, in tiles of 128 x 128 or, where there are few of
+/// them, of 64 x 64. Each tile is over the inner indices that count for it. Two uses: a level of
+/// trtri/levels, C = factor A B, and C = P P^T.
 ///
-/// A tile has 128 columns, or 64 where there would be few of them. A block makes it, a warp 64 x 32 of it.
-/// Pieces of 16 inner indices go through a ring in shared memory, three on their way while one is multiplied.
-/// An operand has its rows (of B the columns) or its inner indices one after another in memory; so it has in
-/// shared memory. A lane's two rows are neighbours, and so are its two columns in two fragments. So all loads
-/// are of two elements. Needs compute capability 9.0, and columns aligned to 16 bytes.
+/// A block of eight warps makes a tile, a warp half its rows and a quarter of its columns. Pieces of 16 inner
+/// indices go through a ring in shared memory. An operand has its rows (of B the columns) or its inner
+/// indices one after another in memory; so it has in shared memory. A lane's two rows are neighbours, and so
+/// are its two columns in two fragments. So all loads are of two elements. A warp waits for its products;
+/// what it copies and loads, it does beside them. Needs compute capability 9.0.
 
 #include <cstdint>
 
@@ -15,17 +16,16 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-constexpr int large_rows = 128;  ///< of a tile
 constexpr int large_depth = 16;  ///< inner indices of a piece
-constexpr int large_pieces = 4;  ///< in shared memory
-/// Tiles from which those of 128 columns are faster than those of 64: of a level, and of P P^T (one H100).
-constexpr int many_of_level = 132;
+/// Tiles of 128 x 128 from which these are faster: of a level, and of P P^T (one H100).
+constexpr int many_of_level = 200;
 constexpr int many_of_square = 528;
 
 /// An operand on its way from global to shared memory, piece by piece. It has `Lines` rows (of B columns).
 /// @tparam ByInner whether its inner indices are one after another in memory, and not its lines
-/// @tparam Pack elements that are copied at once: two where columns are aligned to 16 bytes and tiles and
-/// pieces are whole, or one. Then zeros are where there is nothing.
+/// @tparam Pack elements that are copied at once: two where all is even, columns are aligned to 16 bytes, or
+/// one. Zeros are beyond the inner indices. Beyond the lines is what was there: it comes into sums that
+/// nobody reads.
 template <bool ByInner, int Lines, int Threads, int Pack>
 class LargeOperand {
  public:
@@ -34,84 +34,98 @@ class LargeOperand {
   static constexpr int elements = ByInner ? Lines * stride : large_depth * stride;
   static constexpr int copies = Lines * large_depth / Pack / Threads;  ///< of a thread, for a piece
 
-  /// `from`: the first piece; so many `lines` are there, with Pack 2 64 or 128. `inner`: indices from there
-  /// on. `step`: inner indices to the next piece.
+  /// `from`: the first piece; so many `lines` are there. `inner`: indices from there on. `step`: inner
+  /// indices to the next piece.
   __device__ __forceinline__ LargeOperand(const double* from, std::int64_t ld, int lines, int inner, int step)
-      : from_(from + (Pack == 2 && !ByInner ? first() % lines : first()) + column() * ld),
-        near_(columns * ld),
-        far_(ByInner && Pack == 2 && lines < Lines ? 0 : 64 * ld),  // others once more
-        step_(ByInner ? step : step * ld),
+      : from_(from + first() + column() * ld),
+        apart_(columns * ld),
+        to_next_((ByInner ? step : step * ld) - all_steps()),
         lines_(lines),
         inner_(inner),
-        inner_step_(step) {}
-  __device__ __forceinline__ const double* from(int copy) const {
-    constexpr int of_64 = 64 / columns;
-    return from_ + copy % of_64 * near_ + copy / of_64 * far_;
+        step_(step) {}
+  /// What the copy copies. Copies of a piece are in order, then come those of the next one.
+  __device__ __forceinline__ const double* take(int copy) {
+    const double* const from = by_steps ? from_ : from_ + copy * apart_;
+    if (copy + 1 == copies) {
+      from_ += to_next_;
+    } else if (by_steps) {
+      from_ += apart_;
+    }
+    return from;
   }
+  /// Back by one piece.
+  __device__ __forceinline__ void rewind() { from_ -= to_next_ + all_steps(); }
   __device__ int lines() const { return lines_; }
-  /// Whether there is something, with Pack 1.
-  __device__ __forceinline__ bool is_there(int copy) const {
-    const int in_column = first(), of_column = column() + copy * columns;
-    return (ByInner ? of_column : in_column) < lines_ && (ByInner ? in_column : of_column) < inner_;
+  /// Whether the line and the inner index of a copy are there.
+  __device__ __forceinline__ bool has_line(int copy) const {
+    return (ByInner ? column() + copy * columns : first()) < lines_;
+  }
+  __device__ __forceinline__ bool has_inner(int copy) const {
+    return (ByInner ? first() : column() + copy * columns) < inner_;
   }
   __device__ __forceinline__ static int place(int copy) {
     return first() + (column() + copy * columns) * stride;
   }
-  __device__ __forceinline__ void next() {
-    from_ += step_;
-    inner_ -= inner_step_;
-  }
+  __device__ __forceinline__ void next() { inner_ -= step_; }
 
  private:
+  static constexpr bool by_steps = Lines == 64;  ///< from copy to copy: with larger tiles, slower
+  __device__ std::int64_t all_steps() const { return by_steps ? (copies - 1) * apart_ : 0; }
   static constexpr int packs = (ByInner ? large_depth : Lines) / Pack;  ///< in a column
   static constexpr int columns = Threads / packs;                       ///< that are copied at once
   __device__ static int first() { return static_cast<int>(threadIdx.x) % packs * Pack; }
   __device__ static int column() { return static_cast<int>(threadIdx.x) / packs; }
   const double* from_;
-  std::int64_t near_, far_, step_;
-  int lines_, inner_, inner_step_;
+  std::int64_t apart_, to_next_;
+  int lines_, inner_, step_;
 };
 
 /// The tile's sums, and how they come about.
+/// @tparam Order of the tile, 128 or 64
 /// @tparam Square of P P^T: the columns of B = P^T are one after another, and not its inner indices
-/// @tparam Pack as of LargeOperand
-template <bool Square, int Columns, int Pack>
+/// @tparam PackA, PackB as of LargeOperand
+template <int Order, bool Square, int PackA, int PackB>
 class LargeProduct {
  public:
-  static constexpr int threads = 2 * Columns;
-  using A = LargeOperand<false, large_rows, threads, Pack>;
-  using B = LargeOperand<!Square, Columns, threads, Pack>;
+  static constexpr int threads = 256;
+  using A = LargeOperand<false, Order, threads, PackA>;
+  using B = LargeOperand<!Square, Order, threads, PackB>;
   static constexpr int piece = A::elements + B::elements;
-  static constexpr std::size_t bytes = sizeof(double) * large_pieces * piece;
+  /// In shared memory. More of them gain where two elements are copied, and lose where one is, which takes
+  /// the L1 cache.
+  static constexpr int pieces = Order == 64 ? 5 : 4;
+  static constexpr std::size_t bytes = sizeof(double) * pieces * piece;
 
   __device__ __forceinline__ LargeProduct(double* memory, A a, B b) : memory_(memory), a_(a), b_(b) {}
 
-  /// Sums up `count` pieces. `Whole`: nothing lacks, and no zeros are in its place.
+  /// Sums up `count` pieces. `Whole`: no line and no inner index lacks, and nothing asks for them.
   template <bool Whole>
   __device__ __forceinline__ void add(int count) {
     clear();
-    for (int p = 0; p < large_pieces - 1; ++p) {
+    for (int p = 0; p < pieces - 1; ++p) {
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < copies; ++k) copy<Whole>(k, p < count, slot(p));
+      for (int k = 0; k < A::copies; ++k) copy<Whole, PackA>(a_, k, p < count, slot(p));
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < B::copies; ++k) copy<Whole, PackB>(b_, k, p < count, slot(p) + A::elements);
       end_piece();
     }
-    await_piece<large_pieces - 2>();
+    await_piece<pieces - 2>();
     load_left(0, slot(0), 0, 0);
     GAUSSWEEP_UNROLL
     for (int n = 0; n < across; ++n) load_right(0, slot(0), 0, n);
+    b_.rewind();   // beside the first first half there are no copies
     int here = 0;  // slot of the piece
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
-      const int next = here + 1 == large_pieces ? 0 : here + 1;
-      const int behind = here == 0 ? large_pieces - 1 : here - 1;
-      const int behind_that = behind == 0 ? large_pieces - 1 : behind - 1;
-      // What is copied beside a piece's second half and the next one's first half goes where the piece before
-      // that barrier was. So it was read by all.
-      multiply_half<0, Whole>(slot(here), slot(here), p > 0 && p + large_pieces - 2 < count,
-                              slot(behind_that));
+      const int next = here + 1 == pieces ? 0 : here + 1;
+      const int behind = here == 0 ? pieces - 1 : here - 1;
+      const int behind_that = behind == 0 ? pieces - 1 : behind - 1;
+      // A piece's share of A is copied beside a second half, its share of B beside the next first half. They
+      // go where the piece before the barrier between was. So it was read by all.
+      multiply_half<0, Whole>(slot(here), slot(here), p > 0 && p + pieces - 2 < count, slot(behind_that));
       if (p > 0) end_piece();
-      await_piece<large_pieces - 3>();
-      multiply_half<1, Whole>(slot(here), slot(next), p + large_pieces - 1 < count, slot(behind));
+      await_piece<pieces - 3>();
+      multiply_half<1, Whole>(slot(here), slot(next), p + pieces - 1 < count, slot(behind));
       here = next;
     }
   }
@@ -133,14 +147,14 @@ class LargeProduct {
   }
 
  private:
-  static constexpr int copies = A::copies + B::copies;  ///< of a thread, for a piece
-  static constexpr int down = 4, across = 4;            ///< fragments of a warp's part, 16 x 8 each
+  static constexpr int down = Order / 32,
+                       across = Order * 8 / threads;  ///< fragments of a warp's part, 16 x 8 each
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
-  __device__ static int row_part() { return warp() % 2 * 64; }  ///< the warp's first one
-  __device__ static int row() { return row_part() + 2 * g(); }  ///< the lane's first one
-  __device__ static int column() { return warp() / 2 * 32; }    ///< the warp's first one
+  __device__ static int row_part() { return warp() % 2 * (Order / 2); }  ///< the warp's first one
+  __device__ static int row() { return row_part() + 2 * g(); }           ///< the lane's first one
+  __device__ static int column() { return warp() / 2 * (across * 8); }   ///< the warp's first one
   __device__ __forceinline__ double* slot(int p) const { return memory_ + p * piece; }
 
   __device__ __forceinline__ void clear() {
@@ -153,25 +167,18 @@ class LargeProduct {
       }
     }
   }
-  /// Copy number k of a thread's share of the next piece, if there is one.
-  template <bool Whole>
-  __device__ __forceinline__ void copy(int k, bool wanted, double* to) {
-    double* const place = k < A::copies ? to + a_.place(k) : to + A::elements + b_.place(k - A::copies);
-    const double* const from = k < A::copies ? a_.from(k) : b_.from(k - A::copies);
-    if constexpr (Pack == 1) {
-      const bool there = Whole || (k < A::copies ? a_.is_there(k) : b_.is_there(k - A::copies));
+  /// Copy number k of a thread's share of an operand's next piece, if there is one.
+  template <bool Whole, int Pack, class Operand>
+  __device__ __forceinline__ void copy(Operand& operand, int k, bool wanted, double* to) {
+    double* const place = to + operand.place(k);
+    const double* const from = operand.take(k);
+    if (!Whole) wanted = wanted && operand.has_line(k);
+    const bool there = Whole || operand.has_inner(k);
 #ifdef __CUDACC__
-      tiles::copy_if(wanted, static_cast<unsigned>(__cvta_generic_to_shared(place)), from, there);
+    tiles::copy_if<Pack>(wanted, static_cast<unsigned>(__cvta_generic_to_shared(place)), from, there);
 #else
-      if (wanted) simt::copy_or_zero(place, from, there);
+    for (int e = 0; wanted && e < Pack; ++e) simt::copy_or_zero(place + e, from + e, there);
 #endif
-    } else {
-#ifdef __CUDACC__
-      tiles::copy_pack_if(wanted, static_cast<unsigned>(__cvta_generic_to_shared(place)), from);
-#else
-      if (wanted) simt::copy_pack(place, from);
-#endif
-    }
   }
   __device__ __forceinline__ void end_piece() {
     simt::end_copy_group();
@@ -214,8 +221,8 @@ class LargeProduct {
       load_pair(from + A::elements + (line + n % 2) * B::stride + inner, right_[which][n]);
     }
   }
-  /// Multiplies half a piece. Beside each four products a copy is started, if `more`, and what the next ones
-  /// want is loaded: in the end that is of the other half, in `next`.
+  /// Multiplies half a piece. Beside the products copies are started, if `more`, and what the next ones want
+  /// is loaded: in the end that is of the other half, in `next`.
   template <int Half, bool Whole>
   __device__ __forceinline__ void multiply_half(const double* here, const double* next, bool more,
                                                 double* behind) {
@@ -226,16 +233,23 @@ class LargeProduct {
       } else {
         load_left(0, next, 1 - Half, 0);
       }
-      load_right(1 - Half, next, 1 - Half, m);
       GAUSSWEEP_UNROLL
       for (int n = 0; n < across; ++n) {
-        if (Whole || (m * 16 < a_.lines() - row_part() && n / 2 * 16 < b_.lines() - column())) {
+        if (n * down / across == m) load_right(1 - Half, next, 1 - Half, n);
+      }
+      GAUSSWEEP_UNROLL
+      for (int n = 0; n < across; ++n) {
+        if (Whole || PackA == 2 || (m * 16 < a_.lines() - row_part() && n / 2 * 16 < b_.lines() - column())) {
           lu::multiply_16x8(sums_[m][n], left_[m % 2], right_[Half][n]);
         }
+        constexpr int copies = Half == 1 ? A::copies : B::copies, apart = down * across / copies;
         GAUSSWEEP_UNROLL
-        for (int k = 0; k < copies / 2; ++k) {
-          if (m * across + n == k * 2 * down * across / copies + 1) {
-            copy<Whole>(k + (1 - Half) * copies / 2, more, behind);
+        for (int k = 0; k < copies; ++k) {
+          if (m * across + n != k * apart + (apart > 1 ? 1 : 0)) continue;
+          if constexpr (Half == 1) {
+            copy<Whole, PackA>(a_, k, more, behind);
+          } else {
+            copy<Whole, PackB>(b_, k, more, behind + A::elements);
           }
         }
       }
@@ -251,14 +265,16 @@ class LargeProduct {
 };
 
 /// A block a tile of C, of P P^T those that reach the diagonal or below.
-template <bool Square, int Columns, int Pack>
-__global__ void __launch_bounds__(2 * Columns, 128 / Columns)
-    multiply_large(LevelProduct<double> p, TileGrid<large_rows, Columns> grid) {
+/// @tparam Whole whether all tiles and pieces are. Else a tile finds out if Pack is 1; two ways in one kernel
+/// cost registers that 2 has better uses for.
+template <int Order, bool Square, int PackA, int PackB, bool Whole>
+__global__ void __launch_bounds__(256, Order == 64 ? 2 : 1)
+    multiply_large(LevelProduct<double> p, TileGrid<Order> grid) {
 #if GAUSSWEEP_CLUSTERS
-  simt::griddepcontrol_wait();
-  using Product = LargeProduct<Square, Columns, Pack>;
+  using Product = LargeProduct<Order, Square, PackA, PackB>;
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
-  if (!tile.is_there() || (Square && tile.column >= tile.row + large_rows)) return;
+  simt::griddepcontrol_wait();
+  if (!tile.is_there() || (Square && tile.column > tile.row)) return;
   const int first = tile.first(large_depth), step = tile.step(large_depth), inner = tile.end - first;
   const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
   const double* const b =
@@ -267,8 +283,9 @@ __global__ void __launch_bounds__(2 * Columns, 128 / Columns)
                   {b, p.ldb, tile.columns, inner, step});
   write_zeros(p, 0, tile);
   const int count = tile.pieces(large_depth);
-  if (Pack == 2 ||
-      (tile.rows == large_rows && tile.columns == Columns && count * large_depth == tile.end - tile.begin)) {
+  if constexpr (Whole || PackA == 2) {
+    product.template add<Whole>(count);
+  } else if (tile.rows == Order && tile.columns == Order && count * large_depth == tile.end - tile.begin) {
     product.template add<true>(count);
   } else {
     product.template add<false>(count);
@@ -278,7 +295,7 @@ __global__ void __launch_bounds__(2 * Columns, 128 / Columns)
   product.for_pairs([&](int i, int j, double above, double below) {
     if (i >= tile.rows || j >= tile.columns) return;
     double* const to = c + i + j * p.ldc;
-    if constexpr (Pack == 2) {
+    if constexpr (PackA == 2) {
       lu::store_two(to, p.factor * above, p.factor * below);
     } else {
       to[0] = p.factor * above;
@@ -292,38 +309,49 @@ __global__ void __launch_bounds__(2 * Columns, 128 / Columns)
 inline bool can_be_large(const Context& context) {
   return simt::has_clusters(context);
 }
-/// Whether two elements can be copied at once.
+/// Whether two elements of B can be copied at once.
+inline bool is_b_in_packs(const LevelProduct<double>& p) {
+  return reinterpret_cast<std::uintptr_t>(p.b) % 16 == 0 && (p.ldb | p.b_step) % 2 == 0 &&
+         (p.columns | p.inner | p.last_rows | p.last_columns) % 2 == 0;
+}
+/// Whether two elements of all matrices can be.
 inline bool is_in_packs(const LevelProduct<double>& p) {
   const auto aligned = [](const double* data, std::int64_t ld, std::int64_t step) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 2 == 0 && step % 2 == 0;
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && (ld | step) % 2 == 0;
   };
-  return aligned(p.a, p.lda, p.a_step) && aligned(p.b, p.ldb, p.b_step) && aligned(p.c, p.ldc, p.c_step) &&
-         (p.rows | p.columns | p.inner | p.last_rows | p.last_columns) % 64 == 0;
+  return is_b_in_packs(p) && aligned(p.a, p.lda, p.a_step) && aligned(p.c, p.ldc, p.c_step) &&
+         (p.rows | p.last_rows) % 2 == 0;
 }
 
-template <bool Square, int Columns, int Pack>
-void launch_large(Context& context, const LevelProduct<double>& p,
-                  const TileGrid<large_rows, Columns>& grid) {
-  using Product = LargeProduct<Square, Columns, Pack>;
-  simt::launch_clusters(context, multiply_large<Square, Columns, Pack>, 1,
-                        static_cast<unsigned>(grid.blocks()), dim3(Product::threads), Product::bytes, p,
-                        grid);
+template <int Order, bool Square, int PackA, int PackB>
+void launch_large(Context& context, const LevelProduct<double>& p, const TileGrid<Order>& grid) {
+  using Product = LargeProduct<Order, Square, PackA, PackB>;
+  const auto launch = [&](auto kernel) {
+    simt::launch_clusters(context, kernel, 1, static_cast<unsigned>(grid.blocks()), dim3(Product::threads),
+                          Product::bytes, p, grid);
+  };
+  if constexpr (PackA == 2) {
+    const bool whole = (p.rows | p.columns | p.inner | p.last_rows | p.last_columns) % Order == 0;
+    if (whole) return launch(multiply_large<Order, Square, PackA, PackB, true>);
+  }
+  launch(multiply_large<Order, Square, PackA, PackB, false>);
 }
-template <bool Square, int Pack>
+template <bool Square, int PackA, int PackB>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int many) {
   constexpr int all = 1 << 28;  // few run at once
-  const TileGrid<large_rows, 128> grid(p, pairs, all);
-  if (grid.blocks() >= many) return launch_large<Square, 128, Pack>(context, p, grid);
-  launch_large<Square, 64, Pack>(context, p, TileGrid<large_rows, 64>(p, pairs, all));
+  const TileGrid<128> grid(p, pairs, all);
+  if (grid.blocks() >= many) return launch_large<128, Square, PackA, PackB>(context, p, grid);
+  launch_large<64, Square, PackA, PackB>(context, p, TileGrid<64>(p, pairs, simt::multiprocessors(context)));
 }
-/// `pairs` products in one launch. Tiles have 128 columns if there are so many. @pre can_be_large
+/// `pairs` products in one launch, in tiles of 128 x 128 if there are so many. @pre can_be_large
 inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs, int many) {
-  if (is_in_packs(p)) return launch_large<false, 2>(context, p, pairs, many);
-  launch_large<false, 1>(context, p, pairs, many);
+  if (is_in_packs(p)) return launch_large<false, 2, 2>(context, p, pairs, many);
+  if (is_b_in_packs(p)) return launch_large<false, 1, 2>(context, p, pairs, many);
+  launch_large<false, 1, 1>(context, p, pairs, many);
 }
 /// C = P P^T, its lower triangle, in one launch. @pre can_be_large, and is_in_packs
 inline void square_by_large_tiles(Context& context, const LevelProduct<double>& p, int many) {
-  launch_large<true, 2>(context, p, 1, many);
+  launch_large<true, 2, 2>(context, p, 1, many);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

@@ -14,8 +14,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 /// or up to them. First the product with the triangle on the right, then that with the one on the left.
 enum class Inner { from_columns, up_to_rows, up_to_columns, from_rows };
 
-/// C = factor A B, of the same shape for each of some pairs. The last pair may have fewer or a few more rows
-/// of C (in the lower triangle) or columns (in the upper one).
+/// C = factor A B, of the same shape for each of some pairs. The last pair may have fewer rows of C (in the
+/// lower triangle) or columns (in the upper one).
 template <class T>
 struct LevelProduct {
   const T* a;
@@ -32,8 +32,6 @@ struct LevelProduct {
   Inner counts;
   T factor;
 
-  __host__ __device__ int most_rows() const { return rows > last_rows ? rows : last_rows; }
-  __host__ __device__ int most_columns() const { return columns > last_columns ? columns : last_columns; }
   /// Whether it counts for columns of C, and not for rows.
   __host__ __device__ bool is_by_columns() const {
     return counts == Inner::from_columns || counts == Inner::up_to_columns;
@@ -56,13 +54,14 @@ struct Tile {
 
 /// Tiles of a product: `across` in each of `along` rows (or columns) of them, in the triangle's direction.
 /// Those with the longest sums begin. Where all run at once, a multiprocessor has a long one and a short one.
-template <int Rows, int Columns>
+template <int Order>
 struct TileGrid {
   int pairs, across, along;
   int wave;  ///< tiles that begin at once, one a multiprocessor
   template <class T>
   TileGrid(const LevelProduct<T>& p, int count, int multiprocessors) : pairs(count), wave(multiprocessors) {
-    const int down = (p.most_rows() + Rows - 1) / Rows, right = (p.most_columns() + Columns - 1) / Columns;
+    const int down = ((count == 1 ? p.last_rows : p.rows) + Order - 1) / Order;
+    const int right = ((count == 1 ? p.last_columns : p.columns) + Order - 1) / Order;
     across = p.is_by_columns() ? down : right;
     along = p.is_by_columns() ? right : down;
   }
@@ -79,18 +78,20 @@ struct TileGrid {
     tile.pair = index % pairs;
     const int beside = index / pairs % across, line = index / pairs / across;
     const int own = tile.from ? line : along - 1 - line;
-    tile.row = (by_columns ? beside : own) * Rows;
-    tile.column = (by_columns ? own : beside) * Columns;
+    tile.row = (by_columns ? beside : own) * Order;
+    tile.column = (by_columns ? own : beside) * Order;
     const bool last = tile.pair + 1 == pairs;
     const auto there = [](int left, int most) { return left < most ? left : most; };
-    tile.rows = there((last ? p.last_rows : p.rows) - tile.row, Rows);
-    tile.columns = there((last ? p.last_columns : p.columns) - tile.column, Columns);
+    tile.rows = there((last ? p.last_rows : p.rows) - tile.row, Order);
+    tile.columns = there((last ? p.last_columns : p.columns) - tile.column, Order);
     const int place = by_columns ? tile.column : tile.row;
     tile.begin = tile.from ? place : 0;
     tile.end = tile.from ? p.inner : place + (by_columns ? tile.columns : tile.rows);
     return tile;
   }
 };
+
+constexpr int at_once = 16;  ///< inner indices of a piece
 
 /// The zeros that belong to a tile of C, by all threads of a block.
 template <class T>
@@ -106,12 +107,10 @@ __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64
 
 /// All zeros alone, a block a tile.
 template <class T>
-__global__ void __launch_bounds__(256) write_all_zeros(LevelProduct<T> p, TileGrid<64, 64> grid) {
+__global__ void __launch_bounds__(256) write_all_zeros(LevelProduct<T> p, TileGrid<64> grid) {
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
   if (tile.is_there()) write_zeros(p, 0, tile);
 }
-
-constexpr int at_once = 16;  ///< inner indices of a piece
 
 /// Order x Order elements of C by two rows of warps, each a part of 16 x 8 pieces. A lane has what it has of
 /// a product on tensor cores (triangle_tiles.cuh), also in float, where it adds up its elements one by one.
@@ -209,14 +208,15 @@ class TileProduct {
   __device__ static int b_inner() { return thread() % at_once; }
   __device__ static int b_column() { return thread() / at_once; }
 
-  /// Starts to copy the next piece, if it is wanted. Beyond the tile and the inner indices there are zeros.
+  /// Starts to copy the next piece, if it is wanted. Beyond the inner indices there are zeros, beyond the
+  /// tile what was there: it comes into sums that nobody reads.
   template <bool Whole>
   __device__ __forceinline__ void load(bool wanted, T* to) {
     if (wanted) {
-      if (Whole && inner_ >= at_once) {
-        copy(to, [](int, int, int) { return true; });
+      if (inner_ >= at_once) {
+        copy<Whole>(to, [](int) { return true; });
       } else {
-        copy(to, [this](int line, int lines, int k) { return line < lines && k < inner_; });
+        copy<Whole>(to, [this](int k) { return k < inner_; });
       }
       a_ += a_step_;
       b_ += step_;
@@ -224,16 +224,18 @@ class TileProduct {
     }
     simt::end_copy_group();
   }
-  template <class There>
+  template <bool Whole, class There>
   __device__ __forceinline__ void copy(T* to, There there) const {
     T* const to_a = to + a_inner() * a_stride + a_row();
     T* const to_b = to + b_begin + b_column() * b_stride + b_inner();
     GAUSSWEEP_UNROLL
     for (int e = 0; e < share; ++e) {
-      simt::copy_or_zero(to_a + e * a_apart * a_stride, a_ + e * a_apart_,
-                         there(a_row(), rows_, a_inner() + e * a_apart));
-      simt::copy_or_zero(to_b + e * b_apart * b_stride, b_ + e * b_apart_,
-                         there(b_column() + e * b_apart, columns_, b_inner()));
+      if (Whole || a_row() < rows_) {
+        simt::copy_or_zero(to_a + e * a_apart * a_stride, a_ + e * a_apart_, there(a_inner() + e * a_apart));
+      }
+      if (Whole || b_column() + e * b_apart < columns_) {
+        simt::copy_or_zero(to_b + e * b_apart * b_stride, b_ + e * b_apart_, there(b_inner()));
+      }
     }
   }
   /// What is beyond the tile is left out, if not element by element.
@@ -298,8 +300,9 @@ class TileProduct {
 
 /// A block a tile of C; gridDim.y triangles.
 template <class T, int Order, int Threads, int Pieces>
-__global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, TileGrid<Order, Order> grid) {
+__global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, TileGrid<Order> grid) {
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
+  simt::griddepcontrol_wait();
   if (!tile.is_there()) return;
   const auto triangle = static_cast<std::int64_t>(blockIdx.y);
   TileProduct<T, Order, Threads, Pieces> product(p, triangle, tile);

@@ -3,11 +3,12 @@
 /// diagonal that of [X 0; L Y] follows, -Y (L X) below them. All pairs of a level are joined in a few
 /// launches. Products skip the triangles' zeros tile by tile, small ones by level_products.cuh, large ones in
 /// double on a Hopper GPU by large_tiles.cuh. Other large ones are by the vendor's products over strips, each
-/// of which begins or ends where the triangle does.
+/// of which begins or ends where the triangle does. A few rows beyond equal halves come last, by border.cuh.
 
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/trtri/border.cuh"
 #include "kernels/trtri/diagonal_blocks.cuh"
 #include "kernels/trtri/large_tiles.cuh"
 #include "kernels/trtri/level_products.cuh"
@@ -18,21 +19,21 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
-/// The order of the blocks on the diagonal, a multiple of 8, and of the last one at most. There are few
-/// levels, and what they join is all but equal. Either the last block is the smallest, or the number of
-/// blocks is a power of two and the last is the largest.
+/// The order of the blocks on the diagonal, a multiple of 8, and what is beyond them. There are few levels,
+/// and what they join is all but equal. Either the last block is smaller than the others, or few rows are
+/// beyond a power of two of blocks whose levels have whole tiles. A tile for these rows would take as long as
+/// others.
 struct Blocks {
-  int order, last;
+  int order, beyond;
   static Blocks of(int order, int most) {
+    const int may = order >= least_with_border ? most_border : 0;
     int count = 1;
-    while (count * most < order) count *= 2;
-    const int less = order / count / 8 * 8, last = order - (count - 1) * less;
-    if (less > 0 && last <= most) return {less, last};
-    const int more = (order / count + 8) / 8 * 8;
-    return {more, more};
+    while (count * most + may < order) count *= 2;
+    const int less = std::min(order / count / 8 * 8, most), beyond = order - count * less;
+    if (beyond == 0 || (beyond <= may && less % 32 == 0)) return {less, beyond};
+    return {(order / count + 8) / 8 * 8, 0};
   }
-  /// Rows that the last block has beyond the others.
-  int beyond() const { return last - order; }
+  static constexpr int least_with_border = 1000;  ///< a border takes two launches more
 };
 
 /// Where the ways part.
@@ -41,8 +42,8 @@ struct Ways {
   int own_order;  ///< largest halves whose products are ours; so is that of a lone pair that is no larger
   int own_tiles;  ///< tiles of 64 x 64 from which these are used, and not smaller ones
   int strip;      ///< columns (or rows) of a strip of the vendor's products
-  int large;      ///< halves from which products in double are large_tiles.cuh's, if possible
-  int many;       ///< tiles from which these have 128 columns, and not 64
+  int large;      ///< such tiles from which products in double are large_tiles.cuh's, if possible
+  int many;       ///< tiles of 128 x 128 from which these are used there
 
   /// The fastest ones on an H100, for a matrix.
   template <class T>
@@ -51,7 +52,7 @@ struct Ways {
     const bool roomy = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
     const Blocks blocks = Blocks::of(order, roomy ? 96 : 64);
     if (sizeof(T) == sizeof(double) && can_be_large(context)) {
-      return {blocks, 1 << 30, 200, 0, 2048, many_of_level};
+      return {blocks, 1 << 30, 1 << 30, 0, 128, many_of_level};
     }
     return {blocks, 300, 264, order <= 2048 ? order : 512, 1 << 30, 0};
   }
@@ -65,9 +66,9 @@ class TriangleInverse {
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
       : TriangleInverse(
             context, a, order, products,
-            a.count == 1
-                ? Ways::of<T>(context, static_cast<int>(order))
-                : Ways{{64, 64}, static_cast<int>(order), 264, static_cast<int>(order), 1 << 30, 0}) {}
+            a.count == 1 ? Ways::of<T>(context, static_cast<int>(order))
+                         : Ways{{64, 0}, static_cast<int>(order), 264, static_cast<int>(order), 1 << 30, 0}) {
+  }
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, const Ways& ways)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), ways_(ways) {}
 
@@ -82,7 +83,11 @@ class TriangleInverse {
     invert_blocks(copies, info);
     from_ = copies ? x : a_.data;
     ld_from_ = copies ? ldx : a_.ld;
-    for (int half = ways_.blocks.order; half + ways_.blocks.beyond() < order_; half *= 2) join(half);
+    even_ = order_ - ways_.blocks.beyond;
+    for (int half = ways_.blocks.order; half < even_; half *= 2) join(half);
+    if (even_ < order_) {
+      add_border<T>(context_, {from_, ld_from_, x, ldx, products_, even_, order_ - even_, a_.lower});
+    }
   }
 
  private:
@@ -90,12 +95,12 @@ class TriangleInverse {
 
   void invert_blocks(bool copies, int* info) {
     context_.stage("diagonal_blocks");
-    const Blocks& blocks = ways_.blocks;
-    const int count = std::max(1, (order_ - blocks.beyond() + blocks.order - 1) / blocks.order);
+    const int order = ways_.blocks.order;
+    const int count = (order_ + order - 1) / order;
     const dim3 grid(static_cast<unsigned>(count), copies ? static_cast<unsigned>(count) : 1u,
                     static_cast<unsigned>(a_.count));
-    const Layout layout{order_, blocks.order};
-    if (blocks.last <= 64) {
+    const Layout layout{order_, order};
+    if (order <= 64) {
       simt::launch(context_, invert_diagonal_blocks<T, 64>, grid, dim3(256), sizeof(chain::Square<T, 64>), a_,
                    x_, ldx_, layout, info);
     } else {
@@ -104,12 +109,10 @@ class TriangleInverse {
     }
   }
 
-  /// All pairs of inverses of order `half`; the last pair's second one may be smaller or a little larger.
+  /// All pairs of inverses of order `half`; the last pair's second one may be smaller.
   void join(int half) {
-    const int beyond = ways_.blocks.beyond();
-    const int even = order_ - beyond;
-    const int pairs = (even - half + 2 * half - 1) / (2 * half);
-    const int last = std::min(half, even - (pairs - 1) * 2 * half - half) + beyond;
+    const int pairs = (even_ - half + 2 * half - 1) / (2 * half);
+    const int last = std::min(half, even_ - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
     const std::int64_t beside = lower ? half : half * ld_from_;
     const std::int64_t x_beside = lower ? half : half * ldx_;
@@ -129,7 +132,7 @@ class TriangleInverse {
     right.ldb = ldx_;
     right.b_step = x_step;
     right.c = products_;
-    right.ldc = pairs == 1 ? p.last_rows : p.most_rows();
+    right.ldc = pairs == 1 ? p.last_rows : half;
     right.c_step = static_cast<std::int64_t>(half) * right.ldc;
     right.counts = lower ? Inner::from_columns : Inner::up_to_columns;
     right.factor = T(1);
@@ -155,8 +158,9 @@ class TriangleInverse {
     left.z_step = x_step;
     left.z_next = x_next;
 
+    const int tiles = TileGrid<64>(left, pairs, 1).blocks();
     if constexpr (sizeof(T) == sizeof(double)) {
-      if (half >= ways_.large && can_be_large(context_)) {
+      if (a_.count == 1 && tiles >= ways_.large && can_be_large(context_)) {
         context_.stage("product");
         multiply_by_large_tiles(context_, right, pairs, ways_.many);
         multiply_by_large_tiles(context_, left, pairs, ways_.many);
@@ -166,11 +170,11 @@ class TriangleInverse {
     const std::int64_t own = ways_.own_order;
     if (half <= own || (pairs == 1 && static_cast<std::int64_t>(half) * last <= own * own)) {
       context_.stage("join");
-      launch(right, pairs);
-      launch(left, pairs);
+      launch(right, pairs, tiles);
+      launch(left, pairs, tiles);
     } else {
       context_.stage("product");
-      const TileGrid<64, 64> grid(left, pairs, simt::multiprocessors(context_));
+      const TileGrid<64> grid(left, pairs, simt::multiprocessors(context_));
       simt::launch(context_, write_all_zeros<T>, dim3(static_cast<unsigned>(grid.blocks())), dim3(256), 0,
                    left, grid);
       const int whole = last == half ? pairs : pairs - 1;
@@ -181,17 +185,17 @@ class TriangleInverse {
     }
   }
 
-  void launch(const Product& p, int pairs) {
-    const bool large = TileGrid<64, 64>(p, pairs, 1).blocks() * a_.count >= ways_.own_tiles &&
+  void launch(const Product& p, int pairs, int tiles) {
+    const bool large = tiles * a_.count >= ways_.own_tiles &&
                        simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
     return large ? launch<64, 128, 3>(p, pairs) : launch<32, 128, 4>(p, pairs);
   }
   template <int Order, int Threads, int Pieces>
   void launch(const Product& p, int pairs) {
-    const TileGrid<Order, Order> grid(p, pairs, simt::multiprocessors(context_));
-    simt::launch(context_, multiply_pairs<T, Order, Threads, Pieces>,
-                 dim3(static_cast<unsigned>(grid.blocks()), static_cast<unsigned>(a_.count)), dim3(Threads),
-                 TileProduct<T, Order, Threads, Pieces>::bytes, p, grid);
+    const TileGrid<Order> grid(p, pairs, simt::multiprocessors(context_));
+    simt::launch_early(context_, multiply_pairs<T, Order, Threads, Pieces>,
+                       dim3(static_cast<unsigned>(grid.blocks()), static_cast<unsigned>(a_.count)),
+                       dim3(Threads), TileProduct<T, Order, Threads, Pieces>::bytes, p, grid);
   }
 
   static Product only_last(Product p, int pair) {
@@ -235,6 +239,7 @@ class TriangleInverse {
   Context& context_;
   Triangle<T> a_;
   int order_;
+  int even_ = 0;  // without a border
   T* products_;
   Ways ways_;
   T* x_ = nullptr;

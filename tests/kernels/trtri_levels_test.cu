@@ -54,7 +54,7 @@ template <class T>
 void check_inverse(Context& context, int n, int order, bool lower, bool unit, const levels::Ways& ways) {
   SCOPED_TRACE(testing::Message() << "n = " << n << " of " << order << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
-  const int lda = n + (ways.large < n ? 4 : 3);  // tiles of 128 want even ones
+  const int lda = n + (ways.large < n ? 4 : 3);  // large tiles copy two elements of even columns
   std::mt19937 engine(static_cast<unsigned>(n));
   std::uniform_real_distribution<double> uniform(-0.1, 0.1);
   std::vector<T> a(static_cast<std::size_t>(lda * n), std::numeric_limits<T>::quiet_NaN());
@@ -91,24 +91,27 @@ void check_orders(Context& context, const levels::Ways& ways) {
 
 TEST(TrtriLevelsBlocks, LeaveFewLevelsThatAreAllButEven) {
   struct Case {
-    int n, order, last;
+    int n, order, beyond;
   };
-  for (const auto& [n, order, last] : {Case{1, 8, 8},
-                                       {63, 56, 63},
-                                       {64, 64, 64},
-                                       {96, 96, 96},
-                                       {97, 48, 49},
-                                       {1000, 64, 64},
-                                       {1024, 64, 64},
-                                       {1025, 64, 65},
-                                       {1056, 64, 96},
-                                       {1057, 72, 72},
-                                       {3001, 96, 96},
-                                       {5001, 80, 80},
-                                       {8193, 64, 65}}) {
+  for (const auto& [n, order, beyond] : {Case{1, 8, 0},
+                                         {63, 64, 0},
+                                         {64, 64, 0},
+                                         {96, 96, 0},
+                                         {97, 56, 0},
+                                         {999, 64, 0},
+                                         {1024, 64, 0},
+                                         {1025, 64, 1},
+                                         {1056, 64, 32},
+                                         {1057, 72, 0},
+                                         {1300, 88, 0},
+                                         {1568, 96, 32},
+                                         {1569, 56, 0},
+                                         {3001, 96, 0},
+                                         {5001, 80, 0},
+                                         {8193, 64, 1}}) {
     const levels::Blocks blocks = levels::Blocks::of(n, 96);
     EXPECT_EQ(blocks.order, order) << n;
-    EXPECT_EQ(blocks.last, last) << n;
+    EXPECT_EQ(blocks.beyond, beyond) << n;
   }
   EXPECT_EQ(levels::Blocks::of(96, 64).order, 48);
 }
@@ -124,41 +127,50 @@ TEST_P(TrtriLevels, BySmallTiles) {
   }
 }
 
-TEST_P(TrtriLevels, ByLargeTiles) {
-  const levels::Ways ways{{64, 64}, 512, 1, 512, 1 << 30, 0};
+TEST_P(TrtriLevels, ByTilesOf64) {
+  const levels::Ways ways{{64, 0}, 512, 1, 512, 1 << 30, 0};
   check_orders<double>(context, ways);
   check_orders<float>(context, ways);
   for (const bool lower : {true, false}) {
-    check_inverse<double>(context, 300, 300, lower, false, {{40, 40}, 512, 1, 512, 1 << 30, 0});
-    check_inverse<double>(context, 300, 300, lower, false, {{88, 88}, 512, 1, 512, 1 << 30, 0});
-    // The last block is the largest.
-    check_inverse<double>(context, 281, 281, lower, false, {{64, 89}, 512, 1, 512, 1 << 30, 0});
+    check_inverse<double>(context, 300, 300, lower, false, {{40, 0}, 512, 1, 512, 1 << 30, 0});
+    check_inverse<double>(context, 300, 300, lower, false, {{88, 0}, 512, 1, 512, 1 << 30, 0});
   }
 }
 
-TEST_P(TrtriLevels, ByTilesOf128) {
+TEST_P(TrtriLevels, ByLargeTiles) {
   for (const int many : {0, 1 << 30}) {
     for (const bool lower : {true, false}) {
       // Continued by an identity, with a last pair's half of a tile; no columns aligned.
-      check_inverse<double>(context, 300, 320, lower, false, {{64, 64}, 512, 1 << 30, 512, 128, many});
-      check_inverse<double>(context, 301, 301, lower, true, {{72, 72}, 512, 1 << 30, 512, 128, many});
+      check_inverse<double>(context, 300, 320, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many});
+      check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, many});
     }
-    // The last block is the largest.
-    check_inverse<double>(context, 281, 281, many == 0, false, {{64, 89}, 512, 1 << 30, 512, 128, many});
+  }
+}
+
+TEST_P(TrtriLevels, WithABorder) {
+  for (const bool lower : {true, false}) {
+    for (const int border : {1, 16, 17, 32}) {
+      const levels::Ways ways{{64, border}, 512, 1 << 30, 512, 1 << 30, 0};
+      check_inverse<double>(context, 256 + border, 256 + border, lower, false, ways);
+      check_inverse<float>(context, 256 + border, 256 + border, lower, border == 1, ways);
+    }
+    // By large tiles, of whose operands one has odd columns.
+    for (const int many : {0, 1 << 30}) {
+      check_inverse<double>(context, 257, 257, lower, false, {{64, 1}, 512, 1 << 30, 512, 1, many});
+    }
+    // The leading part's last block is smaller.
+    check_inverse<double>(context, 210, 210, lower, true, {{72, 10}, 512, 1 << 30, 512, 1 << 30, 0});
   }
 }
 
 TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
   for (const int block : {64, 72}) {
-    const levels::Ways ways{{block, block}, 0, 1, 64, 1 << 30, 0};
+    const levels::Ways ways{{block, 0}, 0, 1, 64, 1 << 30, 0};
     check_orders<double>(context, ways);
     check_orders<float>(context, ways);
     for (const bool lower : {true, false}) {  // the last of two pairs is smaller
       check_inverse<double>(context, 640, 640, lower, false, ways);
     }
-  }
-  for (const bool lower : {true, false}) {
-    check_inverse<double>(context, 281, 281, lower, false, {{64, 89}, 0, 1, 64, 1 << 30, 0});
   }
 }
 

@@ -1,0 +1,167 @@
+#pragma once
+/// The last few rows of a lower triangle's inverse, or columns of an upper one's. With the inverses X and Y
+/// of the parts on the diagonal of [X 0; L Y] they are -Y (L X). One launch reads X once, however few rows L
+/// has; tiles of level_products.cuh would take as long for one row as for 64.
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/getrf/triangle_tiles.cuh"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::levels {
+
+constexpr int most_border = 32;  ///< rows or columns
+
+/// An upper triangle is seen turned: the border's columns are its rows, and those of X its columns.
+template <class T>
+struct Border {
+  const T* from;  ///< the triangle's first element
+  std::int64_t ld;
+  T* x;  ///< its inverse, where X and Y are; zeros are in the other triangle of X
+  std::int64_t ldx;
+  T* lines;   ///< order x width() elements: L, or U Y, its rows side by side
+  int order;  ///< of X, a multiple of 8
+  int rows;
+  bool lower;
+  __host__ __device__ int width() const { return rows <= 16 ? 16 : 32; }
+  /// Where row i of the border has its element k: that many elements from the triangle's first.
+  __device__ std::int64_t place(int i, int k, std::int64_t apart) const {
+    return lower ? order + i + k * apart : k + (order + i) * apart;
+  }
+};
+
+/// Fills `lines`; zeros beyond the border's rows.
+template <class T>
+__global__ void __launch_bounds__(256) turn_border(Border<T> b) {
+  simt::griddepcontrol_wait();
+  const int e = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = e % b.width(), k = e / b.width();
+  if (k >= b.order) return;
+  T value = 0;
+  if (i < b.rows && b.lower) value = b.from[b.place(i, k, b.ld)];
+  if (i < b.rows && !b.lower) {
+    const T* const y = b.x + b.order * b.ldx + b.order + i * b.ldx;
+    for (int l = 0; l <= i; ++l) value = std::fma(b.from[b.place(l, k, b.ld)], y[l], value);
+  }
+  b.lines[e] = value;
+}
+
+/// What a lane has of eight inner indices of A, 16 Parts x 8, and of B, 8 x 8, on its way to the tensor
+/// cores. A's rows are neighbours, and its columns `left` apart; of B inner indices and columns have
+/// distances too. In float a lane has all that its sums want. It has of them what it has of a product on
+/// tensor cores.
+template <class T, int Parts>
+class BorderStep {
+ public:
+  __device__ __forceinline__ void load(const T* a, int left, const T* b, std::int64_t inner,
+                                       std::int64_t across) {
+    const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
+    GAUSSWEEP_UNROLL
+    for (int k = 0; k < own; ++k) {
+      const int index = of_double ? 2 * t + k : k;
+      GAUSSWEEP_UNROLL
+      for (int r = 0; r < 2 * Parts; ++r) a_[k][r] = a[g + 8 * r + index * left];
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < columns; ++c) b_[k][c] = b[index * inner + (of_double ? g : 2 * t + c) * across];
+    }
+  }
+  __device__ __forceinline__ void add_to(T (&sums)[Parts][4]) const {
+    GAUSSWEEP_UNROLL
+    for (int p = 0; p < Parts; ++p) {
+      if constexpr (of_double) {
+        const double left[4] = {a_[0][2 * p], a_[0][2 * p + 1], a_[1][2 * p], a_[1][2 * p + 1]};
+        const double right[2] = {b_[0][0], b_[1][0]};
+        lu::multiply_16x8(sums[p], left, right);
+      } else {
+        GAUSSWEEP_UNROLL
+        for (int k = 0; k < own; ++k) {
+          GAUSSWEEP_UNROLL
+          for (int e = 0; e < 4; ++e) sums[p][e] = std::fma(a_[k][2 * p + e / 2], b_[k][e % 2], sums[p][e]);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr bool of_double = sizeof(T) == sizeof(double);
+  static constexpr int own = of_double ? 2 : 8, columns = of_double ? 1 : 2;
+  T a_[own][2 * Parts], b_[own][columns];
+};
+
+constexpr int border_warps = 8, border_columns = 8;  ///< of a block
+
+/// A block eight columns of the border. Its warps share the inner indices.
+template <class T, int Width>
+__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
+  constexpr int parts = Width / 16, size = Width * border_columns;
+  simt::griddepcontrol_wait();
+  const int column = static_cast<int>(blockIdx.x) * border_columns;
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+  const int g = thread % 32 / 4, t = thread % 4;
+  const std::int64_t inner = b.lower ? 1 : b.ldx, across = b.lower ? b.ldx : 1;
+  T sums[parts][4] = {};
+  constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are on their way
+  const auto add = [&](int k, auto steps) {
+    constexpr int count = decltype(steps)::value;
+    BorderStep<T, parts> step[count];
+    GAUSSWEEP_UNROLL
+    for (int s = 0; s < count; ++s) {
+      step[s].load(b.lines + (k + 8 * s) * Width, Width, b.x + (k + 8 * s) * inner + column * across, inner,
+                   across);
+    }
+    GAUSSWEEP_UNROLL
+    for (int s = 0; s < count; ++s) step[s].add_to(sums);
+  };
+  for (int k = column + 8 * at_once * warp; k < b.order; k += 8 * at_once * border_warps) {
+    if (k + 8 * at_once <= b.order) {
+      add(k, std::integral_constant<int, at_once>());
+    } else {
+      for (int last = k; last < b.order; last += 8) add(last, std::integral_constant<int, 1>());
+    }
+  }
+  T* const shared = simt::dynamic_shared<T>();
+  GAUSSWEEP_UNROLL
+  for (int p = 0; p < parts; ++p) {
+    for (int e = 0; e < 4; ++e) {
+      shared[warp * size + (2 * t + e % 2) * Width + 16 * p + g + e / 2 * 8] = sums[p][e];
+    }
+  }
+  __syncthreads();
+  for (int e = thread; e < size; e += 32 * border_warps) {
+    T sum = shared[e];
+    for (int w = 1; w < border_warps; ++w) sum += shared[w * size + e];
+    shared[e] = sum;
+  }
+  __syncthreads();
+  for (int e = thread; e < size; e += 32 * border_warps) {
+    const int i = e % Width, j = e / Width;
+    if (i >= b.rows) continue;
+    T value = shared[e];
+    if (b.lower) {
+      const T* const y = b.x + b.order * b.ldx + b.order + i;
+      value = 0;
+      for (int l = 0; l <= i; ++l) value = std::fma(y[l * b.ldx], shared[j * Width + l], value);
+    }
+    b.x[b.place(i, column + j, b.ldx)] = -value;
+    b.x[b.lower ? column + j + (b.order + i) * b.ldx : b.order + i + (column + j) * b.ldx] = T(0);
+  }
+}
+
+/// The border of an inverse. Asynchronous.
+template <class T>
+void add_border(Context& context, const Border<T>& border) {
+  context.stage("border");
+  const int elements = border.order * border.width();
+  simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)), dim3(256),
+                     0, border);
+  const auto multiply = [&](auto kernel) {
+    simt::launch_early(context, kernel, dim3(static_cast<unsigned>(border.order / border_columns)),
+                       dim3(32 * border_warps), sizeof(T) * border_warps * border_columns * border.width(),
+                       border);
+  };
+  border.width() == 16 ? multiply(multiply_border<T, 16>) : multiply(multiply_border<T, 32>);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::levels
