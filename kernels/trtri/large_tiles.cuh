@@ -22,10 +22,10 @@ constexpr int many_of_level = 200;
 constexpr int many_of_square = 528;
 
 /// An operand on its way from global to shared memory, piece by piece. It has `Lines` rows (of B columns).
+/// Zeros are beyond the inner indices. Beyond the lines is what was there: it comes into sums that nobody
+/// reads.
 /// @tparam ByInner whether its inner indices are one after another in memory, and not its lines
-/// @tparam Pack elements that are copied at once: two where all is even, columns are aligned to 16 bytes, or
-/// one. Zeros are beyond the inner indices. Beyond the lines is what was there: it comes into sums that
-/// nobody reads.
+/// @tparam Pack elements that are copied at once: two where all is even and aligned to 16 bytes, else one
 template <bool ByInner, int Lines, int Threads, int Pack>
 class LargeOperand {
  public:
@@ -113,7 +113,7 @@ class LargeProduct {
     load_left(0, slot(0), 0, 0);
     GAUSSWEEP_UNROLL
     for (int n = 0; n < across; ++n) load_right(0, slot(0), 0, n);
-    b_.rewind();   // beside the first first half there are no copies
+    b_.rewind();   // beside the first piece's first half there are none of its copies
     int here = 0;  // slot of the piece
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
@@ -147,8 +147,8 @@ class LargeProduct {
   }
 
  private:
-  static constexpr int down = Order / 32,
-                       across = Order * 8 / threads;  ///< fragments of a warp's part, 16 x 8 each
+  /// Fragments of a warp's part, 16 x 8 each.
+  static constexpr int down = Order / 32, across = Order * 8 / threads;
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
@@ -265,8 +265,8 @@ class LargeProduct {
 };
 
 /// A block a tile of C, of P P^T those that reach the diagonal or below.
-/// @tparam Whole whether all tiles and pieces are. Else a tile finds out if Pack is 1; two ways in one kernel
-/// cost registers that 2 has better uses for.
+/// @tparam Whole whether all tiles and pieces are. Else a tile finds out, but not with two elements a copy:
+/// two ways in one kernel make the faster one slower.
 template <int Order, bool Square, int PackA, int PackB, bool Whole>
 __global__ void __launch_bounds__(256, Order == 64 ? 2 : 1)
     multiply_large(LevelProduct<double> p, TileGrid<Order> grid) {
