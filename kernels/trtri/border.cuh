@@ -48,13 +48,13 @@ __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   b.lines[e] = value;
 }
 
-/// What a lane has of eight inner indices of A, 16 Parts x 8, and of B, 8 x 8, on its way to the tensor
-/// cores. A's rows are neighbours, and its columns `left` apart; of B inner indices and columns have
-/// distances too. In float a lane has all that its sums want. It has of them what it has of a product on
-/// tensor cores.
+/// A step of eight inner indices: C += A B, 16 Parts x 8 elements, by a warp. This is what a lane loads of A
+/// and B: in double a fragment for the tensor cores, in float all that its own sums want. A lane's sums are
+/// those that it has of a product on tensor cores (triangle_tiles.cuh).
 template <class T, int Parts>
 class BorderStep {
  public:
+  /// Columns of A are `left` apart; inner indices of B `inner`, its columns `across`.
   __device__ __forceinline__ void load(const T* a, int left, const T* b, std::int64_t inner,
                                        std::int64_t across) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;

@@ -309,18 +309,18 @@ __global__ void __launch_bounds__(256, Order == 64 ? 2 : 1)
 inline bool can_be_large(const Context& context) {
   return simt::has_clusters(context);
 }
+/// Whether all columns begin at a multiple of 16 bytes.
+inline bool is_aligned(const double* data, std::int64_t ld, std::int64_t step) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && (ld | step) % 2 == 0;
+}
 /// Whether two elements of B can be copied at once.
 inline bool is_b_in_packs(const LevelProduct<double>& p) {
-  return reinterpret_cast<std::uintptr_t>(p.b) % 16 == 0 && (p.ldb | p.b_step) % 2 == 0 &&
-         (p.columns | p.inner | p.last_rows | p.last_columns) % 2 == 0;
+  return is_aligned(p.b, p.ldb, p.b_step) && (p.columns | p.inner | p.last_rows | p.last_columns) % 2 == 0;
 }
 /// Whether two elements of all matrices can be.
 inline bool is_in_packs(const LevelProduct<double>& p) {
-  const auto aligned = [](const double* data, std::int64_t ld, std::int64_t step) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && (ld | step) % 2 == 0;
-  };
-  return is_b_in_packs(p) && aligned(p.a, p.lda, p.a_step) && aligned(p.c, p.ldc, p.c_step) &&
-         (p.rows | p.last_rows) % 2 == 0;
+  return is_b_in_packs(p) && is_aligned(p.a, p.lda, p.a_step) && is_aligned(p.c, p.ldc, p.c_step) &&
+         p.rows % 2 == 0;
 }
 
 template <int Order, bool Square, int PackA, int PackB>

@@ -33,7 +33,8 @@ struct Blocks {
     if (beyond == 0 || (beyond <= may && less % 32 == 0)) return {less, beyond};
     return {(order / count + 8) / 8 * 8, 0};
   }
-  static constexpr int least_with_border = 1000;  ///< a border takes two launches more
+  /// A border takes two launches more, and room for its lines in the workspace of products.
+  static constexpr int least_with_border = 1000;
 };
 
 /// Where the ways part.
@@ -83,15 +84,16 @@ class TriangleInverse {
     invert_blocks(copies, info);
     from_ = copies ? x : a_.data;
     ld_from_ = copies ? ldx : a_.ld;
-    even_ = order_ - ways_.blocks.beyond;
-    for (int half = ways_.blocks.order; half < even_; half *= 2) join(half);
-    if (even_ < order_) {
-      add_border<T>(context_, {from_, ld_from_, x, ldx, products_, even_, order_ - even_, a_.lower});
+    for (int half = ways_.blocks.order; half < even(); half *= 2) join(half);
+    if (const int beyond = ways_.blocks.beyond; beyond > 0) {
+      add_border<T>(context_, {from_, ld_from_, x, ldx, products_, even(), beyond, a_.lower});
     }
   }
 
  private:
   using Product = LevelProduct<T>;
+
+  int even() const { return order_ - ways_.blocks.beyond; }  ///< the order without a border
 
   void invert_blocks(bool copies, int* info) {
     context_.stage("diagonal_blocks");
@@ -111,8 +113,8 @@ class TriangleInverse {
 
   /// All pairs of inverses of order `half`; the last pair's second one may be smaller.
   void join(int half) {
-    const int pairs = (even_ - half + 2 * half - 1) / (2 * half);
-    const int last = std::min(half, even_ - (pairs - 1) * 2 * half - half);
+    const int pairs = (even() - half + 2 * half - 1) / (2 * half);
+    const int last = std::min(half, even() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
     const std::int64_t beside = lower ? half : half * ld_from_;
     const std::int64_t x_beside = lower ? half : half * ldx_;
@@ -239,7 +241,6 @@ class TriangleInverse {
   Context& context_;
   Triangle<T> a_;
   int order_;
-  int even_ = 0;  // without a border
   T* products_;
   Ways ways_;
   T* x_ = nullptr;
