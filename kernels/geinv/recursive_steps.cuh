@@ -167,7 +167,7 @@ struct UpperSolve {
       p.columns = p.last_columns = p.inner = lower;
       p.counts = levels::Inner::up_to_columns;
       p.factor = -1;
-      if (!levels::can_be_large(context) || !levels::is_in_packs(p)) return false;
+      if (!levels::can_be_large(context)) return false;
       context.stage("product");
       levels::multiply_by_large_tiles(context, p, 1, levels::many_of_level);
       return true;

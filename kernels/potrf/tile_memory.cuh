@@ -93,25 +93,6 @@ __device__ __forceinline__ void copy_pack_if(bool wanted, unsigned shared, const
       : "memory");
 #endif
 }
-/// One or two (`Pack`) elements likewise; zeros where there are none.
-template <int Pack>
-__device__ __forceinline__ void copy_if(bool wanted, unsigned shared, const double* global, bool there) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr (Pack == 1) {
-    asm volatile(
-        "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n"
-        "@wanted cp.async.ca.shared.global [%0], [%1], 8, %3;\n}" ::"r"(shared),
-        "l"(__cvta_generic_to_global(global)), "r"(static_cast<int>(wanted)), "r"(there ? 8 : 0)
-        : "memory");
-  } else {
-    asm volatile(
-        "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n"
-        "@wanted cp.async.cg.shared.global [%0], [%1], 16, %3;\n}" ::"r"(shared),
-        "l"(__cvta_generic_to_global(global)), "r"(static_cast<int>(wanted)), "r"(there ? 16 : 0)
-        : "memory");
-  }
-#endif
-}
 #endif
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

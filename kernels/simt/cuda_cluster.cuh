@@ -56,9 +56,9 @@ __device__ __forceinline__ unsigned map_shared_rank(unsigned address, unsigned r
   return there;
 }
 
-/// A barrier in shared memory, of 8 bytes, for which one thread and bytes that are sent arrive.
-__device__ __forceinline__ void mbarrier_init(unsigned barrier) {
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
+/// A barrier in shared memory, of 8 bytes, for which `threads` and bytes that are sent arrive.
+__device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned threads = 1) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 /// Barriers that were started may be sent to, once the cluster knows.
 __device__ __forceinline__ void fence_mbarrier_init() {
@@ -67,6 +67,14 @@ __device__ __forceinline__ void fence_mbarrier_init() {
 /// The thread's arrival: the phase is over when so many bytes have arrived, too.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/// The thread's arrival.
+__device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+/// The thread's arrival, once all copies that it has started (cuda_copies.cuh) are there.
+__device__ __forceinline__ void cp_async_mbarrier_arrive(unsigned barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 /// Waits until the barrier's phase of this parity is over. A wait that cannot end, because a block of the
 /// cluster is gone, ends in an error. Each try sleeps for a while in hardware, and what is waited for takes
@@ -87,6 +95,22 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
     if (done != 0) return;
   }
   __trap();
+}
+
+/// A warpgroup, four warps, gives registers back: `count` a thread are left. By all its threads.
+/// Only code for sm_90a can; other code keeps what it was launched with.
+template <int count>
+__device__ __forceinline__ void setmaxnreg_dec() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+#endif
+}
+/// The same, but it waits for registers that others give back, and has `count` a thread then.
+template <int count>
+__device__ __forceinline__ void setmaxnreg_inc() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+#endif
 }
 
 /// 16 bytes at once, at an address that is a multiple of 16: 2 doubles, 4 floats or 4 words.

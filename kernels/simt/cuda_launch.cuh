@@ -125,16 +125,9 @@ namespace detail {
   throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
 }
 
-/// Without this, static and dynamic shared memory together are limited to 48 KiB.
-inline cudaError_t raise_shared_limit(const void* kernel, std::size_t shared_bytes) {
-  if (shared_bytes == 0) return cudaSuccess;
-  cudaFuncAttributes attributes{};
-  const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
-  if (error != cudaSuccess || attributes.sharedSizeBytes + shared_bytes <= 48 * 1024) return error;
-  if (shared_bytes <= static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) return cudaSuccess;
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(shared_bytes));
-}
+/// Without this, static and dynamic shared memory together are limited to 48 KiB. What the runtime says of a
+/// kernel is asked once.
+cudaError_t raise_shared_limit(const void* kernel, std::size_t shared_bytes);
 
 /// Threads resident on a multiprocessor, as a share of what it can hold.
 inline double occupancy(const void* kernel, const dim3& block, std::size_t shared_bytes) {

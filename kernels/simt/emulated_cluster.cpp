@@ -40,14 +40,14 @@ void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site) {
   BytesBarrier state;
   std::memcpy(&state, at_address(barrier), sizeof(state));
   state.bytes += expected;
-  if (thread && --state.pending < 0) {
+  if (thread && state.pending-- == 0) {
     throw DeviceError("invalidValue: more threads arrive at a barrier than it was started for, " +
                           std::string(site.file) + ":" + std::to_string(site.line),
                       "invalidValue", false);
   }
   if (state.pending == 0 && state.bytes == 0) {
     ++state.phase;
-    state.pending = 1;
+    state.pending = state.threads;
   }
   std::memcpy(at_address(barrier), &state, sizeof(state));
   progress = true;

@@ -40,11 +40,11 @@ inline unsigned char* at_address(unsigned address) {
 
 /// A barrier as it lies in its 8 bytes.
 struct BytesBarrier {
-  std::int32_t bytes;    ///< that are still to come; below 0: more came than are expected yet
-  std::int16_t pending;  ///< arrivals of threads
+  std::int32_t bytes;             ///< that are still to come; below 0: more came than are expected yet
+  std::uint8_t pending, threads;  ///< arrivals of threads, of this phase and of each
   std::uint16_t phase;
 };
-/// @throws DeviceError "invalidValue" if a phase gets more arrivals than its one
+/// @throws DeviceError "invalidValue" if a phase gets more arrivals of threads than it was started for
 void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site);
 /// Puts 16 bytes on their way.
 void send(unsigned address, unsigned barrier, const void* value, Site site);
@@ -56,13 +56,20 @@ void end_messages();
 
 }  // namespace detail
 
-inline void mbarrier_init(unsigned barrier) {
-  const detail::BytesBarrier fresh{0, 1, 0};
+inline void mbarrier_init(unsigned barrier, unsigned threads = 1) {
+  const auto count = static_cast<std::uint8_t>(threads);
+  const detail::BytesBarrier fresh{0, count, count, 0};
   std::memcpy(detail::at_address(barrier), &fresh, sizeof(fresh));
 }
 inline void fence_mbarrier_init() {}
 inline void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes, Site site = Site::here()) {
   detail::arrive(barrier, static_cast<std::int32_t>(bytes), true, site);
+}
+inline void mbarrier_arrive(unsigned barrier, Site site = Site::here()) {
+  detail::arrive(barrier, 0, true, site);
+}
+inline void cp_async_mbarrier_arrive(unsigned barrier, Site site = Site::here()) {
+  detail::arrive(barrier, 0, true, site);
 }
 inline void mbarrier_wait(unsigned barrier, unsigned parity, Site site = Site::here()) {
   for (;;) {
@@ -73,6 +80,11 @@ inline void mbarrier_wait(unsigned barrier, unsigned parity, Site site = Site::h
     detail::wait_for_others(site);
   }
 }
+
+template <int>
+void setmaxnreg_dec() {}
+template <int>
+void setmaxnreg_inc() {}
 
 template <class T>
 void load_pack(unsigned address, T* value) {

@@ -18,9 +18,9 @@
 ///   GAUSSWEEP_ROLLED                   before a loop that is to stay one
 ///
 /// Kernels launched by simt::launch_clusters have the words of cuda_cluster.cuh: cluster_rank,
-/// cluster_arrive, st_async and so on. They need compute capability 9.0 and `#if GAUSSWEEP_CLUSTERS` around
-/// their bodies. The blocks of an emulated cluster run together. Their shared memory is the dynamic one, for
-/// the static one is all blocks'.
+/// cluster_arrive, mbarrier_wait, st_async and so on. They need compute capability 9.0 and
+/// `#if GAUSSWEEP_CLUSTERS` around their bodies. The blocks of an emulated cluster run together. Their shared
+/// memory is the dynamic one, for the static one is all blocks'.
 ///
 /// How to wait for another block: spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only
 /// for blocks of lower index (or lower ticket). The emulated blocks run one after another, in order: a

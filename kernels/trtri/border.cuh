@@ -22,10 +22,10 @@ struct Border {
   T* x;  ///< its inverse, where X and Y are; zeros are in the other triangle of X
   std::int64_t ldx;
   T* lines;   ///< order x width() elements: L, or U Y, its rows side by side
-  int order;  ///< of X, a multiple of 8
+  int order;  ///< of X, a multiple of 16
   int rows;
   bool lower;
-  __host__ __device__ int width() const { return rows <= 16 ? 16 : 32; }
+  __host__ __device__ int width() const { return rows <= 8 ? 8 : rows <= 16 ? 16 : 32; }
   /// Where row i of the border has its element k: that many elements from the triangle's first.
   __device__ std::int64_t place(int i, int k, std::int64_t apart) const {
     return lower ? order + i + k * apart : k + (order + i) * apart;
@@ -48,37 +48,47 @@ __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   b.lines[e] = value;
 }
 
-/// A step of eight inner indices: C += A B, 16 Parts x 8 elements, by a warp. This is what a lane loads of A
-/// and B: in double a fragment for the tensor cores, in float all that its own sums want. A lane's sums are
-/// those that it has of a product on tensor cores (triangle_tiles.cuh).
+constexpr int border_columns = 16;  ///< of a block
+/// Of a block, whose sums have room in the shared memory of any GPU.
+__host__ __device__ constexpr int border_warps(int width) {
+  return width == 32 ? 8 : 16;
+}
+
+/// A step of eight inner indices: sums of 16 columns of X and of 8 Parts rows of the border, by a warp. This
+/// is what a lane loads: in double a fragment for the tensor cores, in float all that its own sums want. A
+/// lane's sums are those that it has of a product on tensor cores (triangle_tiles.cuh).
 template <class T, int Parts>
 class BorderStep {
  public:
-  /// Columns of A are `left` apart; inner indices of B `inner`, its columns `across`.
-  __device__ __forceinline__ void load(const T* a, int left, const T* b, std::int64_t inner,
-                                       std::int64_t across) {
+  /// Inner indices of X are `inner` apart and its columns `across`; those of the lines 8 Parts and 1.
+  __device__ __forceinline__ void load(const T* x, std::int64_t inner, std::int64_t across, const T* lines) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < own; ++k) {
-      const int index = of_double ? 2 * t + k : k;
+      const int index = of_double ? t + 4 * k : k;
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < 2 * Parts; ++r) a_[k][r] = a[g + 8 * r + index * left];
+      for (int c = 0; c < 2; ++c) x_[k][c] = x[index * inner + (g + 8 * c) * across];
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < columns; ++c) b_[k][c] = b[index * inner + (of_double ? g : 2 * t + c) * across];
+      for (int p = 0; p < Parts; ++p) {
+        GAUSSWEEP_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          lines_[k][p][r] = lines[index * (8 * Parts) + 8 * p + (of_double ? g : 2 * t + r)];
+        }
+      }
     }
   }
   __device__ __forceinline__ void add_to(T (&sums)[Parts][4]) const {
     GAUSSWEEP_UNROLL
     for (int p = 0; p < Parts; ++p) {
       if constexpr (of_double) {
-        const double left[4] = {a_[0][2 * p], a_[0][2 * p + 1], a_[1][2 * p], a_[1][2 * p + 1]};
-        const double right[2] = {b_[0][0], b_[1][0]};
+        const double left[4] = {x_[0][0], x_[0][1], x_[1][0], x_[1][1]};
+        const double right[2] = {lines_[0][p][0], lines_[1][p][0]};
         lu::multiply_16x8(sums[p], left, right);
       } else {
         GAUSSWEEP_UNROLL
         for (int k = 0; k < own; ++k) {
           GAUSSWEEP_UNROLL
-          for (int e = 0; e < 4; ++e) sums[p][e] = std::fma(a_[k][2 * p + e / 2], b_[k][e % 2], sums[p][e]);
+          for (int e = 0; e < 4; ++e) sums[p][e] = std::fma(x_[k][e / 2], lines_[k][p][e % 2], sums[p][e]);
         }
       }
     }
@@ -86,36 +96,38 @@ class BorderStep {
 
  private:
   static constexpr bool of_double = sizeof(T) == sizeof(double);
-  static constexpr int own = of_double ? 2 : 8, columns = of_double ? 1 : 2;
-  T a_[own][2 * Parts], b_[own][columns];
+  static constexpr int own = of_double ? 2 : 8, rows = of_double ? 1 : 2;
+  T x_[own][2], lines_[own][Parts][rows];
 };
 
-constexpr int border_warps = 8, border_columns = 8;  ///< of a block
-
-/// A block eight columns of the border. Its warps share the inner indices.
+/// A block 16 columns of the border. Its warps share the inner indices. Those of the diagonal come last, as
+/// in levels.cuh.
 template <class T, int Width>
-__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
-  constexpr int parts = Width / 16, size = Width * border_columns;
+__global__ void __launch_bounds__(32 * border_warps(Width)) multiply_border(Border<T> b) {
+  constexpr int parts = Width / 8, size = Width * border_columns, warps = border_warps(Width);
   simt::griddepcontrol_wait();
   const int column = static_cast<int>(blockIdx.x) * border_columns;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
   const std::int64_t inner = b.lower ? 1 : b.ldx, across = b.lower ? b.ldx : 1;
   T sums[parts][4] = {};
-  constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are on their way
+  constexpr int at_once = sizeof(T) == sizeof(double) && parts < 4 ? 4 : 2;  // steps with loads on their way
+  constexpr int share = 8 * at_once;
   const auto add = [&](int k, auto steps) {
     constexpr int count = decltype(steps)::value;
     BorderStep<T, parts> step[count];
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) {
-      step[s].load(b.lines + (k + 8 * s) * Width, Width, b.x + (k + 8 * s) * inner + column * across, inner,
-                   across);
+      step[s].load(b.x + (k + 8 * s) * inner + column * across, inner, across, b.lines + (k + 8 * s) * Width);
     }
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) step[s].add_to(sums);
   };
-  for (int k = column + 8 * at_once * warp; k < b.order; k += 8 * at_once * border_warps) {
-    if (k + 8 * at_once <= b.order) {
+  const int shares = (b.order - column + share - 1) / share;
+  const int last_own = warp < shares ? warp + (shares - 1 - warp) / warps * warps : -1;
+  for (int own = last_own; own >= 0; own -= warps) {
+    const int k = column + own * share;
+    if (k + share <= b.order) {
       add(k, std::integral_constant<int, at_once>());
     } else {
       for (int last = k; last < b.order; last += 8) add(last, std::integral_constant<int, 1>());
@@ -125,17 +137,17 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   GAUSSWEEP_UNROLL
   for (int p = 0; p < parts; ++p) {
     for (int e = 0; e < 4; ++e) {
-      shared[warp * size + (2 * t + e % 2) * Width + 16 * p + g + e / 2 * 8] = sums[p][e];
+      shared[warp * size + (g + e / 2 * 8) * Width + 8 * p + 2 * t + e % 2] = sums[p][e];
     }
   }
   __syncthreads();
-  for (int e = thread; e < size; e += 32 * border_warps) {
-    T sum = shared[e];
-    for (int w = 1; w < border_warps; ++w) sum += shared[w * size + e];
+  for (int e = thread; e < size; e += 32 * warps) {
+    T sum = 0;
+    for (int w = warps - 1; w >= 0; --w) sum += shared[w * size + e];
     shared[e] = sum;
   }
   __syncthreads();
-  for (int e = thread; e < size; e += 32 * border_warps) {
+  for (int e = thread; e < size; e += 32 * warps) {
     const int i = e % Width, j = e / Width;
     if (i >= b.rows) continue;
     T value = shared[e];
@@ -156,12 +168,15 @@ void add_border(Context& context, const Border<T>& border) {
   const int elements = border.order * border.width();
   simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)), dim3(256),
                      0, border);
+  const int width = border.width(), warps = border_warps(width);
   const auto multiply = [&](auto kernel) {
     simt::launch_early(context, kernel, dim3(static_cast<unsigned>(border.order / border_columns)),
-                       dim3(32 * border_warps), sizeof(T) * border_warps * border_columns * border.width(),
+                       dim3(static_cast<unsigned>(32 * warps)), sizeof(T) * warps * border_columns * width,
                        border);
   };
-  border.width() == 16 ? multiply(multiply_border<T, 16>) : multiply(multiply_border<T, 32>);
+  width == 8    ? multiply(multiply_border<T, 8>)
+  : width == 16 ? multiply(multiply_border<T, 16>)
+                : multiply(multiply_border<T, 32>);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

@@ -93,14 +93,13 @@ struct TileGrid {
 
 constexpr int at_once = 16;  ///< inner indices of a piece
 
-/// The zeros that belong to a tile of C, by all threads of a block.
+/// The zeros that belong to a tile of C, by the first `threads` of a block.
 template <class T>
-__device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle,
-                                            const Tile& tile) {
+__device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile,
+                                            int threads) {
   if (p.zeros == nullptr) return;
   T* const zeros = p.zeros + tile.pair * p.z_step + triangle * p.z_next + tile.column + tile.row * p.ldz;
-  for (int i = static_cast<int>(threadIdx.x); i < tile.rows * tile.columns;
-       i += static_cast<int>(blockDim.x)) {
+  for (int i = static_cast<int>(threadIdx.x); i < tile.rows * tile.columns; i += threads) {
     zeros[i % tile.columns + i / tile.columns * p.ldz] = T(0);
   }
 }
@@ -109,7 +108,7 @@ __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64
 template <class T>
 __global__ void __launch_bounds__(256) write_all_zeros(LevelProduct<T> p, TileGrid<64> grid) {
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
-  if (tile.is_there()) write_zeros(p, 0, tile);
+  if (tile.is_there()) write_zeros(p, 0, tile, 256);
 }
 
 /// Order x Order elements of C by two rows of warps, each a part of 16 x 8 pieces. A lane has what it has of
@@ -306,7 +305,7 @@ __global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, Til
   if (!tile.is_there()) return;
   const auto triangle = static_cast<std::int64_t>(blockIdx.y);
   TileProduct<T, Order, Threads, Pieces> product(p, triangle, tile);
-  write_zeros(p, triangle, tile);
+  write_zeros(p, triangle, tile, Threads);
   product.add(tile.pieces(at_once));
   T* const c = p.c + tile.pair * p.c_step + triangle * p.c_next + tile.row + tile.column * p.ldc;
   product.for_each([&](int i, int j, T sum) {

@@ -26,14 +26,15 @@ using namespace gaussweep::levels;
 struct Blocks {
   int order, beyond;
   static Blocks of(int order, int most) {
-    const int may = order >= least_with_border ? most_border : 0;
+    const int may = order >= 2 * least_with_border ? most_border : order >= least_with_border ? 16 : 0;
     int count = 1;
     while (count * most + may < order) count *= 2;
     const int less = std::min(order / count / 8 * 8, most), beyond = order - count * less;
     if (beyond == 0 || (beyond <= may && less % 32 == 0)) return {less, beyond};
     return {(order / count + 8) / 8 * 8, 0};
   }
-  /// A border takes two launches more, and room for its lines in the workspace of products.
+  /// A border takes two launches more, and room for its lines in the workspace of products. Below twice this
+  /// order more than 16 rows take longer than larger blocks.
   static constexpr int least_with_border = 1000;
 };
 
@@ -53,7 +54,7 @@ struct Ways {
     const bool roomy = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
     const Blocks blocks = Blocks::of(order, roomy ? 96 : 64);
     if (sizeof(T) == sizeof(double) && can_be_large(context)) {
-      return {blocks, 1 << 30, 1 << 30, 0, 128, many_of_level};
+      return {blocks, 1 << 30, 1 << 30, 0, 80, many_of_level};
     }
     return {blocks, 300, 264, order <= 2048 ? order : 512, 1 << 30, 0};
   }

@@ -80,6 +80,58 @@ TEST_P(SimtCluster, MessagesAreCountedAndSeen) {
   for (const double sum : sums.values()) EXPECT_EQ(sum, rounds * 55 + blocks * 10 * (0 + 1 + 2));
 }
 
+/// One warp copies pieces of 64 numbers to a ring of two, two warps add them up: sums[thread] of its own.
+__global__ void copy_and_add(const double* from, int pieces, double* sums) {
+#if GAUSSWEEP_CLUSTERS
+  double* const ring = simt::dynamic_shared<double>();
+  const unsigned barriers = simt::shared_address(ring + 128);
+  const auto full = [&](int slot) { return barriers + static_cast<unsigned>(16 * slot); };
+  const auto empty = [&](int slot) { return full(slot) + 8; };
+  if (threadIdx.x == 0) {
+    for (int slot = 0; slot < 2; ++slot) {
+      simt::mbarrier_init(full(slot), 32);
+      simt::mbarrier_init(empty(slot), 2);
+    }
+    simt::fence_mbarrier_init();
+  }
+  __syncthreads();
+  const int thread = static_cast<int>(threadIdx.x);
+  double sum = 0;
+  for (int p = 0; p < pieces; ++p) {
+    const int slot = p % 2;
+    const auto parity = static_cast<unsigned>(p / 2 % 2);
+    double* const piece = ring + slot * 64;
+    if (thread >= 64) {
+      if (p >= 2) simt::mbarrier_wait(empty(slot), parity ^ 1u);
+      const int i = thread - 64;
+      simt::copy_pack(piece + 2 * i, from + p * 64 + 2 * i);
+      simt::cp_async_mbarrier_arrive(full(slot));
+    } else {
+      simt::mbarrier_wait(full(slot), parity);
+      sum += (p + 1) * piece[thread];
+      __syncwarp();
+      if (thread % 32 == 0) simt::mbarrier_arrive(empty(slot));
+    }
+  }
+  if (thread < 64) sums[thread] = sum;
+#endif
+}
+
+TEST_P(SimtCluster, CopiesArriveAtBarriersOfManyThreads) {
+  const int pieces = 7;
+  std::vector<double> values(64 * pieces);
+  std::iota(values.begin(), values.end(), 1.0);
+  DeviceArray<double> from(*device, values), sums(*device, 64);
+  simt::launch_clusters(context, copy_and_add, 1, 1, dim3(96), 128 * sizeof(double) + 32, from.data(), pieces,
+                        sums.data());
+  const std::vector<double> seen = sums.values();
+  for (int i = 0; i < 64; ++i) {
+    double expected = 0;
+    for (int p = 0; p < pieces; ++p) expected += (p + 1) * values[p * 64 + i];
+    EXPECT_EQ(seen[i], expected) << i;
+  }
+}
+
 /// The block's own shared memory and barriers, whatever its neighbours do.
 __global__ void reverse_in_blocks(int* data) {
 #if GAUSSWEEP_CLUSTERS

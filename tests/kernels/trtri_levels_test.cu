@@ -51,10 +51,11 @@ double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx,
 }
 
 template <class T>
-void check_inverse(Context& context, int n, int order, bool lower, bool unit, const levels::Ways& ways) {
+void check_inverse(Context& context, int n, int order, bool lower, bool unit, const levels::Ways& ways,
+                   int beyond = 3) {
   SCOPED_TRACE(testing::Message() << "n = " << n << " of " << order << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
-  const int lda = n + (ways.large < n ? 4 : 3);  // large tiles copy two elements of even columns
+  const int lda = n + beyond;
   std::mt19937 engine(static_cast<unsigned>(n));
   std::uniform_real_distribution<double> uniform(-0.1, 0.1);
   std::vector<T> a(static_cast<std::size_t>(lda * n), std::numeric_limits<T>::quiet_NaN());
@@ -101,11 +102,13 @@ TEST(TrtriLevelsBlocks, LeaveFewLevelsThatAreAllButEven) {
                                          {999, 64, 0},
                                          {1024, 64, 0},
                                          {1025, 64, 1},
-                                         {1056, 64, 32},
-                                         {1057, 72, 0},
+                                         {1040, 64, 16},
+                                         {1041, 72, 0},
                                          {1300, 88, 0},
-                                         {1568, 96, 32},
-                                         {1569, 56, 0},
+                                         {1552, 96, 16},
+                                         {1553, 56, 0},
+                                         {2080, 64, 32},
+                                         {2081, 72, 0},
                                          {3001, 96, 0},
                                          {5001, 80, 0},
                                          {8193, 64, 1}}) {
@@ -140,26 +143,27 @@ TEST_P(TrtriLevels, ByTilesOf64) {
 TEST_P(TrtriLevels, ByLargeTiles) {
   for (const int many : {0, 1 << 30}) {
     for (const bool lower : {true, false}) {
-      // Continued by an identity, with a last pair's half of a tile; no columns aligned.
+      // Continued by an identity, with a last pair's half of a tile; A's columns of odd length, or all.
       check_inverse<double>(context, 300, 320, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many});
-      check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, many});
+      check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, many}, 4);
+      check_inverse<double>(context, 256, 256, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many}, 4);
     }
   }
 }
 
 TEST_P(TrtriLevels, WithABorder) {
   for (const bool lower : {true, false}) {
-    for (const int border : {1, 16, 17, 32}) {
+    for (const int border : {1, 8, 9, 16, 17, 32}) {
       const levels::Ways ways{{64, border}, 512, 1 << 30, 512, 1 << 30, 0};
       check_inverse<double>(context, 256 + border, 256 + border, lower, false, ways);
       check_inverse<float>(context, 256 + border, 256 + border, lower, border == 1, ways);
     }
     // By large tiles, of whose operands one has odd columns.
     for (const int many : {0, 1 << 30}) {
-      check_inverse<double>(context, 257, 257, lower, false, {{64, 1}, 512, 1 << 30, 512, 1, many});
+      check_inverse<double>(context, 257, 257, lower, false, {{64, 1}, 512, 1 << 30, 512, 1, many}, 4);
     }
-    // The leading part's last block is smaller.
-    check_inverse<double>(context, 210, 210, lower, true, {{72, 10}, 512, 1 << 30, 512, 1 << 30, 0});
+    // The leading part is three blocks.
+    check_inverse<double>(context, 250, 250, lower, true, {{80, 10}, 512, 1 << 30, 512, 1 << 30, 0});
   }
 }
 
