@@ -31,13 +31,13 @@ if(NOT GAUSSWEEP_CUDA STREQUAL "OFF")
     # Where programs look for cuBLAS and cuSOLVER, after LD_LIBRARY_PATH.
     set(CMAKE_BUILD_RPATH ${CUDAToolkit_LIBRARY_DIR})
     set(CMAKE_INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
-    # Warps leave each other registers (setmaxnreg) in code for sm_90a alone.
+    # Warps leave each other registers (setmaxnreg) in code for sm_90a, sm_100a and sm_103a alone.
     if(CMAKE_CUDA_ARCHITECTURES STREQUAL native AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
       set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
     endif()
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
-      list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^90$" "90a-real;90-virtual")
-      list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^90-real$" "90a-real")
+      list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^(90|100|103)$" "\\1a-real;\\1-virtual")
+      list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^(90|100|103)-real$" "\\1a-real")
     endif()
     set(GAUSSWEEP_HAS_CUDA ON)
   elseif(GAUSSWEEP_CUDA STREQUAL "ON")

@@ -7,6 +7,12 @@
 
 /// Whether the words of clusters are there, for #if: in a kernel that uses them, around its body.
 #define GAUSSWEEP_CLUSTERS (__CUDA_ARCH__ >= 900)
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL) || \
+    defined(__CUDA_ARCH_FEAT_SM103_ALL)
+#define GAUSSWEEP_SETMAXNREG 1
+#else
+#define GAUSSWEEP_SETMAXNREG 0
+#endif
 
 namespace gaussweep::cuda::simt {
 
@@ -98,17 +104,17 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
 }
 
 /// A warpgroup, four warps, gives registers back: `count` a thread are left. By all its threads.
-/// Only code for sm_90a can; other code keeps what it was launched with.
+/// Code for sm_90a, sm_100a and sm_103a can; other code keeps what it was launched with.
 template <int count>
 __device__ __forceinline__ void setmaxnreg_dec() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#if GAUSSWEEP_SETMAXNREG
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 #endif
 }
 /// The same, but it waits for registers that others give back, and has `count` a thread then.
 template <int count>
 __device__ __forceinline__ void setmaxnreg_inc() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#if GAUSSWEEP_SETMAXNREG
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 #endif
 }

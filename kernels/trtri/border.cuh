@@ -12,7 +12,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-constexpr int most_border = 32;  ///< rows or columns
+constexpr int most_border = 16;  ///< rows or columns
 
 /// An upper triangle is seen turned: the border's columns are its rows, and those of X its columns.
 template <class T>
@@ -25,7 +25,7 @@ struct Border {
   int order;  ///< of X, a multiple of 16
   int rows;
   bool lower;
-  __host__ __device__ int width() const { return rows <= 8 ? 8 : rows <= 16 ? 16 : 32; }
+  __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
   /// Where row i of the border has its element k: that many elements from the triangle's first.
   __device__ std::int64_t place(int i, int k, std::int64_t apart) const {
     return lower ? order + i + k * apart : k + (order + i) * apart;
@@ -48,11 +48,7 @@ __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   b.lines[e] = value;
 }
 
-constexpr int border_columns = 16;  ///< of a block
-/// Of a block, whose sums have room in the shared memory of any GPU.
-__host__ __device__ constexpr int border_warps(int width) {
-  return width == 32 ? 8 : 16;
-}
+constexpr int border_warps = 16, border_columns = 16;  ///< of a block
 
 /// A step of eight inner indices: sums of 16 columns of X and of 8 Parts rows of the border, by a warp. This
 /// is what a lane loads: in double a fragment for the tensor cores, in float all that its own sums want. A
@@ -103,15 +99,15 @@ class BorderStep {
 /// A block 16 columns of the border. Its warps share the inner indices. Those of the diagonal come last, as
 /// in levels.cuh.
 template <class T, int Width>
-__global__ void __launch_bounds__(32 * border_warps(Width)) multiply_border(Border<T> b) {
-  constexpr int parts = Width / 8, size = Width * border_columns, warps = border_warps(Width);
+__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
+  constexpr int parts = Width / 8, size = Width * border_columns;
   simt::griddepcontrol_wait();
   const int column = static_cast<int>(blockIdx.x) * border_columns;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
   const std::int64_t inner = b.lower ? 1 : b.ldx, across = b.lower ? b.ldx : 1;
   T sums[parts][4] = {};
-  constexpr int at_once = sizeof(T) == sizeof(double) && parts < 4 ? 4 : 2;  // steps with loads on their way
+  constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are on their way
   constexpr int share = 8 * at_once;
   const auto add = [&](int k, auto steps) {
     constexpr int count = decltype(steps)::value;
@@ -124,8 +120,8 @@ __global__ void __launch_bounds__(32 * border_warps(Width)) multiply_border(Bord
     for (int s = 0; s < count; ++s) step[s].add_to(sums);
   };
   const int shares = (b.order - column + share - 1) / share;
-  const int last_own = warp < shares ? warp + (shares - 1 - warp) / warps * warps : -1;
-  for (int own = last_own; own >= 0; own -= warps) {
+  const int last_own = warp < shares ? warp + (shares - 1 - warp) / border_warps * border_warps : -1;
+  for (int own = last_own; own >= 0; own -= border_warps) {
     const int k = column + own * share;
     if (k + share <= b.order) {
       add(k, std::integral_constant<int, at_once>());
@@ -141,13 +137,13 @@ __global__ void __launch_bounds__(32 * border_warps(Width)) multiply_border(Bord
     }
   }
   __syncthreads();
-  for (int e = thread; e < size; e += 32 * warps) {
+  for (int e = thread; e < size; e += 32 * border_warps) {
     T sum = 0;
-    for (int w = warps - 1; w >= 0; --w) sum += shared[w * size + e];
+    for (int w = border_warps - 1; w >= 0; --w) sum += shared[w * size + e];
     shared[e] = sum;
   }
   __syncthreads();
-  for (int e = thread; e < size; e += 32 * warps) {
+  for (int e = thread; e < size; e += 32 * border_warps) {
     const int i = e % Width, j = e / Width;
     if (i >= b.rows) continue;
     T value = shared[e];
@@ -168,15 +164,12 @@ void add_border(Context& context, const Border<T>& border) {
   const int elements = border.order * border.width();
   simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)), dim3(256),
                      0, border);
-  const int width = border.width(), warps = border_warps(width);
   const auto multiply = [&](auto kernel) {
     simt::launch_early(context, kernel, dim3(static_cast<unsigned>(border.order / border_columns)),
-                       dim3(static_cast<unsigned>(32 * warps)), sizeof(T) * warps * border_columns * width,
+                       dim3(32 * border_warps), sizeof(T) * border_warps * border_columns * border.width(),
                        border);
   };
-  width == 8    ? multiply(multiply_border<T, 8>)
-  : width == 16 ? multiply(multiply_border<T, 16>)
-                : multiply(multiply_border<T, 32>);
+  border.width() == 8 ? multiply(multiply_border<T, 8>) : multiply(multiply_border<T, 16>);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

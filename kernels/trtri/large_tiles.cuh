@@ -7,8 +7,8 @@
 /// memory. Eight multiply, each half the tile's rows and a quarter of its columns, and wait for pieces alone.
 /// An operand has its rows (of B the columns) or its inner indices one after another in memory; so it has in
 /// shared memory. A lane's two rows are neighbours, and so are its two columns in two fragments. So all loads
-/// are of two elements. Needs compute capability 9.0, and code for sm_90a to be fast: the warps that copy
-/// leave registers to those that multiply.
+/// are of two elements. The warps that copy leave registers to those that multiply. Needs compute capability
+/// 9.0. Code for sm_90 and not sm_90a, which cannot do that, takes 2.5 times as long (one H100, 8192).
 
 #include <cstdint>
 

@@ -26,15 +26,14 @@ using namespace gaussweep::levels;
 struct Blocks {
   int order, beyond;
   static Blocks of(int order, int most) {
-    const int may = order >= 2 * least_with_border ? most_border : order >= least_with_border ? 16 : 0;
+    const int may = order >= least_with_border ? most_border : 0;
     int count = 1;
     while (count * most + may < order) count *= 2;
     const int less = std::min(order / count / 8 * 8, most), beyond = order - count * less;
     if (beyond == 0 || (beyond <= may && less % 32 == 0)) return {less, beyond};
     return {(order / count + 8) / 8 * 8, 0};
   }
-  /// A border takes two launches more, and room for its lines in the workspace of products. Below twice this
-  /// order more than 16 rows take longer than larger blocks.
+  /// A border takes two launches more, and room for its lines in the workspace of products.
   static constexpr int least_with_border = 1000;
 };
 
