@@ -23,7 +23,7 @@ struct Border {
   std::int64_t ldx;
   T* lines;   ///< order x width() elements: L, or U Y, its rows side by side
   int order;  ///< of X, a multiple of 16
-  int rows;
+  int rows;   ///< most_border at most
   bool lower;
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
   /// Where row i of the border has its element k: that many elements from the triangle's first.
