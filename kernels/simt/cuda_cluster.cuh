@@ -7,6 +7,7 @@
 
 /// Whether the words of clusters are there, for #if: in a kernel that uses them, around its body.
 #define GAUSSWEEP_CLUSTERS (__CUDA_ARCH__ >= 900)
+/// Whether warps can leave each other registers: setmaxnreg_dec, setmaxnreg_inc.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL) || \
     defined(__CUDA_ARCH_FEAT_SM103_ALL)
 #define GAUSSWEEP_SETMAXNREG 1

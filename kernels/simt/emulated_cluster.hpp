@@ -40,9 +40,10 @@ inline unsigned char* at_address(unsigned address) {
 
 /// A barrier as it lies in its 8 bytes.
 struct BytesBarrier {
-  std::int32_t bytes;             ///< that are still to come; below 0: more came than are expected yet
-  std::uint8_t pending, threads;  ///< arrivals of threads, of this phase and of each
-  std::uint16_t phase;
+  std::int32_t bytes;          ///< that are still to come; below 0: more came than are expected yet
+  std::uint32_t pending : 15;  ///< arrivals of threads in this phase
+  std::uint32_t threads : 15;  ///< and in each; a block has 1024 at most
+  std::uint32_t phase : 2;
 };
 /// @throws DeviceError "invalidValue" if a phase gets more arrivals of threads than it was started for
 void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site);
@@ -57,8 +58,8 @@ void end_messages();
 }  // namespace detail
 
 inline void mbarrier_init(unsigned barrier, unsigned threads = 1) {
-  const auto count = static_cast<std::uint8_t>(threads);
-  const detail::BytesBarrier fresh{0, count, count, 0};
+  detail::BytesBarrier fresh{};
+  fresh.pending = fresh.threads = threads & 0x7fffu;
   std::memcpy(detail::at_address(barrier), &fresh, sizeof(fresh));
 }
 inline void fence_mbarrier_init() {}

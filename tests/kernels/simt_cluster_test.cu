@@ -132,6 +132,29 @@ TEST_P(SimtCluster, CopiesArriveAtBarriersOfManyThreads) {
   }
 }
 
+/// All threads of a block arrive; each stores after that.
+__global__ void arrive_and_store(int* data) {
+#if GAUSSWEEP_CLUSTERS
+  const unsigned barrier = simt::shared_address(simt::dynamic_shared<double>());
+  if (threadIdx.x == 0) {
+    simt::mbarrier_init(barrier, blockDim.x);
+    simt::fence_mbarrier_init();
+  }
+  __syncthreads();
+  for (unsigned phase = 0; phase < 5; ++phase) {
+    simt::mbarrier_arrive(barrier);
+    simt::mbarrier_wait(barrier, phase % 2);
+  }
+  data[threadIdx.x] = 1;
+#endif
+}
+
+TEST_P(SimtCluster, ABarrierMayBeForAllThreadsOfALargeBlock) {
+  DeviceArray<int> data(*device, 1024);
+  simt::launch_clusters(context, arrive_and_store, 1, 1, dim3(1024), sizeof(double), data.data());
+  EXPECT_EQ(data.values(), std::vector<int>(1024, 1));
+}
+
 /// The block's own shared memory and barriers, whatever its neighbours do.
 __global__ void reverse_in_blocks(int* data) {
 #if GAUSSWEEP_CLUSTERS
