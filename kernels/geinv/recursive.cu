@@ -5,7 +5,7 @@
 /// |X| whatever the condition of U, which what X L = U^-1 leaves is not (J. Du Croz, N. Higham, Stability of
 /// methods for matrix inversion, IMA J. Numer. Anal. 12, 1992). Layout: column-major, in place. Cost: 2 n^3
 /// operations. Workspace: 27 n ints, 133 n elements and 5/4 matrices (at least n x 256 elements instead of
-/// the quarter), or 9/4 where n is no multiple of 64, in which products are faster. A pivot that is exactly 0
+/// the quarter), or 9/4 where n is no multiple of 16, in which products are faster. A pivot that is exactly 0
 /// gives info > 0, and the answer is then not finite. n <= 65536. Needs compute capability 9.0.
 
 #include "kernels/geinv/recursive_inverse.cuh"

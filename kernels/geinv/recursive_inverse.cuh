@@ -25,7 +25,7 @@ void invert(Context& context, Operands<T>& op, Products* products) {
   T* const a = order == n ? op.a.data : memory.template take<T>(matrix);
   const std::int64_t lda = order == n ? op.a.ld : order;
 
-  if (order != n) continue_matrix(context, op.a.data, op.a.ld, n, a, order);
+  if (order != n) lu::copy_matrix<T>(context, {op.a.data, op.a.ld, n}, a, order, order, order);
   lu::RecursiveLu<T, Products> factors(context, a, lda, order, pivots, op.info, memory);
   bool large = false;  // is the largest product of L's inverse
   if constexpr (std::is_same_v<Products, lu::NoProducts>) {
@@ -35,7 +35,7 @@ void invert(Context& context, Operands<T>& op, Products* products) {
     large = products->takes(order / 2, order / 2, order / 2);
   }
   if (large) {
-    continue_matrix(context, a, lda, 0, x, order);
+    lu::copy_matrix<T>(context, {a, lda, 0}, x, order, order, order);  // the identity
     LowerInverse<T, Products>{context, a, lda, x, order, products}.solve(0, order);
   } else {
     levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, elements)

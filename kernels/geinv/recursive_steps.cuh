@@ -1,6 +1,6 @@
 #pragma once
-/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and copies. Also the
-/// solve of L X = I, where that is by other products than the inverse's.
+/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and the exchange of
+/// columns. Also the solve of L X = I, where that is by other products than the inverse's.
 ///
 /// A block of 256 rows of U is solved with as getrf/recursive does with L. It is turned upside down, each row
 /// divided by its element on the diagonal.
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/getrf/copy_columns.cuh"
 #include "kernels/getrf/lu_products.cuh"
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/simt/simt.hpp"
@@ -18,27 +19,6 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 constexpr int threads = 256;
 constexpr int each = 4;  ///< elements of a column that a thread copies
-
-/// `to` (order x order) = the n x n matrix `from`, continued by an identity. A block takes 256 elements of a
-/// column.
-template <class T>
-__global__ void __launch_bounds__(threads)
-    continue_by_identity(const T* from, std::int64_t ld, int n, T* to, int order) {
-  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  const int column = static_cast<int>(blockIdx.y);
-  if (row >= order) return;
-  T value = row == column ? T(1) : T(0);
-  if (row < n && column < n) value = from[row + column * ld];
-  to[row + column * static_cast<std::int64_t>(order)] = value;
-}
-
-/// The same, launched.
-template <class T>
-void continue_matrix(Context& context, const T* from, std::int64_t ld, int n, T* to, int order) {
-  context.stage("copy");
-  const dim3 grid(static_cast<unsigned>((order + threads - 1) / threads), static_cast<unsigned>(order));
-  simt::launch(context, continue_by_identity<T>, grid, dim3(threads), 0, from, ld, n, to, order);
-}
 
 /// The triangles on U's diagonal, upside down. Row i of U right of the diagonal, divided by the diagonal's
 /// element, goes to row order - 1 - i of `turned` (order x 256). That row is in block number (order - 1 - i)
@@ -115,7 +95,7 @@ struct UpperSolve {
   Context& context;
   const T* u;
   std::int64_t ldu;
-  int order;  ///< of U, a multiple of 32
+  int order;  ///< of U
   T* b;
   std::int64_t ldb;
   int columns;
@@ -146,7 +126,8 @@ struct UpperSolve {
     const int middle = first + upper;
     solve(middle, lower);
     int begin = inverts ? middle : 0;
-    if (inverts && multiply_triangle(first, middle, lower)) begin += lower;
+    // One row of tiles would leave most of the GPU idle.
+    if (inverts && upper > 64 && multiply_triangle(first, middle, lower)) begin += lower;
     if (begin < columns) {
       lu::subtract_product(context, products, upper, columns - begin, lower, u + first + middle * ldu, ldu,
                            b + middle + begin * ldb, ldb, b + first + begin * ldb, ldb);

@@ -14,7 +14,7 @@ constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
 }
 
 /// n pivots, what LU asks for, reciprocals of U's diagonal, these elements and a matrix; a second one where n
-/// is no multiple of 64.
+/// is no multiple of 16.
 inline std::size_t geinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::whole_order(n);
   return workspace_piece(order, sizeof(int)) + lu::workspace_bytes(order, element) +

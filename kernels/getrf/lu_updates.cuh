@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(1024)
 /// B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution. A block
 /// takes `Columns` columns, a thread a row of these in registers. Turned: B upside down, row r at b - r, and
 /// multiplied by scale[-r] before.
-/// @pre blockDim.x == rows, a multiple of 32
+/// @pre blockDim.x is the least multiple of 32 that is not less than rows
 template <class T, int Columns, bool Turned = false>
 __global__ void __launch_bounds__(solve_rows)
     substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert,
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(solve_rows)
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 32; ++k) factor[k] = own_row[(k < rows ? k : rows - 1) * ldl];
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < 32; ++k) factor[k] = warp > 0 || k < lane ? -factor[k] : T(0);
+  for (int k = 0; k < 32; ++k) factor[k] = inside && (warp > 0 || k < lane) ? -factor[k] : T(0);
   GAUSSWEEP_ROLLED
   for (int first = 0; first < rows; first += 32) {
     const int owner = first / 32;
@@ -240,7 +240,9 @@ __global__ void __launch_bounds__(solve_rows)
       }
     }
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < 32; ++k) factor[k] = warp > owner + 1 || k < lane ? -next[k] : T(0);
+    for (int k = 0; k < 32; ++k) {
+      factor[k] = inside && (warp > owner + 1 || k < lane) ? -next[k] : T(0);
+    }
   }
   GAUSSWEEP_UNROLL
   for (int c = 0; c < Columns; ++c) {

@@ -44,6 +44,7 @@ class RecursiveLu {
         a_(a),
         lda_(lda),
         n_(static_cast<int>(n)),
+        whole_(n_ - beyond_blocks(n_)),
         pivots_(pivots),
         info_(info) {
     int* const ints = workspace.take<int>((2 + 2 * levels) * n);
@@ -60,10 +61,10 @@ class RecursiveLu {
     context_.stage("start");
     simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, rows_at_, n_);
     if (a_ != given_) {
-      copy_matrix(context_, given_, ld_given_, a_, lda_, n_, static_cast<int>(lda_), n_);
+      copy_matrix<T>(context_, {given_, ld_given_, n_}, a_, lda_, static_cast<int>(lda_), n_);
     }
     factor(0, n_);
-    if (a_ != given_) copy_matrix(context_, a_, lda_, given_, ld_given_, n_, n_, n_);
+    if (a_ != given_) copy_matrix<T>(context_, {a_, lda_, n_}, given_, ld_given_, n_, n_);
   }
   /// The same with Products.
   void factor(Products& products) {
@@ -110,11 +111,19 @@ class RecursiveLu {
     return std::max(64, panels * panel_columns(row));
   }
 
+  /// Columns at the end that belong to the last block. As a part of their own they would take as many
+  /// launches as that.
+  int beyond_blocks(int n) const {
+    const int block = block_columns(n - 1), beyond = n % block;
+    return preconditions || n < block || beyond > block / 8 ? 0 : beyond;
+  }
+
   /// Columns [first, first + count), from row `first` down.
   void factor(int first, int count) {
-    if (count <= block_columns(first)) return factor_block(first, count);
+    const int whole = std::min(first + count, whole_) - first;
+    if (whole <= block_columns(first)) return factor_block(first, count);
     int half = 32;
-    while (2 * half < count) half *= 2;
+    while (2 * half < whole) half *= 2;
     const int right = first + half;
     const int rest = count - half;
     factor(first, half);
@@ -157,9 +166,10 @@ class RecursiveLu {
   }
 
   /// Which of each pair of permutations is in use in column j.
-  static unsigned parities_of(int j) {
+  unsigned parities_of(int j) const {
     unsigned parities = 0;
-    for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(j / (64 << i) % 2) << i;
+    const int column = std::min(j, whole_ - 1);
+    for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(column / (64 << i) % 2) << i;
     return parities;
   }
 
@@ -269,6 +279,7 @@ class RecursiveLu {
   T* a_;  // the given matrix, or its copy
   std::int64_t lda_;
   int n_;
+  int whole_;  // columns but for those beyond the last block
   int* pivots_;
   int* info_;
   Exchanges exchanges_{};

@@ -22,7 +22,7 @@ void poinv_cusolver(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("potri");
   vendor::potri(handles, Uplo::lower, n, op.a.data, op.a.ld);
   context.stage("mirror");
-  mirror_triangle(context, Uplo::lower, op.a);
+  mirror_triangle(context, Uplo::lower, op.a, op.a);
 }
 
 GAUSSWEEP_INSTANTIATE(poinv_cusolver)

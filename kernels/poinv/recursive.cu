@@ -24,46 +24,55 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// Cholesky's factor, and where it is: in the matrix or, continued by an identity, in the workspace.
+/// `mirrored`: its transpose is in the other triangle.
 template <class T>
-void factor(Context& context, MatrixView<T> a, int* info, Workspace& workspace, bool mirrored) {
+MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrored) {
 #ifdef __CUDACC__
   if (!simt::has_clusters(context)) {
+    const std::int64_t order = levels::whole_order(op.shape.n);
+    MatrixView<T> a = op.a;
+    if (order != op.shape.n) {
+      a = {op.workspace.template take<T>(order * order), order, order, order};
+      const int whole = static_cast<int>(order);
+      lu::copy_matrix<T>(context, {op.a.data, op.a.ld, static_cast<int>(op.shape.n), true}, a.data, order,
+                         whole, whole);
+    }
     context.stage("potrf");
-    return vendor::potrf(vendor_handles(context), Uplo::lower, a.rows, a.data, a.ld, info);
+    vendor::potrf(vendor_handles(context), Uplo::lower, order, a.data, a.ld, op.info);
+    return a;
   }
 #endif
   Shape shape;
-  shape.n = a.rows;
-  tiles::RecursiveCholesky<T> cholesky(context, shape, a.data, a.ld, info, workspace);
-  cholesky.factor();
-  if (mirrored) cholesky.mirror();
+  shape.n = op.shape.n;
+  tiles::RecursiveCholesky<T> cholesky(context, shape, op.a.data, op.a.ld, op.info, op.workspace);
+  return mirrored ? cholesky.factor_and_mirror() : cholesky.factor_where_it_is();
 }
 
-/// The factor, order x order and ld apart, and the inverse in its place.
+/// The inverse in the place of the factor, of which the first `order` rows and columns count.
 template <class T>
 struct Inverse {
   Context& context;
-  T* x;
-  std::int64_t ld;
+  MatrixView<T> x;
   int order;
   T* triangle;     ///< order x order elements of workspace
   T* elements;     ///< geinv_recursive_elements(order)
   T* reciprocals;  ///< order
 
   void by_levels() {
-    levels::TriangleInverse<T>(context, {x, ld, order, true, false}, order, elements)
+    levels::TriangleInverse<T>(context, {x.data, x.ld, order, true, false}, order, elements)
         .invert(triangle, order, nullptr);
-    levels::TriangleSquare<T>(context, triangle, order, order, x, ld).multiply();
+    levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();
   }
   /// @pre the factor's transpose is in the other triangle
   void by_substitution() {
-    inverse::continue_matrix(context, x, ld, 0, triangle, order);
-    inverse::UpperSolve<T, lu::NoProducts> solve{context, x,     ld,       order,       triangle,
-                                                 order,   order, elements, reciprocals, nullptr};
+    lu::copy_matrix<T>(context, {x.data, x.ld, 0}, triangle, order, order, order);  // the identity
+    inverse::UpperSolve<T, lu::NoProducts> solve{context, x.data, x.ld,     order,       triangle,
+                                                 order,   order,  elements, reciprocals, nullptr};
     solve.inverts = true;
     solve.solve();
     context.stage("square");
-    levels::square_by_large_tiles(context, levels::square_of_upper(triangle, order, order, x, ld),
+    levels::square_by_large_tiles(context, levels::square_of_upper(triangle, order, order, x.data, x.ld),
                                   levels::many_of_square);
   }
 };
@@ -72,25 +81,19 @@ struct Inverse {
 
 template <class T>
 void poinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
-  const int n = static_cast<int>(op.shape.n);
-  const int order = static_cast<int>(levels::whole_order(n));
-  const auto matrix = static_cast<std::int64_t>(order) * order;
-  T* const triangle = op.workspace.template take<T>(matrix);
+  const int order = static_cast<int>(levels::whole_order(op.shape.n));
+  T* const triangle = op.workspace.template take<T>(static_cast<std::int64_t>(order) * order);
   T* const elements = op.workspace.template take<T>(geinv_recursive_elements(order));
   T* const reciprocals = op.workspace.template take<T>(order);
-  T* const x = order == n ? op.a.data : op.workspace.template take<T>(matrix);
-  const std::int64_t ld = order == n ? op.a.ld : order;
-  if (order != n) inverse::continue_matrix(context, op.a.data, op.a.ld, n, x, order);
   const bool substitutes = std::is_same_v<T, double> && simt::has_clusters(context);
-  factor<T>(context, {x, order, order, ld}, op.info, op.workspace, substitutes);
-  Inverse<T> inverse{context, x, ld, order, triangle, elements, reciprocals};
+  const MatrixView<T> x = factor(context, op, substitutes);
+  Inverse<T> inverse{context, x, order, triangle, elements, reciprocals};
   if constexpr (std::is_same_v<T, double>) {
     if (substitutes) inverse.by_substitution();
   }
   if (!substitutes) inverse.by_levels();
-  if (order != n) lu::copy_matrix(context, x, ld, op.a.data, op.a.ld, n, n, n);
   context.stage("mirror");
-  mirror_triangle(context, Uplo::lower, op.a);
+  mirror_triangle(context, Uplo::lower, x, op.a);
 }
 
 GAUSSWEEP_INSTANTIATE(poinv_recursive)

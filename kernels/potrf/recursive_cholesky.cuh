@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/getrf/copy_columns.cuh"
 #include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/potrf/tile_chain.cuh"
 #include "kernels/potrf/triangle_copy.cuh"
@@ -66,7 +67,7 @@ class RecursiveCholesky {
   /// Asynchronous on the device's stream.
   void factor() {
     factor_own();
-    if (a_ != given_) copy(given_, ld_given_, shape_.uplo, true);
+    if (a_ != given_) copy(true);
   }
   /// The same with Updates. After every launch but the last, go_on(columns that are final) is whether it is
   /// worth while to go on. False where it was not.
@@ -76,14 +77,20 @@ class RecursiveCholesky {
     factor();
     return !given_up_;
   }
-  /// The same, and its transpose in the other triangle; where they are: in the matrix or in the workspace.
-  MatrixView<T> factor_and_mirror() {
+  /// The same, but a copy is not copied back. Where the factor is: in the matrix or, continued by an identity
+  /// to whole tiles, in the workspace.
+  MatrixView<T> factor_where_it_is() {
     factor_own();
+    return {a_, n_, n_, lda_};
+  }
+  /// The same, and its transpose in the other triangle.
+  MatrixView<T> factor_and_mirror() {
+    const MatrixView<T> both = factor_where_it_is();
     mirror();
-    return {a_, shape_.n, shape_.n, lda_};
+    return both;
   }
   /// After `factor`, its transpose in the other triangle. @pre no copy was factored
-  void mirror() { copy(a_, lda_, Uplo::upper, true); }
+  void mirror() { copy_by_squares(a_, lda_, n_, Uplo::upper, true, nullptr); }
 
  private:
   static constexpr bool by_vendor = std::is_same_v<Updates, NoUpdates>;
@@ -100,7 +107,7 @@ class RecursiveCholesky {
       simt::launch(context_, scale_diagonal<T>, dim3(static_cast<unsigned>((shape_.n + 255) / 256)),
                    dim3(256), 0, given_, ld_given_, static_cast<int>(shape_.n), scale_);
     }
-    if (a_ != given_) copy(given_, ld_given_, shape_.uplo, false);
+    if (a_ != given_) copy(false);
     constexpr bool in_double = sizeof(T) == sizeof(double);
     const auto given_or = [](int given, int otherwise) { return given > 0 ? given : otherwise; };
     const int panel = given_or(widths_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
@@ -108,13 +115,23 @@ class RecursiveCholesky {
     factor(0, n_);
   }
 
-  /// The triangle `uplo` of a matrix to ours, or back.
-  void copy(T* matrix, std::int64_t ld, Uplo uplo, bool back) {
+  /// The given triangle to ours, or back.
+  void copy(bool back) {
+    const int n = static_cast<int>(shape_.n);
+    if (shape_.uplo == Uplo::upper || scale_ != nullptr) {
+      copy_by_squares(given_, ld_given_, n, shape_.uplo, back, scale_);
+    } else if (back) {
+      lu::copy_matrix<T>(context_, {a_, lda_, n, true}, given_, ld_given_, n, n);
+    } else {
+      lu::copy_matrix<T>(context_, {given_, ld_given_, n, true}, a_, lda_, n_, n_);
+    }
+  }
+  /// The same of a matrix of order n, which may have to be turned or scaled.
+  void copy_by_squares(T* matrix, std::int64_t ld, int n, Uplo uplo, bool back, const T* scale) {
     context_.stage("copy");
     const auto blocks = static_cast<unsigned>(n_ / 32);
-    simt::launch(context_, copy_triangle<T>, dim3(blocks, blocks), dim3(256), 0, matrix, ld,
-                 static_cast<int>(shape_.n), uplo == Uplo::upper, a_, lda_, back,
-                 matrix == given_ ? scale_ : nullptr);
+    simt::launch(context_, copy_triangle<T>, dim3(blocks, blocks), dim3(256), 0, matrix, ld, n,
+                 uplo == Uplo::upper, a_, lda_, back, scale);
   }
 
   /// Columns [first, first + count), from row `first` down.

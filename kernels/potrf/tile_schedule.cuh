@@ -25,15 +25,17 @@ __host__ __device__ constexpr int sum_up_to(int count) {
 
 /// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
 ///
-/// The last columns, which have `rows_of_tail` rows at most, are the tail. Their operations do not keep all
-/// blocks at work. So no task there waits for an update: diagonals and panels subtract all products from the
-/// tail's first column on.
+/// The last columns, which have `rows_of_tail` rows or up to half a group more or less, are the tail. Their
+/// operations do not keep all blocks at work. So no task there waits for an update: diagonals and panels
+/// subtract all products from the tail's first column on.
 /// @tparam Together groups of columns that an update of far ones subtracts at once
 template <int Together>
 class Schedule {
  public:
   __host__ __device__ Schedule(int rows, int columns, int rows_of_tail)
-      : rows_(rows), columns_(columns), tail_((max_of(rows - rows_of_tail, 0) + group - 1) / group * group) {
+      : rows_(rows),
+        columns_(columns),
+        tail_(max_of(rows - rows_of_tail + group / 2 - 1, 0) / group * group) {
     begin_step();
   }
 

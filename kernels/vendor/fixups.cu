@@ -44,7 +44,7 @@ constexpr int tile_columns = 8;  ///< at once
 
 /// A block a tile of the triangle `uplo`, which it turns in shared memory: whole lines are read and written.
 template <class T>
-__global__ void mirror_kernel(Uplo uplo, MatrixView<T> a) {
+__global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
   __shared__ T there[tile][tile + 1];
   const bool lower = uplo == Uplo::lower;
   if (lower ? blockIdx.x < blockIdx.y : blockIdx.x > blockIdx.y) return;
@@ -52,12 +52,15 @@ __global__ void mirror_kernel(Uplo uplo, MatrixView<T> a) {
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * tile;
   const int t = static_cast<int>(threadIdx.x);
   for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
-    if (row + t < a.rows && column + c < a.cols) there[c][t] = a.data[row + t + (column + c) * a.ld];
+    const std::int64_t i = row + t, j = column + c;
+    if (i >= to.rows || j >= to.cols) continue;
+    there[c][t] = from.data[i + j * from.ld];
+    if (from.data != to.data && (lower ? i >= j : i <= j)) to.data[i + j * to.ld] = there[c][t];
   }
   __syncthreads();
   for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
     const std::int64_t i = column + t, j = row + c;  // of the other triangle
-    if (i < a.rows && j < a.cols && (lower ? i < j : i > j)) a.data[i + j * a.ld] = there[t][c];
+    if (i < to.rows && j < to.cols && (lower ? i < j : i > j)) to.data[i + j * to.ld] = there[t][c];
   }
 }
 
@@ -110,9 +113,9 @@ void find_zero_diagonals(Context& context, MatrixView<T> a, int* infos, std::int
 }
 
 template <class T>
-void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> a) {
-  const auto tiles = static_cast<unsigned>((a.rows + tile - 1) / tile);
-  simt::launch(context, mirror_kernel<T>, dim3(tiles, tiles), dim3(tile, tile_columns), 0, uplo, a);
+void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
+  const auto tiles = static_cast<unsigned>((to.rows + tile - 1) / tile);
+  simt::launch(context, mirror_kernel<T>, dim3(tiles, tiles), dim3(tile, tile_columns), 0, uplo, from, to);
 }
 
 template <class T>
@@ -134,8 +137,8 @@ template void find_zero_diagonal<float>(Context&, MatrixView<float>, int*);
 template void find_zero_diagonal<double>(Context&, MatrixView<double>, int*);
 template void find_zero_diagonals<float>(Context&, MatrixView<float>, int*, std::int64_t);
 template void find_zero_diagonals<double>(Context&, MatrixView<double>, int*, std::int64_t);
-template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>);
-template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>);
+template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixView<float>);
+template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
 template void point_at<float>(Context&, float**, float*, std::int64_t, std::int64_t);
 template void point_at<double>(Context&, double**, double*, std::int64_t, std::int64_t);
 template void set_identity<float>(Context&, MatrixView<float>);

@@ -13,9 +13,9 @@
   /** The same of `batch` matrices side by side, with an info each. */                              \
   template <class T>                                                                                \
   void find_zero_diagonals(Context& context, MatrixView<T> a, int* infos, std::int64_t batch);      \
-  /** Copies the triangle `uplo` of a square matrix to the other one. */                            \
+  /** Both triangles of `to` become the triangle `uplo` of the first rows and columns of `from`. */ \
   template <class T>                                                                                \
-  void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> a);                               \
+  void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to);          \
   /** a = I. */                                                                                     \
   template <class T>                                                                                \
   void set_identity(Context& context, MatrixView<T> a);                                             \

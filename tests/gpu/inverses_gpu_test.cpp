@@ -59,11 +59,11 @@ TEST_P(InversesOnGpu, OddOrdersAreRight) {
 }
 
 // 1088 and 2112: a last pair of one block of 64. 1024, 2048, 4160: products of the vendor's over one strip
-// and several. 1500 and 4101: in a copy.
+// and several. 1025, 1500 and 4101: in a copy. 1040 and 2064: 16 rows beyond equal halves.
 TEST_P(InversesOnGpu, LargerOnesAreTheVendors) {
   Context context(*device);
   const Problem problem = Problem::named(GetParam().problem);
-  for (const std::int64_t n : {1024, 1088, 1500, 2048, 2112, 4101, 4160}) {
+  for (const std::int64_t n : {1024, 1025, 1040, 1088, 1500, 2048, 2064, 2112, 4101, 4160}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       if (uplo == Uplo::upper && problem != Problem::named("trtri")) continue;
       SCOPED_TRACE(testing::Message() << "n = " << n);

@@ -38,10 +38,12 @@ TEST_P(RecursiveLuSizes, FactorsAreTheVendors) {
   EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference).largest, 1e-9);
 }
 
-// 1300: exchanges of more than 512 rows. 2100: a rest that is narrower than its place in the recursion. 4200:
-// two rows a thread. 8200 and 16500: panels of 16 and 8 columns, and the change to wider ones within a block.
-// 4101, 4200, 8200 and 16500: in a copy; 8192: not.
-INSTANTIATE_TEST_SUITE_P(All, RecursiveLuSizes, testing::Values(1300, 2100, 4101, 4200, 8192, 8200, 16500));
+// 1300: exchanges of more than 512 rows. 1100, 2100 and 4101: columns beyond the last block of 1024. 2300: a
+// rest that is narrower than its place in the recursion. 4200: two rows a thread. 8200 and 16500: panels of
+// 16 and 8 columns, and the change to wider ones within a block. 4101, 4200, 8200 and 16500: in a copy; 8192:
+// not.
+INSTANTIATE_TEST_SUITE_P(All, RecursiveLuSizes,
+                         testing::Values(1100, 1300, 2100, 2300, 4101, 4200, 8192, 8200, 16500));
 
 /// Panels that do what the one before left to do, in their own columns and beside them in those further on:
 /// small enough for compute-sanitizer, with clusters of 2 and of 4 blocks.

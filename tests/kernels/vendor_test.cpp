@@ -168,12 +168,18 @@ TYPED_TEST(Blas, Fixups) {
         for (std::int64_t j = 0; j < n; ++j) {
           for (std::int64_t i = 0; i < n; ++i) a(i, j) = static_cast<T>(100 * i + j);
         }
-        emulated::mirror_triangle(context, uplo, view(a));
+        emulated::mirror_triangle(context, uplo, view(a), view(a));
         for (std::int64_t j = 0; j < n; ++j) {
           for (std::int64_t i = 0; i < n; ++i) {
             const auto low = std::min(i, j), high = std::max(i, j);
             ASSERT_EQ(a(i, j), uplo == Uplo::lower ? 100 * high + low : 100 * low + high);
           }
+        }
+        const std::int64_t less = std::max<std::int64_t>(n - 1, 1);  // the first rows and columns
+        HostMatrix<T> same(less, less);
+        emulated::mirror_triangle(context, uplo, view(a), view(same));
+        for (std::int64_t j = 0; j < less; ++j) {
+          for (std::int64_t i = 0; i < less; ++i) ASSERT_EQ(same(i, j), a(i, j));
         }
       }
       std::vector<int> pivots(n);
