@@ -1,6 +1,6 @@
 #pragma once
 /// Copies from global to shared memory that run beside what the thread does next; see simt.hpp. Part of
-/// cuda_launch.cuh. copy_pack: only in kernels for compute capability 8.0 or more.
+/// cuda_launch.cuh. copy_pack, copy_pack_by_l1: only in kernels for compute capability 8.0 or more.
 
 #include <cuda_runtime.h>
 
@@ -10,6 +10,15 @@ namespace gaussweep::cuda::simt {
 __device__ __forceinline__ void copy_pack(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(__cvta_generic_to_global(global))
+               : "memory");
+#endif
+}
+/// The same by way of the L1 cache, from which other blocks of the multiprocessor may read it too.
+__device__ __forceinline__ void copy_pack_by_l1(void* shared, const void* global) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),
                "l"(__cvta_generic_to_global(global))
                : "memory");

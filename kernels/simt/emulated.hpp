@@ -71,6 +71,9 @@ void store_release(T* p, std::common_type_t<T> value) {
 inline void copy_pack(void* shared, const void* global) {
   std::memcpy(shared, global, 16);
 }
+inline void copy_pack_by_l1(void* shared, const void* global) {
+  copy_pack(shared, global);
+}
 template <class T>
 void copy_or_zero(T* shared, const T* global, bool there) {
   *shared = there ? *global : T(0);

@@ -12,7 +12,8 @@
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
-///   simt::copy_pack, copy_or_zero, end_copy_group, await_copy_groups<Later>    copies to shared memory
+///   simt::copy_pack, copy_pack_by_l1, copy_or_zero, end_copy_group, await_copy_groups<Later>    copies to
+///                                      shared memory
 ///   simt::multiprocessors(context), simt::max_shared_bytes(context), simt::has_clusters(context)
 ///   GAUSSWEEP_UNROLL                   before a loop over an array that is to stay in registers
 ///   GAUSSWEEP_ROLLED                   before a loop that is to stay one

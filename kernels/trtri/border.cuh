@@ -21,7 +21,7 @@ struct Border {
   std::int64_t ld;
   T* x;  ///< its inverse, where X and Y are; zeros are in the other triangle of X
   std::int64_t ldx;
-  T* lines;   ///< order x width() elements: L, or U Y, its rows side by side
+  T* lines;   ///< order x width() elements for L, or U Y, its rows side by side
   int order;  ///< of X, a multiple of 16
   int rows;   ///< most_border at most
   bool lower;
@@ -32,16 +32,17 @@ struct Border {
   }
 };
 
-/// Fills `lines`; zeros beyond the border's rows.
+/// Fills `lines`.
 template <class T>
 __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   simt::griddepcontrol_wait();
   const int e = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int i = e % b.width(), k = e / b.width();
-  if (k >= b.order) return;
+  if (k >= b.order || i >= b.rows) return;
   T value = 0;
-  if (i < b.rows && b.lower) value = b.from[b.place(i, k, b.ld)];
-  if (i < b.rows && !b.lower) {
+  if (b.lower) {
+    value = b.from[b.place(i, k, b.ld)];
+  } else {
     const T* const y = b.x + b.order * b.ldx + b.order + i * b.ldx;
     for (int l = 0; l <= i; ++l) value = std::fma(b.from[b.place(l, k, b.ld)], y[l], value);
   }
@@ -56,8 +57,9 @@ constexpr int border_warps = 16, border_columns = 16;  ///< of a block
 template <class T, int Parts>
 class BorderStep {
  public:
-  /// Inner indices of X are `inner` apart and its columns `across`; those of the lines 8 Parts and 1.
-  __device__ __forceinline__ void load(const T* x, std::int64_t inner, std::int64_t across, const T* lines) {
+  /// Inner indices of X are `inner` apart and its columns `across`. Those of the `count` lines are `apart`.
+  __device__ __forceinline__ void load(const T* x, std::int64_t inner, std::int64_t across, const T* lines,
+                                       std::int64_t apart, int count) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < own; ++k) {
@@ -68,7 +70,8 @@ class BorderStep {
       for (int p = 0; p < Parts; ++p) {
         GAUSSWEEP_UNROLL
         for (int r = 0; r < rows; ++r) {
-          lines_[k][p][r] = lines[index * (8 * Parts) + 8 * p + (of_double ? g : 2 * t + r)];
+          const int i = 8 * p + (of_double ? g : 2 * t + r);
+          lines_[k][p][r] = i < count ? lines[index * apart + i] : T(0);
         }
       }
     }
@@ -97,15 +100,17 @@ class BorderStep {
 };
 
 /// A block 16 columns of the border. Its warps share the inner indices. Those of the diagonal come last, as
-/// in levels.cuh.
+/// in levels.cuh. `turned`: the lines are in `lines`, and not where L is.
 template <class T, int Width>
-__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
+__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b, bool turned) {
   constexpr int parts = Width / 8, size = Width * border_columns;
   simt::griddepcontrol_wait();
   const int column = static_cast<int>(blockIdx.x) * border_columns;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
   const std::int64_t inner = b.lower ? 1 : b.ldx, across = b.lower ? b.ldx : 1;
+  const T* const lines = turned ? b.lines : b.from + b.order;
+  const std::int64_t apart = turned ? Width : b.ld;
   T sums[parts][4] = {};
   constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are on their way
   constexpr int share = 8 * at_once;
@@ -114,7 +119,8 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
     BorderStep<T, parts> step[count];
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) {
-      step[s].load(b.x + (k + 8 * s) * inner + column * across, inner, across, b.lines + (k + 8 * s) * Width);
+      step[s].load(b.x + (k + 8 * s) * inner + column * across, inner, across, lines + (k + 8 * s) * apart,
+                   apart, b.rows);
     }
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) step[s].add_to(sums);
@@ -161,13 +167,17 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
 template <class T>
 void add_border(Context& context, const Border<T>& border) {
   context.stage("border");
-  const int elements = border.order * border.width();
-  simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)), dim3(256),
-                     0, border);
+  // What is written must not be where others read.
+  const bool turned = !border.lower || border.from == border.x;
+  if (turned) {
+    const int elements = border.order * border.width();
+    simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)),
+                       dim3(256), 0, border);
+  }
   const auto multiply = [&](auto kernel) {
     simt::launch_early(context, kernel, dim3(static_cast<unsigned>(border.order / border_columns)),
                        dim3(32 * border_warps), sizeof(T) * border_warps * border_columns * border.width(),
-                       border);
+                       border, turned);
   };
   border.width() == 8 ? multiply(multiply_border<T, 8>) : multiply(multiply_border<T, 16>);
 }

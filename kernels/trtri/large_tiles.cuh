@@ -81,7 +81,7 @@ class LargeCopies {
         for (int along = 0; along < Piece::length; along += lanes * Pack) {
           double* const place = own + along + k * columns * Piece::stride;
           if constexpr (Pack == 2) {
-            simt::copy_pack(place, from + along);
+            simt::copy_pack_by_l1(place, from + along);
           } else {
             const int in_column = first + along, beside = column + k * columns;
             const bool wanted = Whole || (ByInner ? beside : in_column) < lines_;
