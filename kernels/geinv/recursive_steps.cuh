@@ -126,15 +126,15 @@ struct UpperSolve {
     const int middle = first + upper;
     solve(middle, lower);
     int begin = inverts ? middle : 0;
-    // One row of tiles would leave most of the GPU idle.
-    if (inverts && upper > 64 && multiply_triangle(first, middle, lower)) begin += lower;
+    if (inverts && multiply_triangle(first, middle, lower)) begin += lower;
     if (begin < columns) {
       lu::subtract_product(context, products, upper, columns - begin, lower, u + first + middle * ldu, ldu,
                            b + middle + begin * ldb, ldb, b + first + begin * ldb, ldb);
     }
     solve(first, upper);
   }
-  /// The same for the columns of the rows below that are a triangle, if there are tiles for it.
+  /// The same for the columns of the rows below that are a triangle, if there are tiles for it. One row of
+  /// tiles would leave most of the GPU idle.
   bool multiply_triangle(int first, int middle, int lower) {
     if constexpr (std::is_same_v<T, double>) {
       levels::LevelProduct<T> p{};
@@ -148,7 +148,7 @@ struct UpperSolve {
       p.columns = p.last_columns = p.inner = lower;
       p.counts = levels::Inner::up_to_columns;
       p.factor = -1;
-      if (!levels::can_be_large(context)) return false;
+      if (p.rows <= 64 || !levels::can_be_large(context)) return false;
       context.stage("product");
       levels::multiply_by_large_tiles(context, p, 1, levels::many_of_level);
       return true;

@@ -99,8 +99,8 @@ class LargeCopies {
   int lines_, inner_, step_;
 };
 
-/// The ring of pieces in shared memory, and its barriers behind it. More pieces gain nothing: copies of one
-/// element want the L1 cache, which is what shared memory leaves.
+/// The ring of pieces in shared memory, and its barriers behind it. More pieces gain nothing: copies
+/// go through the L1 cache, which is what shared memory leaves.
 template <int Order, bool Square>
 struct LargeRing {
   using A = LargePiece<false, Order>;
