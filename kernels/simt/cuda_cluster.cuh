@@ -136,6 +136,13 @@ __device__ __forceinline__ void load_pack(unsigned address, unsigned* value) {
                : "r"(address)
                : "memory");
 }
+/// The same from another block's shared memory, at an address by map_shared_rank.
+__device__ __forceinline__ void load_pack_there(unsigned address, double* value) {
+  asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
+               : "=d"(value[0]), "=d"(value[1])
+               : "r"(address)
+               : "memory");
+}
 __device__ __forceinline__ void store_pack(unsigned address, const double* value) {
   asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(address), "d"(value[0]), "d"(value[1]) : "memory");
 }

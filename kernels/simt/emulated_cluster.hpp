@@ -91,6 +91,9 @@ template <class T>
 void load_pack(unsigned address, T* value) {
   std::memcpy(value, detail::at_address(address), 16);
 }
+inline void load_pack_there(unsigned address, double* value) {
+  load_pack(address, value);
+}
 template <class T>
 void store_pack(unsigned address, const T* value) {
   std::memcpy(detail::at_address(address), value, 16);

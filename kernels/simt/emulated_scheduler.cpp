@@ -134,6 +134,7 @@ class Scheduler {
  private:
   void run_cluster();
   void run_thread(Worker& self, unsigned index);
+  void open_cluster();
   bool next_round();
   Fiber& successor();
   void wait();
@@ -158,7 +159,8 @@ class Scheduler {
   unsigned current_ = 0;      // the thread that runs
   std::size_t returned_ = 0;
   std::size_t at_cluster_ = 0;  // threads that have arrived at its barrier
-  unsigned cluster_generation_ = 0;
+  std::size_t absent_ = 0;      // and that have returned instead
+  unsigned cluster_generation_ = 1;
   int fruitless_ = 0;
   std::exception_ptr failure_;
 };
@@ -215,13 +217,16 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
 }
 
 void Scheduler::run_cluster() {
-  for (Thread& thread : threads_) thread.state = State::unstarted;
+  for (Thread& thread : threads_) {
+    thread.state = State::unstarted;
+    thread.cluster_generation = 0;
+  }
   warps_.assign((threads_.size() + 31) / 32, Warp{~0u, 0});
   if (threads_.size() % 32 != 0) warps_.back().present = (1u << threads_.size() % 32) - 1;
   next_ = in_order_;
   round_.clear();
-  position_ = returned_ = at_cluster_ = 0;
-  cluster_generation_ = 0;
+  position_ = returned_ = at_cluster_ = absent_ = 0;
+  cluster_generation_ = 1;
   fruitless_ = 0;
   progress = true;
   polled = nullptr;
@@ -307,6 +312,8 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
   thread.state = State::returned;
   ++returned_;
   progress = true;
+  if (thread.cluster_generation != cluster_generation_) ++absent_;
+  open_cluster();
   Warp& warp = warps_[index / 32];
   warp.present &= ~(1u << index % 32);
   // Lanes that waited for this one need not any more.
@@ -358,8 +365,15 @@ __attribute__((always_inline)) inline void Scheduler::wait_for_others(Site site)
 
 void Scheduler::arrive_at_cluster() {
   threads_[current_].cluster_generation = cluster_generation_;
-  if (++at_cluster_ < threads_.size()) return;
+  ++at_cluster_;
+  open_cluster();
+}
+
+/// Once all threads that have not returned are there.
+void Scheduler::open_cluster() {
+  if (at_cluster_ == 0 || at_cluster_ + absent_ < threads_.size()) return;
   at_cluster_ = 0;
+  absent_ = returned_;
   ++cluster_generation_;
   progress = true;
 }

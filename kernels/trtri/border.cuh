@@ -21,7 +21,7 @@ struct Border {
   std::int64_t ld;
   T* x;  ///< its inverse, where X and Y are; zeros are in the other triangle of X
   std::int64_t ldx;
-  T* lines;   ///< order x width() elements for L, or U Y, its rows side by side
+  T* lines;   ///< order x width() elements for L, its rows side by side
   int order;  ///< of X, a multiple of 16
   int rows;   ///< most_border at most
   bool lower;
@@ -38,18 +38,18 @@ __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   simt::griddepcontrol_wait();
   const int e = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int i = e % b.width(), k = e / b.width();
-  if (k >= b.order || i >= b.rows) return;
-  T value = 0;
-  if (b.lower) {
-    value = b.from[b.place(i, k, b.ld)];
-  } else {
-    const T* const y = b.x + b.order * b.ldx + b.order + i * b.ldx;
-    for (int l = 0; l <= i; ++l) value = std::fma(b.from[b.place(l, k, b.ld)], y[l], value);
-  }
-  b.lines[e] = value;
+  if (k < b.order && i < b.rows) b.lines[e] = b.from[b.place(i, k, b.ld)];
 }
 
 constexpr int border_warps = 16, border_columns = 16;  ///< of a block
+
+/// Elements of a matrix: rows are `down` apart and columns `across`.
+template <class T>
+struct Strided {
+  const T* data;
+  std::int64_t down, across;
+  __device__ __forceinline__ const T& operator()(int i, int j) const { return data[i * down + j * across]; }
+};
 
 /// A step of eight inner indices: sums of 16 columns of X and of 8 Parts rows of the border, by a warp. This
 /// is what a lane loads: in double a fragment for the tensor cores, in float all that its own sums want. A
@@ -57,21 +57,21 @@ constexpr int border_warps = 16, border_columns = 16;  ///< of a block
 template <class T, int Parts>
 class BorderStep {
  public:
-  /// Inner indices of X are `inner` apart and its columns `across`. Those of the `count` lines are `apart`.
-  __device__ __forceinline__ void load(const T* x, std::int64_t inner, std::int64_t across, const T* lines,
-                                       std::int64_t apart, int count) {
+  /// Inner indices from k on of X's columns from `column` on and of `count` lines.
+  __device__ __forceinline__ void load(const Strided<T>& x, int column, const Strided<T>& lines, int count,
+                                       int k) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < own; ++k) {
-      const int index = of_double ? t + 4 * k : k;
+    for (int o = 0; o < own; ++o) {
+      const int inner = k + (of_double ? t + 4 * o : o);
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < 2; ++c) x_[k][c] = x[index * inner + (g + 8 * c) * across];
+      for (int c = 0; c < 2; ++c) x_[o][c] = x(inner, column + g + 8 * c);
       GAUSSWEEP_UNROLL
       for (int p = 0; p < Parts; ++p) {
         GAUSSWEEP_UNROLL
         for (int r = 0; r < rows; ++r) {
           const int i = 8 * p + (of_double ? g : 2 * t + r);
-          lines_[k][p][r] = i < count ? lines[index * apart + i] : T(0);
+          lines_[o][p][r] = i < count ? lines(i, inner) : T(0);
         }
       }
     }
@@ -108,9 +108,11 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   const int column = static_cast<int>(blockIdx.x) * border_columns;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
-  const std::int64_t inner = b.lower ? 1 : b.ldx, across = b.lower ? b.ldx : 1;
-  const T* const lines = turned ? b.lines : b.from + b.order;
-  const std::int64_t apart = turned ? Width : b.ld;
+  const Strided<T> x = b.lower ? Strided<T>{b.x, 1, b.ldx} : Strided<T>{b.x, b.ldx, 1};
+  Strided<T> lines{b.lines, 1, Width};
+  if (!turned) {
+    lines = b.lower ? Strided<T>{b.from + b.order, 1, b.ld} : Strided<T>{b.from + b.order * b.ld, b.ld, 1};
+  }
   T sums[parts][4] = {};
   constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are on their way
   constexpr int share = 8 * at_once;
@@ -118,10 +120,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
     constexpr int count = decltype(steps)::value;
     BorderStep<T, parts> step[count];
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < count; ++s) {
-      step[s].load(b.x + (k + 8 * s) * inner + column * across, inner, across, lines + (k + 8 * s) * apart,
-                   apart, b.rows);
-    }
+    for (int s = 0; s < count; ++s) step[s].load(x, column, lines, b.rows, k + 8 * s);
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) step[s].add_to(sums);
   };
@@ -152,12 +151,10 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   for (int e = thread; e < size; e += 32 * border_warps) {
     const int i = e % Width, j = e / Width;
     if (i >= b.rows) continue;
-    T value = shared[e];
-    if (b.lower) {
-      const T* const y = b.x + b.order * b.ldx + b.order + i;
-      value = 0;
-      for (int l = 0; l <= i; ++l) value = std::fma(y[l * b.ldx], shared[j * Width + l], value);
-    }
+    const T* const corner = b.x + b.order * (b.ldx + 1);
+    const Strided<T> y = b.lower ? Strided<T>{corner, 1, b.ldx} : Strided<T>{corner, b.ldx, 1};
+    T value = 0;
+    for (int l = 0; l <= i; ++l) value = std::fma(y(i, l), shared[j * Width + l], value);
     b.x[b.place(i, column + j, b.ldx)] = -value;
     b.x[b.lower ? column + j + (b.order + i) * b.ldx : b.order + i + (column + j) * b.ldx] = T(0);
   }
@@ -168,7 +165,7 @@ template <class T>
 void add_border(Context& context, const Border<T>& border) {
   context.stage("border");
   // What is written must not be where others read.
-  const bool turned = !border.lower || border.from == border.x;
+  const bool turned = border.from == border.x;
   if (turned) {
     const int elements = border.order * border.width();
     simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)),

@@ -5,6 +5,7 @@
 ///
 /// A block of twelve warps makes a tile. Four copy: they bring pieces of 16 inner indices to a ring in shared
 /// memory. Eight multiply, each half the tile's rows and a quarter of its columns, and wait for pieces alone.
+/// Where tiles are few, two blocks, a cluster, share the inner indices of one.
 /// An operand has its rows (of B the columns) or its inner indices one after another in memory; so it has in
 /// shared memory. A lane's two rows are neighbours, and so are its two columns in two fragments. So all loads
 /// are of two elements. The warps that copy leave registers to those that multiply. Needs compute capability
@@ -21,6 +22,8 @@ constexpr int large_depth = 16;  ///< inner indices of a piece
 /// Tiles of 128 x 128 from which these are faster: of a level, and of P P^T (one H100).
 constexpr int many_of_level = 200;
 constexpr int many_of_square = 528;
+/// Inner indices from which two blocks share each of few tiles of a level (one H200).
+constexpr int shared_of_level = 500;
 
 /// A piece of an operand in shared memory: `Lines` rows (of B columns), 16 inner indices.
 /// @tparam ByInner whether its inner indices are one after another in memory, and not its lines
@@ -162,6 +165,7 @@ class LargeProduct : LargeRing<Order, Square> {
         for (int e = 0; e < 4; ++e) sums_[m][n][e] = 0;
       }
     }
+    if (count == 0) return;
     simt::mbarrier_wait(full(0), 0);
     load_left(0, slot(0), 0, 0);
     GAUSSWEEP_UNROLL
@@ -179,6 +183,35 @@ class LargeProduct : LargeRing<Order, Square> {
       if (threadIdx.x % 32 == 0) simt::mbarrier_arrive(empty(here));
       here = next;
     }
+  }
+
+  /// By the warps that multiply, of both blocks that share a tile, after so many pieces: the second one's
+  /// sums become those of both.
+  __device__ __forceinline__ void join(int rank, int count) {
+    const unsigned place = simt::shared_address(memory_) + 16 * threadIdx.x;
+    const auto for_pairs_of_sums = [&](unsigned from, auto use) {
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < down * across * 2; ++k) {
+        use(from + k * 16 * 32 * large_multipliers, &sums_[k / 2 / across][k / 2 % across][k % 2 * 2]);
+      }
+    };
+    if (rank == 0) {
+      // All warps have read the last piece.
+      if (count > 0) simt::mbarrier_wait(empty((count - 1) % pieces), (count - 1) / pieces % 2);
+      for_pairs_of_sums(place, [](unsigned to, const double* pair) { simt::store_pack(to, pair); });
+    }
+    simt::cluster_arrive();
+    simt::cluster_wait();
+    if (rank == 1) {
+      for_pairs_of_sums(simt::map_shared_rank(place, 0), [](unsigned from, double* pair) {
+        double other[2];
+        simt::load_pack_there(from, other);
+        pair[0] += other[0];
+        pair[1] += other[1];
+      });
+    }
+    simt::cluster_arrive();  // what is read is there until then
+    simt::cluster_wait();
   }
 
   /// store(row, column, sum, sum of the next row) of all that the lane has.
@@ -266,20 +299,25 @@ class LargeProduct : LargeRing<Order, Square> {
 
 #endif
 
-/// A block a tile of C, of P P^T those that reach the diagonal or below.
-template <int Order, bool Square>
+/// One block, or two of a cluster, a tile of C, of P P^T those that reach the diagonal or below. Of two the
+/// second one has the later half of the inner indices.
+/// @tparam Sharers the blocks of a tile
+template <int Order, bool Square, int Sharers>
 __global__ void __launch_bounds__(large_threads, Order == 64 ? 2 : 1)
     multiply_large(LevelProduct<double> p, TileGrid<Order> grid) {
 #if GAUSSWEEP_CLUSTERS
   LargeProduct<Order, Square> product(simt::dynamic_shared<double>());
-  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
+  const int rank = static_cast<int>(blockIdx.x) % Sharers;
+  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x) / Sharers);
   __syncthreads();
   simt::griddepcontrol_wait();
   if (!tile.is_there() || (Square && tile.column > tile.row)) return;
-  const int count = tile.pieces(large_depth);
+  const int all = tile.pieces(large_depth), before = rank * (all / 2);
+  const int count = rank + 1 == Sharers ? all - before : all / 2;
   if (threadIdx.x >= 32 * large_multipliers) {
     simt::setmaxnreg_dec<40>();
-    const int first = tile.first(large_depth), step = tile.step(large_depth), inner = tile.end - first;
+    const int step = tile.step(large_depth), first = tile.first(large_depth) + before * step;
+    const int inner = tile.end - first;
     const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
     const double* const b =
         p.b + tile.pair * p.b_step + (Square ? tile.column + first * p.ldb : first + tile.column * p.ldb);
@@ -288,8 +326,12 @@ __global__ void __launch_bounds__(large_threads, Order == 64 ? 2 : 1)
     return;
   }
   simt::setmaxnreg_inc<Order == 64 ? 96 : 232>();
-  write_zeros(p, 0, tile, 32 * large_multipliers);
+  if (rank == 0) write_zeros(p, 0, tile, 32 * large_multipliers);
   product.add(count);
+  if constexpr (Sharers == 2) {
+    product.join(rank, count);
+    if (rank == 0) return;
+  }
 
   double* const c = p.c + tile.pair * p.c_step + tile.row + tile.column * p.ldc;
   const bool aligned = reinterpret_cast<std::uintptr_t>(c) % 16 == 0 && p.ldc % 2 == 0;
@@ -311,25 +353,34 @@ __global__ void __launch_bounds__(large_threads, Order == 64 ? 2 : 1)
 inline bool can_be_large(const Context& context) {
   return simt::has_clusters(context);
 }
-template <int Order, bool Square>
+template <bool Square, int Sharers, int Order>
 void launch_large(Context& context, const LevelProduct<double>& p, const TileGrid<Order>& grid) {
-  simt::launch_clusters(context, multiply_large<Order, Square>, 1, static_cast<unsigned>(grid.blocks()),
-                        dim3(large_threads), LargeRing<Order, Square>::bytes, p, grid);
+  simt::launch_clusters(context, multiply_large<Order, Square, Sharers>, Sharers,
+                        static_cast<unsigned>(grid.blocks()), dim3(large_threads),
+                        LargeRing<Order, Square>::bytes, p, grid);
 }
 template <bool Square>
-void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int many) {
+void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int many, int shared) {
   constexpr int all = 1 << 28;  // few run at once
-  const TileGrid<128> grid(p, pairs, all);
-  if (grid.blocks() >= many) return launch_large<128, Square>(context, p, grid);
-  launch_large<64, Square>(context, p, TileGrid<64>(p, pairs, simt::multiprocessors(context)));
+  const TileGrid<128> large(p, pairs, all);
+  if (large.blocks() >= many) return launch_large<Square, 1>(context, p, large);
+  TileGrid<64> grid(p, pairs, simt::multiprocessors(context));
+  const int tiles = grid.blocks();
+  // On one H200. Of a square's tiles half are there.
+  const bool few = Square ? 2 * tiles <= 7 * grid.wave : 6 * tiles <= 7 * grid.wave;
+  if (!few || p.inner < shared) return launch_large<Square, 1>(context, p, grid);
+  grid.wave /= 2;
+  launch_large<Square, 2>(context, p, grid);
 }
-/// `pairs` products in one launch, in tiles of 128 x 128 if there are so many. @pre can_be_large
-inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs, int many) {
-  launch_large<false>(context, p, pairs, many);
+/// `pairs` products in one launch, in tiles of 128 x 128 if there are so `many`. Two blocks share each of few
+/// tiles, if it has so many inner indices. @pre can_be_large
+inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs, int many,
+                                    int shared = shared_of_level) {
+  launch_large<false>(context, p, pairs, many, shared);
 }
 /// C = P P^T, its lower triangle, in one launch. @pre can_be_large
 inline void square_by_large_tiles(Context& context, const LevelProduct<double>& p, int many) {
-  launch_large<true>(context, p, 1, many);
+  launch_large<true>(context, p, 1, many, 0);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

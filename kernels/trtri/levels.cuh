@@ -33,7 +33,7 @@ struct Blocks {
     if (beyond == 0 || (beyond <= may && less % 32 == 0)) return {less, beyond};
     return {(order / count + 8) / 8 * 8, 0};
   }
-  /// A border takes two launches more, and room for its lines in the workspace of products.
+  /// A border takes one launch more, in place two, and room for its lines in the workspace of products.
   static constexpr int least_with_border = 1000;
 };
 
@@ -45,6 +45,7 @@ struct Ways {
   int strip;      ///< columns (or rows) of a strip of the vendor's products
   int large;      ///< such tiles from which products in double are large_tiles.cuh's, if possible
   int many;       ///< tiles of 128 x 128 from which these are used there
+  int shared = shared_of_level;  ///< inner indices from which two blocks may share a tile there
 
   /// The fastest ones on an H100, for a matrix.
   template <class T>
@@ -164,8 +165,8 @@ class TriangleInverse {
     if constexpr (sizeof(T) == sizeof(double)) {
       if (a_.count == 1 && tiles >= ways_.large && can_be_large(context_)) {
         context_.stage("product");
-        multiply_by_large_tiles(context_, right, pairs, ways_.many);
-        multiply_by_large_tiles(context_, left, pairs, ways_.many);
+        multiply_by_large_tiles(context_, right, pairs, ways_.many, ways_.shared);
+        multiply_by_large_tiles(context_, left, pairs, ways_.many, ways_.shared);
         return;
       }
     }

@@ -183,6 +183,35 @@ TEST_P(SimtCluster, BlocksHaveSharedMemoryAndBarriersOfTheirOwn) {
   }
 }
 
+/// Block 1 stores what block 0 has in its shared memory, by a warp each. The others are gone.
+__global__ void read_from_neighbour(double* data) {
+#if GAUSSWEEP_CLUSTERS
+  double* const own = simt::dynamic_shared<double>();
+  const unsigned place = simt::shared_address(own + 2 * threadIdx.x);
+  if (threadIdx.x >= 32) return;
+  if (simt::cluster_rank() == 0) {
+    own[2 * threadIdx.x] = threadIdx.x;
+    own[2 * threadIdx.x + 1] = 0.5;
+  }
+  simt::cluster_arrive();
+  simt::cluster_wait();
+  if (simt::cluster_rank() == 1) {
+    double pair[2];
+    simt::load_pack_there(simt::map_shared_rank(place, 0), pair);
+    data[threadIdx.x] = pair[0] + pair[1];
+  }
+  simt::cluster_arrive();
+  simt::cluster_wait();
+#endif
+}
+
+TEST_P(SimtCluster, ThreadsThatHaveReturnedAreNotWaitedFor) {
+  DeviceArray<double> data(*device, 32);
+  simt::launch_clusters(context, read_from_neighbour, 2, 1, dim3(96), 64 * sizeof(double), data.data());
+  const std::vector<double> seen = data.values();
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(seen[i], i + 0.5);
+}
+
 #ifndef __CUDACC__  // what is an error here is undefined on a GPU
 
 std::string error_of(Context& context, void (*kernel)(int), int argument) {

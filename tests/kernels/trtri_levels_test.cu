@@ -150,6 +150,14 @@ TEST_P(TrtriLevels, ByLargeTiles) {
   }
 }
 
+// Few tiles, each by two blocks: pairs of one, one below four, columns of odd length, one piece of them.
+TEST_P(TrtriLevels, ByLargeTilesThatAreShared) {
+  for (const bool lower : {true, false}) {
+    check_inverse<double>(context, 257, 257, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, 1 << 30, 1});
+    check_inverse<double>(context, 140, 160, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, 1 << 30, 1});
+  }
+}
+
 TEST_P(TrtriLevels, WithABorder) {
   for (const bool lower : {true, false}) {
     for (const int border : {1, 8, 9, 16}) {
