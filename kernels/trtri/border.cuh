@@ -21,18 +21,20 @@ struct Border {
   std::int64_t ld;
   T* x;  ///< its inverse, where X and Y are; zeros are in the other triangle of X
   std::int64_t ldx;
-  T* lines;   ///< order x width() elements for L, its rows side by side
+  T* lines;   ///< order x width() elements; L's, its rows side by side, if in_place()
   int order;  ///< of X, a multiple of 16
   int rows;   ///< most_border at most
   bool lower;
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
+  /// Whether what is written is where others read L.
+  __host__ __device__ bool in_place() const { return from == x; }
   /// Where row i of the border has its element k: that many elements from the triangle's first.
   __device__ std::int64_t place(int i, int k, std::int64_t apart) const {
     return lower ? order + i + k * apart : k + (order + i) * apart;
   }
 };
 
-/// Fills `lines`.
+/// Fills `lines` with L.
 template <class T>
 __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   simt::griddepcontrol_wait();
@@ -100,17 +102,25 @@ class BorderStep {
 };
 
 /// A block 16 columns of the border. Its warps share the inner indices. Those of the diagonal come last, as
-/// in levels.cuh. `turned`: the lines are in `lines`, and not where L is.
+/// in levels.cuh.
 template <class T, int Width>
-__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b, bool turned) {
+__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
   constexpr int parts = Width / 8, size = Width * border_columns;
   simt::griddepcontrol_wait();
   const int column = static_cast<int>(blockIdx.x) * border_columns;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
+  T* const shared = simt::dynamic_shared<T>();
+  // Y comes beside the sums.
+  T* const y = shared + border_warps * size;
+  if (const int i = thread % Width, l = thread / Width; l <= i && i < b.rows) {
+    const T* const corner = b.x + b.order * (b.ldx + 1);
+    simt::copy_or_zero(&y[thread], corner + (b.lower ? i + l * b.ldx : l + i * b.ldx), true);
+  }
+  simt::end_copy_group();
   const Strided<T> x = b.lower ? Strided<T>{b.x, 1, b.ldx} : Strided<T>{b.x, b.ldx, 1};
   Strided<T> lines{b.lines, 1, Width};
-  if (!turned) {
+  if (!b.in_place()) {
     lines = b.lower ? Strided<T>{b.from + b.order, 1, b.ld} : Strided<T>{b.from + b.order * b.ld, b.ld, 1};
   }
   T sums[parts][4] = {};
@@ -134,13 +144,13 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
       for (int last = k; last < b.order; last += 8) add(last, std::integral_constant<int, 1>());
     }
   }
-  T* const shared = simt::dynamic_shared<T>();
   GAUSSWEEP_UNROLL
   for (int p = 0; p < parts; ++p) {
     for (int e = 0; e < 4; ++e) {
       shared[warp * size + (g + e / 2 * 8) * Width + 8 * p + 2 * t + e % 2] = sums[p][e];
     }
   }
+  simt::await_copy_groups<0>();
   __syncthreads();
   for (int e = thread; e < size; e += 32 * border_warps) {
     T sum = 0;
@@ -151,10 +161,8 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   for (int e = thread; e < size; e += 32 * border_warps) {
     const int i = e % Width, j = e / Width;
     if (i >= b.rows) continue;
-    const T* const corner = b.x + b.order * (b.ldx + 1);
-    const Strided<T> y = b.lower ? Strided<T>{corner, 1, b.ldx} : Strided<T>{corner, b.ldx, 1};
     T value = 0;
-    for (int l = 0; l <= i; ++l) value = std::fma(y(i, l), shared[j * Width + l], value);
+    for (int l = 0; l <= i; ++l) value = std::fma(y[i + l * Width], shared[j * Width + l], value);
     b.x[b.place(i, column + j, b.ldx)] = -value;
     b.x[b.lower ? column + j + (b.order + i) * b.ldx : b.order + i + (column + j) * b.ldx] = T(0);
   }
@@ -164,17 +172,15 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
 template <class T>
 void add_border(Context& context, const Border<T>& border) {
   context.stage("border");
-  // What is written must not be where others read.
-  const bool turned = border.from == border.x;
-  if (turned) {
+  if (border.in_place()) {
     const int elements = border.order * border.width();
     simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)),
                        dim3(256), 0, border);
   }
   const auto multiply = [&](auto kernel) {
     simt::launch_early(context, kernel, dim3(static_cast<unsigned>(border.order / border_columns)),
-                       dim3(32 * border_warps), sizeof(T) * border_warps * border_columns * border.width(),
-                       border, turned);
+                       dim3(32 * border_warps),
+                       sizeof(T) * (border_warps * border_columns + border.width()) * border.width(), border);
   };
   border.width() == 8 ? multiply(multiply_border<T, 8>) : multiply(multiply_border<T, 16>);
 }

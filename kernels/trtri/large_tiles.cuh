@@ -3,14 +3,16 @@
 /// them, of 64 x 64. Each tile is over the inner indices that count for it. Two uses: a level of
 /// trtri/levels, C = factor A B, and C = P P^T.
 ///
-/// A block of twelve warps makes a tile. Four copy: they bring pieces of 16 inner indices to a ring in shared
-/// memory. Eight multiply, each half the tile's rows and a quarter of its columns, and wait for pieces alone.
+/// A block makes a tile. Four of its warps copy: they bring pieces of 16 inner indices to a ring in shared
+/// memory. Eight or four multiply, each half the tile's rows, and wait for pieces alone. Eight fill a
+/// multiprocessor alone. Four read less of shared memory, which limits where blocks are many.
 /// Where tiles are few, two blocks, a cluster, share the inner indices of one.
 /// An operand has its rows (of B the columns) or its inner indices one after another in memory; so it has in
 /// shared memory. A lane's two rows are neighbours, and so are its two columns in two fragments. So all loads
 /// are of two elements. The warps that copy leave registers to those that multiply. Needs compute capability
 /// 9.0. Code for sm_90 and not sm_90a, which cannot do that, takes 2.5 times as long (one H100, 8192).
 
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/potrf/tile_memory.cuh"
@@ -21,7 +23,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 constexpr int large_depth = 16;  ///< inner indices of a piece
 /// Tiles of 128 x 128 from which these are faster: of a level, and of P P^T (one H100).
 constexpr int many_of_level = 200;
-constexpr int many_of_square = 528;
+constexpr int many_of_square = 276;
 /// Inner indices from which two blocks share each of few tiles of a level (one H200).
 constexpr int shared_of_level = 500;
 
@@ -36,13 +38,12 @@ struct LargePiece {
   static constexpr int elements = width * stride;
 };
 
-constexpr int large_copiers = 4;      ///< warps that copy
-constexpr int large_multipliers = 8;  ///< and that multiply, the first ones of a block
-constexpr int large_threads = 32 * (large_multipliers + large_copiers);
+constexpr int large_copiers = 4;  ///< warps of a block that copy, the last ones
 
 /// The copies of an operand from global to shared memory, piece by piece, by the warps that copy. Zeros are
 /// beyond the inner indices. Beyond the lines is what was there: it comes into sums that nobody reads.
-template <bool ByInner, int Lines>
+/// @tparam Before the block's warps before those that copy
+template <bool ByInner, int Lines, int Before>
 class LargeCopies {
   using Piece = LargePiece<ByInner, Lines>;
 
@@ -73,7 +74,7 @@ class LargeCopies {
     constexpr int columns = 32 / lanes;  // that a warp copies at once, `in_turn` times
     constexpr int in_turn = 4, share = in_turn * columns;
     const int lane = static_cast<int>(threadIdx.x) % 32, first = lane % lanes * Pack;
-    const int warp = static_cast<int>(threadIdx.x) / 32 - large_multipliers;
+    const int warp = static_cast<int>(threadIdx.x) / 32 - Before;
     GAUSSWEEP_ROLLED
     for (int column = warp * share + lane / lanes; column < Piece::width; column += large_copiers * share) {
       const double* from = from_ + first + column * ld_;
@@ -118,7 +119,8 @@ struct LargeRing {
 /// The tile's sums, and how they come about.
 /// @tparam Order of the tile, 128 or 64
 /// @tparam Square of P P^T: the columns of B = P^T are one after another, and not its inner indices
-template <int Order, bool Square>
+/// @tparam Warps that multiply, the first ones of a block
+template <int Order, bool Square, int Warps>
 class LargeProduct : LargeRing<Order, Square> {
   using Ring = LargeRing<Order, Square>;
   using Ring::piece, Ring::pieces;
@@ -131,15 +133,15 @@ class LargeProduct : LargeRing<Order, Square> {
     if (threadIdx.x == 0) {
       for (int p = 0; p < pieces; ++p) {
         simt::mbarrier_init(full(p), 32 * large_copiers);
-        simt::mbarrier_init(empty(p), large_multipliers);
+        simt::mbarrier_init(empty(p), Warps);
       }
       simt::fence_mbarrier_init();
     }
   }
 
   /// By the warps that copy: so many pieces.
-  __device__ __forceinline__ void copy(LargeCopies<false, Order> a, LargeCopies<!Square, Order> b,
-                                       int count) {
+  __device__ __forceinline__ void copy(LargeCopies<false, Order, Warps> a,
+                                       LargeCopies<!Square, Order, Warps> b, int count) {
     int here = 0;  // the piece's slot
     unsigned parity = 1;
     GAUSSWEEP_ROLLED
@@ -192,7 +194,7 @@ class LargeProduct : LargeRing<Order, Square> {
     const auto for_pairs_of_sums = [&](unsigned from, auto use) {
       GAUSSWEEP_UNROLL
       for (int k = 0; k < down * across * 2; ++k) {
-        use(from + k * 16 * 32 * large_multipliers, &sums_[k / 2 / across][k / 2 % across][k % 2 * 2]);
+        use(from + k * 16 * 32 * Warps, &sums_[k / 2 / across][k / 2 % across][k % 2 * 2]);
       }
     };
     if (rank == 0) {
@@ -232,7 +234,7 @@ class LargeProduct : LargeRing<Order, Square> {
 
  private:
   /// Fragments of a warp's part, 16 x 8 each.
-  static constexpr int down = Order / 32, across = Order / 32;
+  static constexpr int down = Order / 32, across = Order / (4 * Warps);
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
@@ -299,34 +301,53 @@ class LargeProduct : LargeRing<Order, Square> {
 
 #endif
 
-/// One block, or two of a cluster, a tile of C, of P P^T those that reach the diagonal or below. Of two the
-/// second one has the later half of the inner indices.
+/// The tiles of a product, of P P^T those that reach the diagonal or below.
+template <int Order, bool Square>
+struct LargeGrid {
+  TileGrid<Order> all;
+  __host__ __device__ int tiles() const { return Square ? all.along * (all.along + 1) / 2 : all.blocks(); }
+  __device__ Tile tile(const LevelProduct<double>& p, int index) const {
+    index = all.turned(index, tiles());
+    if (Square) {
+      // Row r begins at r (r + 1) / 2; the root is rounded, so it may be one off.
+      int row = static_cast<int>((std::sqrt(8.0f * static_cast<float>(index) + 1) - 1) / 2);
+      if (row * (row + 1) / 2 > index) --row;
+      if ((row + 1) * (row + 2) / 2 <= index) ++row;
+      index += row * all.across - row * (row + 1) / 2;
+    }
+    return all.at(p, index);
+  }
+};
+
+/// One block, or two of a cluster, a tile of C. Of two the second one has the later half of the inner
+/// indices.
 /// @tparam Sharers the blocks of a tile
-template <int Order, bool Square, int Sharers>
-__global__ void __launch_bounds__(large_threads, Order == 64 ? 2 : 1)
-    multiply_large(LevelProduct<double> p, TileGrid<Order> grid) {
+/// @tparam Warps of a block that multiply
+template <int Order, bool Square, int Sharers, int Warps>
+__global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 : 1)
+    multiply_large(LevelProduct<double> p, LargeGrid<Order, Square> grid) {
 #if GAUSSWEEP_CLUSTERS
-  LargeProduct<Order, Square> product(simt::dynamic_shared<double>());
+  LargeProduct<Order, Square, Warps> product(simt::dynamic_shared<double>());
   const int rank = static_cast<int>(blockIdx.x) % Sharers;
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x) / Sharers);
   __syncthreads();
   simt::griddepcontrol_wait();
-  if (!tile.is_there() || (Square && tile.column > tile.row)) return;
+  if (!tile.is_there()) return;
   const int all = tile.pieces(large_depth), before = rank * (all / 2);
   const int count = rank + 1 == Sharers ? all - before : all / 2;
-  if (threadIdx.x >= 32 * large_multipliers) {
+  if (threadIdx.x >= 32 * Warps) {
     simt::setmaxnreg_dec<40>();
     const int step = tile.step(large_depth), first = tile.first(large_depth) + before * step;
     const int inner = tile.end - first;
     const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
     const double* const b =
         p.b + tile.pair * p.b_step + (Square ? tile.column + first * p.ldb : first + tile.column * p.ldb);
-    product.copy(LargeCopies<false, Order>(a, p.lda, tile.rows, inner, step),
-                 LargeCopies<!Square, Order>(b, p.ldb, tile.columns, inner, step), count);
+    product.copy(LargeCopies<false, Order, Warps>(a, p.lda, tile.rows, inner, step),
+                 LargeCopies<!Square, Order, Warps>(b, p.ldb, tile.columns, inner, step), count);
     return;
   }
-  simt::setmaxnreg_inc<Order == 64 ? 96 : 232>();
-  if (rank == 0) write_zeros(p, 0, tile, 32 * large_multipliers);
+  simt::setmaxnreg_inc<Order == 128 ? 232 : Warps == 8 ? 96 : 168>();
+  if (rank == 0) write_zeros(p, 0, tile, 32 * Warps);
   product.add(count);
   if constexpr (Sharers == 2) {
     product.join(rank, count);
@@ -353,24 +374,33 @@ __global__ void __launch_bounds__(large_threads, Order == 64 ? 2 : 1)
 inline bool can_be_large(const Context& context) {
   return simt::has_clusters(context);
 }
-template <bool Square, int Sharers, int Order>
-void launch_large(Context& context, const LevelProduct<double>& p, const TileGrid<Order>& grid) {
-  simt::launch_clusters(context, multiply_large<Order, Square, Sharers>, Sharers,
-                        static_cast<unsigned>(grid.blocks()), dim3(large_threads),
+template <int Sharers, int Warps, int Order, bool Square>
+void launch_large(Context& context, const LevelProduct<double>& p, const LargeGrid<Order, Square>& grid) {
+  simt::launch_clusters(context, multiply_large<Order, Square, Sharers, Warps>, Sharers,
+                        static_cast<unsigned>(grid.tiles()), dim3(32 * (Warps + large_copiers)),
                         LargeRing<Order, Square>::bytes, p, grid);
 }
 template <bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int many, int shared) {
   constexpr int all = 1 << 28;  // few run at once
-  const TileGrid<128> large(p, pairs, all);
-  if (large.blocks() >= many) return launch_large<Square, 1>(context, p, large);
-  TileGrid<64> grid(p, pairs, simt::multiprocessors(context));
-  const int tiles = grid.blocks();
-  // On one H200. Of a square's tiles half are there.
-  const bool few = Square ? 2 * tiles <= 7 * grid.wave : 6 * tiles <= 7 * grid.wave;
-  if (!few || p.inner < shared) return launch_large<Square, 1>(context, p, grid);
-  grid.wave /= 2;
-  launch_large<Square, 2>(context, p, grid);
+  const LargeGrid<128, Square> large{{p, pairs, all}};
+  if (large.tiles() >= many) return launch_large<1, 8>(context, p, large);
+  const int multiprocessors = simt::multiprocessors(context);
+  LargeGrid<64, Square> grid{{p, pairs, multiprocessors}};
+  const int tiles = grid.tiles();
+  // On one H200. A square has few long tiles.
+  const bool few = Square ? tiles <= 3 * multiprocessors : 3 * tiles <= 4 * multiprocessors;
+  const bool share = few && p.inner >= shared;
+  const bool even = (p.lda | p.ldb) % 2 == 0;
+  const bool alone = even && (share ? 2 : 1) * tiles <= 2 * multiprocessors;
+  if (share) {
+    grid.all.wave /= 2;
+    return alone ? launch_large<2, 8>(context, p, grid) : launch_large<2, 4>(context, p, grid);
+  }
+  if constexpr (!Square) {  // a square's few tiles are shared
+    if (alone) return launch_large<1, 8>(context, p, grid);
+  }
+  launch_large<1, 4>(context, p, grid);
 }
 /// `pairs` products in one launch, in tiles of 128 x 128 if there are so `many`. Two blocks share each of few
 /// tiles, if it has so many inner indices. @pre can_be_large

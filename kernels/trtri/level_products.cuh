@@ -69,9 +69,16 @@ struct TileGrid {
 
   template <class T>
   __device__ Tile tile(const LevelProduct<T>& p, int index) const {
-    if (blocks() <= 3 * wave && index >= wave && index < 2 * wave) {
-      index = wave + (blocks() < 2 * wave ? blocks() : 2 * wave) - 1 - index;
-    }
+    return at(p, turned(index, blocks()));
+  }
+  /// Which one, by length, of so many a block makes.
+  __device__ int turned(int index, int tiles) const {
+    if (tiles > 3 * wave || index < wave || index >= 2 * wave) return index;
+    return wave + (tiles < 2 * wave ? tiles : 2 * wave) - 1 - index;
+  }
+  /// The one that is so long.
+  template <class T>
+  __device__ Tile at(const LevelProduct<T>& p, int index) const {
     const bool by_columns = p.is_by_columns();
     Tile tile;
     tile.from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;

@@ -46,6 +46,7 @@ struct Ways {
   int large;      ///< such tiles from which products in double are large_tiles.cuh's, if possible
   int many;       ///< tiles of 128 x 128 from which these are used there
   int shared = shared_of_level;  ///< inner indices from which two blocks may share a tile there
+  int large_shared = 1 << 30;    ///< tiles from which large_tiles.cuh is used for so many inner indices
 
   /// The fastest ones on an H100, for a matrix.
   template <class T>
@@ -54,7 +55,7 @@ struct Ways {
     const bool roomy = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
     const Blocks blocks = Blocks::of(order, roomy ? 96 : 64);
     if (sizeof(T) == sizeof(double) && can_be_large(context)) {
-      return {blocks, 1 << 30, 1 << 30, 0, 80, many_of_level};
+      return {blocks, 1 << 30, 1 << 30, 0, 80, many_of_level, shared_of_level, 72};
     }
     return {blocks, 300, 264, order <= 2048 ? order : 512, 1 << 30, 0};
   }
@@ -163,7 +164,8 @@ class TriangleInverse {
 
     const int tiles = TileGrid<64>(left, pairs, 1).blocks();
     if constexpr (sizeof(T) == sizeof(double)) {
-      if (a_.count == 1 && tiles >= ways_.large && can_be_large(context_)) {
+      const int least = half >= ways_.shared ? std::min(ways_.large, ways_.large_shared) : ways_.large;
+      if (a_.count == 1 && tiles >= least && can_be_large(context_)) {
         context_.stage("product");
         multiply_by_large_tiles(context_, right, pairs, ways_.many, ways_.shared);
         multiply_by_large_tiles(context_, left, pairs, ways_.many, ways_.shared);

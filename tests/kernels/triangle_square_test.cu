@@ -51,7 +51,7 @@ TEST(TriangleSquare, ByStrips) {
   }
 }
 
-// One tile, whole ones, and half of one at the end. Up to 192 two blocks share each, beyond that not.
+// One tile, whole ones, and half of one at the end. Up to 256 two blocks share each, beyond that not.
 TEST(TriangleSquare, ByTiles) {
   const auto device = test_device();
   Context context(*device);
