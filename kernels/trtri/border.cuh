@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/core/matrix.hpp"
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
@@ -45,13 +46,10 @@ __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
 
 constexpr int border_warps = 16, border_columns = 16;  ///< of a block
 
-/// Elements of a matrix: rows are `down` apart and columns `across`.
 template <class T>
-struct Strided {
-  const T* data;
-  std::int64_t down, across;
-  __device__ __forceinline__ const T& operator()(int i, int j) const { return data[i * down + j * across]; }
-};
+__device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
+  return m.data[i * m.down + j * m.across];
+}
 
 /// A step of eight inner indices: sums of 16 columns of X and of 8 Parts rows of the border, by a warp. This
 /// is what a lane loads: in double a fragment for the tensor cores, in float all that its own sums want. A
@@ -67,13 +65,13 @@ class BorderStep {
     for (int o = 0; o < own; ++o) {
       const int inner = k + (of_double ? t + 4 * o : o);
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < 2; ++c) x_[o][c] = x(inner, column + g + 8 * c);
+      for (int c = 0; c < 2; ++c) x_[o][c] = element(x, inner, column + g + 8 * c);
       GAUSSWEEP_UNROLL
       for (int p = 0; p < Parts; ++p) {
         GAUSSWEEP_UNROLL
         for (int r = 0; r < rows; ++r) {
           const int i = 8 * p + (of_double ? g : 2 * t + r);
-          lines_[o][p][r] = i < count ? lines(i, inner) : T(0);
+          lines_[o][p][r] = i < count ? element(lines, i, inner) : T(0);
         }
       }
     }

@@ -142,7 +142,9 @@ TEST_P(TrtriLevels, ByTilesOf64) {
 TEST_P(TrtriLevels, ByLargeTiles) {
   for (const int many : {0, 1 << 30}) {
     for (const bool lower : {true, false}) {
-      // Continued by an identity, nine tiles, more than run at once; A's columns of odd length, or all.
+      // Continued by an identity, with a last pair's half of a tile; A's columns of odd length, or all. Nine
+      // tiles, more than run at once.
+      check_inverse<double>(context, 300, 320, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many});
       check_inverse<double>(context, 330, 336, lower, false, {{48, 0}, 512, 1 << 30, 512, 1, many});
       check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, many}, 4);
       check_inverse<double>(context, 256, 256, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many}, 4);
