@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # House style that a tool can judge: clang-format 14 leaves every C++ and CUDA file as it is and black 23.1 every Python
-# file, shellcheck and flake8 have nothing to say, no import hides in a function, no file is longer than 500 lines, and
+# file, shellcheck and flake8 have nothing to say, no import hides in a function, no file is longer than 700 lines, and
 # no note to do something later stands in the tree. Each tool in the version of Debian 12: others know other rules.
 #
 #   tests/style_test.sh [FILE…]        these files, or all of them
@@ -86,9 +86,9 @@ else
   not_checked "THE SCRIPTS WERE" "$version" "SHELLCHECK 0.9"
 fi
 
-while read -r lines file; do complain "$file: $lines lines, at most 500"; done < <(
+while read -r lines file; do complain "$file: $lines lines, at most 700"; done < <(
   for file in "${written[@]}"; do if [[ -f $file ]]; then printf '%s\0' "$file"; fi; done |
-    xargs -0r wc -l | awk '$1 > 500 && $2 != "total"')
+    xargs -0r wc -l | awk '$1 > 700 && $2 != "total"')
 # Spelled so that this file does not find itself.
 later='TO''DO|FIX''ME|XX''X'
 if [[ ${#written[@]} -gt 0 ]] && grep -nEIw "$later" "${written[@]}"; then complain "the lines above put something off"; fi

@@ -110,6 +110,11 @@ struct Storing {
   static constexpr const char* name = "storing";
 };
 
+/// The rank's process runs. Sent every few seconds if the rank has nothing else to say.
+struct Alive {
+  static constexpr const char* name = "alive";
+};
+
 /// The rank has abandoned its trials, or had none.
 struct GivenBack {
   static constexpr const char* name = "given_back";
@@ -167,7 +172,7 @@ using FromWorker = std::variant<message::At, message::Hello, message::Done, mess
 using ToSupervisor = std::variant<message::Batch, message::Return, message::Abandon, message::Finish>;
 using ToCoordinator = std::variant<message::Ready, message::Recorded, message::Returned, message::GivenBack,
                                    message::DeviceSeen, message::Retired, message::StorageFailed,
-                                   message::Storing, message::Stop, message::Bye>;
+                                   message::Storing, message::Alive, message::Stop, message::Bye>;
 
 /// A message that is none: of an unknown type, or with a member that lacks or is of another type.
 struct BadMessage : std::runtime_error {

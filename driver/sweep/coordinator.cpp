@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -23,10 +24,15 @@ constexpr double note_interval = 10;    // seconds: the time left is noted so of
 constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
 // Seconds that a rank may take to answer: more than ending a worker for sure takes.
 constexpr double answer_patience = 15;
+// A rank that runs a trial reports every few seconds that it lives. It is lost if nothing arrives for the
+// trial's timeout and this margin, in seconds: its node, its file system or its process hangs.
+constexpr double silence_margin = 30;
+// Seconds between two steps beyond which this process itself stood still (a suspended job, a slow disk).
+constexpr double shortest_standstill = 1;
 // Of the time before a launcher's SIGKILL, what an orderly end gets (workers ended, journal and results
 // written): at least so many seconds, which is little on a busy machine, and so large a share.
 constexpr double least_to_end = 0.6, share_to_end = 1.0 / 3;
-// A trial that was in the hands of so many ranks when their devices failed is not given to a further one.
+// The number of ranks that may be lost while they run one trial; the trial is not given to a further rank.
 constexpr int most_retirements = 2;
 
 std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& trials) {
@@ -79,6 +85,8 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
       signals_(std::move(signals)),
       progress_(trials_.size() + assignments.done, assignments.done) {
   for (std::size_t i = 0; i < trials_.size(); ++i) index_[trials_[i].key] = i;
+  ranks_.resize(static_cast<std::size_t>(post_.size()));
+  for (Rank& rank : ranks_) rank.heard = clock_.now();
 }
 
 void Coordinator::keep(io::Record record) {
@@ -107,9 +115,7 @@ HostCpu Coordinator::cpu_of(int rank) const {
   const std::vector<int>& others = beside_[static_cast<std::size_t>(rank)];
   if (others.empty()) return HostCpu::own;
   for (const int other : others) {
-    const auto run = running_.find(other);
-    if (run == running_.end()) continue;
-    const auto& theirs = run->second.trials;
+    const auto& theirs = at(other).trials;
     if (std::any_of(theirs.begin(), theirs.end(), [&](std::size_t trial) { return queue_.takes_cpu(trial); }))
       return HostCpu::taken;
   }
@@ -120,10 +126,8 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   if (!stopped_because_.empty()) return {};
   if (kept_ >= estimate_at_) estimate_anew();
   double most_seconds = HUGE_VAL;
-  if (limits_.deadline > 0) most_seconds = limits_.deadline - clock_.now() - in_hand(rank);
-  const auto given = last_.find(rank);
-  std::optional<std::size_t> last;
-  if (given != last_.end()) last = given->second;
+  if (limits_.deadline > 0) most_seconds = limits_.deadline - clock_.now() - in_hand(at(rank));
+  std::optional<std::size_t>& last = at(rank).last;
   const HostCpu cpu = cpu_of(rank);
   std::optional<std::size_t> next = queue_.next(held, most_seconds, last, cpu);
   if (!next && queue_.size() > 0 && learned_since_) {  // the first guesses err on the careful side
@@ -147,25 +151,26 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
       break;
     }
   }
-  if (!batch.empty()) last_[rank] = batch.back();
+  if (!batch.empty()) last = batch.back();
   return batch;
 }
 
-/// Whether what a rank would be given now would surely be its own in the end: a rank that is at work gets the
-/// next trials, so that it never waits for a message, as long as the queue outlasts what it has in hands.
-/// What takes longer than was guessed may go on for as long again.
+/// Returns true if a rank that gets trials now would surely also be the one that runs them soonest. A rank
+/// that is at work gets its next trials early, so that it never waits for a message, as long as the queue
+/// outlasts the work that it has. A trial that exceeds its estimate may go on for as long again.
 bool Coordinator::is_time_for(int rank) const {
-  const auto run = running_.find(rank);
-  if (run == running_.end()) return true;
-  const double busy = std::max(in_hand(rank), clock_.now() - run->second.since);
+  const Rank& own = at(rank);
+  if (own.trials.empty()) return true;
+  const double busy = std::max(in_hand(own), clock_.now() - own.since);
   return queue_.total() > 2.0 * post_.size() * busy;
 }
 
 void Coordinator::give(int rank, const std::string& held) {
   const std::vector<std::size_t> batch =
       is_time_for(rank) ? next_batch(rank, held) : std::vector<std::size_t>();
+  Rank& own = at(rank);
   if (batch.empty()) {
-    waiting_[rank] = held;
+    own.waiting = held;
     return;
   }
   message::Batch message;
@@ -173,92 +178,97 @@ void Coordinator::give(int rank, const std::string& held) {
     message.trials.push_back(trials_[index]);
     keeper_.admit(message.trials.back());
   }
-  Hand& hand = running_[rank];
-  if (hand.trials.empty()) hand.since = clock_.now();
-  hand.trials.insert(hand.trials.end(), batch.begin(), batch.end());
+  if (own.trials.empty()) {
+    own.since = clock_.now();
+    own.asked_back = false;
+  }
+  own.trials.insert(own.trials.end(), batch.begin(), batch.end());
   post_.tell(rank, message);
 }
 
-double Coordinator::in_hand(int rank) const {
-  const auto run = running_.find(rank);
-  if (run == running_.end()) return 0;
-  double work = -(clock_.now() - run->second.since);
-  for (const std::size_t trial : run->second.trials) work += costs_[trial];
+double Coordinator::in_hand(const Rank& rank) const {
+  if (rank.trials.empty()) return 0;
+  double work = -(clock_.now() - rank.since);
+  for (const std::size_t trial : rank.trials) work += costs_[trial];
   return std::max(0.0, work);
 }
 
 std::size_t Coordinator::running() const {
   std::size_t count = 0;
-  for (const auto& [rank, hand] : running_) count += hand.trials.size();
+  for (const Rank& rank : ranks_) count += rank.trials.size();
   return count;
 }
 
+bool Coordinator::any_running() const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return !rank.trials.empty(); });
+}
+
+bool Coordinator::any_waiting() const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.waiting.has_value(); });
+}
+
 void Coordinator::give_to_waiting() {
-  std::vector<std::pair<int, std::string>> ranks(waiting_.begin(), waiting_.end());
-  waiting_.clear();
-  const auto is_free = [&](const auto& rank) { return running_.count(rank.first) == 0; };
-  std::stable_partition(ranks.begin(), ranks.end(), is_free);  // others only want something for later
-  for (const auto& [rank, held] : ranks) give(rank, held);
+  std::vector<std::pair<int, std::string>> waiting;
+  for (int rank = 0; rank < post_.size(); ++rank) {
+    if (at(rank).waiting) waiting.emplace_back(rank, *std::exchange(at(rank).waiting, std::nullopt));
+  }
+  // Ranks that run a trial only want something for later.
+  std::stable_partition(waiting.begin(), waiting.end(),
+                        [&](const auto& each) { return at(each.first).trials.empty(); });
+  for (const auto& [rank, held] : waiting) give(rank, held);
 }
 
 void Coordinator::take(int rank, const message::Recorded& recorded) {
-  const auto run = running_.find(rank);
-  const auto recorded_trial = index_.find(recorded.record.key);
-  if (run != running_.end() && recorded_trial != index_.end()) {
-    std::deque<std::size_t>& trials = run->second.trials;
-    const auto found = std::find(trials.begin(), trials.end(), recorded_trial->second);
-    if (found != trials.end()) trials.erase(found);
-    run->second.since = clock_.now();
-    run->second.asked_back = false;
-    if (trials.empty()) running_.erase(run);
+  Rank& own = at(rank);
+  const auto known = index_.find(recorded.record.key);
+  const auto found = known == index_.end() ? own.trials.end()
+                                           : std::find(own.trials.begin(), own.trials.end(), known->second);
+  if (found != own.trials.end()) {
+    own.trials.erase(found);
+    own.since = clock_.now();
+    own.asked_back = false;
   }
   keeper_.note_writing(rank, recorded.writing);
   keep(recorded.record);
-  const auto waiting = waiting_.find(rank);
-  if (waiting == waiting_.end() || running_.count(rank) > 0) return;
-  const std::string held = waiting->second;
-  waiting_.erase(waiting);
-  give(rank, held);
+  if (own.waiting && own.trials.empty()) give(rank, *std::exchange(own.waiting, std::nullopt));
 }
 
 void Coordinator::take(int rank, const message::Ready& ready) {
-  if (gone_.count(rank) == 0) give(rank, ready.held);
+  give(rank, ready.held);
 }
 
 void Coordinator::ask_back() {
-  if (waiting_.empty() || queue_.size() > 0 || !stopped_because_.empty()) return;
-  for (auto& [rank, hand] : running_) {
-    const bool is_behind_a_long_one = hand.trials.size() > 1 && clock_.now() - hand.since > batch_seconds;
-    if (!is_behind_a_long_one || hand.asked_back) continue;
-    hand.asked_back = true;
+  if (!any_waiting() || queue_.size() > 0 || !stopped_because_.empty()) return;
+  for (int rank = 0; rank < post_.size(); ++rank) {
+    Rank& own = at(rank);
+    const bool is_behind_a_long_one = own.trials.size() > 1 && clock_.now() - own.since > batch_seconds;
+    if (!is_behind_a_long_one || own.asked_back) continue;
+    own.asked_back = true;
     post_.tell(rank, message::Return{});
   }
 }
 
 void Coordinator::take(int rank, const message::Returned& returned) {
-  const auto run = running_.find(rank);
-  if (run == running_.end()) return;
+  std::deque<std::size_t>& trials = at(rank).trials;
   for (const std::string& key : returned.keys) {
     const auto found = index_.find(key);
     if (found == index_.end()) continue;
-    std::deque<std::size_t>& trials = run->second.trials;
     const auto held = std::find(trials.begin(), trials.end(), found->second);
     if (held == trials.end()) continue;
     trials.erase(held);
     put_back(found->second);
   }
-  if (run->second.trials.empty()) running_.erase(run);
   give_to_waiting();
 }
 
 void Coordinator::take(int rank, const message::GivenBack& /*given_back*/) {
-  keeper_.note_writing(rank, {});  // it has ended its worker
-  take_back(rank);
-  waiting_[rank] = "";
+  keeper_.note_writing(rank, {});  // its worker has ended
+  take_back(at(rank));
+  at(rank).waiting = "";
 }
 
 void Coordinator::take(int rank, const message::DeviceSeen& seen) {
-  greeted_.insert(rank);
+  at(rank).greeted = true;
   model_.learn(seen.row);
   learned_since_ = true;
   directory_.note(io::note::Device{seen.row, fine_time_stamp()});
@@ -283,15 +293,14 @@ void Coordinator::take(int rank, const message::Stop& /*stop*/) {
   stop("a signal reached rank " + std::to_string(rank));
 }
 
+void Coordinator::take(int /*rank*/, const message::Alive& /*alive*/) {}
+
 void Coordinator::take(int rank, const message::Bye& /*bye*/) {
-  left_.insert(rank);
+  at(rank).left = true;
 }
 
-void Coordinator::take_back(int rank) {
-  const auto run = running_.find(rank);
-  if (run == running_.end()) return;
-  for (const std::size_t trial : run->second.trials) put_back(trial);
-  running_.erase(run);
+void Coordinator::take_back(Rank& rank) {
+  for (const std::size_t trial : std::exchange(rank.trials, {})) put_back(trial);
 }
 
 void Coordinator::put_back(std::size_t trial) {
@@ -300,23 +309,28 @@ void Coordinator::put_back(std::size_t trial) {
 }
 
 void Coordinator::take(int rank, const message::Retired& retired) {
-  const std::string& reason = retired.reason;
-  spdlog::error("rank {} retires: {}", rank, reason);
+  spdlog::error("rank {} retires: {}", rank, retired.reason);
+  lose(rank, retired.reason);
+}
+
+void Coordinator::lose(int rank, const std::string& reason) {
   directory_.note(io::note::Retired{rank, reason});
   directory_.sync();
-  gone_.insert(rank);
   keeper_.note_writing(rank, {});
-  waiting_.erase(rank);
-  const auto run = running_.find(rank);
-  if (run != running_.end() && ++retired_with_[run->second.trials.front()] >= most_retirements) {
-    // It may be what breaks the devices: it shall not have them all.
-    spdlog::error("{}: {} ranks retired while they had it; it is left for --resume",
-                  describe(trials_[run->second.trials.front()]), most_retirements);
-    queue_.done(run->second.trials.front());
-    run->second.trials.pop_front();
+  Rank& own = at(rank);
+  own.gone = true;
+  own.waiting.reset();
+  if (!own.trials.empty() && ++lost_with_[own.trials.front()] >= most_retirements) {
+    const std::size_t trial = own.trials.front();
+    // The trial may be what breaks the devices, so it does not get all of them.
+    spdlog::error("{}: {} ranks were lost while they ran it; it is left for --resume",
+                  describe(trials_[trial]), most_retirements);
+    queue_.done(trial);
+    keeper_.release(trials_[trial], true);  // no rank of this run needs its matrix any more
+    own.trials.pop_front();
     lost_its_ranks_ = true;
   }
-  take_back(rank);
+  take_back(own);
   give_to_waiting();
 }
 
@@ -339,10 +353,10 @@ void Coordinator::heed_launcher() {
 }
 
 bool Coordinator::nothing_fits() const {
-  if (limits_.deadline == 0 || !running_.empty() || queue_.size() == 0 || waiting_.empty()) return false;
-  // How long trials take is a poor guess before their device is known.
-  return std::all_of(waiting_.begin(), waiting_.end(),
-                     [&](const auto& rank) { return greeted_.count(rank.first) > 0; });
+  if (limits_.deadline == 0 || any_running() || queue_.size() == 0 || !any_waiting()) return false;
+  // Estimates are poor before the devices are known.
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [](const Rank& rank) { return rank.greeted || !rank.waiting; });
 }
 
 void Coordinator::watch_limits() {
@@ -352,7 +366,7 @@ void Coordinator::watch_limits() {
   if (signals > 0) stop(fmt::format("signal {}", strsignal(number)));
   if (number == SIGTERM) heed_launcher();
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
-  if (limits_.deadline > 0 && learned_since_ && !waiting_.empty()) give_to_waiting();
+  if (limits_.deadline > 0 && learned_since_ && any_waiting()) give_to_waiting();
   if (nothing_fits()) {
     stop("no trial that is left fits into the time limit");
   }
@@ -360,24 +374,42 @@ void Coordinator::watch_limits() {
   const bool at_once = signals > 1;
   if (abandoned_at_ < 0 && (patience_over || at_once)) {
     abandoned_at_ = now;
-    for (const auto& [rank, hand] : running_) {
-      spdlog::warn("abandoning {} on rank {}{}", describe(trials_[hand.trials.front()]), rank,
-                   hand.trials.size() == 1 ? "" : fmt::format(", and {} after it", hand.trials.size() - 1));
+    for (int rank = 0; rank < post_.size(); ++rank) {
+      const std::deque<std::size_t>& trials = at(rank).trials;
+      if (trials.empty()) continue;
+      spdlog::warn("abandoning {} on rank {}{}", describe(trials_[trials.front()]), rank,
+                   trials.size() == 1 ? "" : fmt::format(", and {} after it", trials.size() - 1));
       post_.tell(rank, message::Abandon{});
     }
   }
-  if (abandoned_at_ >= 0 && now - abandoned_at_ > answer_patience) forget_the_silent(now);
+  if (abandoned_at_ >= 0 && now - abandoned_at_ > answer_patience) forget_abandoned(now);
 }
 
-void Coordinator::forget_the_silent(double now) {
-  while (!running_.empty()) {
-    const int rank = running_.begin()->first;
-    spdlog::error("rank {} has not answered for {:.0f} s; its trial is left for --resume", rank,
-                  now - abandoned_at_);
-    take_back(rank);
-    gone_.insert(rank);
-    left_.insert(rank);
-    post_.lose_peer();
+void Coordinator::forget_abandoned(double now) {
+  for (int rank = 0; rank < post_.size(); ++rank) {
+    if (!at(rank).trials.empty()) lose_silent(rank, now - abandoned_at_);
+  }
+}
+
+void Coordinator::lose_silent(int rank, double seconds) {
+  const std::string reason =
+      fmt::format("has not answered for {:.0f} s: its process, node or file system hangs", seconds);
+  spdlog::error("rank {} {}; it is lost", rank, reason);
+  at(rank).left = true;
+  post_.lose_peer();
+  lose(rank, reason);
+}
+
+void Coordinator::watch_silence(double now) {
+  // Messages may lie here unread, or on their way, while this process stands still.
+  const double standstill = last_step_ < 0 ? 0 : now - last_step_;
+  last_step_ = now;
+  for (int rank = 0; rank < post_.size(); ++rank) {
+    Rank& own = at(rank);
+    if (standstill >= shortest_standstill) own.heard += standstill;
+    if (own.trials.empty()) continue;
+    const double silence = now - std::max(own.heard, own.since);
+    if (silence > trials_[own.trials.front()].timeout_seconds + silence_margin) lose_silent(rank, silence);
   }
 }
 
@@ -385,9 +417,11 @@ void Coordinator::forget_the_silent(double now) {
 std::optional<TimeRange> Coordinator::seconds_left() {
   const double now = clock_.now();
   if (now < next_tell_) return told_left_;
-  const auto at_work = static_cast<double>(post_.size()) - static_cast<double>(gone_.size());
-  double spent = 0;
-  for (const auto& [rank, hand] : running_) spent += now - hand.since;
+  double at_work = 0, spent = 0;
+  for (const Rank& rank : ranks_) {
+    at_work += rank.gone ? 0 : 1;
+    spent += rank.trials.empty() ? 0 : now - rank.since;
+  }
   told_left_ = at_work > 0 ? time_left_.seconds(at_work, spent) : std::nullopt;
   next_tell_ = now + std::max(1.0, 50 * (clock_.now() - now));
   return told_left_;
@@ -409,13 +443,13 @@ void Coordinator::note_left(double now) {
 void Coordinator::tell_all_to_finish(bool at_once) {
   told_at_ = heard_at_ = clock_.now();
   for (int rank = 0; rank < post_.size(); ++rank) {
-    if (left_.count(rank) == 0) post_.tell(rank, message::Finish{at_once});
+    if (!at(rank).left) post_.tell(rank, message::Finish{at_once});
   }
 }
 
 void Coordinator::await_goodbyes(double now) {
   // Every message is received before MPI_Finalize: an unanswered one could hold its sender there for ever.
-  const bool all = static_cast<int>(left_.size()) == post_.size();
+  const bool all = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.left; });
   const bool patience_over = now - heard_at_ > answer_patience;
   if (!all && patience_over) post_.lose_peer();
   finished_ = all || patience_over;
@@ -424,10 +458,10 @@ void Coordinator::await_goodbyes(double now) {
 void Coordinator::give_up() noexcept {
   try {
     if (told_at_ < 0) tell_all_to_finish(true);
-    left_.insert(0);  // this rank's own supervisor ends with it
+    at(0).left = true;  // this rank's own supervisor ends with it
     for (double now = told_at_; !finished_; now = clock_.now()) {
       while (const auto arrived = post_.next_for_coordinator()) {
-        if (std::holds_alternative<message::Bye>(arrived->message)) left_.insert(arrived->rank);
+        if (std::holds_alternative<message::Bye>(arrived->message)) at(arrived->rank).left = true;
         if (std::holds_alternative<message::Storing>(arrived->message)) heard_storing();
       }
       await_goodbyes(now);
@@ -465,21 +499,28 @@ void Coordinator::make_safe(double now, bool nothing_more) {
 
 void Coordinator::step() {
   while (const auto arrived = post_.next_for_coordinator()) {
-    std::visit([&](const auto& each) { take(arrived->rank, each); }, arrived->message);
+    Rank& from = at(arrived->rank);
+    from.heard = clock_.now();
+    // A rank that was lost may wake up. Its trials belong to others by now, so its records do not count.
+    const bool counts = !from.gone || std::holds_alternative<message::Bye>(arrived->message) ||
+                        std::holds_alternative<message::Stop>(arrived->message);
+    if (counts) std::visit([&](const auto& each) { take(arrived->rank, each); }, arrived->message);
   }
   const double now = clock_.now();
   if (told_at_ >= 0) {
     await_goodbyes(now);
     return;
   }
+  watch_silence(now);
   watch_limits();
   ask_back();
-  const bool nothing_more = running_.empty() && (queue_.size() == 0 || !stopped_because_.empty());
+  const bool nothing_more = !any_running() && (queue_.size() == 0 || !stopped_because_.empty());
   make_safe(now, nothing_more);
   if (!nothing_more) note_left(now);
   progress_.show([this] { return seconds_left(); });
   directory_.write_results(false);
-  const bool all_retired = static_cast<int>(gone_.size()) == post_.size();
+  const bool all_retired =
+      std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.gone; });
   if (all_retired && queue_.size() > 0 && stopped_because_.empty()) {
     stop("every rank has retired");
     lost_its_ranks_ = true;

@@ -17,6 +17,8 @@ class Post {
   virtual double launcher_patience() const = 0;
   /// Notes that some rank does not answer any more.
   virtual void lose_peer() = 0;
+  /// The bytes of sent messages that are not yet with their receivers.
+  virtual std::size_t unsent_bytes() const { return 0; }
 
   void tell(int rank, const ToSupervisor& message) { send(rank, supervisor, message_json(message)); }
   void tell_coordinator(const ToCoordinator& message) { send(0, coordinator, message_json(message)); }

@@ -46,6 +46,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int wait_ms = 1;
+constexpr double goodbye_patience = 15;  // seconds in which the last messages must reach their ranks
 
 std::unordered_map<std::string, const io::Record*> by_key(const io::JournalContents& journal) {
   std::unordered_map<std::string, const io::Record*> records;
@@ -406,7 +407,9 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   told = true;
   SweepEnd end;
   if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
-  const int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
+  int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
+  // Others may have done the trials of a rank that was lost, but its node or device needs a look.
+  if (world.lost_peer() && code != exit_stopped) code = exit_broken;
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   directory.write_results(true);
@@ -482,6 +485,7 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
         const Decision decision = world.broadcast(nullptr).get<Decision>();
         if (decision.goes_on) serve_rank(session, decision);
       }
+      if (!world.lost_peer()) world.flush(goodbye_patience);
     } catch (const std::exception& e) {
       error = std::current_exception();  // leave through MPI_Finalize, so that the other ranks can
       if (world.rank() != 0 || world.lost_peer()) {

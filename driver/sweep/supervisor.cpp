@@ -25,6 +25,9 @@ constexpr double pauses[most_failed_starts] = {0, 1,
 constexpr double shortest_standstill = 1;           // seconds; steps follow each other within milliseconds
 constexpr double busy_patience = 60;                // seconds in which a GPU that others use may become free
 constexpr double longest_pause = 15;                // between two looks at it
+constexpr double alive_interval = 5;                // seconds between signs of life to the coordinator
+// Bytes on their way to the coordinator beyond which the worker gets no further trial.
+constexpr std::size_t most_unsent = std::size_t{64} << 20;
 // Seconds for a step of a worker's start. The first one may find the driver not loaded, libraries not read
 // yet, and kernels that have to be translated for this GPU.
 constexpr double first_start_timeout = 300, start_timeout = 120;
@@ -72,14 +75,19 @@ Supervisor::Supervisor(Post& post, WorkerSpec spec, const Registry& registry, St
   }
 }
 
+void Supervisor::tell(const ToCoordinator& message) {
+  post_.tell_coordinator(message);
+  last_told_ = clock_.now();
+}
+
 void Supervisor::ask() {
   if (asked_ || tasks_.size() > ask_at_) return;
   asked_ = true;
-  post_.tell_coordinator(message::Ready{tasks_.empty() ? held_ : tasks_.back().trial.matrix.digest});
+  tell(message::Ready{tasks_.empty() ? held_ : tasks_.back().trial.matrix.digest});
 }
 
 void Supervisor::report(const io::Record& record) {
-  post_.tell_coordinator(message::Recorded{record, writing_});
+  tell(message::Recorded{record, writing_});
   tasks_.pop_front();
   ends_ = 0;
   first_cause_.clear();
@@ -168,14 +176,14 @@ void Supervisor::after_close() {
 void Supervisor::leave() {
   end_worker();
   enter(State::finished);
-  post_.tell_coordinator(message::Bye{});
+  tell(message::Bye{});
 }
 
 void Supervisor::retire(const std::string& reason) {
   end_worker();
   drop_trials();
   enter(State::out_of_work);
-  post_.tell_coordinator(message::Retired{reason});
+  tell(message::Retired{reason});
 }
 
 void Supervisor::worker_could_not_start(const std::string& cause) {
@@ -233,7 +241,7 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
 void Supervisor::hear(const message::At& at) {
   step_ = at.step;
   if (state_ != State::working) step_started_ = clock_.now();
-  if (state_ == State::leaving) post_.tell_coordinator(message::Storing{});
+  if (state_ == State::leaving) tell(message::Storing{});
 }
 
 void Supervisor::hear(const message::Closed& /*closed*/) {
@@ -248,7 +256,7 @@ void Supervisor::hear(const message::Hello& hello) {
   enter(State::working);
   if (!device_) {
     device_ = hello.device;
-    post_.tell_coordinator(message::DeviceSeen{hello.device});
+    tell(message::DeviceSeen{hello.device});
   }
   if (ends_ >= most_ends) report(last_end_);  // the device works, so it was the trial
 }
@@ -300,7 +308,7 @@ void Supervisor::take(const message::Return& /*give_back*/) {
     returned.keys.push_back(tasks_.back().trial.key);
     tasks_.pop_back();
   }
-  post_.tell_coordinator(returned);
+  tell(returned);
   ask();
 }
 
@@ -316,7 +324,7 @@ void Supervisor::take(const message::Abandon& /*abandon*/) {
   drop_trials();
   asked_ = true;  // the coordinator takes the answer for that
   start_again_at_ = -1;
-  post_.tell_coordinator(message::GivenBack{});
+  tell(message::GivenBack{});
 }
 
 void Supervisor::take(const message::Finish& finish) {
@@ -385,6 +393,7 @@ void Supervisor::do_step(int wait_ms) {
 
 void Supervisor::send_trials() {
   while (state_ == State::working && sent_ < std::min(tasks_.size(), most_sent)) {
+    if (post_.unsent_bytes() > most_unsent) return;
     if (sent_ > 0 && !tasks_[sent_].is_short) return;
     const Trial& next = tasks_[sent_].trial;
     // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
@@ -433,9 +442,10 @@ void Supervisor::step(int wait_ms) {
     end_worker();
     drop_trials();
     enter(State::out_of_work);
-    post_.tell_coordinator(message::StorageFailed{e.what()});
+    tell(message::StorageFailed{e.what()});
     if (was_leaving) leave();
   }
+  if (!finished() && clock_.now() - last_told_ > alive_interval) tell(message::Alive{});
 }
 
 }  // namespace gaussweep::driver

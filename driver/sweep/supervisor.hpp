@@ -38,6 +38,7 @@ class Supervisor {
 
  private:
   void do_step(int wait_ms);
+  void tell(const ToCoordinator& message);
   void take(const message::Batch& batch);
   void take(const message::Return& give_back);
   void take(const message::Abandon& abandon);
@@ -106,6 +107,7 @@ class Supervisor {
   std::int64_t worker_round_ = 0;  ///< of the trials that the worker was given; 0: none yet
   double step_started_ = 0;        ///< of the worker's start
   int failed_starts_ = 0;          ///< in a row
+  double last_told_ = -1;          ///< when the coordinator was last sent a message
   double last_look_ = -1;          ///< at the clock; negative: there was none
   double busy_since_ = -1;         ///< since when starts found the device in use; negative: they did not
   double start_again_at_ = -1;     ///< after a failed start; negative: none is due

@@ -6,12 +6,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <list>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sched.h>
 #include <unistd.h>
+
+#include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -24,6 +29,13 @@ void check(int code, const char* call) {
   int length = 0;
   MPI_Error_string(code, text, &length);
   throw std::runtime_error(fmt::format("{}: {}", call, text));
+}
+
+/// Returns the length of a message as MPI counts it.
+int length_of(std::size_t bytes) {
+  if (bytes <= World::longest_message) return static_cast<int>(bytes);
+  throw std::length_error(fmt::format("a message of {} bytes cannot be sent: MPI takes at most {}", bytes,
+                                      World::longest_message));
 }
 
 /// Set by mpirun, srun and their like in every rank.
@@ -78,13 +90,106 @@ void spare_networks() {
 
 }  // namespace
 
+/// The messages under way, as requests of MPI_Isend and MPI_Imrecv.
+class World::Traffic {
+ public:
+  struct Received {
+    int from;
+    Bytes bytes;
+  };
+
+  void send(int to, int tag, Bytes bytes) {
+    progress();
+    const int length = length_of(bytes.size());
+    Outgoing& message = outgoing_.emplace_back(Outgoing{std::move(bytes), MPI_REQUEST_NULL});
+    check(MPI_Isend(message.bytes.data(), length, MPI_BYTE, to, tag, MPI_COMM_WORLD, &message.request),
+          "MPI_Isend");
+    unsent_ += message.bytes.size();
+  }
+
+  /// Returns the next message that has arrived whole. Messages of one rank keep their order.
+  std::optional<Received> receive(int tag) {
+    progress();
+    begin_receives(tag);
+    std::set<int> unfinished;  // ranks whose earlier message is still on its way
+    for (auto message = incoming_.begin(); message != incoming_.end(); ++message) {
+      if (message->tag != tag || unfinished.count(message->from) > 0) continue;
+      if (is_complete(message->request)) {
+        Received received{message->from, std::move(message->bytes)};
+        incoming_.erase(message);
+        return received;
+      }
+      unfinished.insert(message->from);
+    }
+    return std::nullopt;
+  }
+
+  void progress() {
+    for (auto message = outgoing_.begin(); message != outgoing_.end();) {
+      if (is_complete(message->request)) {
+        unsent_ -= message->bytes.size();
+        message = outgoing_.erase(message);
+      } else {
+        ++message;
+      }
+    }
+  }
+
+  std::size_t unsent_bytes() const { return unsent_; }
+  bool all_sent() const { return outgoing_.empty(); }
+
+ private:
+  static constexpr std::size_t most_incoming = 64;  // messages, which bounds their memory
+  struct Outgoing {
+    Bytes bytes;
+    MPI_Request request;
+  };
+  struct Incoming {
+    int from, tag;
+    Bytes bytes;
+    MPI_Request request;
+  };
+
+  static bool is_complete(MPI_Request& request) {
+    int complete = 0;
+    check(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+    return complete != 0;
+  }
+
+  void begin_receives(int tag) {
+    while (incoming_.size() < most_incoming) {
+      int found = 0, length = 0;
+      MPI_Message matched = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      check(MPI_Improbe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, &matched, &status), "MPI_Improbe");
+      if (found == 0) return;
+      check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
+      Incoming& message = incoming_.emplace_back(
+          Incoming{status.MPI_SOURCE, tag, Bytes(static_cast<std::size_t>(length)), MPI_REQUEST_NULL});
+      check(MPI_Imrecv(message.bytes.data(), length, MPI_BYTE, &matched, &message.request), "MPI_Imrecv");
+    }
+  }
+
+  // Lists, because MPI holds the addresses of requests' buffers.
+  std::list<Outgoing> outgoing_;
+  std::list<Incoming> incoming_;
+  std::size_t unsent_ = 0;
+};
+
 World::World() : mpi_(started_by_launcher()) {
   if (!mpi_) return;
   launcher_patience_ = patience_of_launcher();
   starter_ = starter();
   spare_networks();
-  check(MPI_Init(nullptr, nullptr), "MPI_Init");
+  // Journals are synced by a thread, but only this one calls MPI.
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (level < MPI_THREAD_FUNNELED) {
+    MPI_Finalize();
+    throw std::runtime_error("this MPI library does not support threads (MPI_THREAD_FUNNELED)");
+  }
+  traffic_ = std::make_unique<Traffic>();
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
   MPI_Comm local = MPI_COMM_NULL;
@@ -113,6 +218,19 @@ World::~World() {
   if (mpi_) MPI_Finalize();
 }
 
+std::size_t World::unsent_bytes() const {
+  return traffic_ ? traffic_->unsent_bytes() : 0;
+}
+
+void World::flush(double seconds) {
+  if (!traffic_) return;
+  const double end = now_seconds() + seconds;
+  for (traffic_->progress(); !traffic_->all_sent(); traffic_->progress()) {
+    if (now_seconds() > end) return lose_peer();
+    ::usleep(1000);
+  }
+}
+
 void World::abort(int exit_code) {
   if (mpi_) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
@@ -121,7 +239,7 @@ nlohmann::json World::broadcast(const nlohmann::json& from_first) {
   if (!mpi_) return from_first;
   Bytes bytes;
   if (rank_ == 0) bytes = nlohmann::json::to_cbor(from_first);
-  int length = static_cast<int>(bytes.size());
+  int length = length_of(bytes.size());
   check(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
   bytes.resize(static_cast<std::size_t>(length));
   check(MPI_Bcast(bytes.data(), length, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
@@ -131,16 +249,16 @@ nlohmann::json World::broadcast(const nlohmann::json& from_first) {
 std::vector<nlohmann::json> World::gather(const nlohmann::json& mine) {
   if (!mpi_) return {mine};
   const Bytes bytes = nlohmann::json::to_cbor(mine);
-  const int length = static_cast<int>(bytes.size());
+  const int length = length_of(bytes.size());
   const auto ranks = static_cast<std::size_t>(size_);
   std::vector<int> lengths(ranks), offsets(ranks);
   check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
-  int total = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < ranks; ++i) {
-    offsets[i] = total;
-    total += lengths[i];
+    offsets[i] = length_of(total);
+    total += static_cast<std::size_t>(lengths[i]);
   }
-  Bytes all(static_cast<std::size_t>(total));
+  Bytes all(static_cast<std::size_t>(length_of(total)));
   check(MPI_Gatherv(bytes.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, 0,
                     MPI_COMM_WORLD),
         "MPI_Gatherv");
@@ -158,9 +276,7 @@ void World::send(int to, Mailbox box, const nlohmann::json& message) {
     own_[box].push_back(message);
     return;
   }
-  const Bytes bytes = nlohmann::json::to_cbor(message);
-  check(MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, box, MPI_COMM_WORLD),
-        "MPI_Send");
+  traffic_->send(to, box, nlohmann::json::to_cbor(message));
 }
 
 std::optional<Post::Arrived> World::receive(Mailbox box) {
@@ -169,17 +285,10 @@ std::optional<Post::Arrived> World::receive(Mailbox box) {
     own_[box].pop_front();
     return arrived;
   }
-  if (!mpi_) return std::nullopt;
-  int there = 0;
-  MPI_Status status;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, box, MPI_COMM_WORLD, &there, &status), "MPI_Iprobe");
-  if (there == 0) return std::nullopt;
-  int length = 0;
-  check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
-  Bytes bytes(static_cast<std::size_t>(length));
-  check(MPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, box, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-        "MPI_Recv");
-  return Arrived{status.MPI_SOURCE, nlohmann::json::from_cbor(bytes)};
+  if (!traffic_) return std::nullopt;
+  const auto received = traffic_->receive(box);
+  if (!received) return std::nullopt;
+  return Arrived{received->from, nlohmann::json::from_cbor(received->bytes)};
 }
 
 }  // namespace gaussweep::driver

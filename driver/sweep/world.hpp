@@ -1,5 +1,10 @@
 #pragma once
-/// Messages between the coordinator (rank 0) and the supervisors (every rank), and who is where.
+/// Messages between the coordinator (rank 0) and the supervisors (every rank), and where each rank runs.
+///
+/// No call that carries a message blocks. Two ranks that send to each other, or a rank that is frozen, would
+/// otherwise stop the sweep. Sends and receives are requests; every call of `send` and `receive` progresses
+/// them. The protocol bounds what is under way: a supervisor gets a batch only if it asked for one, and it
+/// starts no trial while `unsent_bytes()` exceeds its limit.
 
 #include <deque>
 #include <limits>
@@ -19,11 +24,15 @@ class World final : public Post {
  public:
   World();
   ~World() override;
-  /// MPI_Finalize would wait for it for ever.
+  /// Notes that MPI_Finalize would wait for a rank for ever: the run must end by `abort`.
   void lose_peer() override { lost_peer_ = mpi_; }
   bool lost_peer() const { return lost_peer_; }
-  /// Ends all ranks at once, whatever they do. Returns only where there is no MPI.
+  /// Ends all ranks at once, whatever they do. Returns only if there is no MPI.
   void abort(int exit_code);
+  std::size_t unsent_bytes() const override;
+  /// Waits until every sent message is with its receiver, before the end of the run. Loses the peer that
+  /// does not take its message within `seconds`.
+  void flush(double seconds);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -31,26 +40,33 @@ class World final : public Post {
   int size() const override { return size_; }
   int local_rank() const { return local_rank_; }  ///< among the ranks of this host
   int local_size() const { return local_size_; }
-  /// Of the ranks of this host that may use the very CPUs that this one may: how many there are, and which
-  /// this is.
+  /// The number of ranks of this host that may use the same CPUs as this one.
   int cpu_parts() const { return cpu_parts_; }
-  int cpu_part() const { return cpu_part_; }
+  int cpu_part() const { return cpu_part_; }  ///< this rank's index among them
   double launcher_patience() const override { return launcher_patience_; }
-  /// What starts as many ranks again, with a space behind it: "mpirun -n 4 "; empty for one rank.
+  /// The command that starts the same number of ranks, with a trailing space ("mpirun -n 4 "); empty for one
+  /// rank.
   std::string launcher() const;
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
-  /// What rank 0 has, given to all. Collective.
+  /// Returns rank 0's value on every rank. Collective. @throws std::length_error beyond `longest_message`
   nlohmann::json broadcast(const nlohmann::json& from_first);
-  /// Everybody's value, at rank 0 (elsewhere empty). Collective.
+  /// Returns every rank's value on rank 0, an empty list elsewhere. Collective.
+  /// @throws std::length_error if the values together exceed `longest_message`
   std::vector<nlohmann::json> gather(const nlohmann::json& mine);
 
+  /// MPI counts bytes by an int.
+  static constexpr std::size_t longest_message = std::numeric_limits<int>::max();
+
  protected:
+  /// @throws std::length_error beyond `longest_message`
   void send(int to, Mailbox box, const nlohmann::json& message) override;
   std::optional<Arrived> receive(Mailbox box) override;
 
  private:
+  class Traffic;
+  std::unique_ptr<Traffic> traffic_;  ///< empty without MPI
   bool lost_peer_ = false;
   bool mpi_ = false;
   std::string starter_ = "mpirun";  ///< of the ranks

@@ -6,6 +6,7 @@
 #include <list>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -57,8 +58,9 @@ void hangs(Context&, Operands<T>&, const Parameters&) {
   for (int second = 0; second < 600; ++second) ::sleep(1);  // far beyond every timeout of these tests
 }
 template <class T>
-void throws(Context&, Operands<T>&, const Parameters&) {
-  throw std::runtime_error("the method threw this");
+void throws(Context&, Operands<T>&, const Parameters& p) {
+  throw std::runtime_error("the method threw this" +
+                           std::string(static_cast<std::size_t>(p.integer("characters")), '.'));
 }
 template <class T>
 void leaks(Context&, Operands<T>&, const Parameters&) {
@@ -121,6 +123,7 @@ std::vector<Method> host_methods() {
       row("fault_once", "aborts the first time", {dies_once<float>, dies_once<double>}),
   };
   rows[0].parameters = {integer_parameter("milliseconds", 0, 0, 60000, "how long it sleeps")};
+  rows[5].parameters = {integer_parameter("characters", 0, 0, 1 << 24, "how many follow its message")};
   return rows;
 }
 

@@ -203,9 +203,9 @@ def check_openable(directory, rebuilt):
         len(file["records"])
 
 
-def start(command, kind, console):
+def start(command, kind, console, changes):
     """The sweep's process, and who listens to it where that one is to leave."""
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "env": harness.environment()}
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "env": harness.environment(**changes)}
     if kind == "terminal closes":
         listener = Listener(terminal=True)
         streams["stdin"] = listener.mouth
@@ -225,9 +225,12 @@ LAUNCHER_HUNG = "mpirun hung"
 MOST_HUNG = 2
 
 
-def one_start(command, kind, console, dice):
-    """Starts the sweep and does `kind` to it at a random moment. Its exit code, and what was done to it, or None."""
-    process, listener = start(command, kind, console)
+def one_start(command, kind, console, dice, changes=None):
+    """Starts the sweep and does `kind` to it at a random moment. Its exit code, and what was done to it, or None.
+
+    `changes`: variables of its environment.
+    """
+    process, listener = start(command, kind, console, changes or {})
     struck = None
     try:
         if kind is not None:

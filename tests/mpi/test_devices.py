@@ -3,11 +3,9 @@
 import os
 import pathlib
 import resource
-import signal
 import unittest
 
 import harness
-import killer
 from harness import FAULTY, SweepTest
 
 PLAN = """
@@ -75,28 +73,6 @@ class Helper(SweepTest):
     def test_the_helper_does_not_begin_for_a_parent_that_is_gone(self):
         done = harness.run(["devices", "--untouched", "--parent", "1"])
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-
-
-class Silence(SweepTest):
-    def test_a_rank_that_hangs_does_not_hold_up_the_end(self):
-        plan = self.plan(
-            "name: silent\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
-            "  - {problem: gesv, method: fault_none, n: 4, seed: 1:200:1, milliseconds: 300}\n"
-        )
-        directory = self.folder / "run"
-        with self.started(
-            plan, directory, "--grace", "1", ranks=2, until=lambda: harness.count_of(directory) > 3
-        ) as process:
-            (hung,) = [
-                pid for pid, words in killer.family(process.pid) if "run" in words[1:2] and killer.rank_of(pid) == 1
-            ]
-            os.kill(hung, signal.SIGSTOP)
-            process.send_signal(signal.SIGUSR1)  # mpirun passes it on
-            _, errors = process.communicate(timeout=90)
-        self.assertEqual(process.returncode, 5, errors)
-        self.assertIn("rank 1 has not answered", errors)
-        self.assertEqual(len(self.records(directory)), len(harness.journal(directory)[0]))
-        self.assertGreater(len(self.records(directory)), 3)
 
 
 if __name__ == "__main__":

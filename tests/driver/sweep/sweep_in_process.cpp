@@ -49,7 +49,10 @@ class SweepInProcess::RankPost final : public Post {
   double launcher_patience() const override { return sweep_.patience; }
   void lose_peer() override { sweep_.lost_peer_ = true; }
   void send(int to, Mailbox box, const nlohmann::json& message) override {
-    if (message.at("type") == message::Batch::name) sweep_.batches_.push_back(message.at("trials").size());
+    if (message.at("type") == message::Batch::name) {
+      sweep_.batches_.push_back(message.at("trials").size());
+      if (sweep_.on_batch) sweep_.on_batch(to, message.at("trials"));
+    }
     // as MPI carries it
     const auto bytes = nlohmann::json::to_cbor(message);
     sweep_.boxes_[{to, box}].push_back({rank_, nlohmann::json::from_cbor(bytes)});
@@ -140,7 +143,7 @@ SweepInProcess::SweepInProcess(int ranks, int trials)
     trial.key = fmt::format("{:032x}", i + 1);
     trial.method = "scripted";
     trial.shape.n = 10;
-    trial.matrix.digest = fmt::format("matrix {}", i);
+    trial.matrix.digest = fmt::format("{:032x}", i);
     trial.matrix.store = false;
     trials_.push_back(trial);
   }
@@ -153,10 +156,11 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
   for (Trial& trial : trials_) {
     const auto number = static_cast<std::size_t>(&trial - trials_.data());
     trial.timeout_seconds = trial_timeout;
+    trial.matrix.store = stored.count(number) > 0;
     trial.round = 1 + static_cast<std::int64_t>(number) % rounds;
     const std::int64_t order = orders.empty() ? n : orders[number % orders.size()];
     trial.shape = {order, order, order, 1, Uplo::lower};
-    if (!orders.empty()) trial.matrix.digest = fmt::format("matrix {}", number / orders.size());
+    if (!orders.empty()) trial.matrix.digest = fmt::format("{:032x}", number / orders.size());
     trial.backend = backends.empty() ? backend : backends[number % backends.size()];
     trial.expect = expect;
   }

@@ -43,6 +43,8 @@ class SweepInProcess {
   RunLimits limits;
   std::vector<std::string> hosts;  ///< of the ranks; empty: the same
   double store_limit = 1e12;
+  std::set<std::size_t> stored;  ///< trials whose matrices may be stored
+  std::function<void(int rank, const nlohmann::json& trials)> on_batch;  ///< called when a rank gets trials
   double trial_timeout = 600;
   std::int64_t n = 10;              ///< of every trial
   Backend backend = Backend::host;  ///< likewise
@@ -60,6 +62,8 @@ class SweepInProcess {
   const std::vector<Trial>& trials() const { return trials_; }
   bool is_trial(std::size_t number, const Trial& trial) const { return trial.key == trials_[number].key; }
   double now() const { return now_; }
+  /// Lets time pass in which no process takes a step.
+  void stand_still(double seconds) { now_ += seconds; }
   /// Steps all until the sweep ends. @return false where it had not after so many seconds of its clock
   bool run(double most_seconds = 2000, const std::function<void()>& each_step = {});
   /// The record of a trial in the journal, if there is one.

@@ -96,6 +96,70 @@ TEST(SweepInProcess, ARankDiesHoldingATrial) {
   EXPECT_LT(sweep.now() - signalled, 20 + 15 + 15 + 5);
 }
 
+/// Rank 1 freezes while it runs its first trial.
+class AFrozenRank : public ::testing::Test {
+ protected:
+  AFrozenRank() {
+    sweep.trial_timeout = 40;
+    sweep.script.answers = [this](int rank, const Trial& trial) {
+      if (rank == 0 || frozen > 0) return good_answer(trial);
+      frozen = sweep.now();
+      sweep.dead.insert(1);
+      return good_answer(trial);
+    };
+  }
+  SweepInProcess sweep{2, 8};
+  double frozen = 0;
+};
+
+TEST_F(AFrozenRank, LosesItsTrialsToTheOthers) {
+  ASSERT_TRUE(sweep.run());
+  EXPECT_GT(frozen, 0);
+  EXPECT_EQ(sweep.records(), 8U);
+  EXPECT_TRUE(sweep.lost_peer());
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "");
+  EXPECT_GT(sweep.now() - frozen, 40) << "it may have been at work for as long as its trial may take";
+  EXPECT_LT(sweep.now() - frozen, 40 + 60);
+}
+
+TEST_F(AFrozenRank, DoesNotRecordATrialTwiceWhenItWakesUp) {
+  bool woken = false;
+  ASSERT_TRUE(sweep.run(2000, [&] {
+    if (woken || !sweep.lost_peer()) return;
+    woken = true;
+    sweep.dead.clear();
+  }));
+  EXPECT_TRUE(woken);
+  EXPECT_EQ(sweep.records(), 8U);
+}
+
+TEST_F(AFrozenRank, IsNotLostWhileAllProcessesStandStill) {
+  bool stood_still = false;
+  ASSERT_TRUE(sweep.run(2000, [&] {
+    if (frozen == 0 || stood_still) return;
+    stood_still = true;
+    sweep.stand_still(1000);
+    sweep.dead.clear();
+  }));
+  EXPECT_TRUE(stood_still);
+  EXPECT_EQ(sweep.records(), 8U);
+  EXPECT_FALSE(sweep.lost_peer());
+}
+
+TEST(SweepInProcess, KeepsARankWhoseTrialEndsTwoWorkers) {
+  SweepInProcess sweep(2, 4);
+  sweep.trial_timeout = 60;
+  sweep.script.answers = [&](int, const Trial& trial) {
+    if (!sweep.is_trial(1, trial)) return good_answer(trial);
+    return Words{message_json(FromWorker{message::At{"loop"}})};
+  };
+  const double start = sweep.now();
+  ASSERT_TRUE(sweep.run());
+  EXPECT_GT(sweep.now() - start, 2 * 60) << "the rank was silent about its trial for this long";
+  EXPECT_EQ(sweep.record_of(1)->status, "timeout");
+  EXPECT_FALSE(sweep.lost_peer());
+}
+
 TEST(SweepInProcess, AWorkerThatNeverSaysHello) {
   SweepInProcess sweep(2, 6);
   sweep.script.greets = [](int rank, int) { return rank == 0; };
@@ -414,6 +478,38 @@ TEST(SweepInProcess, ARetiredRankIsGivenNothingMore) {
   const auto ask = [&] { sweep.send_to_coordinator(1, message_json(ToCoordinator{message::Ready{""}})); };
   ASSERT_TRUE(sweep.run(2000, ask)) << "what it was given is lost";
   EXPECT_EQ(sweep.records(), 20U);
+}
+
+TEST(SweepInProcess, ATrialThatIsLeftTakesNoRoomInTheStore) {
+  SweepInProcess sweep(3, 20);
+  sweep.stored = {0, 1, 2, 3, 19};
+  sweep.store_limit = 1.5 * (12 << 10);  // one file; the matrices here have no elements
+  // Ranks 0 and 1 break on the trial that rank 0 gets first. Rank 2 starts after that.
+  std::string breaker;
+  std::set<int> broken;
+  sweep.script.dies = [&](int rank, const Trial& trial) {
+    if (rank == 0 && breaker.empty()) breaker = trial.key;
+    return trial.key == breaker && (broken.insert(rank), true);
+  };
+  sweep.script.unfit = [&](int rank, int start) -> std::optional<message::Unfit> {
+    if (broken.count(rank) > 0) return message::Unfit{"fell off the bus", false};
+    if (start < 7 * rank - 3 * (rank - 1)) return message::Unfit{"all memory is taken", true};
+    return std::nullopt;
+  };
+  std::size_t later = 0, stored_later = 0;  // trials that rank 2 gets after the others are lost
+  sweep.on_batch = [&](int rank, const nlohmann::json& trials) {
+    if (rank != 2 || broken.size() < 2) return;
+    for (const nlohmann::json& trial : trials) {
+      ++later;
+      stored_later += trial.at("matrix").at("store").get<bool>() ? 1 : 0;
+    }
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(breaker, sweep.trials()[19].key);
+  EXPECT_EQ(broken, (std::set<int>{0, 1}));
+  EXPECT_EQ(sweep.records(), 19U);
+  EXPECT_GT(later, 1U);
+  EXPECT_GT(stored_later, 0U);
 }
 
 TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {

@@ -1,0 +1,69 @@
+"""Ranks that stop answering, and ranks that send long messages to each other."""
+
+import os
+import signal
+import time
+import unittest
+
+import killer
+from harness import SweepTest, count_of, journal
+
+
+def freeze_rank_1(process):
+    """The stopped process."""
+    (pid,) = [pid for pid, words in killer.family(process.pid) if "run" in words[1:2] and killer.rank_of(pid) == 1]
+    os.kill(pid, signal.SIGSTOP)
+    return pid
+
+
+class Ranks(SweepTest):
+    def test_a_frozen_rank_costs_only_its_node(self):
+        plan = self.plan(
+            "name: frozen\nrepeats: 1\nwarmup: 0\ntimeout: 2s\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+            f"  - {{problem: gesv, method: fault_none, n: 6, milliseconds: 300, seed: {list(range(1, 21))}}}\n"
+        )
+        directory = self.folder / "run"
+        with self.started(plan, directory, ranks=2) as process:
+            frozen = freeze_rank_1(process)
+            _, errors = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 3, errors)
+        self.assertIn("rank 1 has not answered", errors)
+        records, notes = journal(directory)
+        self.assertEqual(sorted(r["matrix_seed"] for r in records), list(range(1, 21)), errors)
+        self.assertEqual([note["rank"] for note in notes if note["note"] == "retired"], [1])
+        deadline = time.monotonic() + 60
+        while killer.state_of(frozen) != "gone":  # mpirun's SIGKILL follows its own end
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+
+    def test_a_rank_that_hangs_does_not_hold_up_the_end(self):
+        plan = self.plan(
+            "name: silent\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 4, seed: 1:200:1, milliseconds: 300}\n"
+        )
+        directory = self.folder / "run"
+        with self.started(plan, directory, "--grace", "1", ranks=2, until=lambda: count_of(directory) > 3) as process:
+            freeze_rank_1(process)
+            process.send_signal(signal.SIGUSR1)  # mpirun passes it on
+            _, errors = process.communicate(timeout=90)
+        self.assertEqual(process.returncode, 5, errors)
+        self.assertIn("rank 1 has not answered", errors)
+        self.assertEqual(len(self.records(directory)), len(journal(directory)[0]))
+        self.assertGreater(len(self.records(directory)), 3)
+
+    def test_two_ranks_send_to_each_other(self):
+        # A record and a batch cross, both far beyond what MPI buffers.
+        plan = self.plan(
+            "name: crossing\nrepeats: 300\nwarmup: 0\nstages: never\nstore: never\n"
+            "matrix: {kind: diagonally_dominant}\nsweep:\n"
+            "  - problem: gesv\n    method: [gauss_serial, gauss_jordan_serial, gauss_pivot_serial, crout]\n"
+            "    n: [4:20]\n    seed: [1, 2, 3, 4]\n"
+        )
+        directory = self.sweep(plan, "--backend", "host", ranks=2)
+        records = journal(directory)[0]
+        self.assertEqual(len(records), 4 * 17 * 4)
+        self.assertEqual(len({record["key"] for record in records}), len(records))
+
+
+if __name__ == "__main__":
+    unittest.main()
