@@ -57,11 +57,11 @@ class Ranks(SweepTest):
             "name: crossing\nrepeats: 300\nwarmup: 0\nstages: never\nstore: never\n"
             "matrix: {kind: diagonally_dominant}\nsweep:\n"
             "  - problem: gesv\n    method: [gauss_serial, gauss_jordan_serial, gauss_pivot_serial, crout]\n"
-            "    n: [4:20]\n    seed: [1, 2, 3, 4]\n"
+            f"    n: [4:20]\n    seed: {list(range(1, 21))}\n"
         )
         directory = self.sweep(plan, "--backend", "host", ranks=2)
         records = journal(directory)[0]
-        self.assertEqual(len(records), 4 * 17 * 4)
+        self.assertEqual(len(records), 4 * 17 * 20)
         self.assertEqual(len({record["key"] for record in records}), len(records))
 
 
