@@ -58,7 +58,8 @@ def what_ran(page, night):
         page.nothing("Nothing.")
         return
     known = _statuses(records["status"].unique())
-    counts = pd.crosstab([records["problem"], records["precision"]], records["status"])[known].reset_index()
+    column = {s: s if s in STATUSES else f"status {s}" for s in known}  # a foreign one may be the name of another
+    counts = pd.crosstab([records["problem"], records["precision"]], records["status"].map(column)).reset_index()
     spread = (
         records.groupby(["problem", "precision"])
         .agg(methods=("method", "nunique"), smallest=("size", "min"), largest=("size", "max"))
@@ -73,7 +74,7 @@ def what_ran(page, night):
             ("methods", "methods", whole),
             ("smallest", "smallest n", whole),
             ("largest", "largest n", whole),
-            *((s, s, whole) for s in known),
+            *((column[s], s, whole) for s in known),
         ],
         caption="Trials by status. pass: within the tolerance; suspect: up to ten times it; failed: beyond.",
     )

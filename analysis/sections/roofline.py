@@ -57,7 +57,8 @@ def _figures(night, rows):
         name = part["problem"] + "/" + part["method"]
         names = night.devices["gpu_name"].where(night.devices["capability"] > 0, "CPU")
         own = night.devices[names == device]
-        copy, rate = (own[column].median() for column in ("copy_bytes_per_second", f"gemm_flops_{precision}"))
+        rates = own.reindex(columns=["copy_bytes_per_second", f"gemm_flops_{precision}"])  # NaN if foreign
+        copy, rate = rates.median()
 
         def points(column, part=part, name=name):
             return [
