@@ -1,16 +1,21 @@
 """The plots as files for a paper: as wide as a column, without titles, which stand in captions.txt, drawn by
 matplotlib."""
 
+import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+from matplotlib.backends.backend_pgf import LatexError
 from matplotlib.figure import Figure
 
 from .colours import colour
 from .loader import ReportError
+from .page import staging
 from .plots import styled
+from .words import matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.4, 2.2  # inches; a column of two
 MARKERS, DASHES = "os^Dv*P", ["-", "--", ":", "-.", (0, (7, 2)), (0, (1, 3))]
@@ -38,29 +43,47 @@ NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Da
 
 def write(drawn, methods, out, kind):
     """OUT/figures/NAME.KIND of each plot (as Page.drawn has them), and captions.txt. @raises ReportError"""
+    escape = tex if kind == "pgf" else matplotlib_text
     if kind == "pgf":
-        tex = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
-        if tex is None:
+        program = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
+        if program is None:
             raise ReportError("--figures pgf needs a TeX that measures texts: pdflatex, xelatex or lualatex")
-        matplotlib.rcParams["pgf.texsystem"] = tex
-    folder = Path(out) / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
+        matplotlib.rcParams["pgf.texsystem"] = program
     captions = []
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE), staging(out) as staged:
         for plot, kept, said in drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-            (_bars if plot.kind == "bars" else _lines)(plot, figure, styled(kept, methods))
-            figure.savefig(folder / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
-            captions.append(f"{plot.name}: {'. '.join([plot.title, *filter(None, [plot.note.rstrip('.'), *said])])}.")
-    (folder / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
+            draw = _bars if plot.kind == "bars" else _lines
+            draw(*_escaped(plot, styled(kept, methods), escape), figure)
+            try:
+                figure.savefig(Path(staged) / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
+            except (LatexError, ValueError) as error:
+                if kind != "pgf":
+                    raise
+                raise ReportError(f"{plot.name}.pgf: {program} failed: {error}") from None
+            words = ". ".join([plot.title, *filter(None, [plot.note.rstrip("."), *said])])
+            captions.append(one_line(f"{plot.name}: {words}."))
+        (Path(staged) / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
+        folder = Path(out) / "figures"
+        folder.mkdir(exist_ok=True)
+        for file in Path(staged).iterdir():
+            os.replace(file, folder / file.name)
 
 
-def _plain(words):
-    """Words that are no formula."""
-    return words.replace("$", r"\$")
+def _escaped(plot, several, escape):
+    """The plot and its styled series with every text escaped for the format: names come from files."""
+    names = plot.names if plot.names is None else list(map(escape, plot.names))
+    lines_at = [(value, escape(words)) for value, words in plot.lines_at]
+    plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=escape(plot.ylabel), names=names, lines_at=lines_at)
+
+    def of(series):
+        x = list(map(escape, series.x)) if plot.kind == "bars" else series.x
+        return replace(series, label=escape(series.label), x=x)
+
+    return plot, [(of(series), *style) for series, *style in several]
 
 
-def _lines(plot, figure, several):
+def _lines(plot, several, figure):
     axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel + (" [s]" if plot.seconds else ""))
     axes.set_xscale("log" if plot.xlog else "linear")
     axes.set_yscale("log" if plot.ylog else "linear")
@@ -79,7 +102,7 @@ def _lines(plot, figure, several):
         elif ends:
             reach = np.vstack([series.y - series.low, series.high - series.y]).astype(float)
             axes.errorbar(series.x, series.y, np.nan_to_num(reach).clip(0), fmt="none", ecolor=c, elinewidth=0.6)
-        label = None if series.label in labelled or series.faint else _plain(series.label)
+        label = None if series.label in labelled or series.faint else series.label
         labelled.add(series.label)
         axes.plot(series.x, series.y, marker=mark if series.marker else "none", label=label, **style)
         if series.hollow is not None and np.any(series.hollow):
@@ -87,17 +110,17 @@ def _lines(plot, figure, several):
             axes.plot(series.x[hollow], series.y[hollow], mark, color=c, markerfacecolor="white")
     for value, words in plot.lines_at:
         axes.axhline(value, color="black", linewidth=0.6, linestyle="--")
-        axes.annotate(_plain(words), (0, value), xycoords=("axes fraction", "data"), fontsize=6.5, va="bottom")
+        axes.annotate(words, (0, value), xycoords=("axes fraction", "data"), fontsize=6.5, va="bottom")
     places = np.unique(np.concatenate([s.x for s, _, _ in several if s.marker] or [[]]))
     if plot.names is not None:
-        axes.set_xticks(range(len(plot.names)), map(_plain, plot.names), rotation=90, fontsize=5)
+        axes.set_xticks(range(len(plot.names)), plot.names, rotation=90, fontsize=5)
     elif 0 < len(places) <= 8 and np.all(places == np.rint(places)):
         axes.set_xticks(places, [f"{v:g}" for v in places], minor=False)
         axes.set_xticks([], minor=True)
     _legend(figure, axes, HEIGHT)
 
 
-def _bars(plot, figure, several):
+def _bars(plot, several, figure):
     names = list(dict.fromkeys(name for series, _, _ in several for name in series.x))
     axes = figure.add_subplot(xlabel=plot.ylabel + (" [s]" if plot.seconds else ""))
     axes.set_xscale("log" if plot.ylog else "linear")
@@ -107,7 +130,7 @@ def _bars(plot, figure, several):
             axes.plot(series.y, y, "o", color=colour(of), label=series.label)
         else:
             axes.barh(y, series.y, 0.75 / len(several), color=colour(of), label=series.label)
-    axes.set_yticks(range(len(names)), map(_plain, names))
+    axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.tick_params(axis="y", labelsize=6)
     _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(several)))

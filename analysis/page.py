@@ -52,6 +52,11 @@ def _remove_left_behind(out):
             shutil.rmtree(staged, ignore_errors=True)
 
 
+def staging(out):
+    """A folder in `out` for what is written whole before anything in `out` is replaced. It removes itself."""
+    return tempfile.TemporaryDirectory(prefix=f"{_STAGED}{os.getpid()}-", dir=out)
+
+
 def _no_formula(value):
     """A text that a spreadsheet would compute, with an apostrophe before it."""
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
@@ -73,7 +78,7 @@ class Page:
         self.files = {}  # name, relative to OUT -> where in `data`, and how many bytes
         self.drawn, self.taken = [], 0  # plots, and their bytes in the page
         self.embedded = 0  # bytes of CSV in the page
-        self.problem = ""  # whose block is written
+        self.problem = ""  # whose block is written, as in the block's id
         self.explained = set()
 
     def begin(self, name, title, words=""):
@@ -272,7 +277,7 @@ class Page:
         _remove_left_behind(out)
         try:
             # Written whole before anything of an older report is replaced: the disk may be full.
-            with tempfile.TemporaryDirectory(prefix=f"{_STAGED}{os.getpid()}-", dir=out) as staged:
+            with staging(out) as staged:
                 (Path(staged) / "data").mkdir()
                 for name, (begin, size) in self.files.items():
                     self.data.seek(begin)
@@ -303,7 +308,7 @@ class Page:
 
         shown = self._shown()
         links = "".join(
-            f'<a href="#{name}">{text(title.split(": ")[0])}</a>' for name, title, _ in shown if "/" not in name
+            f'<a href="#{text(name)}">{text(title.split(": ")[0])}</a>' for name, title, _ in shown if "/" not in name
         )
         body = ""
         for name, title, parts in shown:

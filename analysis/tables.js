@@ -52,7 +52,7 @@ const open = () => {
 addEventListener("hashchange", open);
 open();
 // Which section is in sight.
-const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
+const links = new Map([...document.querySelectorAll("nav a")].map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
 const within = new IntersectionObserver((several) => several.forEach(({ target, isIntersecting }) => {
   const link = links.get(target.id.split("/")[0]);
   if (!isIntersecting || !link) return;

@@ -3,6 +3,7 @@
 import html
 import math
 import re
+import unicodedata
 
 import numpy as np
 
@@ -15,6 +16,42 @@ def printable(value):
 def text(value):
     """Any text as HTML."""
     return html.escape(printable(value))
+
+
+def one_line(value):
+    """Any text as one line of a text file."""
+    return " ".join(printable(value).split())
+
+
+def matplotlib_text(value):
+    """Any text as matplotlib's plain text: not a formula, and not a label that legends leave out."""
+    words = one_line(value).replace("$", r"\$")
+    return f" {words}" if words.startswith("_") else words
+
+
+_TEX = {
+    **{c: f"\\{c}" for c in "&%#_{}"},
+    # Matplotlib would turn an escaped dollar back into one that begins a formula.
+    **{"\\": r"\textbackslash{}", "$": r"\textdollar{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "ß": r"\ss{}", "æ": r"\ae{}", "ø": r"\o{}"},
+    **{"×": r"\ensuremath{\times}", "µ": r"\ensuremath{\mu}", "–": "--", "…": r"\ldots{}"},
+}
+_TEX_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", r"\` \' \^ \~ \" \r \v \c".split()))
+
+
+def tex(value):
+    """Any text as TeX's plain text: no command, no formula. Characters that not every TeX has become their number in
+    Unicode, [6F22]."""
+    return "".join(map(_tex_character, one_line(value)))
+
+
+def _tex_character(c):
+    if c in _TEX or c.isascii():
+        return _TEX.get(c, c)
+    base, *accents = unicodedata.normalize("NFD", c)
+    if base.isascii() and base.isalpha() and len(accents) == 1 and accents[0] in _TEX_ACCENTS:
+        return f"{_TEX_ACCENTS[accents[0]]}{{{base}}}"
+    return f"[{ord(c):X}]"
 
 
 def seconds(value):

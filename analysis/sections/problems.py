@@ -1,5 +1,6 @@
 """A block for each problem: everything that was measured of it. Nothing is left out for lack of room."""
 
+from ..frames import slug
 from . import accuracy, costs, judgements, stages, timing
 from .verdict import anchor
 
@@ -21,7 +22,7 @@ def problems(page, night, baseline=""):
         own = night.only(of == problem)
         title = own.take("problem_title")["problem_title"].max()  # empty in files of before it
         page.begin(anchor(problem), f"{problem}: {title}" if title else problem)
-        page.problem = problem
+        page.problem = slug(problem)
         for part in parts:
             part(page, own)
         page.problem = ""

@@ -1,5 +1,6 @@
 """The verdict grid: for each device problems by sizes, who wins, by how much, how near the limit."""
 
+from ..frames import slug
 from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids
 
@@ -11,8 +12,8 @@ ALIKE = 0.4  # the share of common sizes from which on rows stand under the same
 
 
 def anchor(problem):
-    """The id of a problem's block on the page."""
-    return f"problem-{problem}"
+    """The id of a problem's block on the page, which links can hold as it is."""
+    return f"problem-{slug(problem)}"
 
 
 def verdict(page, night, baseline=""):
