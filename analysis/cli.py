@@ -1,7 +1,9 @@
 """The command `analysis/report`."""
 
 import argparse
+import errno
 import os
+import signal
 import sys
 
 from . import figures
@@ -74,15 +76,24 @@ def title_of(night):
     return "gaussweep: " + (", ".join(plans[:3]) + (" and more" if len(plans) > 3 else "") if plans else "report")
 
 
+class _Parser(argparse.ArgumentParser):
+    def print_help(self, file=None):
+        self.exit(_print(self.format_help(), end=""))
+
+
 def main(arguments=None):
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="report", description=("Writes OUT/index.html, a page on what a sweep measured, with its data (OUT/data).")
     )
     parser.add_argument(
         "input", nargs="+", metavar="DIR|FILE", help="run directories or results files; several are reported together"
     )
     parser.add_argument(
-        "-o", "--output", default="report", metavar="OUT", help="directory to write into (default: report)"
+        *("-o", "--output"),
+        default="report",
+        metavar="OUT",
+        type=_folder,
+        help="directory to write into (default: report)",
     )
     for name, what in (("problem", "gesv,trsv"), ("method", "cusolver,gauss_*"), ("gpu", "*H200*")):
         parser.add_argument(f"--{name}", metavar="LIST", help=f"only these, e.g. {what}; words may hold * and ?")
@@ -121,8 +132,8 @@ def main(arguments=None):
     try:
         night = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
-            print("\n".join(map(printable, table(followed(night)))) or "No trial passed in three runs of its plan.")
-            return 0
+            lines = map(printable, table(followed(night)))
+            return _print("\n".join(lines) or "No trial passed in three runs of its plan.")
         title = options.title if options.title is not None else title_of(night)
         page = build(night, title, options.baseline, options.papers)
         index = page.write(options.output)
@@ -136,8 +147,29 @@ def main(arguments=None):
         return _refuse("there is not enough memory for these files; report on fewer of them")
     for warning in night.warnings:
         print(f"report: {printable(warning)}", file=sys.stderr)
-    print(printable(os.fsencode(index).decode("utf-8", "replace")))
-    return 0
+    return _print(printable(os.fsencode(index).decode("utf-8", "replace")))
+
+
+def _folder(name):
+    if not name:  # Path("") is the current folder
+        raise argparse.ArgumentTypeError("an empty text; allowed: the name of a directory")
+    return name
+
+
+def _print(words, end="\n"):
+    """Prints the words. Returns the exit code that `gaussweep` has when standard output does not take them."""
+    try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        print(words, end=end, flush=True)
+        return 0
+    except OSError as error:
+        if sys.stdout is not None:  # Python would try again at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:
+            return 128 + signal.SIGPIPE
+        print(f"report: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        return 3
 
 
 def _refuse(words):

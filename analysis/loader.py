@@ -133,6 +133,8 @@ def find_files(arguments):
     found = []
     for argument in arguments:
         path = Path(argument)
+        if not argument:  # Path("") is the current folder
+            raise ReportError("an empty text is no input; give a run directory or a results file")
         if path.is_file():
             if not restorations.is_restoration(path):
                 found.append(path)
