@@ -12,7 +12,7 @@ if(NOT GAUSSWEEP_SANITIZE)
   add_test(NAME house.data COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/data_test.sh)
   add_test(NAME house.install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install_test.sh ${CMAKE_BINARY_DIR})
   set_tests_properties(house.doors house.style house.setup house.data house.install PROPERTIES
-    LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+    LABELS unit TIMEOUT 900 SKIP_RETURN_CODE 77)
   set_tests_properties(house.doors house.style PROPERTIES COST 110)  # of the longer ones: not at the end, alone
   add_test(NAME quickstart
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quickstart_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/quickstart_test)
@@ -27,14 +27,14 @@ if(NOT GAUSSWEEP_SANITIZE)
   endforeach()
   set_tests_properties(analysis.sizes PROPERTIES LABELS "analysis;slow")
   # What the pages say, against the program.
-  foreach(name pages plan_page)
+  foreach(name commands pages plan_page)
     add_test(NAME docs.${name}
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/docs/test_${name}.py)
-    set_tests_properties(docs.${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
+    set_tests_properties(docs.${name} PROPERTIES LABELS unit TIMEOUT 900 ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
   endforeach()
   # The gateway to MATLAB and Octave, in Octave.
   add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/apps/mex/run.sh ${CMAKE_BINARY_DIR})
-  set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 300 COST 110 SKIP_RETURN_CODE 77)
+  set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 1800 COST 110 SKIP_RETURN_CODE 77)
   if(NOT TEST slurm.limits)
     include(slurm/slurm.cmake)
   endif()

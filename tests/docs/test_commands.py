@@ -1,0 +1,83 @@
+"""The commands that the pages name, against the program: each is one of its commands, and has the options."""
+
+import functools
+import re
+import shlex
+import subprocess
+import unittest
+
+import pages
+
+OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)")
+
+
+@functools.lru_cache(maxsize=None)
+def help_of(*command):
+    done = subprocess.run(
+        [pages.GAUSSWEEP, *command, "--help"], capture_output=True, text=True, timeout=300, check=True
+    )
+    return done.stdout
+
+
+@functools.lru_cache(maxsize=None)
+def commands_of(*command):
+    """The commands below a command (none: the program)."""
+    _, heading, rest = help_of(*command).partition("SUBCOMMANDS:")
+    if not heading:
+        _, heading, rest = help_of(*command).partition("Subcommands:")
+    return set(re.findall(r"^  (\w+)", rest, re.M))
+
+
+def snippets(text):
+    """Lines of code blocks, a continued line as one, and code within sentences."""
+    for block in re.findall(r"^ *```\w*\n(.*?)^ *```", text, re.M | re.S):
+        yield from block.replace("\\\n", " ").splitlines()
+    yield from re.findall(r"`([^`\n]+)`", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S))
+
+
+def words_of(snippet):
+    """The words of a command, up to a pipe, a redirection or a comment."""
+    try:
+        words = shlex.split(snippet, comments=True)
+    except ValueError:  # no shell: a piece of a plan
+        return []
+    ends = [i for i, word in enumerate(words) if re.match(r"[|>&;]|2>", word)]
+    return words[: ends[0]] if ends else words
+
+
+def calls(text):
+    """(command, its words) of each call of the program: "gaussweep summary …", or "summary --best" in a sentence."""
+    for snippet in snippets(text):
+        words = words_of(snippet)
+        programs = [i for i, word in enumerate(words) if re.fullmatch(r"(\S*/)?gaussweep", word)]
+        if programs:
+            words = words[programs[-1] + 1 :]
+        elif not words or words[0] not in commands_of():
+            continue
+        if words and re.fullmatch(r"[a-z]+", words[0]):
+            yield words[0], words[1:]
+
+
+class Commands(unittest.TestCase):
+    def test_every_command_and_option_is_the_programs(self):
+        seen = 0
+        for page in pages.FOR_USERS:
+            for command, words in calls(page.read_text(encoding="utf-8")):
+                with self.subTest(page=page.name, call=" ".join([command, *words])):
+                    self.assertIn(command, commands_of())
+                    path = [command, *(w for w in words[:1] if w in commands_of(command))]
+                    known = set(OPTION.findall(help_of(*path)))
+                    for word in words:
+                        if option := OPTION.match(word):
+                            self.assertIn(option.group(1), known)
+                            seen += 1
+        self.assertGreater(seen, 40)
+
+    def test_a_call_is_found(self):
+        text = "`summary DIR --best`, `make -j`\n\n```sh\nsrun build/gaussweep run p.yaml \\\n -o r | tee --no\n```\n"
+        found = list(calls(text))
+        self.assertEqual(found, [("run", ["p.yaml", "-o", "r"]), ("summary", ["DIR", "--best"])])
+
+
+if __name__ == "__main__":
+    unittest.main()
