@@ -2,8 +2,10 @@
 
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
+import tempfile
 import time
 import unittest
 import zlib
@@ -90,13 +92,17 @@ class Modes(SweepTest):
 
     @unittest.skipIf(os.geteuid() != 0, "only root can give a folder away and take another user's place")
     def test_another_s_folder_into_which_others_may_write_is_refused(self):
+        # Another user may not enter root's home, where the build and TMPDIR may be.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-test-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, self.folder)
         self.folder.chmod(0o755)
+        program = shutil.copy(harness.GAUSSWEEP, self.folder)
         directory = self.folder / "run"
         directory.mkdir()
         directory.chmod(0o777)
         os.chown(directory, 4711, 4711)
-        another = {"user": 4712, "group": 4712, "extra_groups": []}
-        done = self.ran(["run", self.plan(SMALL), "-o", directory], code=2, **another)
+        another = {"user": 4712, "group": 4712, "extra_groups": [], "cwd": self.folder}
+        done = self.ran(["run", self.plan(SMALL), "-o", directory], 0, program, code=2, **another)
         self.assertIn("belongs to another user, and others may write into it (mode 0777)", done.stderr)
 
 
