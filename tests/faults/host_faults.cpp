@@ -122,7 +122,7 @@ std::vector<Method> host_methods() {
       row("fault_lie", "answers wrongly", {lies<float>, lies<double>}),
       row("fault_once", "aborts the first time", {dies_once<float>, dies_once<double>}),
   };
-  rows[0].parameters = {integer_parameter("milliseconds", 0, 0, 60000, "how long it sleeps")};
+  rows[0].parameters = {integer_parameter("milliseconds", 0, 0, 3600000, "how long it sleeps")};
   rows[5].parameters = {integer_parameter("characters", 0, 0, 1 << 24, "how many follow its message")};
   return rows;
 }

@@ -41,10 +41,8 @@ class Isolation(SweepTest):
         }
         plan = self.plan(plan_with(*(method for method in expected if method != "fault_none")))
         mark = str(self.folder / "mark")
-        start = time.monotonic()
+        # Without the time limit of 4 s the sweep would not end.
         directory = self.sweep(plan, ranks=2, program=FAULTY, code=3, GAUSSWEEP_FAULT_MARK=mark)
-        # Four tries of 4 s each, two at a time; a machine full of other tests takes longer.
-        self.assertLess(time.monotonic() - start, 4 * 4 + 60)
         records = self.records(directory)
         self.assertEqual(len(records), len(expected) - 1 + 10)
         for record in records:
@@ -152,7 +150,7 @@ class Stopping(SweepTest):
         self.assertEqual(len(self.records(self.folder / signal.SIGTERM.name)), 12)
 
     def test_grace_is_limited_and_a_second_signal_ends_at_once(self):
-        plan = self.slow_plan(milliseconds=60000, count=3)
+        plan = self.slow_plan(milliseconds=3600_000, count=3)
         plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
         for how in ("grace", "second"):
             directory = self.folder / how
@@ -160,13 +158,11 @@ class Stopping(SweepTest):
             both = (directory / "logs/worker-1.log").exists
             process = self.started(plan, directory, *grace, ranks=2, until=both)
             time.sleep(2)
-            start = time.monotonic()
             process.send_signal(signal.SIGUSR1)  # mpirun passes it on
             if how == "second":
                 time.sleep(0.5)
                 process.send_signal(signal.SIGUSR1)
-            _, errors = process.communicate(timeout=120)
-            self.assertLess(time.monotonic() - start, 40)  # its trial takes 60 s
+            _, errors = process.communicate(timeout=300)  # its trial takes an hour
             self.assertEqual(process.returncode, 5, errors)
 
     def test_mpirun_gives_its_ranks_little_time_and_its_own_exit_code(self):
