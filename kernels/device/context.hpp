@@ -25,6 +25,9 @@ class StageSink {
 struct Emulation {
   /// 0: threads run in order between barriers; otherwise their order is shuffled anew after every barrier.
   std::uint64_t shuffle_seed = 0;
+  /// Runs every block, or cluster, three times from the same memory: threads in order, reversed and shuffled.
+  /// A launch fails if the device's memory differs in a bit.
+  bool compares_orders = false;
   /// Most shared memory of a block. What every GPU has, so that a portable kernel asks before it takes more.
   std::size_t shared_bytes = std::size_t{48} * 1024;
 };

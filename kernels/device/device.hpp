@@ -10,6 +10,8 @@
 
 namespace gaussweep {
 
+class WatchedMemory;  // kernels/device/watched_memory.hpp
+
 /// A point in the order of work on the device's stream.
 class Event {
  public:
@@ -68,6 +70,8 @@ class Device {
   virtual std::unique_ptr<Event> make_event() = 0;
   /// The cudaStream_t of a GPU, nullptr elsewhere.
   virtual void* stream() const { return nullptr; }
+  /// The memory of a device whose kernels are emulated, nullptr elsewhere.
+  virtual WatchedMemory* watched_memory() { return nullptr; }
 };
 
 /// Owned memory that a device gave and takes back.

@@ -15,6 +15,7 @@
 #include "kernels/core/errors.hpp"
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/device/device.hpp"
+#include "kernels/device/watched_memory.hpp"
 
 namespace gaussweep {
 
@@ -82,13 +83,21 @@ class HostDevice final : public Device {
     void* pointer = nullptr;
     // Linux grants more than it has, and ends the process later: what can never fit is refused here.
     const bool possible = total_bytes_ == 0 || bytes <= total_bytes_;
-    if (!possible || posix_memalign(&pointer, 256, bytes == 0 ? 1 : bytes) != 0) {
+    if (possible && is_emulated()) {
+      pointer = memory_.allocate(bytes);
+    } else if (!possible || posix_memalign(&pointer, 256, bytes == 0 ? 1 : bytes) != 0) {
+      pointer = nullptr;
+    }
+    if (pointer == nullptr) {
       throw OutOfMemory("no " + std::to_string(bytes) + " bytes of host memory (the machine has " +
                         std::to_string(total_bytes_) + ")");
     }
     return pointer;
   }
-  void release(void* pointer) noexcept override { std::free(pointer); }
+  void release(void* pointer) noexcept override {
+    is_emulated() ? memory_.release(pointer) : std::free(pointer);
+  }
+  WatchedMemory* watched_memory() override { return is_emulated() ? &memory_ : nullptr; }
   void* allocate_host(std::size_t bytes) override {
     try {
       return allocate(bytes);
@@ -134,7 +143,10 @@ class HostDevice final : public Device {
   }
 
  private:
+  bool is_emulated() const { return backend_ == Backend::emulated; }
+
   Backend backend_;
+  WatchedMemory memory_;
   HostClock clock_;
   std::string model_name_;
   std::size_t total_bytes_;

@@ -120,7 +120,8 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
     std::tuple<P...> values;
   } call{kernel, std::tuple<P...>(std::forward<A>(arguments)...)};
   run_grid(
-      {grid, block, shared_bytes, context.emulation.shuffle_seed, cluster},
+      {grid, block, shared_bytes, context.emulation.shuffle_seed, cluster, context.device.watched_memory(),
+       context.emulation.compares_orders},
       [](void* closure) {
         Call& c = *static_cast<Call*>(closure);
         std::apply(c.kernel, c.values);  // by value: every thread has its own copies
@@ -133,8 +134,9 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 /// Runs `kernel` to its end; the arguments are converted to the kernel's parameter types.
 /// @throws std::invalid_argument for an impossible grid or block; DeviceError "divergentBarrier" (not all
 /// threads of a block reach the same __syncthreads), "divergentWarp" (the same for a warp collective),
-/// "deadlock" (threads spin and nothing changes any more), "invalidMask", "invalidValue"; whatever a kernel
-/// thread throws. Memory on the device stays as it was then; none of these is sticky.
+/// "deadlock" (threads spin and nothing changes any more), "invalidMask", "invalidValue", "outOfBounds" (a
+/// write outside of an operand), "orderDependence" (Emulation::compares_orders); whatever a kernel thread
+/// throws. Memory on the device stays as it was then; none of these is sticky.
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+namespace gaussweep {
+class WatchedMemory;
+}
+
 namespace gaussweep::emulated::simt {
 
 struct uint3 {
@@ -71,7 +75,9 @@ struct Grid {
   dim3 grid, block;
   std::size_t shared_bytes;
   std::uint64_t shuffle_seed;
-  unsigned cluster = 1;  ///< blocks in x that run together
+  unsigned cluster;       ///< blocks in x that run together
+  WatchedMemory* memory;  ///< the device's; null: nothing is known of it
+  bool compares_orders;   ///< Emulation::compares_orders
 };
 void run_grid(const Grid& grid, void (*body)(void*), void* closure);
 

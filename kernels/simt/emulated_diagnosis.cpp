@@ -86,4 +86,11 @@ DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads) 
   return DeviceError(text, name, false);
 }
 
+DeviceError depends_on_order(const uint3& block, const std::string& order, const std::string& where) {
+  return DeviceError("orderDependence: block " + to_text(block) +
+                         " leaves other bits in memory if its threads run " + order +
+                         " instead of in order: " + where,
+                     "orderDependence", false);
+}
+
 }  // namespace gaussweep::emulated::simt::detail

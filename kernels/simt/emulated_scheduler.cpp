@@ -8,6 +8,7 @@
 
 #include "kernels/simt/emulated_block.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -20,7 +21,9 @@
 #include <vector>
 
 #include "kernels/core/errors.hpp"
+#include "kernels/device/watched_memory.hpp"
 #include "kernels/simt/emulated_cluster.hpp"
+#include "kernels/simt/emulated_order.hpp"
 #include "kernels/simt/emulated_thread.hpp"
 #include "kernels/simt/fibers.hpp"
 
@@ -51,27 +54,6 @@ constexpr int fruitless_rounds = 20000;
 
 /// Thrown in the threads that still wait when a launch fails, so that their destructors run.
 struct Unwind {};
-
-/// splitmix64: the order of threads need not be random, only varied.
-class Shuffler {
- public:
-  explicit Shuffler(std::uint64_t seed) : state_(seed) {}
-  void operator()(std::vector<unsigned>& list) {
-    for (std::size_t left = list.size(); left > 1; --left) {
-      std::swap(list[left - 1],
-                list[(static_cast<std::uint32_t>(next()) * static_cast<std::uint64_t>(left)) >> 32]);
-    }
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::uint64_t state_;
-};
 
 /// The block's dynamic shared memory: of exactly the size asked for, so that the address sanitizer sees an
 /// overrun.
@@ -132,7 +114,9 @@ class Scheduler {
   Fiber& work(Worker& self);
 
  private:
-  void run_cluster();
+  void run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messages);
+  void run_threads();
+  void compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& shuffled, std::uint64_t seed);
   void run_thread(Worker& self, unsigned index);
   void open_cluster();
   bool next_round();
@@ -149,7 +133,9 @@ class Scheduler {
   void (*body_)(void*) = nullptr;
   void* closure_ = nullptr;
   std::vector<std::unique_ptr<Block>> blocks_;  // of the cluster
-  Shuffler* shuffler_ = nullptr;
+  ThreadOrder* order_ = nullptr;
+  WatchedMemory* memory_ = nullptr;
+  WatchedMemory::Image before_, after_;  // of a cluster whose orders are compared
 
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
@@ -180,8 +166,10 @@ Scheduler& scheduler_of_kernel() {
 
 void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   const dim3& b = grid.block;
-  Shuffler shuffler(grid.shuffle_seed);
-  shuffler_ = grid.shuffle_seed != 0 ? &shuffler : nullptr;
+  const bool compares = grid.compares_orders && grid.memory != nullptr;
+  const std::uint64_t seed = compares ? std::max<std::uint64_t>(grid.shuffle_seed, 1) : grid.shuffle_seed;
+  ThreadOrder order = ThreadOrder::shuffled(seed);
+  memory_ = grid.memory;
   body_ = body;
   closure_ = closure;
   block_dim = b;
@@ -202,21 +190,49 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   for (unsigned z = 0; z < grid_dim.z; ++z) {
     for (unsigned y = 0; y < grid_dim.y; ++y) {
       for (unsigned x = 0; x < grid_dim.x; x += grid.cluster) {
-        for (unsigned i = 0; i < grid.cluster; ++i) {
-          blocks_[i]->index = {x + i, y, z};
-          blocks_[i]->shared.spoil();
-          blocks_[i]->at_barrier = 0;
-          blocks_[i]->barrier_differs = false;
+        if (compares) {
+          compare_orders({x, y, z}, *grid.memory, order, seed);
+        } else {
+          run_cluster({x, y, z}, order, seed);
         }
-        start_messages(grid.shuffle_seed);
-        run_cluster();
-        end_messages();
       }
     }
   }
+  if (memory_ != nullptr) memory_->check();
 }
 
-void Scheduler::run_cluster() {
+/// Runs the cluster whose first block is `first` in order, reversed and shuffled, each time from the same
+/// memory. @throws DeviceError "orderDependence" if memory differs after it
+void Scheduler::compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& shuffled,
+                               std::uint64_t seed) {
+  ThreadOrder forward = ThreadOrder::shuffled(0), reversed = ThreadOrder::reversed();
+  memory.save(before_);
+  run_cluster(first, forward, 0);
+  memory.save(after_);
+  for (ThreadOrder* const order : {&reversed, &shuffled}) {
+    memory.restore(before_);
+    run_cluster(first, *order, order == &shuffled ? seed : 0);
+    const std::string where = memory.difference(after_);
+    if (!where.empty()) throw depends_on_order(first, order == &shuffled ? "shuffled" : "reversed", where);
+  }
+}
+
+/// Runs a cluster. @param messages the order in which messages arrive: start_messages
+void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messages) {
+  order_ = &order;
+  for (unsigned i = 0; i < blocks_.size(); ++i) {
+    blocks_[i]->index = {first.x + i, first.y, first.z};
+    blocks_[i]->shared.spoil();
+    blocks_[i]->at_barrier = 0;
+    blocks_[i]->barrier_differs = false;
+  }
+  const WatchedMemory::Closed closed(memory_);
+  start_messages(messages);
+  run_threads();
+  end_messages();
+}
+
+void Scheduler::run_threads() {
   for (Thread& thread : threads_) {
     thread.state = State::unstarted;
     thread.cluster_generation = 0;
@@ -257,7 +273,7 @@ bool Scheduler::next_round() {
   round_.swap(next_);
   next_.clear();
   position_ = 0;
-  if (shuffler_ != nullptr) (*shuffler_)(round_);
+  (*order_)(round_);
   return true;
 }
 

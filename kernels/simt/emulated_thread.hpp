@@ -2,6 +2,7 @@
 /// A thread of an emulated block, as the scheduler (emulated_scheduler.cpp) and its diagnosis see it.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/core/errors.hpp"
@@ -30,5 +31,8 @@ struct Thread {
 /// The error of a cluster whose threads all wait, or only spin: says which of them wait where. `block`: its
 /// first.
 DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads);
+/// The error "orderDependence" of a cluster whose threads leave other bits in memory if they run in another
+/// order. `block`: its first; `order`, `where`: texts.
+DeviceError depends_on_order(const uint3& block, const std::string& order, const std::string& where);
 
 }  // namespace gaussweep::emulated::simt::detail

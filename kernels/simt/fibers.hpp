@@ -7,13 +7,8 @@
 #include <cstddef>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define GAUSSWEEP_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GAUSSWEEP_ASAN 1
-#endif
-#endif
+#include "kernels/core/sanitized.hpp"
+
 #ifdef GAUSSWEEP_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/device/watched_memory.hpp"
 #include "kernels/staging/host_layout.hpp"
 
 namespace gaussweep {
@@ -18,21 +19,20 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Sizes of the pieces of a working set, which lie in this order, each aligned: a, b, pivots, info, x.
-/// Pristine sets end after info.
+/// The shapes of the operands, and where they lie.
 struct Pieces {
   MatrixView<char> a, b, x;  // rows, cols, ld; data unused
-  std::size_t a_bytes = 0, b_bytes = 0, pivot_bytes = 0, info_bytes = 0, x_bytes = 0;
-  std::size_t workspace_bytes = 0, answer_bytes = 0;
-
-  std::size_t laid_out() const { return a_bytes + b_bytes + answer_bytes; }
-  std::size_t pristine() const { return a_bytes + b_bytes + pivot_bytes + info_bytes; }
-  std::size_t set() const { return pristine() + x_bytes; }
+  StagingLayout layout;
 };
 
 std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_t element) {
   const std::int64_t lines = layout == Layout::column_major ? view.cols : view.rows;
-  return aligned(static_cast<std::size_t>(view.ld * lines) * element);
+  return static_cast<std::size_t>(view.ld * lines) * element;
+}
+
+/// Bytes behind each operand that no kernel may touch.
+std::size_t gap_on(Device& device) {
+  return device.watched_memory() != nullptr ? WatchedMemory::red_zone : 0;
 }
 
 MatrixView<char> dense(const Extent& of, Layout layout) {
@@ -54,8 +54,15 @@ int unexchanged(std::size_t i, const Shape& shape) {
   return static_cast<int>(static_cast<std::int64_t>(i) % shape.n);
 }
 
-Pieces measure(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element) {
+/// @param gap bytes that are left free behind every operand
+Pieces measure(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element,
+               std::size_t gap = 0) {
   Pieces p;
+  std::size_t end = 0;
+  const auto append = [&](StagingLayout::Piece& piece, std::size_t bytes) {
+    piece = {end, bytes};
+    if (bytes > 0) end += aligned(bytes) + gap;
+  };
   const Layout layout = method.layout;
   const ProblemRow& problem = method.problem.row();
   require_sizes(problem, shape, method.id());
@@ -65,26 +72,30 @@ Pieces measure(const Method& method, const Shape& shape, const Parameters& param
     const auto ld = static_cast<std::int64_t>(aligned(row) / element);
     p.a = {nullptr, shape.n, of_a + of_b, ld};
     p.b = {nullptr, shape.n, of_b, ld};  // a view of the last columns of a
-    p.a_bytes = matrix_bytes(p.a, layout, element);
+    append(p.layout.a, matrix_bytes(p.a, layout, element));
   } else {
     p.a = dense(problem.a(shape), layout);
-    p.a_bytes = matrix_bytes(p.a, layout, element);
+    append(p.layout.a, matrix_bytes(p.a, layout, element));
     if (problem.b != nullptr) {
       p.b = dense(problem.b(shape), layout);
-      p.b_bytes = matrix_bytes(p.b, layout, element);
+      append(p.layout.b, matrix_bytes(p.b, layout, element));
     }
   }
-  p.info_bytes = aligned(static_cast<std::size_t>(shape.batch) * sizeof(int));
-  if (problem.has_pivots) p.pivot_bytes = aligned(static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
+  p.layout.answer_offset = end;
+  if (problem.has_pivots) append(p.layout.pivots, static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
+  append(p.layout.info, static_cast<std::size_t>(shape.batch) * sizeof(int));
+  p.layout.pristine_bytes = end;
   if (method.answer == AnswerIn::x) {
     const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
     p.x = dense(problem.x(shape), x_layout);
-    p.x_bytes = matrix_bytes(p.x, x_layout, element);
+    append(p.layout.x, matrix_bytes(p.x, x_layout, element));
   }
+  p.layout.set_bytes = end;
   const MatrixView<char>& answer = answer_among(method, p.a, p.b, p.x);
-  p.answer_bytes = static_cast<std::size_t>(answer.rows * answer.cols) * element;
+  p.layout.laid_out_bytes =
+      p.layout.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
   if (method.workspace_bytes != nullptr)
-    p.workspace_bytes = method.workspace_bytes(shape, parameters, element);
+    p.layout.workspace_bytes = method.workspace_bytes(shape, parameters, element);
   return p;
 }
 
@@ -131,14 +142,15 @@ InputViews<T> views_of(const Inputs<T>& inputs) {
 
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies) {
-  const Pieces p = measure(method, shape, parameters, element);
-  if (copies == 0) return p.set() + p.workspace_bytes;
-  return p.pristine() + static_cast<std::size_t>(working_sets(method, copies)) * p.set() + p.workspace_bytes;
+  const StagingLayout l = measure(method, shape, parameters, element).layout;
+  if (copies == 0) return l.set_bytes + l.workspace_bytes;
+  return l.pristine_bytes + static_cast<std::size_t>(working_sets(method, copies)) * l.set_bytes +
+         l.workspace_bytes;
 }
 
 std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                            std::size_t element) {
-  return measure(method, shape, parameters, element).laid_out();
+  return measure(method, shape, parameters, element).layout.laid_out_bytes;
 }
 
 template <class T>
@@ -149,28 +161,39 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
       shape_(shape),
       copies_(copies == 0 ? 0 : working_sets(method, copies)) {
   if (copies < 0) throw std::invalid_argument(method.id() + ": fewer than no working sets");
-  const Pieces p = measure(method, shape, parameters, sizeof(T));
-  a_bytes_ = p.a_bytes;
-  b_bytes_ = p.b_bytes;
-  x_bytes_ = p.x_bytes;
-  laid_out_bytes_ = p.laid_out();
-  pivot_bytes_ = p.pivot_bytes;
-  workspace_bytes_ = p.workspace_bytes;
+  const Pieces p = measure(method, shape, parameters, sizeof(T), gap_on(device));
+  layout_ = p.layout;
   a_ = typed<T>(p.a);
   b_ = typed<T>(p.b);
   x_ = typed<T>(p.x);
-  pristine_bytes_ = p.pristine();
   is_there_ = copies_ > 0 && there.has_a() && there.layout == method.layout &&
-              there.problem == method.problem && there.memory.bytes() == p.pristine() &&
+              there.problem == method.problem && there.memory.bytes() == layout_.pristine_bytes &&
               (method.problem->b == nullptr || there.b.data != nullptr);
   if (is_there_) {
     pristine_ = std::move(there.memory);
   } else {
-    pristine_ = Buffer(device, copies_ == 0 ? p.set() : p.pristine());
+    pristine_ = Buffer(device, copies_ == 0 ? layout_.set_bytes : layout_.pristine_bytes);
+    guard_gaps(pristine_);
     there_ = std::move(there);
   }
-  for (int copy = 0; copy < copies_; ++copy) sets_.emplace_back(device, p.set());
-  workspace_ = Buffer(device, p.workspace_bytes);
+  for (int copy = 0; copy < copies_; ++copy) {
+    sets_.emplace_back(device, layout_.set_bytes);
+    guard_gaps(sets_.back());
+  }
+  workspace_ = Buffer(device, layout_.workspace_bytes);
+}
+
+/// Where kernels are emulated, a write behind an operand of the set is an error.
+template <class T>
+void Staging<T>::guard_gaps(const Buffer& set) {
+  WatchedMemory* const memory = device_.watched_memory();
+  if (memory == nullptr) return;
+  auto* const data = static_cast<std::byte*>(set.data());
+  for (const auto& piece : {layout_.a, layout_.b, layout_.pivots, layout_.info, layout_.x}) {
+    const std::size_t end = piece.offset + piece.bytes;
+    if (piece.bytes > 0 && end < set.bytes())
+      memory->forbid(data + end, aligned(end) + WatchedMemory::red_zone - end);
+  }
 }
 
 /// What goes into the pristine set, each a matrix there.
@@ -183,9 +206,9 @@ std::vector<typename Staging<T>::Placed> Staging<T>::placed(const InputViews<T>&
   }
   require_shape(inputs.a, a_.rows, a_.cols, "a");
   std::vector<Placed> all{{0, a_.ld, {inputs.a}}};
-  if (b_bytes_ == 0) return all;
+  if (layout_.b.bytes == 0) return all;
   require_shape(inputs.b, b_.rows, b_.cols, "b");
-  all.push_back({a_bytes_, b_.ld, {inputs.b}});
+  all.push_back({layout_.b.offset, b_.ld, {inputs.b}});
   return all;
 }
 
@@ -219,7 +242,7 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
   const bool augmented = method_.layout == Layout::augmented;
   // In an augmented matrix the right-hand sides lie between the rows of A.
   if (copies_ == 0 || !there.has_a() || (augmented && there.b.data == nullptr)) return upload(inputs);
-  if (augmented && a_.ld != a_.cols) device_.fill(pristine_.data(), 0, a_bytes_);
+  if (augmented && a_.ld != a_.cols) device_.fill(pristine_.data(), 0, layout_.a.bytes);
   place(context, there.a, inputs.a.rows, inputs.a.cols, place_of(pristine_a()));
   if (b.rows * b.cols > 0 && there.b.data != nullptr) {
     place(context, there.b, b.rows, b.cols, place_of(pristine_b()));
@@ -241,7 +264,7 @@ Resident<T> Staging<T>::leave() {
 template <class T>
 void Staging<T>::lay_out(const InputViews<T>& inputs) {
   laid_out_.reset();
-  laid_out_ = HostBuffer(device_, laid_out_bytes_);
+  laid_out_ = HostBuffer(device_, layout_.laid_out_bytes);
   for (const Placed& one : placed(inputs)) {
     auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(laid_out_.data()) + one.offset);
     if (method_.layout == Layout::column_major) {
@@ -257,28 +280,29 @@ template <class T>
 void Staging<T>::upload_laid_out() {
   auto* to = static_cast<std::byte*>(pristine_.data());
   const auto* from = static_cast<const std::byte*>(laid_out_.data());
-  device_.copy(to, from, a_bytes_);
-  device_.copy(to + a_bytes_, from + a_bytes_, b_bytes_);
+  for (const auto& piece : {layout_.a, layout_.b})
+    device_.copy(to + piece.offset, from + piece.offset, piece.bytes);
   device_.synchronize();
 }
 
 /// The pristine set without a and b.
 template <class T>
 void Staging<T>::upload_rest() {
-  std::byte* tail = static_cast<std::byte*>(pristine_.data()) + a_bytes_ + b_bytes_;
-  if (pivot_bytes_ > 0) {
+  auto* const set = static_cast<std::byte*>(pristine_.data());
+  if (layout_.pivots.bytes > 0) {
     std::vector<int> no_exchange(static_cast<std::size_t>(pivot_count(shape_)));
     for (std::size_t i = 0; i < no_exchange.size(); ++i) no_exchange[i] = unexchanged(i, shape_);
-    device_.to_device(tail, no_exchange.data(), no_exchange.size() * sizeof(int));
+    device_.to_device(set + layout_.pivots.offset, no_exchange.data(), layout_.pivots.bytes);
   }
-  device_.fill(tail + pivot_bytes_, 0, static_cast<std::size_t>(shape_.batch) * sizeof(int));
+  device_.fill(set + layout_.info.offset, 0, layout_.info.bytes);
   if (copies_ == 0) poison(pristine_);
 }
 
 /// Every byte 0xFF is a NaN in both precisions.
 template <class T>
 void Staging<T>::poison(const Buffer& set) {
-  if (x_bytes_ > 0) device_.fill(static_cast<std::byte*>(set.data()) + pristine_bytes_, 0xFF, x_bytes_);
+  if (layout_.x.bytes > 0)
+    device_.fill(static_cast<std::byte*>(set.data()) + layout_.x.offset, 0xFF, layout_.x.bytes);
 }
 
 template <class T>
@@ -286,7 +310,7 @@ void Staging<T>::reset() {
   if (copies_ == 0)
     throw std::logic_error(method_.id() + ": what was uploaded and overwritten cannot be reset");
   for (Buffer& set : sets_) {
-    device_.copy(set.data(), pristine_.data(), pristine_bytes_);
+    device_.copy(set.data(), pristine_.data(), layout_.pristine_bytes);
     poison(set);
   }
 }
@@ -307,14 +331,14 @@ Operands<T> Staging<T>::operands(int copy) {
   op.b = b_;
   if (method_.layout == Layout::augmented) {
     op.b.data = op.a.data + a_.cols - b_.cols;
-  } else if (b_bytes_ > 0) {
-    op.b.data = reinterpret_cast<T*>(base + a_bytes_);
+  } else if (layout_.b.bytes > 0) {
+    op.b.data = reinterpret_cast<T*>(base + layout_.b.offset);
   }
-  if (pivot_bytes_ > 0) op.pivots = reinterpret_cast<int*>(base + a_bytes_ + b_bytes_);
-  op.info = reinterpret_cast<int*>(base + a_bytes_ + b_bytes_ + pivot_bytes_);
+  if (layout_.pivots.bytes > 0) op.pivots = reinterpret_cast<int*>(base + layout_.pivots.offset);
+  op.info = reinterpret_cast<int*>(base + layout_.info.offset);
   op.x = x_;
-  if (x_bytes_ > 0) op.x.data = reinterpret_cast<T*>(base + pristine_bytes_);
-  op.workspace = Workspace(workspace_.data(), workspace_bytes_);
+  if (layout_.x.bytes > 0) op.x.data = reinterpret_cast<T*>(base + layout_.x.offset);
+  op.workspace = Workspace(workspace_.data(), layout_.workspace_bytes);
   return op;
 }
 
@@ -379,7 +403,7 @@ Answer<T> Staging<T>::download(int copy, const T* by_columns) {
 template <class T>
 void Staging<T>::fetch(int copy) {
   const MatrixView<T> view = answer_view(operands(copy));
-  std::byte* to = static_cast<std::byte*>(laid_out_.data()) + a_bytes_ + b_bytes_;
+  std::byte* to = static_cast<std::byte*>(laid_out_.data()) + layout_.answer_offset;
   const std::size_t row = static_cast<std::size_t>(view.cols) * sizeof(T);
   if (answer_by_rows() && view.ld != view.cols) {
     device_.to_host_2d(to, row, view.data, static_cast<std::size_t>(view.ld) * sizeof(T), row,
@@ -395,7 +419,7 @@ Answer<T> Staging<T>::fetched(int copy) {
   Answer<T> answer = unset_answer(copy);
   const MatrixView<T> to{answer.x.data.data(), answer.x.rows, answer.x.cols, answer.x.rows};
   const auto* from =
-      reinterpret_cast<const T*>(static_cast<const std::byte*>(laid_out_.data()) + a_bytes_ + b_bytes_);
+      reinterpret_cast<const T*>(static_cast<const std::byte*>(laid_out_.data()) + layout_.answer_offset);
   if (answer_by_rows()) {
     take_rows(to, from, 0, to.rows);
   } else {
@@ -448,8 +472,9 @@ Strided<T> Staging<T>::pristine_b() const {
   if (method_.layout == Layout::augmented) {
     return strided(reinterpret_cast<const T*>(data) + a_.cols - b_.cols, b_.ld, true);
   }
-  if (b_bytes_ == 0) return {};
-  return strided(reinterpret_cast<const T*>(data + a_bytes_), b_.ld, method_.layout == Layout::row_major);
+  if (layout_.b.bytes == 0) return {};
+  return strided(reinterpret_cast<const T*>(data + layout_.b.offset), b_.ld,
+                 method_.layout == Layout::row_major);
 }
 
 template <class T>

@@ -25,7 +25,8 @@ InputViews<T> views_of(const Inputs<T>& inputs);
 /// run, into the memory in which the last one overwrote them: the device holds nothing twice.
 enum class Pristine { on_device, on_host };
 
-/// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace.
+/// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace. Emulated, each operand
+/// has a red zone in addition (WatchedMemory).
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 /// Host bytes of operands and answer as `Staging::lay_out` keeps them.
@@ -41,6 +42,18 @@ struct Resident {
   Strided<T> a, b;  ///< in it; null data where they are not those of the next one
 
   bool has_a() const { return a.data != nullptr; }
+};
+
+/// Where the operands lie in a working set: a, b, pivots, info, x, each aligned. A pristine set ends after
+/// info.
+struct StagingLayout {
+  struct Piece {
+    std::size_t offset = 0, bytes = 0;
+  };
+  Piece a, b, pivots, info, x;
+  std::size_t pristine_bytes = 0, set_bytes = 0, workspace_bytes = 0;
+  std::size_t answer_offset = 0;  ///< of the answer in what `Staging::lay_out` keeps: behind a and b
+  std::size_t laid_out_bytes = 0;
 };
 
 /// The operands of one trial. Each step is a call of its own so that the driver can time it.
@@ -120,6 +133,7 @@ class Staging {
   MatrixView<T> answer_view(const Operands<T>& op) const;
   bool answer_by_rows() const;
   void poison(const Buffer& set);
+  void guard_gaps(const Buffer& set);
   Region hidden_region() const;
   Region negated_of_answer() const;
   Strided<T> guarded_a(int copy);
@@ -129,10 +143,9 @@ class Staging {
   const Method& method_;
   Shape shape_;
   int copies_;
-  std::size_t a_bytes_ = 0, b_bytes_ = 0, x_bytes_ = 0, pivot_bytes_ = 0, workspace_bytes_ = 0;
+  StagingLayout layout_;
   MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
-  std::size_t pristine_bytes_ = 0, laid_out_bytes_ = 0;
-  Buffer pristine_;  // where there are no working sets, it is one
+  Buffer pristine_;          // where there are no working sets, it is one
   std::vector<Buffer> sets_;
   Buffer workspace_;
   Resident<T> there_;  // what is to become of the pristine set, in another layout

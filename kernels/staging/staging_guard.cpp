@@ -55,7 +55,7 @@ Strided<T> Staging<T>::guarded_b(int copy) {
 
 template <class T>
 void Staging<T>::guard(Context& context, int copy, bool negated) {
-  if (copy == 0) device_.fill(workspace_.data(), 0xFF, workspace_bytes_);
+  if (copy == 0) device_.fill(workspace_.data(), 0xFF, layout_.workspace_bytes);
   const ProblemRow& problem = method_.problem.row();
   const OperandGuard guard{negated ? problem.negated : Region::none, hidden_region(), method_.vendor};
   if (guard.negated != Region::none || guard.hidden != Region::none) {

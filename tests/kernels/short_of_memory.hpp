@@ -37,6 +37,7 @@ class ForwardingDevice : public Device {
   void synchronize() override { at_work().synchronize(); }
   std::int64_t waits() const override { return device_->waits(); }
   std::unique_ptr<Event> make_event() override { return device_->make_event(); }
+  WatchedMemory* watched_memory() override { return device_->watched_memory(); }
 
  protected:
   /// Called before whatever may fail.

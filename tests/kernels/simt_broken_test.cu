@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -121,6 +122,40 @@ bool rotates(Context& context) {
 TEST_F(SimtBroken, MissingSyncwarp) {
   EXPECT_EQ(right_of_20([&] { return rotates<false>(context); }), 0);
   EXPECT_EQ(right_of_20([&] { return rotates<true>(context); }), 20);
+}
+
+/// Without an expected answer: each order of threads leaves the same bits, or the launch fails.
+TEST_F(SimtBroken, ComparedOrdersShowMissingBarriers) {
+  context.emulation.compares_orders = true;
+  for (const std::uint64_t seed : {0, 3}) {
+    context.emulation.shuffle_seed = seed;
+    expect_all(error_of("orderDependence", [&] { sums<false>(context); }),
+               {"block (0, 0, 0)", "threads run"});
+    error_of("orderDependence", [&] { eliminated<false>(context); });
+    error_of("orderDependence", [&] { rotates<false>(context); });
+    EXPECT_TRUE(sums<true>(context));
+    EXPECT_NO_THROW(eliminated<true>(context));
+    EXPECT_TRUE(rotates<true>(context));
+  }
+}
+
+/// One element too far, and the last one within a red zone.
+TEST_F(SimtBroken, WritesOutsideOfAnAllocationAreReported) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer ends the process there";
+#endif
+  DeviceArray<double> small(*device, 31), out(*device, 1);
+  EXPECT_NO_THROW(simt::launch(context, broken::write_global, 1, 31, 0, small.data(), 31));
+  expect_all(error_of("outOfBounds",
+                      [&] { simt::launch(context, broken::write_global, 1, 32, 0, small.data(), 32); }),
+             {"byte 248 ", "248 bytes"});
+  expect_all(error_of("outOfBounds",
+                      [&] { simt::launch(context, broken::write_global, 1, 32, 0, small.data() - 32, 32); }),
+             {"byte -256 "});
+  // Reported once, and what is read there is no number.
+  EXPECT_NO_THROW(simt::launch(context, broken::write_global, 1, 31, 0, small.data(), 31));
+  simt::launch(context, broken::read_global, 1, 32, 0, small.data(), out.data(), 32);
+  EXPECT_TRUE(std::isnan(out.values()[0]));
 }
 
 class SimtBrokenDeathTest : public SimtBroken {};

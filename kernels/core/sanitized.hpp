@@ -1,0 +1,10 @@
+#pragma once
+/// GAUSSWEEP_ASAN is defined if the address sanitizer is on.
+
+#if defined(__SANITIZE_ADDRESS__)
+#define GAUSSWEEP_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GAUSSWEEP_ASAN 1
+#endif
+#endif

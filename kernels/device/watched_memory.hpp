@@ -1,0 +1,64 @@
+#pragma once
+/// The memory of a device whose kernels run on the CPU. It notices writes outside of operands, and its
+/// contents can be saved and compared.
+///
+/// Every allocation lies between two red zones, and `forbid` makes more of them within one. A red zone holds
+/// a NaN of its own, so that a read outside of an operand shows in the answer. With the address sanitizer,
+/// the access itself is an error, read or write.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gaussweep {
+
+/// For one thread at a time.
+class WatchedMemory {
+ public:
+  using Image = std::vector<unsigned char>;
+  /// Bytes of a red zone: how far from an operand a write is noticed.
+  static constexpr std::size_t red_zone = 1024;
+
+  /// Returns memory aligned to 256 bytes; null if there is none.
+  void* allocate(std::size_t bytes);
+  void release(void* pointer) noexcept;
+  /// Makes a red zone of these bytes of an allocation, until the allocation is released.
+  void forbid(void* from, std::size_t bytes);
+  /// Restores the red zones. @throws DeviceError "outOfBounds" if one of them was written
+  void check();
+
+  /// Copies the contents of all allocations.
+  void save(Image& image) const;
+  void restore(const Image& image);
+  /// Describes where the contents differ from an image of the same allocations; empty if they do not.
+  std::string difference(const Image& image) const;
+
+  /// While it lives, the address sanitizer refuses every access to the red zones within allocations. The host
+  /// copies over them at other times.
+  class Closed {
+   public:
+    explicit Closed(const WatchedMemory* memory);
+    ~Closed();
+    Closed(const Closed&) = delete;
+    Closed& operator=(const Closed&) = delete;
+
+   private:
+    const WatchedMemory* memory_;
+  };
+
+ private:
+  struct Zone {
+    unsigned char* from;
+    std::size_t bytes;
+  };
+  struct Allocation {
+    std::size_t bytes;
+    std::vector<Zone> inner;  ///< red zones within it
+  };
+  template <class Visit>
+  void for_zones(Visit&& visit) const;
+  std::map<unsigned char*, Allocation> allocations_;
+};
+
+}  // namespace gaussweep

@@ -1,0 +1,42 @@
+#pragma once
+/// The orders in which the threads of an emulated block run.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace gaussweep::emulated::simt::detail {
+
+/// Sorts the threads of each round: as they come, the last first, or shuffled.
+class ThreadOrder {
+ public:
+  static ThreadOrder reversed() { return ThreadOrder(0, true); }
+  /// @param seed 0: threads run as they come
+  static ThreadOrder shuffled(std::uint64_t seed) { return ThreadOrder(seed, false); }
+
+  void operator()(std::vector<unsigned>& round) {
+    if (is_reversed_) std::sort(round.begin(), round.end(), std::greater<>());
+    for (std::size_t left = is_shuffled_ ? round.size() : 0; left > 1; --left) {
+      std::swap(round[left - 1],
+                round[(static_cast<std::uint32_t>(next()) * static_cast<std::uint64_t>(left)) >> 32]);
+    }
+  }
+
+ private:
+  ThreadOrder(std::uint64_t seed, bool is_reversed)
+      : state_(seed), is_shuffled_(seed != 0), is_reversed_(is_reversed) {}
+  /// splitmix64: the order need not be random, only varied.
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  std::uint64_t state_;
+  bool is_shuffled_, is_reversed_;
+};
+
+}  // namespace gaussweep::emulated::simt::detail
