@@ -9,8 +9,9 @@
 /// it, its columns stay where they are, and the next segment moves the others alone. Thus the columns end in
 /// an order that is known (`place_of`).
 ///
-/// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. The
-/// rounding is that of right-looking LU without blocks.
+/// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. Such a
+/// filler row counts as taken by the step of its own number from the start, so that no value, NaN included,
+/// makes it a pivot of the matrix. The rounding is that of right-looking LU without blocks.
 
 #include <cmath>
 #include <cstdint>
@@ -118,7 +119,7 @@ class Rows {
   __device__ int factor() {
     int info = 0;
     segment<0>(info);
-    return info;
+    return info_within(info);
   }
 
   /// Solves U x = y; each row then has the unknown of its step in `beside`.
@@ -187,7 +188,7 @@ class Rows {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < S::N; ++c) a_[c] = std::fma(-factor, row[c], a_[c]);
     }
-    return info;
+    return info_within(info);
   }
   /// After it: the row of the step that took this one, with the columns as rows were taken.
   __device__ void store_inverse(const System<T>& to) {
@@ -202,6 +203,8 @@ class Rows {
  private:
   template <class Element>
   __device__ void take(Element&& element, const System<const T>& of) {
+    n_ = of.n;
+    step_ = row_ < n_ ? -1 : row_;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::columns; ++c) {
       const int j = c * S::W + part_;
@@ -219,8 +222,11 @@ class Rows {
     }
   }
 
-  /// The row that step k takes: of the largest size, of equal ones the first. NaN is larger than all others,
-  /// so that it is in every element that it should be in.
+  /// Returns info without the steps beyond n, whose pivots say nothing about the matrix.
+  __device__ int info_within(int info) const { return info > n_ ? 0 : info; }
+
+  /// Returns the row that step k takes: the one with the largest |element|, the first of equal ones. NaN is
+  /// larger than all others, so that it reaches every element that depends on it. Steps beyond n take none.
   __device__ int find_pivot(bool owner, T& pivot) {
     constexpr int none = 0x7fffffff;
     if (owner) {
@@ -384,6 +390,7 @@ class Rows {
 
   Desk<T, S>& desk_;
   int row_, part_;
+  int n_ = S::N;
   int step_ = -1;
   int place_ = row_;  ///< were rows exchanged at once
   T a_[S::columns];

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   const unsigned rows_out = simt::shared_address(row_of_warp);
 
   T v[width];
-  int position = thread;
+  int position = thread < rows ? thread : -1;  // no pivot, even if its zeros become NaN
   GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) v[c] = thread < rows && c < cols ? a[thread + c * lda] : T(0);
 

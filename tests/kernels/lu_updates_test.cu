@@ -201,5 +201,24 @@ TEST_P(LuUpdates, AWindowsPanelAndTheRowsBeyond) {
   for (int r = 0; r < n; ++r) ASSERT_EQ(moved[r], order[r]);
 }
 
+/// Inf and NaN in a panel with fewer rows than the window: what it is filled with is never chosen.
+TEST_P(LuUpdates, AWindowsFillerRowsAreNoPivots) {
+  const int rows = 40, cols = 32;
+  for (const float value : {INFINITY, -INFINITY, NAN}) {
+    for (const int place : {0, 4 * rows, 7 + 3 * rows, rows - 1 + (cols - 1) * rows}) {
+      std::vector<float> a = random_columns<float>(rows, cols, 1, 6);
+      a[place] = value;
+      DeviceArray<float> a_there(*device, a);
+      DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
+      simt::launch(context, lu::factor_window<float>, 1, gaussweep::lu::window,
+                   sizeof(lu::WindowMemory<float>), a_there.data(), rows, rows, cols, 0, pivots.data(),
+                   lu::Exchanges{source.data(), target.data()}, info.data());
+      const std::vector<int> chosen = pivots.values();
+      for (int j = 0; j < cols; ++j)
+        EXPECT_TRUE(chosen[j] > j && chosen[j] <= rows) << value << " at " << place << ": " << chosen[j];
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

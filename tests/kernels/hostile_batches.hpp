@@ -1,0 +1,136 @@
+#pragma once
+/// Random systems with Inf, NaN, overflowing and singular parts, and what holds for every method on them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/registry/batch.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep::testing_help {
+
+/// The rows that run emulated and for which `wanted` holds, by name.
+template <class Wanted>
+std::vector<std::string> emulated_methods(Wanted wanted) {
+  std::vector<std::string> ids;
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    if (method.runs_on(Backend::emulated) && wanted(method)) ids.push_back(method.id());
+  }
+  return ids;
+}
+
+inline bool takes_batches(const Method& method) {
+  return method.max_batch > 1;
+}
+inline bool exchanges_rows(const Method& method) {
+  const ProblemRow& problem = method.problem.row();
+  return method.needs == problem.needs && problem.needs.empty() && problem.name != "gemm";
+}
+
+/// A number of [0, below).
+inline std::int64_t below(std::mt19937_64& random, std::int64_t below) {
+  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(below));
+}
+template <class Of>
+auto one_of(std::mt19937_64& random, const Of& of) {
+  return of[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(of.size())))];
+}
+
+/// Overwrites the columns [first, first + n) of a, one system, by a permutation.
+template <class T>
+void make_permutation(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t first) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(a.rows));
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  std::shuffle(rows.begin(), rows.end(), random);
+  for (std::int64_t j = 0; j < a.rows; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i)
+      a(i, first + j) = rows[static_cast<std::size_t>(j)] == i ? 1 : 0;
+  }
+}
+/// Sets its leading block of half the order to 0.
+template <class T>
+void clear_leading_block(HostMatrix<T>& a, std::int64_t first) {
+  for (std::int64_t j = 0; j < a.rows / 2; ++j) {
+    for (std::int64_t i = 0; i < a.rows / 2; ++i) a(i, first + j) = 0;
+  }
+}
+
+/// Makes a system hostile: values that are not finite or nearly so at random places, a whole system that
+/// overflows on the way or is singular, a permutation.
+template <class T>
+void make_hostile(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t first) {
+  using Limits = std::numeric_limits<T>;
+  const std::vector<T> values{Limits::infinity(),   -Limits::infinity(),   Limits::quiet_NaN(),
+                              Limits::max(),        -Limits::max(),        Limits::max() / 3,
+                              Limits::denorm_min(), -Limits::denorm_min(), T(0)};
+  const std::int64_t n = a.rows;
+  const auto for_all = [&](auto change) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) change(i, j, a(i, first + j));
+    }
+  };
+  switch (below(random, 8)) {
+    case 0:
+      return for_all([](std::int64_t, std::int64_t, T& one) { one *= Limits::max() / 2; });
+    case 1:
+      return make_permutation(random, a, first);
+    case 2:
+      return clear_leading_block(a, first);
+    case 3: {
+      const std::int64_t zero = below(random, n);
+      return for_all([&](std::int64_t, std::int64_t j, T& one) { one = j == zero ? T(0) : one; });
+    }
+    case 4: {
+      const T value = one_of(random, values);
+      return for_all([&](std::int64_t, std::int64_t, T& one) { one = value; });
+    }
+    default:
+      for (std::int64_t count = 1 + below(random, 4); count > 0; --count)
+        a(below(random, n), first + below(random, n)) = one_of(random, values);
+  }
+}
+
+/// A batch in which about half of the systems are hostile.
+template <class T>
+Inputs<T> hostile_batch(std::mt19937_64& random, Problem problem, const Shape& shape) {
+  Inputs<T> inputs = make_inputs<T>(problem, shape, kind_for(problem), random() % 1000);
+  for (std::int64_t s = 0; s < shape.batch; ++s) {
+    if (random() % 2 == 0) make_hostile(random, inputs.a, s * shape.n);
+    if (has_right_hand_sides(problem) && random() % 8 == 0)
+      inputs.b(below(random, shape.n), s * shape.nrhs) = std::numeric_limits<T>::infinity();
+  }
+  return inputs;
+}
+
+/// The systems of a batch, the last one first.
+template <class T>
+Inputs<T> reversed(const Inputs<T>& inputs) {
+  Inputs<T> all = inputs;
+  const std::int64_t batch = inputs.shape.batch;
+  for (std::int64_t s = 0; s < batch; ++s) {
+    put_system(system_of(inputs.a, batch, s), batch - 1 - s, all.a);
+    if (!inputs.b.empty()) put_system(system_of(inputs.b, batch, s), batch - 1 - s, all.b);
+  }
+  return all;
+}
+
+/// Info and pivots name rows of the system.
+template <class T>
+void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::string& words) {
+  EXPECT_GE(answer.info, 0) << words;
+  EXPECT_LE(answer.info, n) << words;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(answer.pivots.size()); ++i) {
+    const int pivot = answer.pivots[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(pivot >= i && pivot < n) << words << ", pivot " << i << " is " << pivot;
+  }
+}
+
+}  // namespace gaussweep::testing_help

@@ -1,0 +1,146 @@
+// Inf, NaN, overflow and singular parts at random places: what a method makes of one system stays in it. A
+// write outside of an operand fails the launch (kernels/device/watched_memory.hpp).
+//
+// GAUSSWEEP_BATCHES says how many batches a method gets: 100,000 by hand, a few here.
+
+#include "tests/kernels/hostile_batches.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/hard_systems.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+class HostileBatches : public testing::TestWithParam<std::string> {
+ protected:
+  const Registry registry = builtin_registry();
+  const Method& method = row_of(registry, GetParam());
+  const std::unique_ptr<Device> device = cpu(Backend::emulated);
+  Context context{*device};
+  std::mt19937_64 random{58};
+
+  Shape draw_shape() {
+    const std::int64_t n = 1 + below(random, 40);
+    Shape shape{n, n, n, 1, random() % 2 == 0 ? Uplo::lower : Uplo::upper};
+    if (!method.problem->has_axis("uplo")) shape.uplo = Uplo::lower;
+    if (has_right_hand_sides(method.problem))
+      shape.nrhs = 1 + below(random, std::min<std::int64_t>(method.max_nrhs, 6));
+    shape.batch = 2 + below(random, n <= 16 ? 16 : 4);  // up to order 16 a warp has several systems
+    return shape;
+  }
+
+  /// Each system's answer is the same wherever it lies and whatever its neighbours are.
+  template <class T>
+  void expect_confined() {
+    const Shape shape = draw_shape();
+    const Parameters parameters = one_of(random, parameter_grid(method, {}));
+    if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
+    context.emulation.shuffle_seed = random() % 4;
+    const Inputs<T> inputs = hostile_batch<T>(random, method.problem, shape);
+    const std::string words = describe_run<T>(context, method, shape, parameters, "hostile");
+    Answer<T> one, other;
+    ASSERT_NO_THROW(one = run_method(context, method, inputs, parameters)) << words;
+    ASSERT_NO_THROW(other = run_method(context, method, reversed(inputs), parameters)) << words;
+    for (Answer<T>* const answer : {&one, &other}) {
+      if (!method.problem->has_pivots || !answer->pivots.empty()) continue;
+      for (std::int64_t i = 0; i < shape.n * shape.batch; ++i)
+        answer->pivots.push_back(static_cast<int>(i % shape.n));  // there was no exchange
+    }
+    for (std::int64_t s = 0; s < shape.batch; ++s) {
+      const Answer<T> here = system_of(one, shape, s), there = system_of(other, shape, shape.batch - 1 - s);
+      expect_valid_indices(here, shape.n, words);
+      EXPECT_TRUE(same_values(here, there)) << words << ", system " << s << " of " << shape.batch;
+    }
+  }
+};
+
+TEST_P(HostileBatches, KeepToTheirSystem) {
+  const int batches = number_from("GAUSSWEEP_BATCHES", 40);
+  for (int batch = 0; batch < batches && !HasFailure(); ++batch) {
+    SCOPED_TRACE(batch);
+    random.seed(static_cast<std::uint64_t>(batch));
+    random() % 2 == 0 ? expect_confined<float>() : expect_confined<double>();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostileBatches, testing::ValuesIn(emulated_methods(takes_batches)),
+                         [](const auto& info) { return test_name(info.param); });
+
+/// One matrix with elements up to 2e38, whose elimination overflows; and an Inf. The neighbours are the
+/// identity.
+TEST(HostileBatch, FillerRowsAreNoPivots) {
+  const Registry registry = builtin_registry();
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  for (const char* const id : {"geinv/batched", "getrf/batched"}) {
+    const Method& method = row_of(registry, id);
+    Parameters parameters = defaults(method);
+    parameters.set("kernel", std::string("rows"));
+    for (const bool overflows : {true, false}) {
+      for (const std::int64_t n : {3, 12, 17, 24, 31, 40, 50}) {
+        Shape shape{n, n, n, 1, Uplo::lower};
+        shape.batch = 3;
+        Inputs<float> inputs = make_inputs<float>(method.problem, shape, MatrixKind::identity);
+        const HostMatrix<float> uniform =
+            make_inputs<float>(method.problem, shape.single(), MatrixKind::uniform).a;
+        for (std::int64_t j = 0; j < n; ++j) {
+          for (std::int64_t i = 0; i < n; ++i)
+            inputs.a(i, n + j) = uniform(i, j) * (overflows ? 2e38f : 1.0f);
+        }
+        if (!overflows) inputs.a(n / 2, n + n / 2) = std::numeric_limits<float>::infinity();
+        const std::string words =
+            describe_run<float>(context, method, shape, parameters, overflows ? "overflow" : "Inf");
+        Answer<float> answer;
+        ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << words;
+        for (const std::int64_t s : {0, 2}) {
+          EXPECT_EQ(system_of(answer.x, 3, s).data, system_of(inputs.a, 3, s).data)
+              << words << ", system " << s;
+          EXPECT_EQ(answer.infos[static_cast<std::size_t>(s)], 0) << words;
+        }
+        if (!answer.pivots.empty()) expect_valid_indices(system_of(answer, shape, 1), n, words);
+      }
+    }
+  }
+}
+
+/// One system at a time, of every method: hostile values lead to no error, and indices stay valid.
+class HostileSystems : public testing::TestWithParam<std::string> {};
+
+TEST_P(HostileSystems, AreAResult) {
+  const Registry registry = builtin_registry();
+  const Method& method = row_of(registry, GetParam());
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  const auto expect_result = [&](auto tag, std::uint64_t seed) {
+    using T = decltype(tag);
+    if (method.entry(Backend::emulated).get<T>() == nullptr) return;
+    std::mt19937_64 random(seed);
+    const std::int64_t n = one_of(random, std::vector<std::int64_t>{3, 20, 33, 40, 65});
+    const Shape shape = one_of(random, shapes(method, n));
+    const Parameters parameters = one_of(random, parameter_grid(method, {1, 3}));
+    if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
+    Inputs<T> inputs = make_inputs<T>(method.problem, shape, fit_kinds(method, parameters).front(), seed);
+    if (inputs.a.rows == inputs.a.cols) make_hostile(random, inputs.a, 0);
+    context.emulation.shuffle_seed = seed % 4;
+    const std::string words = describe_run<T>(context, method, shape, parameters, "hostile");
+    Answer<T> answer;
+    ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << words;
+    expect_valid_indices(answer, std::max(shape.n, shape.m), words);
+  };
+  const int systems = number_from("GAUSSWEEP_BATCHES", 16);
+  for (int seed = 0; seed < systems && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    expect_result(float(), static_cast<std::uint64_t>(seed));
+    expect_result(double(), static_cast<std::uint64_t>(seed));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostileSystems,
+                         testing::ValuesIn(emulated_methods([](const Method&) { return true; })),
+                         [](const auto& info) { return test_name(info.param); });
+
+}  // namespace
+}  // namespace gaussweep
