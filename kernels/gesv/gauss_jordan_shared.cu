@@ -41,16 +41,21 @@ __global__ void reduce_systems(MatrixView<T> a, Shape shape, bool full, int* inf
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   T* const multipliers = simt::dynamic_shared<T>();
   T* const pivot_row = multipliers + n;
-  __shared__ int pivot;
+  constexpr int none = -1;
+  __shared__ int pivot;  ///< the row that takes part in the exchange; none: column i is 0 from row i on
   const auto row = [&](int i) { return RowOfBatch<T>{a.data + i * a.ld + s * n, n, gap}; };
   for (int i = 0; i < n; ++i) {
     if (thread == 0) {
-      pivot = i;
-      for (int j = i + 1; j < n; ++j) pivot = std::fabs(row(j)[i]) > std::fabs(row(pivot)[i]) ? j : pivot;
-      if (row(pivot)[i] == T(0)) infos[s] = i + 1;
+      int largest = i;
+      for (int j = i + 1; j < n; ++j)
+        largest = std::fabs(row(j)[i]) > std::fabs(row(largest)[i]) ? j : largest;
+      const bool is_singular = row(largest)[i] == T(0);
+      if (is_singular) infos[s] = i + 1;
+      pivot = is_singular ? none : largest;
     }
     __syncthreads();
-    if (row(pivot)[i] == T(0)) return;
+    // Only thread 0 looks at the element: faster threads exchange the rows while slower ones are still here.
+    if (pivot == none) return;
     for (int c = thread; c < columns; c += threads) {
       pivot_row[c] = row(pivot)[c];
       row(pivot)[c] = row(i)[c];

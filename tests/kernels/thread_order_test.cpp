@@ -1,0 +1,90 @@
+// The order in which threads run decides no bit: every block in order, reversed and shuffled
+// (Emulation::compares_orders).
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/hostile_batches.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+class ThreadOrder : public testing::TestWithParam<std::string> {
+ protected:
+  ThreadOrder() { context.emulation.compares_orders = true; }
+  const Registry registry = builtin_registry();
+  const Method& method = row_of(registry, GetParam());
+  const std::unique_ptr<Device> device = cpu(Backend::emulated);
+  Context context{*device};
+
+  template <class T>
+  void expect_no_difference(std::int64_t n) {
+    if (method.entry(Backend::emulated).get<T>() == nullptr) return;
+    for_each_case(method, n, {3}, [&](const Shape& shape, const Parameters& parameters) {
+      const MatrixKind kind = fit_kinds(method, parameters).front();
+      const Inputs<T> inputs = make_inputs<T>(method.problem, shape, kind);
+      EXPECT_NO_THROW(run_method(context, method, inputs, parameters))
+          << describe_run<T>(context, method, shape, parameters, to_string(kind));
+    });
+  }
+};
+
+TEST_P(ThreadOrder, DecidesNoBit) {
+  expect_no_difference<float>(33);
+  expect_no_difference<double>(33);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ThreadOrder,
+                         testing::ValuesIn(emulated_methods([](const Method&) { return true; })),
+                         [](const auto& info) { return test_name(info.param); });
+
+/// Of methods that exchange rows, in batches: matrices on whose diagonal all elements or half of them are 0.
+class Exchanges : public ThreadOrder {
+ protected:
+  template <class T>
+  void expect_solved(const Shape& shape, const Parameters& parameters, bool permutations) {
+    if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
+    std::mt19937_64 random(static_cast<std::uint64_t>(shape.n));
+    Inputs<T> inputs = make_inputs<T>(method.problem, shape, MatrixKind::uniform, 7);
+    for (std::int64_t s = 0; s < shape.batch; ++s) {
+      permutations ? make_permutation(random, inputs.a, s * shape.n)
+                   : clear_leading_block(inputs.a, s * shape.n);
+    }
+    for (std::int64_t s = 0; s < shape.batch && !inputs.b.empty(); ++s)
+      put_system(
+          right_hand_side(system_of(inputs.a, shape.batch, s), system_of(inputs.x_true, shape.batch, s)), s,
+          inputs.b);
+    const std::string words =
+        describe_run<T>(context, method, shape, parameters, permutations ? "permutations" : "zero blocks");
+    Answer<T> answer;
+    ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << words;
+    const double tolerance = default_tolerance(method.problem);
+    for (const Findings& found : check_systems(method, inputs, answer, tolerance))
+      EXPECT_LE(found.ratio, permutations ? 0 : tolerance) << words << found.flaw;
+    for (const int info : answer.infos) EXPECT_EQ(info, 0) << words;
+  }
+};
+
+TEST_P(Exchanges, SolvePermutationsAndBlocksOfZeros) {
+  const std::vector<Parameters> grid = parameter_grid(method, {});
+  for (std::int64_t n = 1; n <= 40; ++n) {
+    Shape shape{n, n, n, 1, Uplo::lower};
+    shape.batch = 2;
+    for (const bool permutations : {true, false}) {
+      if (!permutations && n == 1) continue;
+      const auto turn = static_cast<std::size_t>(n + (permutations ? 0 : 1));
+      const Parameters& parameters = grid[turn / 2 % grid.size()];
+      turn % 2 == 0 ? expect_solved<double>(shape, parameters, permutations)
+                    : expect_solved<float>(shape, parameters, permutations);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Exchanges, testing::ValuesIn(emulated_methods([](const Method& m) {
+                           return takes_batches(m) && exchanges_rows(m);
+                         })),
+                         [](const auto& info) { return test_name(info.param); });
+
+}  // namespace
+}  // namespace gaussweep
