@@ -12,6 +12,10 @@
 /// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. Such a
 /// filler row counts as taken by the step of its own number from the start, so that no value, NaN included,
 /// makes it a pivot of the matrix. The rounding is that of right-looking LU without blocks.
+///
+/// A symmetric system is factored as L D L^T without pivots. Every step subtracts products of one column of
+/// the lower triangle. Elimination of both triangles is not stable: they differ by rounding, and a small
+/// pivot divides the difference.
 
 #include <cmath>
 #include <cstdint>
@@ -275,10 +279,10 @@ class Rows {
   /// A step of the segment that has Width registers left; `done` of them are of columns that are finished.
   template <int Width>
   __device__ void take_step(int k, int owner_part, int done, int& info) {
+    if constexpr (S::symmetric) return take_symmetric_step<Width>(k, owner_part, done, info);
     const bool owner = S::W == 1 || part_ == owner_part;
     T pivot = T(0);
-    const int taken = S::symmetric ? k : find_pivot(owner, pivot);
-    const bool takes = row_ == taken;
+    const bool takes = row_ == find_pivot(owner, pivot);
     // What an earlier step of this segment finished is at the end, one more where this part had its turn.
     const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
     if (takes) {
@@ -289,11 +293,7 @@ class Rows {
         for (int r = 0; r < S::beside; ++r) desk_.beside[r] = y_[r];
       }
     }
-    if (S::symmetric) {
-      wait_for_group<S>();
-      pivot = desk_.row[owner_part][0];
-    }
-    if (info == 0 && (S::symmetric ? !(pivot > T(0)) : pivot == T(0))) info = k + 1;
+    if (info == 0 && pivot == T(0)) info = k + 1;
     const bool is_left = step_ < 0 && !takes;
     T factor = owner && is_left && pivot != T(0) ? a_[0] / pivot : T(0);  // at 0 all of the column is 0
     if (S::W > 1 && owner) desk_.factor[row_] = factor;
@@ -301,25 +301,64 @@ class Rows {
       step_ = k;
       desk_.taken[k] = place_;
     }
-    if (!S::symmetric || S::W > 1) wait_for_group<S>();
-    if (!S::symmetric) place_ = takes ? k : place_ == k ? desk_.taken[k] : place_;
+    wait_for_group<S>();
+    place_ = takes ? k : place_ == k ? desk_.taken[k] : place_;
     if (S::W > 1) factor = desk_.factor[row_];
-    if (owner) {
-      // Rows that are taken lose 0: a choice of each element would take longer.
-      const T finished = is_left ? factor : a_[0];
-      GAUSSWEEP_UNROLL
-      for (int c = 1; c < Width; ++c) a_[c - 1] = std::fma(-factor, desk_.row[part_][c], a_[c]);
-      a_[Width - 1] = finished;
-    } else {
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) a_[c] = std::fma(-factor, desk_.row[part_][c], a_[c]);
-    }
+    // Rows that are taken lose 0: a choice of each element would take longer.
+    add_row<Width>(owner, -factor, is_left ? factor : a_[0]);
     if (part_ == 0 && is_left) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, desk_.beside[r], y_[r]);
     }
     // Else the group waits when it looks for the next pivot.
-    if (S::group <= 32 || S::symmetric) wait_for_group<S>();
+    if (S::group <= 32) wait_for_group<S>();
+  }
+
+  /// Step k of a symmetric system. All rows put their element of column k on the desk. Row k takes D L^T from
+  /// there: its own elements right of the diagonal differ from those by rounding.
+  template <int Width>
+  __device__ void take_symmetric_step(int k, int owner_part, int done, int& info) {
+    const bool owner = S::W == 1 || part_ == owner_part, takes = row_ == k, is_left = row_ > k;
+    const int own_part = row_ % S::W;
+    const int own = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
+    T* const element = &desk_.row[own_part][own < 0 ? own + S::columns : own];
+    // Finished columns, which are at the end, lose 0.
+    if (owner && row_ < S::N) *element = row_ < k ? T(0) : a_[0];
+    if (takes && part_ == 0) {
+      GAUSSWEEP_UNROLL
+      for (int r = 0; r < S::beside; ++r) desk_.beside[r] = y_[r];
+    }
+    wait_for_group<S>();
+    const T pivot = desk_.row[owner_part][0];
+    if (info == 0 && !(pivot > T(0))) info = k + 1;
+    const T of_row = S::W == 1 ? a_[0] : *element;
+    const T factor = is_left && pivot != T(0) ? of_row / pivot : T(0);
+    if (takes) {
+      step_ = k;
+      const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < Width; ++c) a_[c] = c < live && !(owner && c == 0) ? T(0) : a_[c];
+    }
+    add_row<Width>(owner, takes ? T(1) : -factor, is_left ? factor : a_[0]);
+    if (part_ == 0 && is_left) {
+      GAUSSWEEP_UNROLL
+      for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, desk_.beside[r], y_[r]);
+    }
+    wait_for_group<S>();
+  }
+
+  /// Adds `factor` times the row on the desk. The owner's columns move to the left, and the first one is
+  /// finished.
+  template <int Width>
+  __device__ __forceinline__ void add_row(bool owner, T factor, T finished) {
+    if (owner) {
+      GAUSSWEEP_UNROLL
+      for (int c = 1; c < Width; ++c) a_[c - 1] = std::fma(factor, desk_.row[part_][c], a_[c]);
+      a_[Width - 1] = finished;
+    } else {
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < Width; ++c) a_[c] = std::fma(factor, desk_.row[part_][c], a_[c]);
+    }
   }
 
   /// As a step of the factorisation, of [A I]: a column that is finished is that of the identity.

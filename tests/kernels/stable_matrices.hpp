@@ -1,0 +1,106 @@
+#pragma once
+/// Matrices on which fast methods lose digits, and the measure for it: a row's ratio against LAPACK's.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "kernels/matrix/system.hpp"
+#include "tests/kernels/hard_systems.hpp"
+#include "tests/kernels/try_method.hpp"
+
+namespace gaussweep::testing_help {
+
+/// exp(-s d^2) + lambda I for n points in [0, 1], evenly spaced, or random ones if `seed` is not 0.
+inline HostMatrix<double> kernel_matrix(std::int64_t n, double s, double lambda, unsigned seed = 0) {
+  std::mt19937_64 random(seed);
+  std::vector<double> at(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    at[i] = seed == 0 ? static_cast<double>(i) / static_cast<double>(std::max<std::int64_t>(n - 1, 1))
+                      : std::uniform_real_distribution<double>(0, 1)(random);
+  }
+  HostMatrix<double> a(n, n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double d = at[static_cast<std::size_t>(i)] - at[static_cast<std::size_t>(j)];
+      a(i, j) = std::exp(-s * d * d) + (i == j ? lambda : 0);
+    }
+  }
+  return a;
+}
+
+/// A symmetric positive definite matrix: random reflections of a diagonal with logarithmically even elements
+/// from 1 / condition to 1.
+inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<long double> normal;
+  std::vector<std::vector<long double>> a(static_cast<std::size_t>(n),
+                                          std::vector<long double>(static_cast<std::size_t>(n)));
+  const auto size = static_cast<std::size_t>(n);
+  for (std::size_t i = 0; i < size; ++i) {
+    const long double place = n == 1 ? 0 : static_cast<long double>(i) / static_cast<long double>(n - 1);
+    a[i][i] = std::pow(static_cast<long double>(condition), -place);
+  }
+  for (int turn = 0; turn < 3; ++turn) {
+    std::vector<long double> v(size);
+    long double square = 0;
+    for (long double& one : v) {
+      one = normal(random);
+      square += one * one;
+    }
+    for (int side = 0; side < 2; ++side) {  // H A, then A H
+      for (std::size_t j = 0; j < size; ++j) {
+        const auto at = [&](std::size_t i) -> long double& { return side == 0 ? a[i][j] : a[j][i]; };
+        long double sum = 0;
+        for (std::size_t i = 0; i < size; ++i) sum += v[i] * at(i);
+        for (std::size_t i = 0; i < size; ++i) at(i) -= 2 * sum / square * v[i];
+      }
+    }
+  }
+  HostMatrix<double> made(n, n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i)
+      made(i, j) = static_cast<double>(
+          a[static_cast<std::size_t>(std::max(i, j))][static_cast<std::size_t>(std::min(i, j))]);
+  }
+  return made;
+}
+
+/// Inputs of the matrix in precision T, with right-hand sides if the problem has some.
+template <class T>
+Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Uplo::lower,
+                    std::int64_t nrhs = 1) {
+  Inputs<T> inputs;
+  inputs.shape = {a.rows, a.rows, a.rows, nrhs, uplo};
+  inputs.a = HostMatrix<T>(a.rows, a.cols);
+  std::transform(a.data.begin(), a.data.end(), inputs.a.data.begin(),
+                 [](double value) { return static_cast<T>(value); });
+  if (has_right_hand_sides(problem)) {
+    System<T> systems = make_systems(inputs.a, nrhs, 7, 1);
+    inputs.x_true = std::move(systems.x_true);
+    inputs.b = std::move(systems.b);
+  }
+  return inputs;
+}
+
+/// A row's ratio and LAPACK's on the same matrix; infinite if the row reports info.
+struct Compared {
+  double ratio, of_lapack;
+  double times() const { return ratio / std::max(1.0, 3 * of_lapack); }
+};
+
+template <class T>
+Compared compare_with_lapack(Problem problem, const std::string& variant, const Inputs<T>& inputs,
+                             const Asked& asked = {}) {
+  const Registry registry = builtin_registry();
+  const auto ratio = [&](const std::string& name) {
+    const Answer<T> answer = try_method(problem, name, inputs, asked).answer;
+    return answer.info > 0 ? HUGE_VAL : check(*registry.find(problem, name), inputs, answer).ratio;
+  };
+  return {ratio(variant), ratio("lapack")};
+}
+
+}  // namespace gaussweep::testing_help

@@ -1,0 +1,64 @@
+// Matrices on which fast methods lost digits against LAPACK: kernels, chosen conditions, ends of the range.
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/stable_matrices.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+template <class T>
+class StableMethods : public testing::Test {
+ protected:
+  static constexpr bool is_double = sizeof(T) == 8;
+  /// The added diagonals at which a kernel matrix's condition comes near 1 / u.
+  static constexpr double lambdas[] = {is_double ? 1e-10 : 1e-4, is_double ? 1e-12 : 1e-5};
+  static constexpr double condition = is_double ? 5e13 : 5e5;
+
+  /// Both triangles, at most max(1, 3 times LAPACK's ratio).
+  static void expect_as_good(const char* problem, const char* variant, const HostMatrix<double>& a,
+                             std::int64_t nrhs = 1, const Asked& asked = {}) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      if (uplo == Uplo::upper && !Problem::named(problem)->has_axis("uplo")) continue;
+      const Inputs<T> inputs = inputs_of<T>(Problem::named(problem), a, uplo, nrhs);
+      const Compared found = compare_with_lapack(Problem::named(problem), variant, inputs, asked);
+      EXPECT_LE(found.times(), 1) << problem << "/" << variant << ", n " << a.rows << ", " << to_string(uplo)
+                                  << ": ratio " << found.ratio << ", LAPACK's " << found.of_lapack;
+    }
+  }
+  /// Kernels and chosen conditions, of these orders.
+  static void expect_as_good(const char* problem, const char* variant, std::initializer_list<int> orders,
+                             std::int64_t nrhs = 1, const Asked& asked = {}) {
+    for (const int n : orders) {
+      SCOPED_TRACE(n);
+      for (const double lambda : lambdas) {
+        for (const double s : {4.0, 10.0})
+          expect_as_good(problem, variant, kernel_matrix(n, s, lambda), nrhs, asked);
+      }
+      expect_as_good(problem, variant, definite_matrix(n, condition, 1), nrhs, asked);
+      expect_as_good(problem, variant, definite_matrix(n, condition, 2), nrhs, asked);
+    }
+  }
+};
+template <class T>
+constexpr double StableMethods<T>::lambdas[];
+using Both = testing::Types<float, double>;
+TYPED_TEST_SUITE(StableMethods, Both);
+
+TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByRows) {
+  this->expect_as_good("potrf", "batched", {3, 4, 8, 13, 16, 33, 40, 64, 90, 128}, 1,
+                       {{"kernel", std::string("rows")}});
+}
+TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByPanels) {
+  this->expect_as_good("potrf", "batched", {16, 33, 40, 64}, 1, {{"kernel", std::string("panels")}});
+}
+TYPED_TEST(StableMethods, DefiniteSystemsByRows) {
+  for (const int nrhs : {1, 5}) {
+    this->expect_as_good("posv", "batched", {3, 8, 16, 33, 64, 96}, nrhs, {{"kernel", std::string("rows")}});
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
