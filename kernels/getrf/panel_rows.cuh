@@ -90,7 +90,7 @@ class PanelRows {
   }
 
   /// The triangle of eight steps to which `step` belongs: of L, on the way up of U; of Cholesky minus its
-  /// inverse.
+  /// inverse, or L's.
   __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
   /// Those of all steps: of L of a symmetric system, or of U.
   __device__ void take_triangles() {
@@ -107,7 +107,18 @@ class PanelRows {
       }
     });
     wait();
-    if (Symmetric) invert_square(square_of(row()));
+  }
+  /// Puts minus the inverses of Cholesky's triangles in their places. If one of them would not be accurate,
+  /// all triangles stay, and it returns false.
+  __device__ bool invert_triangles() {
+    constexpr T trusted = 32;  // as trsv/block_chain.cu has it: well-conditioned factors have less
+    if (threadIdx.x == 0) desk_.substitutes = false;
+    take_triangles();
+    if (!(invert_square(square_of(row())) <= trusted)) desk_.substitutes = true;
+    wait();
+    if (!desk_.substitutes) return true;
+    take_triangles();
+    return false;
   }
 
   Desk<T, S>& desk_;

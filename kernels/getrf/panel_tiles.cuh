@@ -55,11 +55,12 @@ struct Desk {
   alignas(16) T candidate[2][S::warps][S::width];  ///< the row that each warp would take
   T beside[2][S::warps];                           ///< its right-hand side
   T multipliers[2][group][group];
-  T triangles[squares > block ? squares : block];  ///< minus inverses of eight steps each; or a block of U
+  T triangles[squares > block ? squares : block];  ///< of eight steps, minus their inverses; or a block of U
   T unknowns[S::width];
   int place[2][S::warps];  ///< of the candidates
   int pivots[S::rows];     ///< of each step
   int info;                ///< LAPACK's, from 1
+  bool substitutes;        ///< inverses of `triangles` would not be accurate
   T more[S::Each == 1 ? 1 : S::rows];
 
   /// Of the diagonal of U, after the steps.
@@ -223,11 +224,14 @@ __device__ __forceinline__ void take_square(const double* square, bool transpose
     to[h] = square[transposed ? place_in_square(g, 2 * t + h) : place_in_square(2 * t + h, g)];
 }
 /// A lower triangle of eight rows becomes minus its inverse, the rest of the square 0. Eight lanes have a
-/// square, a column each; all lanes of the warp call it.
+/// square, a column each; all lanes of the warp call it. Returns a row of |inverse| |triangle| e, Skeel's
+/// condition number: products with the inverse lose so much against substitution.
 template <class T>
-__device__ __forceinline__ void invert_square(T* square) {
+__device__ __forceinline__ T invert_square(T* square) {
   const int column = lane() % eight;
-  T x[eight];
+  T x[eight], size = 0;
+  GAUSSWEEP_UNROLL
+  for (int c = 0; c < eight; ++c) size += std::fabs(square[place_in_square(column, c)]);
   GAUSSWEEP_UNROLL
   for (int r = 0; r < eight; ++r) {
     T sum = r == column ? T(-1) : T(0);
@@ -238,6 +242,30 @@ __device__ __forceinline__ void invert_square(T* square) {
   __syncwarp();
   GAUSSWEEP_UNROLL
   for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
+  __syncwarp();
+  T condition = 0;
+  GAUSSWEEP_UNROLL
+  for (int c = 0; c < eight; ++c) {
+    const T of_row = __shfl_sync(0xffffffffu, size, lane() / eight * eight + c);
+    condition = std::fma(std::fabs(square[place_in_square(column, c)]), of_row, condition);
+  }
+  return condition;
+}
+/// Eight rows become the unknowns of a lower triangle, or of its transpose. A lane has a column.
+template <bool Lower, class T, int Pitch>
+__device__ __forceinline__ void substitute_triangle(const T* square, T (*rows)[Pitch]) {
+  T x[eight];
+  GAUSSWEEP_UNROLL
+  for (int r = 0; r < eight; ++r) x[r] = rows[r][lane()];
+  GAUSSWEEP_UNROLL
+  for (int turn = 0; turn < eight; ++turn) {
+    const int k = Lower ? turn : eight - 1 - turn;
+    x[k] /= square[place_in_square(k, k)];
+    rows[k][lane()] = x[k];
+    GAUSSWEEP_UNROLL
+    for (int r = Lower ? k + 1 : 0; r < (Lower ? eight : k); ++r)
+      x[r] = std::fma(-square[Lower ? place_in_square(r, k) : place_in_square(k, r)], x[k], x[r]);
+  }
 }
 /// Eight rows become the unknowns of a unit lower triangle, or of an upper one. `inverses` are of the
 /// latter's diagonal; its right-hand sides are the rows and x together. A lane has a column.

@@ -106,7 +106,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   /// X = A^-1 B for any number of columns, after factor(); b null: the identity.
   __device__ void solve(const T* b, T* x, int columns) {
-    if (Symmetric && tensor) take_triangles();
+    if constexpr (Symmetric && tensor) substitutes_ = !invert_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
       T a[elements];
@@ -175,8 +175,9 @@ class Panels : PanelRows<T, S, Symmetric> {
   static constexpr int Each = S::Each, width = S::width, none = 0x7fffffff;
   static_assert(Each == 1 || (tensor && !Symmetric), "two rows a thread are for LU in double");
   using Base::at, Base::desk_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
-      Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::place_of, Base::row, Base::square_of,
-      Base::step_, Base::system_, Base::take_triangles, Base::upper, Base::wait, Base::warp, Base::y_;
+      Base::for_rows, Base::invert_triangles, Base::is_stored, Base::load, Base::n_, Base::place_of,
+      Base::row, Base::square_of, Base::step_, Base::system_, Base::take_triangles, Base::upper, Base::wait,
+      Base::warp, Base::y_;
 
   /// What steps [0, steps) subtract from the row.
   __device__ void eliminate(int steps, T (&a)[elements]) {
@@ -364,8 +365,9 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
   /// L y = a, or L^T x = a, U x = a, of the first `steps`. Of LU eight steps are substituted: their inverse
-  /// may be large, so that its rows' errors would be, and differ from row to row. Of U what is subtracted is
-  /// added up by itself. There a begins at 0; `columns` of `given` are right-hand sides, in order of steps.
+  /// may be large, so that its rows' errors would be, and differ from row to row. Cholesky's are too, if one
+  /// of their inverses is. Of U what is subtracted is added up by itself. There a begins at 0; `columns` of
+  /// `given` are right-hand sides, in order of steps.
   template <bool Forward>
   __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
     constexpr int part = width / 4;
@@ -414,6 +416,16 @@ class Panels : PanelRows<T, S, Symmetric> {
       if (!Symmetric) {
         if (threadIdx.x < width) substitute_square<Forward>(square_of(k), desk_.inverses() + k, y, desk);
         wait();
+      } else if (substitutes_) {
+        if (threadIdx.x < width) substitute_triangle<Forward>(square_of(k), desk);
+        wait();
+        for_rows([&](int e) {
+          GAUSSWEEP_UNROLL
+          for (int i = 0; i < 4; ++i) {
+            GAUSSWEEP_UNROLL
+            for (int h = 0; h < 2; ++h) left[e][h][i] = -left[e][h][i];
+          }
+        });
       } else {
         double square[2];
         take_square(square_of(k), Symmetric && !Forward, square);
@@ -481,6 +493,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       }
     }
   }
+
+  bool substitutes_ = false;  ///< the triangles of a symmetric system, in double
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels
