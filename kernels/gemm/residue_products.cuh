@@ -55,7 +55,7 @@ class ResidueProducts {
       context_.stage("reconstruct");
       const MatrixView<T> to{c.data + j * c.ld, c.rows, columns, c.ld};
       const unsigned blocks = blocks_of(m / 4 * columns, threads);
-      const auto kernel = output == Output::product ? reconstruct<T, false> : reconstruct<T, true>;
+      const auto kernel = count > most_chosen ? kernel_for<true>(output) : kernel_for<false>(output);
       simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, sums_, m * n, static_cast<int>(m), to,
                    bits, exponents_, part.exponents, found);
     }
@@ -65,6 +65,10 @@ class ResidueProducts {
  private:
   static unsigned blocks_of(std::int64_t count, std::int64_t each) {
     return static_cast<unsigned>((count + each - 1) / each);
+  }
+  template <bool Many>
+  static auto kernel_for(Output output) {
+    return output == Output::product ? reconstruct<T, false, Many> : reconstruct<T, true, Many>;
   }
   const int* column_exponents() const { return exponents_ + rows_; }
   Vectors<T> rows_of(MatrixView<T> a) const {

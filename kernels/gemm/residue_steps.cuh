@@ -200,6 +200,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// x / P of a sum over l of c_l w_l in limbs, the highest first, as 2^-56 (high + low), x = that times P.
+/// @tparam Noise bits of the last limb that the weights' errors may change
+template <int Noise>
 __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numbers& numbers) {
   constexpr long long mask = (1LL << limb_bits) - 1;
   GAUSSWEEP_UNROLL
@@ -212,7 +214,7 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numb
   const long long high = top * (1LL << limb_bits) + sum[1];
   const long long low = (sum[2] << limb_bits) + sum[3];
   // Weights are rounded: what is less than the sum of these errors is a sum of 0.
-  constexpr long long noise = 1LL << 35;
+  constexpr long long noise = 1LL << Noise;
   if ((high == 0 && low < noise) || (high == -1 && low > (1LL << 56) - noise)) return 0;
   const auto first = static_cast<double>(high);
   const double second =
@@ -225,7 +227,8 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numb
 }
 
 /// C, or C less it, from the residues' sums: a thread four rows. `bits`: of A and of B together.
-template <class T, bool subtract>
+/// @tparam Many there are more than most_chosen moduli
+template <class T, bool subtract, bool Many>
 __global__ void __launch_bounds__(threads)
     reconstruct(const int* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,
                 const int* row_exponents, const int* column_exponents, Numbers numbers) {
@@ -234,7 +237,7 @@ __global__ void __launch_bounds__(threads)
   if (i >= fours * c.cols) return;
   const std::int64_t column = i / fours;
   const int row = static_cast<int>(i % fours) * 4;
-  long long sum[4][limbs] = {};
+  long long sum[4][limbs] = {}, fifth[4] = {};
   const int* from = sums + i * 4;
 #if defined(__CUDACC__)
 #pragma unroll 4
@@ -246,6 +249,7 @@ __global__ void __launch_bounds__(threads)
       GAUSSWEEP_UNROLL
       for (int w = 0; w < limbs; ++w)
         sum[t][w] += static_cast<long long>(four.of_row[t]) * numbers.weight[l][w];
+      if (Many) fifth[t] += static_cast<long long>(four.of_row[t]) * numbers.fifth[l];
     }
   }
   const int column_exponent = column_exponents[column];
@@ -254,7 +258,8 @@ __global__ void __launch_bounds__(threads)
   for (int t = 0; t < 4; ++t) {
     if (row + t >= c.rows) return;
     const int row_exponent = row_exponents[row + t];
-    const double integer = integer_of(sum[t], numbers);
+    if (Many) sum[t][limbs - 1] += fifth[t] >> limb_bits;
+    const double integer = integer_of<(Many ? 35 - limb_bits : 35)>(sum[t], numbers);
     const bool zero = integer == 0 || row_exponent == unset || column_exponent == unset;
     const double value = zero ? 0.0 : integer * power_of_two(row_exponent + column_exponent - bits - 56);
     to[t] = subtract ? static_cast<T>(static_cast<double>(to[t]) - value) : static_cast<T>(value);

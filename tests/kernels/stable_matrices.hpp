@@ -86,6 +86,16 @@ Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Up
   return inputs;
 }
 
+/// Makes A the triangle that its shape names.
+template <class T>
+void clear_other_triangle(Inputs<T>& inputs) {
+  for (std::int64_t j = 0; j < inputs.a.cols; ++j) {
+    for (std::int64_t i = 0; i < inputs.a.rows; ++i) {
+      if (inputs.shape.uplo == Uplo::lower ? i < j : i > j) inputs.a(i, j) = 0;
+    }
+  }
+}
+
 /// A row's ratio and LAPACK's on the same matrix; infinite if the row reports info.
 struct Compared {
   double ratio, of_lapack;

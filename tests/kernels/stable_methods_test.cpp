@@ -17,12 +17,16 @@ class StableMethods : public testing::Test {
   static constexpr double lambdas[] = {is_double ? 1e-10 : 1e-4, is_double ? 1e-12 : 1e-5};
   static constexpr double condition = is_double ? 5e13 : 5e5;
 
+  static bool is_triangle(const char* problem) {
+    return Problem::named(problem)->counts_of_a == Counts::triangle;
+  }
   /// Both triangles, at most max(1, 3 times LAPACK's ratio).
   static void expect_as_good(const char* problem, const char* variant, const HostMatrix<double>& a,
                              std::int64_t nrhs = 1, const Asked& asked = {}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       if (uplo == Uplo::upper && !Problem::named(problem)->has_axis("uplo")) continue;
-      const Inputs<T> inputs = inputs_of<T>(Problem::named(problem), a, uplo, nrhs);
+      Inputs<T> inputs = inputs_of<T>(Problem::named(problem), a, uplo, nrhs);
+      if (is_triangle(problem)) clear_other_triangle(inputs);
       const Compared found = compare_with_lapack(Problem::named(problem), variant, inputs, asked);
       EXPECT_LE(found.times(), 1) << problem << "/" << variant << ", n " << a.rows << ", " << to_string(uplo)
                                   << ": ratio " << found.ratio << ", LAPACK's " << found.of_lapack;
@@ -60,6 +64,21 @@ TYPED_TEST(StableMethods, DefiniteSystemsByRows) {
 TYPED_TEST(StableMethods, DefiniteSystemsByPanels) {
   for (const int nrhs : {2, 35})
     this->expect_as_good("posv", "batched", {8, 16, 33}, nrhs, {{"kernel", std::string("panels")}});
+}
+
+/// With more moduli nothing is lost that fewer keep.
+TYPED_TEST(StableMethods, ProductsByEveryNumberOfModuli) {
+  Inputs<TypeParam> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = inputs.b = HostMatrix<TypeParam>(2, 2);
+  inputs.a.data = {1, 1, 0x1p-40, 1};
+  inputs.b.data = {0x1p-40, 1, 1, 0};
+  const Registry registry = builtin_registry();
+  const Problem gemm = Problem::named("gemm");
+  for (const std::int64_t moduli : {16, 17, 18, 19, 20}) {
+    const Answer<TypeParam> answer = try_method(gemm, "residues", inputs, {{"moduli", moduli}}).answer;
+    EXPECT_LE(check(*registry.find(gemm, "residues"), inputs, answer).ratio, 0.01) << moduli;
+  }
 }
 
 }  // namespace
