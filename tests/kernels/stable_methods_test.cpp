@@ -81,5 +81,20 @@ TYPED_TEST(StableMethods, ProductsByEveryNumberOfModuli) {
   }
 }
 
+TEST(StableProducts, ByHalvesOfFewTerms) {
+  const Registry registry = builtin_registry();
+  const Problem gemm = Problem::named("gemm");
+  for (const std::int64_t k : {1, 2, 5, 32, 33}) {
+    Inputs<float> inputs;
+    inputs.shape = {1, 1, k, 1, Uplo::lower};
+    inputs.a = HostMatrix<float>(1, k);
+    inputs.b = HostMatrix<float>(k, 1);
+    for (HostMatrix<float>* matrix : {&inputs.a, &inputs.b})
+      std::fill(matrix->data.begin(), matrix->data.end(), 1 + 0x1p-11f - 0x1.8p-22f);
+    const Answer<float> answer = try_method(gemm, "halves", inputs).answer;
+    EXPECT_LE(check(*registry.find(gemm, "halves"), inputs, answer).ratio, 1) << k;
+  }
+}
+
 }  // namespace
 }  // namespace gaussweep
