@@ -74,23 +74,36 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 
 /// Eight columns of the factor, from `first` on: a thread a row of 64. All hold the 8 x 8 tile on the
 /// diagonal and eliminate in it, so that none waits for another. The diagonal's reciprocals go to
-/// `reciprocals`. The first column whose pivot is no positive normal number, if `failed` is none yet, becomes
-/// it. Rows of the tile itself, which others read, are left in `own`.
+/// `reciprocals`. The first column whose pivot is no positive number, if `failed` is none yet, becomes it.
+/// Rows of the tile itself, which others read, are left in `own`.
 ///
 /// A pivot p has y near 1 / sqrt(p), e = 1 - p y^2, and 1 / p = y^2 (1 + e + e^2 + ...). The next pivot comes
-/// from that, four operations after y. The columns themselves, which wait for the root, come beside it.
+/// from that, four operations after y. The columns themselves, which wait for the root, come beside it. If a
+/// pivot is no normal number, all eight columns come once more by roots and quotients.
 template <class T>
 __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reciprocals, int& failed,
                                                  T (&own)[8]) {
   const int row = static_cast<int>(threadIdx.x);
   T tile[8][8];
-  GAUSSWEEP_UNROLL
-  for (int k = 0; k < 8; ++k) {
-    const T* const column = triangle + (first + k) * triangle_stride;
-    own[k] = column[row];
+  const auto load = [&] {
     GAUSSWEEP_UNROLL
-    for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
-  }
+    for (int k = 0; k < 8; ++k) {
+      const T* const column = triangle + (first + k) * triangle_stride;
+      own[k] = column[row];
+      GAUSSWEEP_UNROLL
+      for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
+    }
+  };
+  const auto subtract = [&](int k) {
+    GAUSSWEEP_UNROLL
+    for (int j = k + 1; j < 8; ++j) {
+      GAUSSWEEP_UNROLL
+      for (int i = j; i < 8; ++i) tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
+      own[j] = std::fma(-own[k], tile[j][k], own[j]);
+    }
+  };
+  load();
+  bool all_normal = true;
   // In the tile itself what is above the diagonal is no number of ours, and is not stored.
   T pivot = tile[0][0];
   GAUSSWEEP_UNROLL
@@ -108,18 +121,26 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     const T reciprocal = std::fma(y, correction, y);
     const bool is_pivot =
         this_pivot >= std::numeric_limits<T>::min() && this_pivot <= std::numeric_limits<T>::max();
-    if (!is_pivot && failed < 0) failed = first + k;  // NaN too
+    all_normal = all_normal && is_pivot;
     if (row == first + k) reciprocals[first + k] = reciprocal;
     const T root = this_pivot * reciprocal;
     own[k] = row == first + k ? std::fma(std::fma(-root, root, this_pivot), T(0.5) * reciprocal, root)
                               : own[k] * reciprocal;
     GAUSSWEEP_UNROLL
     for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
+    subtract(k);
+  }
+  if (!all_normal) {
+    load();
     GAUSSWEEP_UNROLL
-    for (int j = k + 1; j < 8; ++j) {
+    for (int k = 0; k < 8; ++k) {
+      const T root = std::sqrt(tile[k][k]), reciprocal = T(1) / root;
+      if (!(root > T(0) && root <= std::numeric_limits<T>::max()) && failed < 0) failed = first + k;
+      if (row == first + k) reciprocals[first + k] = reciprocal;
+      own[k] = row == first + k ? root : own[k] * reciprocal;
       GAUSSWEEP_UNROLL
-      for (int i = j; i < 8; ++i) tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
-      own[j] = std::fma(-own[k], tile[j][k], own[j]);
+      for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
+      subtract(k);
     }
   }
   GAUSSWEEP_UNROLL

@@ -66,6 +66,17 @@ TYPED_TEST(StableMethods, DefiniteSystemsByPanels) {
     this->expect_as_good("posv", "batched", {8, 16, 33}, nrhs, {{"kernel", std::string("panels")}});
 }
 
+TYPED_TEST(StableMethods, SubnormalPivots) {
+  for (const std::int64_t n : {1, 9, 70}) {
+    for (const std::int64_t place : {std::int64_t{0}, n - 1}) {
+      HostMatrix<double> a = kernel_matrix(n, 4, 1);
+      for (std::int64_t i = 0; i < n; ++i) a(i, place) = a(place, i) = 0;
+      a(place, place) = this->is_double ? 0x1p-1023 : 0x1p-127;
+      for (const char* problem : {"potrf", "posv", "poinv"}) this->expect_as_good(problem, "recursive", a);
+    }
+  }
+}
+
 /// With more moduli nothing is lost that fewer keep.
 TYPED_TEST(StableMethods, ProductsByEveryNumberOfModuli) {
   Inputs<TypeParam> inputs;
