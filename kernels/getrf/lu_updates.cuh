@@ -252,12 +252,13 @@ __global__ void __launch_bounds__(solve_rows)
 
 /// The same as `substitute` in double, on tensor cores, of B alone. A block takes 8 `Tiles` columns of B, a
 /// warp has 32 rows of these as 8 x 8 tiles. Triangles on the diagonal are solved by the inverses of their
-/// tiles, a warp 8 columns; k = 2t + h as in triangle_tiles.cuh.
+/// tiles, a warp 8 columns; k = 2t + h as in triangle_tiles.cuh. `trusted`: the answers of larger inverses
+/// are corrected, if the triangle is turned.
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, bool Turned = false>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
-                          int columns, const double* scale) {
+                          int columns, const double* scale, double trusted) {
 #if GAUSSWEEP_CLUSTERS
   constexpr int down = Turned ? -1 : 1;
   constexpr int width = 8 * Tiles;
@@ -266,6 +267,7 @@ __global__ void __launch_bounds__(solve_rows)
   // Of the rows that are solved next, made ready while others are solved.
   __shared__ double triangles[2][32 * triangle_stride];
   __shared__ double inverses[2][inverses_size];
+  __shared__ bool corrects[2];
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
@@ -288,6 +290,10 @@ __global__ void __launch_bounds__(solve_rows)
     }
     __syncwarp();
     invert_diagonal_tiles(triangles[warp % 2], inverses[warp % 2]);
+    if constexpr (Turned) {
+      const bool needed = needs_correction(triangles[warp % 2], inverses[warp % 2], trusted);
+      if (lane == 0) corrects[warp % 2] = needed;
+    }
   };
   double x[4][Tiles][2];
   GAUSSWEEP_UNROLL
@@ -339,7 +345,11 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner + 1) store_triangle(element);
     // Warps that have no rows left solve, a tile each, the owner one of them.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
-      solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
+      if (Turned && corrects[owner % 2]) {
+        solve_tile_by_inverses<true>(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
+      } else {
+        solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
+      }
     }
     __syncthreads();
     if (warp == owner) {
@@ -379,12 +389,12 @@ __global__ void __launch_bounds__(solve_rows)
 /// B = L^-1 B for a unit lower triangular L of at most 256 rows, by either of these.
 template <bool Turned, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                  int columns, const T* scale) {
+                  int columns, const T* scale, double trusted) {
   const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
   const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
   if constexpr (std::is_same_v<T, double>) {
     simt::launch(context, solve_on_tensor_cores<Columns / 8, Turned>, grid, block, 0, l, ldl, rows, b, ldb,
-                 columns, scale);
+                 columns, scale, trusted);
   } else {
     simt::launch(context, substitute<T, Columns, Turned>, grid, block, 0, l, ldl, rows, b, ldb, columns,
                  false, scale);
@@ -392,11 +402,11 @@ void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b
 }
 template <bool Turned = false, class T>
 void solve_at_once(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                   int columns, const T* scale = nullptr) {
+                   int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
   context.stage("solve");
   // Few columns: few of them a block, so that there are blocks enough.
-  if (columns <= 1024) return launch_solve<Turned, 8>(context, l, ldl, rows, b, ldb, columns, scale);
-  launch_solve<Turned, 32>(context, l, ldl, rows, b, ldb, columns, scale);
+  if (columns <= 1024) return launch_solve<Turned, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+  launch_solve<Turned, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

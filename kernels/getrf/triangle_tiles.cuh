@@ -7,6 +7,7 @@
 /// and B agree. With k = 2t + h in the h-th of two products, a lane's elements of D are those that it needs
 /// as A. What one product yields goes into the next without leaving its registers.
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -92,9 +93,27 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
   __syncwarp();
 }
 
+/// Returns true if one of these inverses would not be accurate: the sum of a column of a tile or of its
+/// inverse is above `trusted`. Both sums bound the condition. @pre `triangle` has zeros on and above its
+/// diagonal; one warp, which has called invert_diagonal_tiles
+__device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
+                                                 double trusted) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  double of_tile = 1, of_inverse = 0;
+  GAUSSWEEP_UNROLL
+  for (int r = 0; r < 8; ++r) {
+    of_tile += std::fabs(triangle[lane * triangle_stride + lane / 8 * 8 + r]);
+    of_inverse += std::fabs(inverses[lane * inverse_stride + r]);
+  }
+  return __any_sync(0xffffffffu, of_tile <= trusted && of_inverse <= trusted ? 0 : 1) != 0;
+}
+
 /// Solves with a unit lower triangle of 32 rows in eight columns of `x` (row by row, `stride` apart). One
 /// warp does it, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). All is transposed: columns of
 /// x are rows of A and D.
+/// @tparam Corrected every X_i gets a correction, the inverse times its residual. `triangle` must have zeros
+/// on and above its diagonal then.
+template <bool Corrected = false>
 __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, const double* inverses,
                                                        double* x, int stride) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;
@@ -111,6 +130,15 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
       multiply_8x8(solved, rest[i][h], inverses[(i * 8 + 2 * t + h) * inverse_stride + g]);
+    }
+    if constexpr (Corrected) {
+      double residual[2] = {rest[i][0] - solved[0], rest[i][1] - solved[1]};
+      GAUSSWEEP_UNROLL
+      for (int h = 0; h < 2; ++h)
+        multiply_8x8(residual, -solved[h], triangle[(i * 8 + 2 * t + h) * triangle_stride + i * 8 + g]);
+      GAUSSWEEP_UNROLL
+      for (int h = 0; h < 2; ++h)
+        multiply_8x8(solved, residual[h], inverses[(i * 8 + 2 * t + h) * inverse_stride + g]);
     }
     GAUSSWEEP_UNROLL
     for (int j = i + 1; j < 4; ++j) {

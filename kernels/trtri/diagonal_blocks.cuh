@@ -1,6 +1,7 @@
 #pragma once
 /// Where trtri/levels begins: the inverses of small triangles on the diagonal, all in one launch.
 
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/getrf/triangle_tiles.cuh"
@@ -20,6 +21,7 @@ struct Triangle {
   bool unit;  ///< ones on the diagonal, whatever is stored there
   int count = 1;
   std::int64_t next = 0;
+  bool from_left = false;  ///< the inverse times the triangle is to be near I, not the triangle times it
 };
 
 /// *info = i, unless a smaller one, from 1, is there.
@@ -100,15 +102,79 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
   store(T(-1));
 }
 
+/// Skeel's condition number |inverse| |triangle| e up to which the inverse of a block may come from products
+/// of inverses. Well-conditioned triangles have 4. Unit ones of LU have 100 to 1000, and lose less than a
+/// factor of 3 (trsv/block_chain.cu); only what is of no use is done again.
+template <class T>
+__device__ constexpr T trusted(bool unit) {
+  return unit ? T(0x1p17) : T(16);
+}
+
+/// The lower triangle in `square` becomes its inverse, the rest 0: by substitution, a thread a column. X then
+/// has |A X - I| <= g |A| |X|, or by rows, `from_left`, |X A - I|, with g = n u / (1 - n u) (Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Row i is scaled by 2^-p, column i
+/// by 2^-q, where 2^(p + q) is about the pivot: no product leaves the range before it cancels. By all
+/// threads. @pre a barrier
+template <class T, int Most>
+__device__ void substitute(chain::Square<T, Most>& square, bool from_left) {
+  const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
+  T* const of_rows = square.scale;
+  T* const of_columns = square.quarters[0];
+  if (t < Most) {
+    const T pivot = square.at(t, t);
+    const int exponent = pivot != T(0) && pivot - pivot == T(0) ? std::ilogb(pivot) : 0;
+    of_rows[t] = static_cast<T>(exponent >> 1);
+    of_columns[t] = static_cast<T>(exponent - (exponent >> 1));
+  }
+  __syncthreads();
+  const auto rescale = [](T value, T rows, T columns) {
+    return std::ldexp(value, -static_cast<int>(rows + columns));
+  };
+  for (int e = t; e < Most * Most; e += count) {
+    T& value = square.at(e % Most, e / Most);
+    value = rescale(value, of_rows[e % Most], of_columns[e / Most]);
+  }
+  __syncthreads();
+  if (t < Most) {
+    // The inverse lies transposed, above the diagonal.
+    const T first = T(1) / square.at(t, t);
+    square.reciprocals[t] = first;
+    GAUSSWEEP_ROLLED
+    for (int i = t + 1; !from_left && i < Most; ++i) {
+      T sum = -square.at(i, t) * first;
+      GAUSSWEEP_ROLLED
+      for (int m = t + 1; m < i; ++m) sum = std::fma(-square.at(i, m), square.at(t, m), sum);
+      square.at(t, i) = sum / square.at(i, i);
+    }
+    GAUSSWEEP_ROLLED
+    for (int j = t - 1; from_left && j >= 0; --j) {
+      T sum = -square.at(t, j) * first;
+      GAUSSWEEP_ROLLED
+      for (int m = j + 1; m < t; ++m) sum = std::fma(-square.at(m, j), square.at(m, t), sum);
+      square.at(j, t) = sum / square.at(j, j);
+    }
+  }
+  __syncthreads();
+  for (int e = t; e < Most * Most; e += count) {
+    const int i = e % Most, j = e / Most;
+    if (i < j) continue;
+    const T value = i == j ? square.reciprocals[i] : square.at(j, i);
+    square.at(j, i) = T(0);
+    square.at(i, j) = rescale(value, of_rows[j], of_columns[i]);
+  }
+  __syncthreads();
+}
+
 /// How the inverse lies: its order, of each triangle, and that of the blocks on its diagonal. The last one
 /// ends with it.
 struct Layout {
   int order, block;
 };
 
-/// A thread block writes a block on the diagonal of the inverse `x`. If gridDim.y is not 1, the others of the
-/// triangle are copied to `x` by thread blocks of their own. `gridDim.z` triangles, their inverses one behind
-/// the other. `info`: becomes the first i, from 1, with a 0 on the diagonal; null: nobody asks.
+/// A thread block writes a block on the diagonal of the inverse `x`, by products of inverses if that is as
+/// accurate as substitution. If gridDim.y is not 1, the others of the triangle are copied to `x` by thread
+/// blocks of their own. `gridDim.z` triangles, their inverses one behind the other. `info`: becomes the first
+/// i, from 1, with a 0 on the diagonal; null: nobody asks.
 /// @tparam Most at least the order of a block
 template <class T, int Most>
 __global__ void __launch_bounds__(4 * Most)
@@ -149,10 +215,18 @@ __global__ void __launch_bounds__(4 * Most)
   const auto turned = [&](int k) { return a.lower ? k : Most - 1 - k; };  // upper ones by half a turn
   T* const own = &square.at(turned(i), turned(j0));
   const int step = a.lower ? 4 * square.apart : -4 * square.apart;
+  T size = 0;  // of the row, a quarter
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < Most / 4; ++k) own[k * step] = element(j0 + 4 * k);
+  for (int k = 0; k < Most / 4; ++k) {
+    const T value = element(j0 + 4 * k);
+    own[k * step] = value;
+    size += std::fabs(value);
+  }
+  square.quarters[j0][turned(i)] = size;
+  if (t == 0) square.corrections = 0;
   __syncthreads();
   if (t < Most) {
+    square.scale[t] = square.row_sum(t);
     const T pivot = square.at(t, t);
     if (pivot == T(0) && info != nullptr) note_zero(info, before + first_row + turned(t) + 1);
     square.reciprocals[t] = T(1) / pivot;
@@ -164,6 +238,20 @@ __global__ void __launch_bounds__(4 * Most)
   const int place = a.lower ? 0 : Most - whole;
   GAUSSWEEP_ROLLED
   for (int first = 16; first < whole; first *= 2) join_inverses(square, first, place, place + whole);
+  T condition = 0;
+  GAUSSWEEP_UNROLL
+  for (int k = 0; k < Most / 4; ++k)
+    condition = std::fma(std::fabs(own[k * step]), square.scale[turned(j0 + 4 * k)], condition);
+  square.quarters[j0][turned(i)] = condition;
+  __syncthreads();
+  if (t < Most && !(square.row_sum(t) <= trusted<T>(a.unit))) square.corrections = 1;
+  __syncthreads();
+  if (square.corrections != 0) {  // overflow, too
+    GAUSSWEEP_ROLLED
+    for (int k = 0; k < Most / 4; ++k) own[k * step] = element(j0 + 4 * k);
+    __syncthreads();
+    substitute(square, a.from_left);
+  }
   GAUSSWEEP_UNROLL
   for (int k = 0; k < Most / 4; ++k) {
     if (j0 + 4 * k < written) target[(j0 + 4 * k) * ldx] = own[k * step];

@@ -66,6 +66,13 @@ TYPED_TEST(StableMethods, DefiniteSystemsByPanels) {
     this->expect_as_good("posv", "batched", {8, 16, 33}, nrhs, {{"kernel", std::string("panels")}});
 }
 
+TYPED_TEST(StableMethods, InversesOfDefiniteMatrices) {
+  this->expect_as_good("poinv", "recursive", {3, 20, 33, 66});
+}
+TYPED_TEST(StableMethods, InversesOfTriangles) {
+  this->expect_as_good("trtri", "levels", {3, 20, 33, 66});
+}
+
 TYPED_TEST(StableMethods, SubnormalPivots) {
   for (const std::int64_t n : {1, 9, 70}) {
     for (const std::int64_t place : {std::int64_t{0}, n - 1}) {
