@@ -368,7 +368,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// may be large, so that its rows' errors would be, and differ from row to row. Cholesky's are too, if one
   /// of their inverses is. Of U what is subtracted is added up by itself. There a begins at 0; `columns` of
   /// `given` are right-hand sides, in order of steps.
-  template <bool Forward>
+  template <bool Forward, bool Substitutes = !Symmetric>
   __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
     constexpr int part = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
@@ -401,7 +401,7 @@ class Panels : PanelRows<T, S, Symmetric> {
             const int apart = own - 2 * t - h;
             double& one = left[e][h][i];
             one = (Forward ? own >= eight : own < 0) ? one : apart == 0 ? -1.0 : 0.0;
-            if (!Symmetric) one = -one;
+            if (Substitutes) one = -one;
           }
           if (own < 0 || own >= eight) continue;
           GAUSSWEEP_UNROLL
@@ -413,19 +413,12 @@ class Panels : PanelRows<T, S, Symmetric> {
         }
       });
       wait();
-      if (!Symmetric) {
-        if (threadIdx.x < width) substitute_square<Forward>(square_of(k), desk_.inverses() + k, y, desk);
+      if constexpr (Substitutes) {
+        if (threadIdx.x < width) {
+          Symmetric ? substitute_triangle<Forward>(square_of(k), desk)
+                    : substitute_square<Forward>(square_of(k), desk_.inverses() + k, y, desk);
+        }
         wait();
-      } else if (substitutes_) {
-        if (threadIdx.x < width) substitute_triangle<Forward>(square_of(k), desk);
-        wait();
-        for_rows([&](int e) {
-          GAUSSWEEP_UNROLL
-          for (int i = 0; i < 4; ++i) {
-            GAUSSWEEP_UNROLL
-            for (int h = 0; h < 2; ++h) left[e][h][i] = -left[e][h][i];
-          }
-        });
       } else {
         double square[2];
         take_square(square_of(k), Symmetric && !Forward, square);
@@ -439,6 +432,9 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
   __device__ void substitute_down(T (&a)[elements]) {
+    if constexpr (Symmetric && tensor) {
+      if (substitutes_) return sweep<true, true>(n_, a);
+    }
     if constexpr (tensor) return sweep<true>(n_, a);
     if (Symmetric) {
       substitute<true>(a);
@@ -447,6 +443,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
   __device__ void substitute_up(T (&a)[elements], const T* given, int columns) {
+    if constexpr (Symmetric && tensor) {
+      if (substitutes_) return sweep<false, true>(n_, a, given, columns);
+    }
     if constexpr (tensor) return sweep<false>(n_, a, given, columns);
     substitute<false>(a);
   }
