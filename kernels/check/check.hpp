@@ -18,6 +18,12 @@ class Reductions;
 /// Up to this many tolerances a ratio is `suspect`, beyond it `failed`.
 inline constexpr double suspect_factor = 10;
 
+/// A ratio of I - A X up to this is that of a geinv: I - X A is not computed. It stands for a backward error
+/// of 32 u (n u for n < 32), which ordinary matrices do not reach.
+inline double second_look(std::int64_t n) {
+  return n <= 32 ? 1 : 32 / static_cast<double>(n);
+}
+
 /// What verification finds. NaN where it does not apply or is unknown.
 struct Findings {
   double ratio;              ///< judged against the tolerance: see `check`
@@ -35,7 +41,10 @@ struct Findings {
 /// right-hand sides;
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1);
-/// - trtri, geinv, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v));
+/// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
+/// - geinv: the same. If that is above `second_look(n)`, the ratio is the smaller of it and of the quotient
+///   with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix is rarely right from
+///   both sides (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
 /// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), which expects rounding errors of either sign.
 ///   Where that is above 1, any order of summation must pass, though all errors have one sign or products
 ///   vanish. The ratio is then the smaller of it and of three times the largest

@@ -74,6 +74,10 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
 template <class T>
 Findings cholesky_factor(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);
+/// X with A X = I and X A = I, by the side with the smaller residual.
+template <class T>
+Findings either_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                        const Answer<T>& answer, double tolerance);
 /// X with A X = I.
 template <class T>
 Findings inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,

@@ -32,18 +32,41 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const Factors<T>& factors, co
   return {found.residual, (found.residual / whole).value(), 0};
 }
 
+/// I - left right, both factors' part that counts.
+template <class T>
+Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right, Part part,
+                  const Scale& scale, double tolerance) {
+  return judge_columns(reductions, Factors<T>{Operand<T>(left, part), Operand<T>(right, part)}, Target<T>{},
+                       Measure::sum, {scale}, static_cast<double>(left.rows) * unit_roundoff<T>, tolerance);
+}
+
+/// ||A|| ||X||.
+template <class T>
+Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x, Part part) {
+  const Scaled a_norm = reductions.one_norm(a, part);
+  const Scaled x_norm = reductions.one_norm(x, part);
+  return {a_norm * x_norm, a_norm * (x_norm + Scaled(smallest_normal<T>))};
+}
+
 }  // namespace
 
 template <class T>
 Findings inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance) {
   const Part part = part_of_x(method, inputs.shape);
-  const Scaled a_norm = reductions.one_norm(inputs.a, part);
-  const Scaled x_norm = reductions.one_norm(answer.x, part);
-  const Scale scale{a_norm * x_norm, a_norm * (x_norm + Scaled(smallest_normal<T>))};
-  return judge_columns(reductions, Factors<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x, part)},
-                       Target<T>{}, Measure::sum, {scale},
-                       static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
+  const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
+  return identity(reductions, inputs.a, answer.x, part, scale, tolerance);
+}
+
+template <class T>
+Findings either_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                        const Answer<T>& answer, double tolerance) {
+  const Part part = part_of_x(method, inputs.shape);
+  const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
+  const Findings right = identity(reductions, inputs.a, answer.x, part, scale, tolerance);
+  if (right.ratio <= second_look(inputs.shape.n)) return right;
+  const Findings left = identity(reductions, answer.x, inputs.a, part, scale, tolerance);
+  return left.ratio < right.ratio ? left : right;
 }
 
 template <class T>
@@ -79,6 +102,10 @@ template Findings inverse<float>(Reductions<float>&, const Method&, const Inputs
                                  const Answer<float>&, double);
 template Findings inverse<double>(Reductions<double>&, const Method&, const Inputs<double>&,
                                   const Answer<double>&, double);
+template Findings either_inverse<float>(Reductions<float>&, const Method&, const Inputs<float>&,
+                                        const Answer<float>&, double);
+template Findings either_inverse<double>(Reductions<double>&, const Method&, const Inputs<double>&,
+                                         const Answer<double>&, double);
 template Findings product<float>(Reductions<float>&, const Method&, const Inputs<float>&,
                                  const Answer<float>&, double);
 template Findings product<double>(Reductions<double>&, const Method&, const Inputs<double>&,

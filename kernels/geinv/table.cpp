@@ -32,7 +32,7 @@ ProblemRow problem_row() {
   row.axes = {"n"};
   row.flops = operations;
   row.elements = operands;
-  row.judge = {judges::inverse<float>, judges::inverse<double>};
+  row.judge = {judges::either_inverse<float>, judges::either_inverse<double>};
   row.tolerance = 30;
   return row;
 }

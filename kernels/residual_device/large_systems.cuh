@@ -367,7 +367,13 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, do
                     most_right};
   r.bias = bias_of<T>(sizes);
   double ratio = 0;
-  if constexpr (Q == Quotient::solution) {
+  if constexpr (Q == Quotient::inverse) {
+    return ratio_of_sides(all.second_look, [&](bool x_first) {
+      r.left = x_first ? x : a;
+      r.right = x_first ? a : x;
+      return settled<T>(ratio_of<Q, most_columns>(board, r), sizes, r.whole * r.factor, all.tolerance);
+    });
+  } else if constexpr (Q == Quotient::solution) {
     ratio = r.right.cols == 1 ? ratio_of<Q, 1>(board, r) : ratio_of<Q, 4>(board, r);
   } else {
     ratio = ratio_of<Q, most_columns>(board, r);

@@ -145,8 +145,9 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Desk<
 }
 
 /// A product beside what it should be.
+/// @param x_first inverse: X A instead of A X
 template <Quotient Q, int N, class T>
-__device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, T>& desk) {
+__device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, T>& desk, bool x_first) {
   constexpr int group = 4, pitch = Desk<N, T>::pitch;  // columns at a time
   constexpr bool is_lu = Q == Quotient::lu_factors, is_cholesky = Q == Quotient::cholesky_factor;
   const System<T> system(all, s);
@@ -189,8 +190,9 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, 
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) desk.columns[lane * pitch + k] = left[k];
   } else {
-    const Elements<T> right = Q == Quotient::product ? system.b : system.x;
+    const Elements<T> right = Q == Quotient::product ? system.b : x_first ? system.a : system.x;
     load_row<N>(right, left);
+    __syncwarp(mask_of<N>());  // the other side has been read
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) desk.columns[j * pitch + lane] = left[j];
     most_right = largest_of_rows<N>(left);
@@ -199,7 +201,7 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, 
       load_row<N>(wanted, left);
       most_wanted = largest_of_rows<N>(left);
     }
-    load_row<N>(system.a, left);
+    load_row<N>(x_first ? system.x : system.a, left);
     most_left = largest_of_rows<N>(left);
     whole = Q == Quotient::product ? std::sqrt(sum_of_squares<N>(left)) * std::sqrt(of_right)
                                    : largest_column_sum<N>(left) * (of_right + smallest_normal<T>);
@@ -272,8 +274,11 @@ __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
   double error = -1, ratio = 0;
   if constexpr (Q == Quotient::solution) {
     ratio = solution_of_small<N>(all, s, desks[seat], error);
+  } else if constexpr (Q == Quotient::inverse) {
+    ratio = ratio_of_sides(all.second_look,
+                           [&](bool x_first) { return ratio_of_small<Q, N>(all, s, desks[seat], x_first); });
   } else {
-    ratio = ratio_of_small<Q, N>(all, s, desks[seat]);
+    ratio = ratio_of_small<Q, N>(all, s, desks[seat], false);
   }
   if (lane_of<N>() == 0) note(all, s, ratio, error, ratios, totals);
 }

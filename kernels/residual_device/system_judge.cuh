@@ -143,6 +143,22 @@ __device__ __forceinline__ double settled(double ratio, const Sizes& of, double 
   const bool sharp = bound <= 0x1p-12 * max(1.0, ratio);
   return sharp && !is_open(tolerance) && !is_open(10 * tolerance) ? ratio : size_of(bits_of_nan);
 }
+/// The ratio of the side that counts (judges::either_inverse). NaN if rounding decides whether to look at the
+/// other side. @param of_side the ratio of I - A X (false) or I - X A (true), the same in all threads
+template <class OfSide>
+__device__ __forceinline__ double ratio_of_sides(double second_look, OfSide&& of_side) {
+  constexpr double off = 0x1p-10;  // more than `settled` lets a ratio be off
+  double ratio = 0;
+  GAUSSWEEP_ROLLED
+  for (int side = 0; side < 2; ++side) {
+    const double own = of_side(side == 1);
+    if (side == 1) return own >= ratio ? ratio : own;
+    ratio = own;
+    if (!(ratio > second_look - off)) break;
+    if (ratio < second_look + off) return size_of(bits_of_nan);
+  }
+  return ratio;
+}
 /// n u, or what stands for it.
 template <Quotient Q, class T>
 __device__ __forceinline__ double factor_of(const Shape& shape) {

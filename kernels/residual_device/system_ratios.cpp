@@ -15,7 +15,7 @@ std::optional<Quotient> quotient_of(const ProblemRow& problem) {
     return Quotient::solution;
   if (judge == judges::lu_factors<double>) return Quotient::lu_factors;
   if (judge == judges::cholesky_factor<double>) return Quotient::cholesky_factor;
-  if (judge == judges::inverse<double>) return Quotient::inverse;
+  if (judge == judges::inverse<double> || judge == judges::either_inverse<double>) return Quotient::inverse;
   if (judge == judges::product<double>) return Quotient::product;
   return std::nullopt;
 }
@@ -87,6 +87,9 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
                        problem.x(one),
                        part_of(problem.counts_of_a, shape.uplo),
                        part_of(problem.counts_of_x, shape.uplo),
+                       problem.judge.real == judges::either_inverse<double>
+                           ? second_look(shape.n)
+                           : std::numeric_limits<double>::infinity(),
                        method.unit_diagonal == UnitDiagonal::lower,
                        op.pivots,
                        op.info,

@@ -19,7 +19,8 @@ struct Systems {
   const T *a, *b, *x;       ///< b: null where the problem has none
   Extent of_a, of_b, of_x;  ///< of one system
   Part part_of_a, part_of_x;
-  bool unit_lower;  ///< of the two factors the lower one has the unit diagonal
+  double second_look;  ///< inverse: beyond this ratio of I - A X the one of I - X A is computed too
+  bool unit_lower;     ///< of the two factors the lower one has the unit diagonal
   const int *pivots, *infos;
   bool knows_solution;          ///< x_true is that of generate_solution, of
   std::uint64_t solution_seed;  ///< seed_of_system

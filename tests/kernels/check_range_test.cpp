@@ -35,6 +35,9 @@ TEST(CheckRange, AnExactInverseWithHugeProductsIsRight) {
   answer.x = matrix<double>(2, 2, {1e-200, 0, -1e150, 1e150});
   EXPECT_LE(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1);
   answer.x(0, 1) = 1e150;
+  EXPECT_GT(check(method_of(Problem::named("poinv")), inputs, answer).ratio, 1e15);
+  answer.x(0, 1) = -1e150;
+  answer.x(1, 0) = 1e150;  // X A is wrong as well
   EXPECT_GT(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1e15);
 }
 

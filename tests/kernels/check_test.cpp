@@ -288,6 +288,34 @@ TYPED_TEST(Check, InversesByHand) {
   }
 }
 
+// A = diag(1, t), X = [1 e/t; 0 1/t]: I - A X = [0 -e/t; 0 0] and I - X A = [0 -e; 0 0]. With t = 2^-10 and
+// e = 64 u a ratio of 32 belongs to I - A X and one of 2^-5 to I - X A, or the other way round.
+TYPED_TEST(Check, InversesFromEitherSide) {
+  using T = TypeParam;
+  const T t = T(0x1p-10), off = static_cast<T>(64 * u<T>);
+  Inputs<T> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::upper};
+  inputs.a = matrix<T>(2, 2, {1, 0, 0, t});
+  Answer<T> answer;
+  answer.x = matrix<T>(2, 2, {1, 0, off / t, 1 / t});
+  const Method geinv = method_of(Problem::named("geinv"));
+  EXPECT_NEAR(check(geinv, inputs, answer).ratio, 0x1p-5, 1e-3);
+  EXPECT_NEAR(check(geinv, inputs, answer).backward_error / (u<T> * 0x1p-4), 1, 1e-3);
+  for (const Problem problem : {Problem::named("trtri"), Problem::named("poinv")})
+    EXPECT_NEAR(check(method_of(problem), inputs, answer).ratio, 32, 0.1);
+  answer.x = matrix<T>(2, 2, {1, off / t, 0, 1 / t});
+  EXPECT_NEAR(check(geinv, inputs, answer).ratio, 0x1p-5, 1e-3);
+  answer.x = matrix<T>(2, 2, {1, off / t, off / t, 1 / t});
+  EXPECT_GT(check(geinv, inputs, answer).ratio, 30);
+}
+
+// The judge's threshold for looking at the other side is an error of 32 u, of small orders a ratio of 1.
+TEST(Inverse, IsLookedAtFromTheOtherSideBeyond32Roundoffs) {
+  EXPECT_EQ(second_look(1), 1);
+  EXPECT_EQ(second_look(32), 1);
+  EXPECT_EQ(second_look(64), 0.5);
+}
+
 // [1 2; 3 4] (1, 1) = (3, 7); with C = (3, 8): 1 / (sqrt(30) sqrt(2)).
 TYPED_TEST(Check, ProductByHand) {
   using T = TypeParam;

@@ -66,9 +66,8 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   };
   if (any(Need::triangular)) return {MatrixKind::triangular};
   if (any(Need::spd)) return {MatrixKind::spd};
-  // On an ill-conditioned matrix an inverse X has a small A X - I or a small X A - I, rarely both. See
-  // Higham, "Accuracy and Stability of Numerical Algorithms", 14.3. LAPACK's is right from the other side
-  // than is judged.
+  // The residual of Gauss-Jordan elimination grows with the condition, whatever the pivots (Higham, "Accuracy
+  // and Stability of Numerical Algorithms", 14.4). On a Cauchy matrix it is far too large.
   if (problem.name == "geinv") {
     if (needs(method, Need::strongly_regular)) return {MatrixKind::spd, MatrixKind::diagonally_dominant};
     return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
@@ -76,8 +75,6 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   if (needs(method, Need::spd)) return {MatrixKind::spd};
   if (needs(method, Need::triangular)) return {MatrixKind::triangular};
   if (needs(method, Need::diagonally_dominant)) return {MatrixKind::diagonally_dominant};
-  // The residual of Gauss-Jordan elimination grows with the condition, whatever the pivots (Higham, "Accuracy
-  // and Stability of Numerical Algorithms", 14.4). On a Cauchy matrix it is far too large.
   if (method.problem == Problem::named("gesv") && method.variant.rfind("gauss_jordan", 0) == 0) {
     return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
   }

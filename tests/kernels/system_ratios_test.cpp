@@ -170,6 +170,28 @@ TEST(SystemRatiosOfFaults, AreInfiniteOrLeftOpen) {
   EXPECT_LE(ratios[4], 30);
 }
 
+/// Inverses that are right from one side alone, judged by lanes of a warp and by blocks.
+TEST(SystemRatiosOfInverses, AreThoseOfTheBetterSide) {
+  for (const std::int64_t n : {2, 24, 40}) {
+    Judged<double> batch("geinv/batched", Backend::emulated, shape_of(n, 1, 4, Uplo::lower),
+                         MatrixKind::identity);
+    for (std::int64_t s = 0; s < 4; ++s) batch.inputs.a(1, s * n + 1) = 0x1p-20;
+    batch.solve();
+    double* const x = batch.answer();
+    x[1 * n * n + n] = 0x1p-20;  // of A X: the element (0, 1)
+    x[2 * n * n + 1] = 0x1p-20;  // of X A
+    x[3 * n * n + n] = x[3 * n * n + 1] = 0x1p-20;
+    const std::vector<double> ratios = batch.ratios(30);
+    const std::vector<Findings> found = batch.by_cpu(30);
+    for (std::size_t s = 0; s < 4; ++s)
+      expect_near(ratios[s], found[s].ratio, std::to_string(n) + ", system " + std::to_string(s));
+    EXPECT_EQ(ratios[0], 0);
+    EXPECT_LE(ratios[1], 30);
+    EXPECT_LE(ratios[2], 30);
+    EXPECT_GT(ratios[3], 30);
+  }
+}
+
 /// A problem whose judge nobody here knows is the CPU's.
 TEST(SystemRatiosOfFaults, AreNoneOfAnotherJudge) {
   Judged<double> batch("getrf/batched", Backend::emulated, shape_of(5, 1, 3, Uplo::lower),

@@ -16,6 +16,7 @@ struct Truth {
   bool defined = true;          ///< getrf: the pivots are rows, and info is the first that is 0
   Wide ratio = 0;               ///< where it is finite and defined
   bool infinite_ratio = false;  ///< a residual over a scale of 0, or an answer without a ratio
+  bool either_side = false;     ///< geinv: rounding decides whether `ratio` is that of I - A X or of I - X A
   Wide by_norms = 0;            ///< without what the smallest normal number adds to the scale
   bool within_bound =
       false;  ///< gemm: every |C - A B| is at most gamma_{k+2} |A| |B| plus what underflow may do

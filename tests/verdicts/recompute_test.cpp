@@ -116,6 +116,13 @@ void test_ratios() {
   for (const Problem problem : {Problem::named("geinv"), Problem::named("poinv"), Problem::named("trtri")}) {
     require_ratio(of(problem, square({2, 0, 0, 4}), {0.5, 0, 0, 0.5}), 1.0 / (4 * 0.5 * 2), "an inverse");
   }
+  // A = diag(1, 2^-20), X = [1 2^-23; 0 2^20]: I - A X = [0 -2^-23; 0 0], I - X A = [0 -2^-43; 0 0]. The side
+  // that is off less counts for geinv alone. X = [1 0; 2^-3 2^20]: the same sides of the transposed matrices.
+  const auto small = square({1, 0, 0, 0x1p-20});
+  require_ratio(of(Problem::named("geinv"), small, {1, 0, 0x1p-23, 0x1p20}),
+                0x1p-43 / (0x1p20 * 2) / (1 + 0x1p-43), "geinv, the left side");
+  require_ratio(of(Problem::named("poinv"), small, {1, 0, 0x1p-23, 0x1p20}),
+                0x1p-23 / (0x1p20 * 2) / (1 + 0x1p-43), "poinv, the right side");
   require(of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, 0, 0}).ratio > Wide("1e300"),
           "an inverse of 0");
   require(!of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, NAN, 0}).finite, "NaN");

@@ -158,6 +158,7 @@ class Trials {
       if (!(said.ratio >= least)) differ("a ratio where there is none", figures);
       return;
     }
+    if (truth.either_side) return;
     ++figures_.compared;
     if (truth.ratio <= small_ratio) {
       if (!(said.ratio <= small_ratio * (1 + ratio_tolerance))) differ("a ratio off", figures);
