@@ -7,7 +7,7 @@
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "kernels/check/check.hpp"
-#include "kernels/matrix/condition.hpp"
+#include "kernels/matrix/generate.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -50,8 +50,8 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
     return fmt::format("{} does not take this shape (n = {}) with these parameters", method.id(),
                        trial.shape.n);
   }
-  const std::string fault = condition_fault(trial.matrix.spec, trial.precision);
-  return fault.empty() && trial.matrix_b ? condition_fault(trial.matrix_b->spec, trial.precision) : fault;
+  const std::string fault = precision_fault(trial.matrix.spec, trial.precision);
+  return fault.empty() && trial.matrix_b ? precision_fault(trial.matrix_b->spec, trial.precision) : fault;
 }
 
 std::int64_t integer_or(const Assignment& chosen, const char* name, std::int64_t otherwise) {

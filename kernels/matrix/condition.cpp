@@ -4,7 +4,6 @@
 
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/element.hpp"
-#include "kernels/matrix/shortest.hpp"
 
 namespace gaussweep {
 namespace {
@@ -89,14 +88,6 @@ std::vector<double> singular_values(const MatrixSpec& spec) {
     sigma[static_cast<std::size_t>(i)] = i == n - 1 ? smallest : value;
   }
   return sigma;
-}
-
-std::string condition_fault(const MatrixSpec& spec, Precision precision) {
-  if (spec.kind != MatrixKind::condition || spec.condition <= most_condition(precision)) return {};
-  return "condition " + shortest(spec.condition) + " is beyond what a matrix in " +
-         std::string(to_string(precision)) +
-         " can have: rounded to it, it would be another; allowed: up to 1/u, " +
-         shortest(most_condition(precision));
 }
 
 HostMatrix<double> condition_matrix(const MatrixSpec& spec, int threads) {

@@ -1,7 +1,6 @@
 #pragma once
 /// Matrices of a chosen 2-norm condition number.
 
-#include <string>
 #include <vector>
 
 #include "kernels/core/matrix.hpp"
@@ -21,9 +20,6 @@ std::vector<double> singular_values(const MatrixSpec& spec);
 constexpr double most_condition(Precision precision) {
   return precision == Precision::float32 ? 0x1p24 : 0x1p53;
 }
-
-/// Why no matrix of this spec is made in this precision: kind condition, beyond most_condition; else empty.
-std::string condition_fault(const MatrixSpec& spec, Precision precision);
 
 /// A = Q1 diag(sigma) Q2^T in double, Q1 and Q2 products of a few Householder reflectors with random vectors.
 /// O(n^2) work a reflector.

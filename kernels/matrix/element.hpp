@@ -14,13 +14,15 @@ GAUSSWEEP_SHARED_INLINE double signed_unit(std::uint64_t seed, RandomStream stre
   return 2 * random_element(seed, stream, i, j).unit - 1;
 }
 
-/// Uniform in (low, high), never 0: where rounding makes a 0, the place draws again.
-/// @pre the spec was validated, so that not all draws can be 0
-GAUSSWEEP_SHARED_INLINE double uniform_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
-  double value = 0;
-  for (std::uint32_t attempt = 0; value == 0; ++attempt) {
-    value = spec.low +
-            (spec.high - spec.low) * random_element(spec.seed, RandomStream::matrix, i, j, attempt).unit;
+/// Uniform in [low, high), never 0. If rounding makes 0 or `high` of a number, the place draws again.
+/// @pre precision_fault says nothing, so that most draws are accepted
+template <class T>
+GAUSSWEEP_SHARED_INLINE T uniform_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
+  T value = 0;
+  for (std::uint32_t attempt = 0; value == 0 || value >= spec.high; ++attempt) {
+    value =
+        static_cast<T>(spec.low + (spec.high - spec.low) *
+                                      random_element(spec.seed, RandomStream::matrix, i, j, attempt).unit);
   }
   return value;
 }
@@ -55,14 +57,9 @@ GAUSSWEEP_SHARED_INLINE double triangular_element(const ElementSpec& spec, std::
   return signed_unit(spec.seed, RandomStream::matrix, i, j) / static_cast<double>(spec.cols);
 }
 
-/// Element (i, j), from 0, of every kind but `condition` and `blur`. O(1), on the diagonal of the dominant
-/// kinds O(n).
-GAUSSWEEP_SHARED_INLINE double element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
+/// Element (i, j), from 0, in double, of the kinds without a range.
+GAUSSWEEP_SHARED_INLINE double exact_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   switch (spec.kind) {
-    case MatrixKind::uniform:
-      return uniform_element(spec, i, j);
-    case MatrixKind::symmetric:
-      return i < j ? uniform_element(spec, j, i) : uniform_element(spec, i, j);
     case MatrixKind::spd:
       return i == j ? dominant_diagonal(spec, i) : off_diagonal(spec, i, j);
     case MatrixKind::diagonally_dominant:
@@ -82,11 +79,23 @@ GAUSSWEEP_SHARED_INLINE double element(const ElementSpec& spec, std::int64_t i, 
     case MatrixKind::wilkinson:
       if (i > j) return -1;
       return i == j || j == spec.cols - 1 ? 1 : 0;
+    case MatrixKind::uniform:
+    case MatrixKind::symmetric:  // below
     case MatrixKind::condition:
     case MatrixKind::blur:
-      break;  // not elementwise: condition.hpp, blur.hpp
+      break;  // not made by elements: condition.hpp, blur.hpp
   }
   return 0;
+}
+
+/// Element (i, j), from 0, of every kind that is made by elements. O(1), on the diagonal of the dominant
+/// kinds O(n).
+template <class T>
+GAUSSWEEP_SHARED_INLINE T element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
+  const bool mirrored = spec.kind == MatrixKind::symmetric && i < j;
+  if (spec.kind == MatrixKind::uniform || spec.kind == MatrixKind::symmetric)
+    return mirrored ? uniform_element<T>(spec, j, i) : uniform_element<T>(spec, i, j);
+  return static_cast<T>(exact_element(spec, i, j));
 }
 
 }  // namespace gaussweep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "kernels/core/parallel_rows.hpp"
@@ -13,9 +14,15 @@
 namespace gaussweep {
 namespace {
 
+bool has_range(MatrixKind kind) {
+  return kind == MatrixKind::uniform || kind == MatrixKind::symmetric;
+}
+
 /// Changes whenever the same spec would give other bits, so that stored matrices are not mistaken for new
-/// ones.
-constexpr int generator_version = 1;
+/// ones. 2: elements in float that were rounded to `high` are drawn again.
+int generator_version(MatrixKind kind, Precision precision) {
+  return has_range(kind) && precision == Precision::float32 ? 2 : 1;
+}
 
 bool may_be_rectangular(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
@@ -84,10 +91,37 @@ void validate(const MatrixSpec& spec) {
   }
 }
 
+/// validate, and precision_fault.
+template <class T>
+void validate_in(const MatrixSpec& spec) {
+  validate(spec);
+  const std::string fault = precision_fault(spec, precision_of<T>);
+  if (!fault.empty()) reject(spec, fault);
+}
+
 }  // namespace
 
+std::string precision_fault(const MatrixSpec& spec, Precision precision) {
+  const std::string name(to_string(precision));
+  const double epsilon = precision == Precision::float32 ? std::numeric_limits<float>::epsilon()
+                                                         : std::numeric_limits<double>::epsilon();
+  if (has_range(spec.kind)) {
+    // Then at least seven in eight draws lie below `high` after rounding.
+    const double least = 4 * epsilon * std::fmax(std::fabs(spec.low), std::fabs(spec.high));
+    if (spec.high - spec.low >= least) return {};
+    return "low = " + shortest(spec.low) + " and high = " + shortest(spec.high) + " are too close in " +
+           name + "; allowed: a distance of at least " + shortest(least);
+  }
+  if (spec.kind == MatrixKind::condition && spec.condition > most_condition(precision)) {
+    return "condition " + shortest(spec.condition) + " is beyond what a matrix in " + name +
+           " can have: rounded to it, it would be another; allowed: up to 1/u, " +
+           shortest(most_condition(precision));
+  }
+  return {};
+}
+
 std::string MatrixSpec::canonical(Precision precision) const {
-  std::string text = "gaussweep generator " + std::to_string(generator_version) + ": kind=";
+  std::string text = "gaussweep generator " + std::to_string(generator_version(kind, precision)) + ": kind=";
   text += to_string(kind);
   text += " precision=";
   text += to_string(precision);
@@ -131,8 +165,6 @@ HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
   HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
   if (spec.kind == MatrixKind::condition) {
-    const std::string fault = condition_fault(spec, precision_of<T>);
-    if (!fault.empty()) reject(spec, fault);
     const HostMatrix<double> exact = condition_matrix(spec, threads);
     for (std::size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<T>(exact.data[k]);
     return a;
@@ -140,7 +172,7 @@ HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
   for_row_ranges(spec.rows, threads, element_operations * spec.rows * spec.cols,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t j = 0; j < spec.cols; ++j) {
-                     for (std::int64_t i = begin; i < end; ++i) a(i, j) = static_cast<T>(element(spec, i, j));
+                     for (std::int64_t i = begin; i < end; ++i) a(i, j) = element<T>(spec, i, j);
                    }
                  });
   return a;
@@ -148,7 +180,7 @@ HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
 
 template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
-  validate(spec);
+  validate_in<T>(spec);
   if (spec.batch == 1) return generate_single<T>(spec, threads);
   const std::int64_t elements = spec.rows * spec.cols;
   HostMatrix<T> all = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
@@ -167,7 +199,7 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
   Device& device = context.device;
   const bool elementwise = spec.kind != MatrixKind::condition && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
-  validate(spec);
+  validate_in<T>(spec);
   HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
   const std::size_t bytes = a.data.size() * sizeof(T);
   const Buffer buffer(device, bytes);

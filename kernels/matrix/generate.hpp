@@ -3,12 +3,17 @@
 /// every backend and for any number of threads.
 
 #include <cstdint>
+#include <string>
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/device/context.hpp"
 #include "kernels/matrix/matrix_spec.hpp"
 
 namespace gaussweep {
+
+/// Why no matrix of this spec is made in this precision, with what is allowed; empty if one is. Kind
+/// `condition`: beyond most_condition. `uniform` and `symmetric`: too few numbers between low and high.
+std::string precision_fault(const MatrixSpec& spec, Precision precision);
 
 /// The matrix, or the batch of them side by side, on the host, made with `threads` threads (0: as many as the
 /// machine has).

@@ -19,7 +19,7 @@ __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a) {
     const std::int64_t j = k / a.rows;
     ElementSpec own = spec;
     own.seed = seed_of_system(spec.seed, j / spec.cols);
-    a.data[i + j * a.ld] = static_cast<T>(element(own, i, j % spec.cols));
+    a.data[i + j * a.ld] = element<T>(own, i, j % spec.cols);
   }
 }
 

@@ -55,7 +55,7 @@ struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
   std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
   std::uint64_t seed = 1;
-  double low = 0, high = 1;  ///< uniform, symmetric: elements in (low, high), never 0
+  double low = 0, high = 1;  ///< uniform, symmetric: elements in [low, high), never 0
   double condition = 1e4;    ///< condition: the 2-norm condition number
   int mode = 3;              ///< condition: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
   double value = 1;          ///< ones: every element
