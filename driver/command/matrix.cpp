@@ -46,14 +46,19 @@ void add_generate(CLI::App& parent) {
   sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
-    allow_real(*sub->add_option(name, value, help)->capture_default_str(), low, high);
+    CLI::Option* const option = sub->add_option(name, value, help)->capture_default_str();
+    allow_real(*option, low, high);
+    return option;
   };
   add_real("--low", spec.low, "uniform, symmetric: elements lie above", -1e30, 1e30);
   add_real("--high", spec.high, "uniform, symmetric: elements lie below", -1e30, 1e30);
-  add_real("--condition", spec.condition, "condition: the 2-norm condition number", 1, 1e300);
-  allow_whole(*sub->add_option("--mode", spec.mode, "condition: how singular values fall, 1 to 5")
+  const CLI::Option* const condition = add_real(
+      "--condition", spec.condition,
+      "condition, spd: the 2-norm condition number; spd without it: by a dominant diagonal", 1, 1e300);
+  allow_whole(*sub->add_option("--mode", spec.mode, "condition, spd: how singular values fall, 1 to 5")
                    ->capture_default_str(),
               1, 5);
+  add_real("--s", spec.s, "kernel: exp(-s d^2) + lambda I of equally spaced points on [0, 1]", 0, 1e30);
   add_real("--value", spec.value, "ones: every element", -1e30, 1e30);
   sub->add_option("--uplo", options->uplo, "triangular: lower or upper")->capture_default_str();
   add_blur_options(*sub, options->blur);
@@ -64,7 +69,7 @@ void add_generate(CLI::App& parent) {
       0, io::largest_size);
   refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5, FILE.mtx or FILE.npy")->required());
   sub->add_flag("--force", options->force, "Replace the file where it exists");
-  sub->callback([options] {
+  sub->callback([options, condition] {
     MatrixSpec wanted = options->spec;
     wanted.kind = parse_kind(options->kind);
     wanted.seed = parse_seed(options->seed);
@@ -75,10 +80,18 @@ void add_generate(CLI::App& parent) {
         if (wanted.rows == 0) wanted.rows = blur_order(wanted.blur);
         if (wanted.cols == 0) wanted.cols = blur_columns(wanted.blur);
       }
-    } else if (!options->blur.words.empty()) {
-      throw UsageError(fmt::format("--{}: is for --kind blur only, not for {}",
-                                   options->blur.words.begin()->first, options->kind));
+    } else {
+      auto& words = options->blur.words;
+      const auto lambda = words.find("lambda");
+      if (wanted.kind == MatrixKind::kernel && lambda != words.end()) {
+        wanted.lambda = io::parse_real({lambda->second, {"--lambda", 0, 0}}, 0, 1e30, "lambda");
+        words.erase(lambda);
+      }
+      if (!words.empty())
+        throw UsageError(
+            fmt::format("--{}: is for --kind blur only, not for {}", words.begin()->first, options->kind));
     }
+    wanted.dominant = condition->count() == 0;
     if (wanted.rows == 0) wanted.rows = options->n;
     if (wanted.cols == 0) wanted.cols = options->n;
     if (wanted.rows == 0 || wanted.cols == 0)

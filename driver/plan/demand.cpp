@@ -46,7 +46,7 @@ OperandBytes operand_bytes(const Trial& trial) {
 /// What making or reading a matrix takes beside it: some kinds are made in double first.
 double making_bytes(const Trial& trial) {
   const MatrixRequest& matrix = trial.matrix;
-  const bool in_double = matrix.kind == "file" || matrix.spec.kind == MatrixKind::condition;
+  const bool in_double = matrix.kind == "file" || matrix.spec.has_condition();
   return in_double ? bytes_of(trial.problem->a(trial.shape), sizeof(double)) : 0;
 }
 

@@ -19,10 +19,9 @@ using io::Scalar;
 /// What a block of each kind may say besides kind, seed and store.
 const std::vector<std::string>& keys_of(MatrixKind kind) {
   static const std::map<MatrixKind, std::vector<std::string>> table = {
-      {MatrixKind::uniform, {"low", "high"}},
-      {MatrixKind::symmetric, {"low", "high"}},
-      {MatrixKind::condition, {"condition", "mode"}},
-      {MatrixKind::ones, {"value"}},
+      {MatrixKind::uniform, {"low", "high"}},   {MatrixKind::symmetric, {"low", "high"}},
+      {MatrixKind::spd, {"condition", "mode"}}, {MatrixKind::condition, {"condition", "mode"}},
+      {MatrixKind::kernel, {"s", "lambda"}},    {MatrixKind::ones, {"value"}},
       {MatrixKind::blur, blur_words()},
   };
   static const std::vector<std::string> none;
@@ -89,8 +88,13 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
   real("high", -1e30, 1e30, spec.high);
   real("condition", 1, 1e300, spec.condition);
   real("value", -1e30, 1e30, spec.value);
+  real("s", 0, 1e30, spec.s);
+  if (*kind == MatrixKind::kernel) real("lambda", 0, 1e30, spec.lambda);
+  spec.dominant = block.values.count("condition") == 0;
   if (*kind == MatrixKind::blur) spec.blur = read_blur(block, lookup);
   const auto mode = block.values.find("mode");
+  if (mode != block.values.end() && *kind == MatrixKind::spd && spec.dominant)
+    fail_at(mode->second.location, "mode is for an spd matrix of a chosen condition; give condition as well");
   if (mode != block.values.end()) spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
   if (!(spec.low < spec.high))
     fail_at(block.location, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
@@ -132,7 +136,7 @@ void settle_size(MatrixRequest& request, const io::Location& location) {
   MatrixSpec& spec = request.spec;
   if (request.kind == "file") return;
   if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, spec.cols, location);
-  if (spec.kind == MatrixKind::condition && spec.rows == 1 && spec.condition != 1) {
+  if (spec.has_condition() && spec.rows == 1 && spec.condition != 1) {
     fail_at(location,
             fmt::format("a 1 x 1 matrix has condition 1, not {}; allowed: n of at least 2, or condition: 1",
                         spec.condition));

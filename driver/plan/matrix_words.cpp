@@ -61,13 +61,17 @@ json parameters_of(const MatrixRequest& matrix) {
     case MatrixKind::uniform:
     case MatrixKind::symmetric:
       return {{"low", spec.low}, {"high", spec.high}};
+    case MatrixKind::spd:
+      if (spec.dominant) break;
+      return {{"condition", spec.condition}, {"mode", spec.mode}};
+    case MatrixKind::kernel:
+      return {{"s", spec.s}, {"lambda", spec.lambda}};
     case MatrixKind::condition:
       return {{"condition", spec.condition}, {"mode", spec.mode}};
     case MatrixKind::ones:
       return {{"value", spec.value}};
     case MatrixKind::blur:
       return blur_parameters(spec.blur);
-    case MatrixKind::spd:
     case MatrixKind::diagonally_dominant:
     case MatrixKind::triangular:
     case MatrixKind::identity:

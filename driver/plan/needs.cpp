@@ -58,7 +58,7 @@ bool lacks(MatrixKind kind, Problem problem, Need need) {
       return kind == MatrixKind::ones;
     case Need::diagonally_dominant:
       return is({MatrixKind::uniform, MatrixKind::symmetric, MatrixKind::ones, MatrixKind::hilbert,
-                 MatrixKind::cauchy, MatrixKind::wilkinson});
+                 MatrixKind::cauchy, MatrixKind::wilkinson, MatrixKind::kernel});
     case Need::triangular:
       return problem->counts_of_a != Counts::triangle && !is({MatrixKind::triangular, MatrixKind::identity});
     case Need::nonzero_elements:

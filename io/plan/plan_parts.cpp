@@ -94,7 +94,7 @@ const std::vector<std::string>& matrix_words() {
   static const std::vector<std::string> words = {
       "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
       "value",  "condition", "psf",     "psf_file",   "sigma",       "radius", "length", "angle",
-      "amount", "width",     "height",  "seen_width", "seen_height", "what",   "lambda"};
+      "amount", "width",     "height",  "seen_width", "seen_height", "what",   "lambda", "s"};
   return words;
 }
 

@@ -91,12 +91,17 @@ std::vector<double> singular_values(const MatrixSpec& spec) {
 }
 
 HostMatrix<double> condition_matrix(const MatrixSpec& spec, int threads) {
+  const bool spd = spec.kind == MatrixKind::spd;
   HostMatrix<double> a(spec.rows, spec.cols);
   const std::vector<double> sigma = singular_values(spec);
   for (std::int64_t i = 0; i < spec.rows; ++i) a(i, i) = sigma[static_cast<std::size_t>(i)];
   for (int r = 0; r < reflectors; ++r) {
     apply_left(a, make_reflector(spec, RandomStream::reflectors_left, r), threads);
-    apply_right(a, make_reflector(spec, RandomStream::reflectors_right, r), threads);
+    const RandomStream stream = spd ? RandomStream::reflectors_left : RandomStream::reflectors_right;
+    apply_right(a, make_reflector(spec, stream, r), threads);
+  }
+  for (std::int64_t j = 0; spd && j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < j; ++i) a(i, j) = a(j, i);
   }
   return a;
 }

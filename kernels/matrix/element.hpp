@@ -57,6 +57,31 @@ GAUSSWEEP_SHARED_INLINE double triangular_element(const ElementSpec& spec, std::
   return signed_unit(spec.seed, RandomStream::matrix, i, j) / static_cast<double>(spec.cols);
 }
 
+/// e^-x for x >= 0, right to about a unit in the last place; 0 beyond 700.
+GAUSSWEEP_SHARED_INLINE double exp_of_minus(double x) {
+  if (!(x <= 700)) return 0;
+  // ln 2 in two parts. The first ends so early that its product with any k here is exact.
+  constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
+  const auto k = static_cast<int>(x / (high + low) + 0.5);
+  const double r = (k * high - x) + k * low;  // e^-x = 2^-k e^r, |r| <= ln 2 / 2
+  double series = 1;
+  for (int term = 14; term > 0; --term) series = 1 + series * r / term;
+  double power = 1, half = 0.5;
+  for (int bits = k; bits > 0; bits /= 2) {
+    if (bits % 2 == 1) power = power * half;
+    half = half * half;
+  }
+  return series * power;
+}
+
+/// Gaussian kernel of n points at equal distances on [0, 1], and lambda on the diagonal.
+GAUSSWEEP_SHARED_INLINE double kernel_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
+  if (i == j) return 1 + spec.lambda;
+  const auto apart = static_cast<double>(i - j), all = static_cast<double>(spec.cols - 1);
+  const double d = apart / all;
+  return exp_of_minus(spec.s * (d * d));
+}
+
 /// Element (i, j), from 0, in double, of the kinds without a range.
 GAUSSWEEP_SHARED_INLINE double exact_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   switch (spec.kind) {
@@ -79,6 +104,8 @@ GAUSSWEEP_SHARED_INLINE double exact_element(const ElementSpec& spec, std::int64
     case MatrixKind::wilkinson:
       if (i > j) return -1;
       return i == j || j == spec.cols - 1 ? 1 : 0;
+    case MatrixKind::kernel:
+      return kernel_element(spec, i, j);
     case MatrixKind::uniform:
     case MatrixKind::symmetric:  // below
     case MatrixKind::condition:

@@ -66,7 +66,9 @@ void validate(const MatrixSpec& spec) {
     case MatrixKind::symmetric:
       check_range(spec);
       break;
+    case MatrixKind::spd:
     case MatrixKind::condition:
+      if (!spec.has_condition()) break;
       if (!(spec.condition >= 1 && spec.condition <= 1e300)) {
         reject(spec, "condition must be 1 to 1e300, not " + shortest(spec.condition));
       }
@@ -75,6 +77,11 @@ void validate(const MatrixSpec& spec) {
       }
       if (spec.mode < 1 || spec.mode > 5)
         reject(spec, "mode must be 1 to 5, not " + std::to_string(spec.mode));
+      break;
+    case MatrixKind::kernel:
+      if (!(spec.s >= 0 && spec.s <= 1e30)) reject(spec, "s must be 0 to 1e30, not " + shortest(spec.s));
+      if (!(spec.lambda >= 0 && spec.lambda <= 1e30))
+        reject(spec, "lambda must be 0 to 1e30, not " + shortest(spec.lambda));
       break;
     case MatrixKind::ones:
       if (!(std::fabs(spec.value) <= 1e30)) {
@@ -112,10 +119,12 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
     return "low = " + shortest(spec.low) + " and high = " + shortest(spec.high) + " are too close in " +
            name + "; allowed: a distance of at least " + shortest(least);
   }
-  if (spec.kind == MatrixKind::condition && spec.condition > most_condition(precision)) {
+  const bool spd = spec.kind == MatrixKind::spd;
+  const double most = spd ? most_spd_condition(precision) : most_condition(precision);
+  if (spec.has_condition() && spec.condition > most) {
     return "condition " + shortest(spec.condition) + " is beyond what a matrix in " + name +
-           " can have: rounded to it, it would be another; allowed: up to 1/u, " +
-           shortest(most_condition(precision));
+           " can have: rounded to it, it would be another; allowed: up to 1/" + (spd ? "(64 u)" : "u") +
+           ", " + shortest(most);
   }
   return {};
 }
@@ -133,7 +142,6 @@ std::string MatrixSpec::canonical(Precision precision) const {
     case MatrixKind::symmetric:
       text += " seed=" + std::to_string(seed) + " low=" + shortest(low) + " high=" + shortest(high);
       break;
-    case MatrixKind::spd:
     case MatrixKind::diagonally_dominant:
       text += " seed=" + std::to_string(seed);
       break;
@@ -141,9 +149,13 @@ std::string MatrixSpec::canonical(Precision precision) const {
       text += " seed=" + std::to_string(seed) + " uplo=";
       text += to_string(uplo);
       break;
+    case MatrixKind::spd:
     case MatrixKind::condition:
-      text += " seed=" + std::to_string(seed) + " condition=" + shortest(condition) +
-              " mode=" + std::to_string(mode);
+      text += " seed=" + std::to_string(seed);
+      if (has_condition()) text += " condition=" + shortest(condition) + " mode=" + std::to_string(mode);
+      break;
+    case MatrixKind::kernel:
+      text += " s=" + shortest(s) + " lambda=" + shortest(lambda);
       break;
     case MatrixKind::ones:
       text += " value=" + shortest(value);
@@ -164,7 +176,7 @@ template <class T>
 HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
   HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
-  if (spec.kind == MatrixKind::condition) {
+  if (spec.has_condition()) {
     const HostMatrix<double> exact = condition_matrix(spec, threads);
     for (std::size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<T>(exact.data[k]);
     return a;
@@ -197,7 +209,7 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
 template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
   Device& device = context.device;
-  const bool elementwise = spec.kind != MatrixKind::condition && spec.kind != MatrixKind::blur;
+  const bool elementwise = !spec.has_condition() && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
   validate_in<T>(spec);
   HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);

@@ -11,8 +11,9 @@
 
 namespace gaussweep {
 
-/// Why no matrix of this spec is made in this precision, with what is allowed; empty if one is. Kind
-/// `condition`: beyond most_condition. `uniform` and `symmetric`: too few numbers between low and high.
+/// Why no matrix of this spec is made in this precision, with what is allowed; empty if one is. A
+/// chosen condition: beyond most_condition or most_spd_condition. `uniform` and `symmetric`: too few numbers
+/// between low and high.
 std::string precision_fault(const MatrixSpec& spec, Precision precision);
 
 /// The matrix, or the batch of them side by side, on the host, made with `threads` threads (0: as many as the
@@ -23,7 +24,7 @@ template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads = 0);
 
 /// The same matrix made by kernels on the context's device (cuda, emulated) and fetched. Kinds whose elements
-/// cannot be had one by one (condition, blur) are made on the host.
+/// cannot be had one by one (condition, spd with a condition, blur) are made on the host.
 template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec);
 

@@ -25,12 +25,13 @@ enum class MatrixKind {
   cauchy,
   ones,
   wilkinson,
+  kernel,
   blur
 };
 template <>
 struct EnumNames<MatrixKind> {
   static constexpr std::string_view what = "matrix kind";
-  static constexpr std::array<std::pair<MatrixKind, std::string_view>, 12> table{
+  static constexpr std::array<std::pair<MatrixKind, std::string_view>, 13> table{
       {{MatrixKind::uniform, "uniform"},
        {MatrixKind::symmetric, "symmetric"},
        {MatrixKind::spd, "spd"},
@@ -42,6 +43,7 @@ struct EnumNames<MatrixKind> {
        {MatrixKind::cauchy, "cauchy"},
        {MatrixKind::ones, "ones"},
        {MatrixKind::wilkinson, "wilkinson"},
+       {MatrixKind::kernel, "kernel"},
        {MatrixKind::blur, "blur"}}};
 };
 
@@ -56,10 +58,18 @@ struct ElementSpec {
   std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
   std::uint64_t seed = 1;
   double low = 0, high = 1;  ///< uniform, symmetric: elements in [low, high), never 0
-  double condition = 1e4;    ///< condition: the 2-norm condition number
-  int mode = 3;              ///< condition: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
-  double value = 1;          ///< ones: every element
-  Uplo uplo = Uplo::lower;   ///< triangular
+  bool dominant = true;      ///< spd: by a dominant diagonal; else of the given condition and mode
+  double condition = 1e4;    ///< condition, spd: the 2-norm condition number
+  int mode = 3;          ///< condition, spd: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
+  double s = 4;          ///< kernel: exp(-s d^2), d between two of the points 0, 1/(n - 1), …, 1
+  double lambda = 0.01;  ///< kernel: what is added to the diagonal
+  double value = 1;      ///< ones: every element
+  Uplo uplo = Uplo::lower;  ///< triangular
+
+  /// Returns true if the condition number was chosen: such a matrix is made on the host, in double.
+  bool has_condition() const {
+    return kind == MatrixKind::condition || (kind == MatrixKind::spd && !dominant);
+  }
 };
 
 /// Everything that decides a generated matrix, or a batch of them, side by side in columns.

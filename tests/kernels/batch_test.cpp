@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(All, BatchOfKind,
                          testing::Values(MatrixKind::uniform, MatrixKind::spd,
                                          MatrixKind::diagonally_dominant, MatrixKind::triangular,
                                          MatrixKind::condition, MatrixKind::cauchy, MatrixKind::wilkinson,
-                                         MatrixKind::blur));
+                                         MatrixKind::kernel, MatrixKind::blur));
 
 TEST(Batch, MoreColumnsThanThereMayBeAreRefused) {
   MatrixSpec spec;

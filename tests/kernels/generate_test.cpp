@@ -447,6 +447,8 @@ TEST(MatrixSpec, BitsOfGeneratorVersionOne) {
               testing::ElementsAre(testing::DoubleNear(-0x1.13b1fa728fd15p-1, 1e-15),
                                    testing::DoubleNear(-0x1.5690ab87ba3a9p-2, 1e-15),
                                    testing::DoubleNear(0x1.30ddb832ec9cbp-3, 1e-15)));
+  EXPECT_THAT(first_column(MatrixKind::kernel),
+              testing::ElementsAre(1.01, 0x1.78b56362cef38p-2, 0x1.2c155b8213cf4p-6));
   EXPECT_THAT(generate_solution<double>(2, 1, 42).data,
               testing::ElementsAre(-0x1.f5b3225b7eb86p-1, -0x1.7c01bb1808b7ap-1));
 }
