@@ -31,7 +31,8 @@ problem_bytes residual_ratio tolerance backward_error forward_error pivot_growth
 digits_lost reference_difference largest_relative_difference mean_relative_difference mean_absolute_difference
 sm_clock_mhz memory_clock_mhz power_w temperature_c queue_seconds replay_q1 replay_median replay_q3 energy_joules
 energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_began inputs_began allocate_began
-upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began""".split()
+upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began
+componentwise_error""".split()
 
 # What each table must have for the report to work; what a file lacks is filled with "unknown".
 TABLES = {

@@ -7,7 +7,8 @@ from ..page import number, whole
 from ..papers.first_row import first_row
 
 FAILED = """key problem precision method device matrix_name matrix_kind matrix_digest parameters size status
-unexpected message info residual_ratio first_row_percent timing peak_share digits_lost"""
+unexpected message info residual_ratio first_row_percent timing peak_share digits_lost backward_error
+componentwise_error"""
 BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
 
@@ -26,9 +27,16 @@ def failures(page, night):
 
 
 def doubted(records):
-    """Answers within the tolerance that are too fast for the device, or 100 times less accurate than the reference."""
+    """Answers within the tolerance that are too fast for the device, 100 times less accurate than the reference, or
+    a thousand times less accurate by components than by norms."""
     answered = records["status"].isin(["pass", "suspect"])
-    return records[answered & ((records["timing"] == "suspect") | (records["digits_lost"] >= 2))]
+    doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
+    return records[answered & doubt]
+
+
+def _is_wrong_in_parts(records):
+    unit = np.where(records["precision"] == "float", 2.0**-24, 2.0**-53)
+    return records["componentwise_error"] >= 1000 * np.maximum(records["backward_error"], unit)
 
 
 def _doubted(page, records):
@@ -37,13 +45,17 @@ def _doubted(page, records):
         return
     page.heading("Doubtful, though within the tolerance")
     grouped = (
-        rows.assign(too_fast=rows["timing"] == "suspect")
+        rows.assign(
+            too_fast=rows["timing"] == "suspect",
+            parts=rows["componentwise_error"].where(_is_wrong_in_parts(rows)),
+        )
         .groupby(["problem", "method", "matrix_name"])
         .agg(
             trials=("key", "size"),
             too_fast=("too_fast", "sum"),
             share=("peak_share", "max"),
             digits=("digits_lost", "max"),
+            parts=("parts", "max"),
             smallest=("size", "min"),
             largest=("size", "max"),
         )
@@ -54,9 +66,10 @@ def _doubted(page, records):
         ("too_fast", "faster than the device", whole),
         ("share", "times the peak", number),
         ("digits", "digits lost", number),
+        ("parts", "componentwise error", number),
         "smallest largest",
     ]
-    page.table("failures-doubted", grouped, columns, limit=60, caption="Too fast for the device, or digits lost.")
+    page.table("failures-doubted", grouped, columns, limit=60, caption="Too fast for the device, digits lost, or small parts off.")
 
 
 def _broken(page, records):

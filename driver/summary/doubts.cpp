@@ -33,10 +33,15 @@ Table doubt_table(const std::vector<io::Record>& records) {
       entry.reference = r.reference_method;
     }
   };
+  const auto is_wrong_in_parts = [](const io::Record& r) {
+    const double unit = r.precision == "float" ? 0x1p-24 : 0x1p-53;
+    return r.componentwise_error >= doubted_componentwise * std::max(r.backward_error, unit);
+  };
   for (const io::Record& r : records) {
     if (r.status != io::Status::pass && r.status != io::Status::suspect) continue;
     if (r.timing == "suspect") doubt(r, "timing", r.peak_share);
     if (r.digits_lost >= doubted_digits) doubt(r, "accuracy", r.digits_lost);
+    if (is_wrong_in_parts(r)) doubt(r, "components", r.componentwise_error);
   }
   Table table;
   table.columns = {
@@ -48,6 +53,8 @@ Table doubt_table(const std::vector<io::Record>& records) {
     const std::string cause =
         key.second == "timing"
             ? fmt::format("{:.3g} times as fast as the device's measured peaks allow", entry.worst)
+        : key.second == "components"
+            ? fmt::format("small rows or components are off: componentwise error {:.2g}", entry.worst)
             : fmt::format("up to {:.1f} decimal digits less accurate than {}", entry.worst, entry.reference);
     table.rows.push_back({key.first, key.second, entry.trials, sizes, cause});
   }

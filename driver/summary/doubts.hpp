@@ -11,8 +11,13 @@ namespace gaussweep::driver {
 /// From so many decimal digits on, lost against the reference, a method is to be doubted.
 inline constexpr double doubted_digits = 2;
 
+/// From so many times the backward error on, which counts as the unit roundoff at least, a componentwise
+/// error is shown.
+inline constexpr double doubted_componentwise = 1000;
+
 /// The doubts about records that passed or are suspect. `timing`: the time is too short for the device.
-/// `accuracy`: the backward error is 100 times the reference's. A row a method and reason, worst figure.
+/// `accuracy`: the backward error is 100 times the reference's. `components`: the componentwise error is 1000
+/// times the backward error. One row per method and reason, with the worst figure.
 Table doubt_table(const std::vector<io::Record>& records);
 
 }  // namespace gaussweep::driver

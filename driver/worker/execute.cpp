@@ -166,7 +166,7 @@ Judgement Executor::judge_answer(const Trial& trial, const Method& method, Metho
   Judgement verdict = on_gpu && run != nullptr ? judge_in_place(context_, trial, method, run->staging(), copy,
                                                                 digest, inputs, answer)
                       : uploads                ? judge_by_upload(context_, trial, method, inputs, answer)
-                                : Judgement{check(method, inputs, answer, trial.tolerance), {}};
+                                               : judge_on_cpu(trial, method, inputs, answer);
   verdict.info = answer.info;
   return verdict;
 }
@@ -193,6 +193,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
 
   record.residual_ratio = found.ratio;
   record.backward_error = found.backward_error;
+  record.componentwise_error = found.componentwise_error;
   record.forward_error = found.forward_error;
   record.pivot_growth = found.pivot_growth;
   record.first_row_percent = found.first_row_percent;

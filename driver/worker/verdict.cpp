@@ -44,11 +44,12 @@ Judgement judge_with(Context& context, const Trial& trial, const Method& method,
   try {
     const auto reductions = little_on_host(device_reductions<T>(context, copies()));
     found = check(method, inputs, answer, trial.tolerance, *reductions);
+    found->componentwise_error = componentwise_error(method, inputs, answer, *reductions);
   } catch (const OutOfMemory&) {  // beside the operands there is no room for the judge's
   }
   if (found && !is_judged_twice(trial)) return {*found, {}};
+  if (!found) return judge_on_cpu(trial, method, inputs, answer);
   const Findings on_cpu = check(method, inputs, answer, trial.tolerance);
-  if (!found) return {on_cpu, {}};
   return {*found, disagreement(trial, *found, on_cpu)};
 }
 
@@ -79,6 +80,14 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
   };
   return fmt::format("two judges of one answer disagree: {} on the GPU, {} on the CPU (tolerance {:g})",
                      words(on_gpu), words(on_cpu), trial.tolerance);
+}
+
+template <class T>
+Judgement judge_on_cpu(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                       const Answer<T>& answer) {
+  Findings found = check(method, inputs, answer, trial.tolerance);
+  found.componentwise_error = componentwise_error(method, inputs, answer);
+  return {found, {}};
 }
 
 template <class T>
@@ -181,8 +190,12 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
 
 /// A batch's, by the findings of the worst system; the error is the largest of all.
 template <class T>
-Judgement told(const Answer<T>& answer, const Verdicts& verdicts, Findings worst, double forward_error,
-               const std::string& disagreement) {
+Judgement told(const Trial& trial, const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+               const Verdicts& verdicts, double forward_error, const std::string& disagreement) {
+  const auto system = static_cast<std::int64_t>(verdicts.worst);
+  Findings worst =
+      judge_on_cpu(trial, method, system_of(inputs, system), system_of(answer, inputs.shape, system))
+          .findings;
   worst.forward_error = forward_error;
   return {worst, disagreement, answer.infos[verdicts.worst], verdicts.tally};
 }
@@ -218,7 +231,7 @@ Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T
   std::vector<double> ratios;
   for (const Findings& one : found) ratios.push_back(one.ratio);
   const Verdicts verdicts = verdicts_of(trial, ratios, answer.infos);
-  return told(answer, verdicts, found[verdicts.worst], largest_forward_error(inputs, answer), {});
+  return told(trial, method, inputs, answer, verdicts, largest_forward_error(inputs, answer), {});
 }
 
 template <class T>
@@ -275,9 +288,7 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
     for (std::size_t k = 0; k < named.size(); ++k)
       compare(verdicts.named[k], ratios[static_cast<std::size_t>(verdicts.named[k])], named[k]);
   }
-  const auto worst = static_cast<std::int64_t>(verdicts.worst);
-  return told(answer, verdicts, check_systems(method, inputs, answer, trial.tolerance, {worst}).front(),
-              error, apart);
+  return told(trial, method, inputs, answer, verdicts, error, apart);
 }
 
 void tell(io::Record& record, const Tally& systems) {
@@ -296,6 +307,11 @@ template Judgement judge_systems_in_place<float>(Context&, const Trial&, const M
 template Judgement judge_systems_in_place<double>(Context&, const Trial&, const Method&, Staging<double>&,
                                                   int, std::uint64_t, const Inputs<double>&,
                                                   const Answer<double>&);
+
+template Judgement judge_on_cpu<float>(const Trial&, const Method&, const Inputs<float>&,
+                                       const Answer<float>&);
+template Judgement judge_on_cpu<double>(const Trial&, const Method&, const Inputs<double>&,
+                                        const Answer<double>&);
 
 template Judgement judge_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
                                          std::uint64_t, const Inputs<float>&, const Answer<float>&);

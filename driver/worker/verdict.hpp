@@ -53,6 +53,11 @@ bool is_judged_twice(const Trial& trial);
 /// tolerance do, or where their ratios are further apart than both bounds allow.
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
 
+/// Judges an answer on the CPU.
+template <class T>
+Judgement judge_on_cpu(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                       const Answer<T>& answer);
+
 /// Judges the answer of working set `copy` where it lies, against the inputs that were uploaded. `digest`,
 /// taken then, shows whether they have changed since; then a fresh copy of the host's serves. On the CPU
 /// alone where the device has no memory left for that.

@@ -200,7 +200,8 @@ const std::vector<Field>& record_fields() {
       COLUMN(prepare_began, "s"), COLUMN(store_began, "s"), COLUMN(inputs_began, "s"),
       COLUMN(allocate_began, "s"), COLUMN(upload_began, "s"), COLUMN(warmup_began, "s"),
       COLUMN(timed_began, "s"), COLUMN(download_began, "s"), COLUMN(verify_began, "s"),
-      COLUMN(stages_began, "s"), COLUMN(reference_began, "s"), COLUMN(compare_began, "s"));
+      COLUMN(stages_began, "s"), COLUMN(reference_began, "s"), COLUMN(compare_began, "s"),
+      COLUMN(componentwise_error));
   return fields;
 }
 

@@ -95,6 +95,7 @@ struct Record {
          allocate_began = unknown, upload_began = unknown, warmup_began = unknown, timed_began = unknown,
          download_began = unknown, verify_began = unknown, stages_began = unknown, reference_began = unknown,
          compare_began = unknown;
+  double componentwise_error = unknown;  ///< as backward_error, of each row and component for itself
 
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;

@@ -33,14 +33,15 @@ struct Findings {
   double pivot_growth;       ///< getrf: max |U| / max |A| (with Crout max |L|); potrf: max |F|^2 / max |A|
   double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check meant as a relative
                              ///< deviation
-  std::string flaw;          ///< why there is nothing to judge, in words; else empty
+  double componentwise_error;  ///< see `componentwise_error`; `check` leaves it unknown
+  std::string flaw;            ///< why there is nothing to judge, in words; else empty
 };
 
 /// Judges an answer. The ratio, at most the tolerance where it is right:
 /// - gesv, posv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest of all
 /// right-hand sides;
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
-/// - potrf: ||A - L L^T||_1 / (n u ||A||_1);
+/// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
 /// - geinv: the same. If that is above `second_look(n)`, the ratio is the smaller of it and of the quotient
 ///   with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix is rarely right from
@@ -67,7 +68,21 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// The same of the given systems of a batch, or of every one, in their order, on several threads. @pre the
+/// The componentwise backward error of Oettli and Prager (Numer. Math. 6, 1964), which sees errors in small
+/// rows and small components:
+/// - of systems the largest |b - A x|_i / (|A| |x| + |b| + (n + 2) s / u)_i;
+/// - of products the largest |C - A B|_ij / (|A| |B| + |C| + (k + 2) s / u)_ij,
+/// s the smallest number above 0. It is right to u / 4. NaN if the problem has none, if a product has more
+/// than 2^27 multiplications, or if more than 2^22 multiplications would have to be added up exactly.
+/// Infinite if the answer or an operand holds NaN or Inf. No verdict depends on it.
+template <class T>
+double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                           Reductions<T>& reductions);
+/// The same, on the CPU.
+template <class T>
+double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
+
+/// Findings of the given systems of a batch, or of every one, in their order, on several threads. @pre the
 /// answer has infos
 template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,

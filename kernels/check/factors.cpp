@@ -29,6 +29,23 @@ std::string info_flaw(const Answer<T>& answer) {
          (first_zero == 0 ? ", but no pivot is 0" : ", but pivot " + std::to_string(first_zero) + " is 0");
 }
 
+/// Why this is no Cholesky factor, whose diagonal is positive; empty if it is.
+template <class T>
+std::string diagonal_flaw(const HostMatrix<T>& factor) {
+  for (std::int64_t i = 0; i < factor.rows; ++i) {
+    if (!(factor(i, i) > 0))
+      return "element " + std::to_string(i + 1) + " of the factor's diagonal is not positive";
+  }
+  return {};
+}
+
+Findings flawed(const std::string& flaw) {
+  Findings findings = unknown();
+  findings.ratio = findings.backward_error = beyond_everything;
+  findings.flaw = flaw;
+  return findings;
+}
+
 /// Why the pivots exchange no rows; empty where they do.
 std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
   for (std::size_t k = 0; k < pivots.size(); ++k) {
@@ -48,12 +65,7 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   const bool unit_lower = method.unit_diagonal == UnitDiagonal::lower;
   std::string flaw = pivot_flaw(n, answer.pivots);
   if (flaw.empty()) flaw = info_flaw(answer);
-  if (!flaw.empty()) {
-    Findings findings = unknown();
-    findings.ratio = findings.backward_error = beyond_everything;
-    findings.flaw = flaw;
-    return findings;
-  }
+  if (!flaw.empty()) return flawed(flaw);
   const std::vector<std::int64_t> order = row_order(n, answer.pivots);
   const Target<T> exchanged{&inputs.a, Part::all, &order};
   const Factors<T> factors{Operand<T>(answer.x, Part::lower, unit_lower),
@@ -75,6 +87,8 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
 template <class T>
 Findings cholesky_factor(Reductions<T>& reductions, const Method& /*method*/, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance) {
+  const std::string flaw = diagonal_flaw(answer.x);
+  if (!flaw.empty()) return flawed(flaw);
   const Uplo uplo = inputs.shape.uplo;
   const Part part = part_of(uplo);
   const Target<T> symmetric{&inputs.a, part};

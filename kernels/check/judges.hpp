@@ -24,7 +24,7 @@ constexpr double smallest_normal = static_cast<double>(std::numeric_limits<T>::m
 /// All findings unknown.
 inline Findings unknown() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  return {nan, nan, nan, nan, nan, nan, {}};
+  return {nan, nan, nan, nan, nan, nan, nan, {}};
 }
 
 /// The ratio of an answer that is none.
@@ -70,7 +70,7 @@ Findings system_solution(Reductions<T>& reductions, const Method& method, const 
 template <class T>
 Findings lu_factors(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                     const Answer<T>& answer, double tolerance);
-/// L of A = L L^T.
+/// L of A = L L^T, with a positive diagonal.
 template <class T>
 Findings cholesky_factor(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);

@@ -88,7 +88,7 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
     const Scaled smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
     const double roundings = k_and_two * unit_roundoff<T>;
     const double gamma = roundings / (1 - std::min(roundings, 0.5));
-    const double share = reductions.largest_share(factors, target, gamma, smallest * Scaled(k_and_two));
+    const double share = reductions.largest_share(factors, target, {gamma, smallest * Scaled(k_and_two)});
     const double as_ratio = share * method.problem->tolerance;
     if (as_ratio < findings.ratio) {
       findings.ratio = as_ratio;

@@ -46,8 +46,8 @@ class Reductions {
                                                double x_norm, double y_norm) = 0;
   virtual std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
                                                        Measure measure) = 0;
-  virtual double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
-                               const Scaled& floor) = 0;
+  virtual double largest_share(const Factors<T>& factors, const Target<T>& target,
+                               const Allowance& allowance) = 0;
 };
 
 /// On the CPU: norms.hpp and residual.hpp.
@@ -80,10 +80,10 @@ class HostReductions final : public Reductions<T> {
     require_on_host(factors, target);
     return gaussweep::residual_columns(factors, target, measure);
   }
-  double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
-                       const Scaled& floor) override {
+  double largest_share(const Factors<T>& factors, const Target<T>& target,
+                       const Allowance& allowance) override {
     require_on_host(factors, target);
-    return gaussweep::largest_share(factors, target, slope, floor);
+    return gaussweep::largest_share(factors, target, allowance);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "kernels/residual/residual.hpp"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -309,13 +310,15 @@ Scaled exact_column(const Factors<T>& factors, const Target<T>& target, Measure 
 }
 
 template <class T>
-double largest_share(const Factors<T>& factors, const Target<T>& target, double slope, const Scaled& floor) {
+double largest_share(const Factors<T>& factors, const Target<T>& target, const Allowance& allowance) {
   Factors<T> sizes = factors;
   sizes.left.absolute = sizes.right.absolute = true;
   const Multiplier<T> multiplier(factors), of_sizes(sizes);
   const Scaled unit(error_of_term<T> * static_cast<double>(factors.terms()));
   const std::int64_t tile_count = (factors.rows() + edge - 1) / edge * ((factors.cols() + edge - 1) / edge);
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
+  const double most_exact = allowance.most_terms / static_cast<double>(factors.terms());
+  std::atomic<std::int64_t> exact{0};
   for_tiles(multiplier, factors, [&](std::int64_t i, std::int64_t j, const Desk<T>& desk, std::int64_t t) {
     const std::unique_ptr<Desk<T>> other(new Desk<T>);
     of_sizes.multiply(i, j, *other);
@@ -328,10 +331,12 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, double 
             multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
         const double element = target(i + r, j + c);
         const Scaled size(other->tile.high[at] + other->tile.low[at], exponent);
-        const Scaled allowed = Scaled(slope) * size + floor;
+        const Scaled allowed =
+            Scaled(allowance.slope) * size + Scaled(allowance.of_target) * Scaled(element) + allowance.floor;
         Scaled apart = tile_residual(element, desk.tile, at, exponent);
         // Where the check's own error shows beside what is allowed, without any.
-        if (!(unit * Scaled(1, exponent) < Scaled(negligible) * allowed)) {
+        if (!(unit * Scaled(1, exponent) < Scaled(allowance.negligible) * allowed)) {
+          if (static_cast<double>(++exact) > most_exact) continue;
           apart = exact_element(factors, element, i + r, j + c);
         }
         double& most = largest[static_cast<std::size_t>(t)];
@@ -339,6 +344,7 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, double 
       }
     }
   });
+  if (static_cast<double>(exact) > most_exact) return std::numeric_limits<double>::quiet_NaN();
   return *std::max_element(largest.begin(), largest.end());
 }
 
@@ -348,7 +354,7 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, double 
   template Scaled exact_column<T>(const Factors<T>&, const Target<T>&, Measure, std::int64_t);            \
   template void set_bounds<T>(const Factors<T>&, const std::vector<double>&, const std::vector<double>&,  \
                               Measure, std::vector<ColumnResidual>&);                                     \
-  template double largest_share<T>(const Factors<T>&, const Target<T>&, double, const Scaled&);
+  template double largest_share<T>(const Factors<T>&, const Target<T>&, const Allowance&);
 GAUSSWEEP_RESIDUAL(float)
 GAUSSWEEP_RESIDUAL(double)
 #undef GAUSSWEEP_RESIDUAL

@@ -8,6 +8,7 @@
 /// of its row's times its column's largest element. In float products are exact, and the error is k 2^-48.
 /// Where that leaves open what the verdict is, `exact_column` adds the same products without any rounding.
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -54,8 +55,19 @@ void set_bounds(const Factors<T>& factors, const std::vector<double>& largest_of
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns);
 
-/// The largest |C - L R| / (slope |L| |R| + floor) of all elements; `factors` as above.
+/// What an element of C - L R may be: slope |L| |R| + of_target |C| + floor.
+struct Allowance {
+  double slope = 0;
+  Scaled floor;
+  double of_target = 0;
+  /// An element whose check may be off by this part of what is allowed is added up without rounding, ...
+  double negligible = 0x1p-10;
+  /// ... in no more terms than this for all such elements together. If more are needed, nothing is known.
+  double most_terms = std::numeric_limits<double>::infinity();
+};
+
+/// The largest |C - L R| / (what is allowed) of all elements; `factors` as above. NaN beyond `most_terms`.
 template <class T>
-double largest_share(const Factors<T>& factors, const Target<T>& target, double slope, const Scaled& floor);
+double largest_share(const Factors<T>& factors, const Target<T>& target, const Allowance& allowance);
 
 }  // namespace gaussweep

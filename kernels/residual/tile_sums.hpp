@@ -18,9 +18,6 @@ constexpr bool splits = std::is_same_v<T, double>;
 template <class T>
 constexpr double error_of_term = splits<T> ? 0x1p-73 : 0x1p-48;
 
-/// Of largest_share: an error below this share of what is allowed does not show.
-constexpr double negligible = 0x1p-10;
-
 /// The multiple of 2^-24 next to x, |x| <= 1.
 GAUSSWEEP_SHARED_INLINE double high_part(double x) {
   constexpr double pusher = 0x1.8p28;  // ends at 2^-24 with any such x added

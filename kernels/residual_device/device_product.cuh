@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "kernels/residual/residual.hpp"
 #include "kernels/residual/tile.hpp"
 #include "kernels/residual_device/device_elements.cuh"
 
@@ -45,8 +46,7 @@ struct Undecided {
 };
 
 struct Shares {
-  double slope;
-  Scaled floor;
+  Allowance allowance;
   double unit;                 ///< error of an element in units of its row's and column's powers
   unsigned long long* most;    ///< the bits of a double, which is not negative
   unsigned long long* listed;  ///< how many are undecided, also where they are more than `room`
@@ -269,15 +269,18 @@ __global__ void __launch_bounds__(product_threads)
         continue;
       }
       const std::int64_t exponent = static_cast<std::int64_t>(row_exponents[row]) + col_exponents[col];
-      const Scaled apart = tiles::residual_of(wanted_element(p.wanted, i, j), high_sum[c][r],
-                                              low_sum[c][r] + lowest_sum[c][r], exponent);
+      const double wanted = wanted_element(p.wanted, i, j);
+      const Scaled apart =
+          tiles::residual_of(wanted, high_sum[c][r], low_sum[c][r] + lowest_sum[c][r], exponent);
       if (use == Use::columns) {
         mantissas[col * residual_pitch + row] = apart.mantissa;
         exponents[col * residual_pitch + row] = static_cast<short>(apart.exponent);
         continue;
       }
-      const Scaled allowed = Scaled(shares.slope) * Scaled(sizes[at_size], exponent) + shares.floor;
-      if (Scaled(shares.unit, exponent) < Scaled(tiles::negligible) * allowed) {
+      const Allowance& by = shares.allowance;
+      const Scaled allowed = Scaled(by.slope) * Scaled(sizes[at_size], exponent) +
+                             Scaled(by.of_target) * Scaled(wanted) + by.floor;
+      if (Scaled(shares.unit, exponent) < Scaled(by.negligible) * allowed) {
         most = max(most, (apart / allowed).value());
       } else {
         const unsigned long long at = atomicAdd(shares.listed, 1ull);

@@ -30,9 +30,9 @@ class LittleOnHost final : public Reductions<T> {
                                                Measure measure) override {
     return device_->residual_columns(factors, target, measure);
   }
-  double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
-                       const Scaled& floor) override {
-    return device_->largest_share(factors, target, slope, floor);
+  double largest_share(const Factors<T>& factors, const Target<T>& target,
+                       const Allowance& allowance) override {
+    return device_->largest_share(factors, target, allowance);
   }
 
  private:

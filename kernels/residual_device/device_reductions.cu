@@ -130,8 +130,8 @@ class DeviceReductions final : public Reductions<T> {
     return columns;
   }
 
-  double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
-                       const Scaled& floor) override {
+  double largest_share(const Factors<T>& factors, const Target<T>& target,
+                       const Allowance& allowance) override {
     Factors<T> absolute = factors;
     absolute.left.absolute = absolute.right.absolute = true;
     const Job job(*this, factors, target, Measure::largest);
@@ -144,16 +144,18 @@ class DeviceReductions final : public Reductions<T> {
     const auto most = counters.as<unsigned long long>();
     const Scratch::Piece list = scratch_.take(room_for_undecided * sizeof(Undecided));
     const double unit = tiles::error_of_term<T> * static_cast<double>(factors.terms());
-    const Shares shares{slope, floor, unit, most, most + 1, list.as<Undecided>(), room_for_undecided};
+    const Shares shares{allowance, unit, most, most + 1, list.as<Undecided>(), room_for_undecided};
     for (std::int64_t begin = 0; begin < cols; begin += strips.width) {
       const std::int64_t width = std::min(strips.width, cols - begin);
       launch_product<Use::sizes>(of_sizes, begin, width, nullptr, sizes, shares);
       launch_product<Use::shares>(job, begin, width, nullptr, sizes, shares);
     }
     const std::vector<unsigned long long> found = downloaded(most, 2);
+    if (static_cast<double>(found[1]) > allowance.most_terms / static_cast<double>(factors.terms()))
+      return std::numeric_limits<double>::quiet_NaN();
     // So many elements near the smallest numbers: the CPU takes them as it always did.
     if (found[1] > 0) require_on_host(factors, target);
-    if (found[1] > room_for_undecided) return gaussweep::largest_share(factors, target, slope, floor);
+    if (found[1] > room_for_undecided) return gaussweep::largest_share(factors, target, allowance);
     double largest = 0;
     std::memcpy(&largest, &found[0], sizeof largest);
     for (const Undecided& one : downloaded(shares.list, static_cast<std::int64_t>(found[1]))) {

@@ -344,6 +344,11 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, do
     const double of_smallest = smallest_normal<T> * 4 * static_cast<double>(n) * most_left;
     if (of_smallest > 0x1p-20 * r.whole && r.whole > 0) return size_of(bits_of_nan);
   } else if constexpr (Q == Quotient::cholesky_factor) {
+    double flaws = 0;
+    for (std::int64_t i = threadIdx.x; i < x.rows; i += blockDim.x) {
+      if (!(x.data[i * (x.rows + 1)] > T(0))) flaws = 1;
+    }
+    if (largest_of_block(board, flaws) != 0) return size_of(bits_of_nan);
     r.wanted = as_lower(a);
     r.left = as_lower(x);
     r.right = transposed(r.left);

@@ -187,6 +187,10 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, 
     if (smallest_normal<T> * 4 * N * most_left > 0x1p-20 * whole && whole > 0) return size_of(bits_of_nan);
     if (!take_row<N>(all, s, pivot_is_zero, row)) return size_of(bits_of_nan);
   } else if (is_cholesky) {
+    bool is_flaw = false;
+    GAUSSWEEP_UNROLL
+    for (int j = 0; j < N; ++j) is_flaw = is_flaw || (j == lane && lane < all.shape.n && !(left[j] > T(0)));
+    if (largest_of_lanes<N>(is_flaw ? 1 : 0) != 0) return size_of(bits_of_nan);
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) desk.columns[lane * pitch + k] = left[k];
   } else {

@@ -209,9 +209,9 @@ class Counted final : public Reductions<T> {
                                                Measure measure) override {
     return host().residual_columns(factors, target, measure);
   }
-  double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
-                       const Scaled& floor) override {
-    return host().largest_share(factors, target, slope, floor);
+  double largest_share(const Factors<T>& factors, const Target<T>& target,
+                       const Allowance& allowance) override {
+    return host().largest_share(factors, target, allowance);
   }
 
  private:

@@ -192,6 +192,20 @@ TEST(SystemRatiosOfInverses, AreThoseOfTheBetterSide) {
   }
 }
 
+/// Factors with a negative diagonal are left to the CPU, which fails them.
+TEST(SystemRatiosOfFactors, AreOpenWithANegativeDiagonal) {
+  for (const std::int64_t n : {5, 40}) {
+    Judged<double> batch("potrf/batched", Backend::emulated, shape_of(n, 1, 3, Uplo::lower), MatrixKind::spd);
+    batch.solve();
+    for (std::int64_t i = 0; i < n; ++i) batch.answer()[n * n + (n - 1) * n + i] *= -1;
+    const std::vector<double> ratios = batch.ratios(30);
+    EXPECT_LE(ratios[0], 30);
+    EXPECT_TRUE(std::isnan(ratios[1]));
+    EXPECT_LE(ratios[2], 30);
+    EXPECT_FALSE(batch.by_cpu(30)[1].flaw.empty());
+  }
+}
+
 /// A problem whose judge nobody here knows is the CPU's.
 TEST(SystemRatiosOfFaults, AreNoneOfAnotherJudge) {
   Judged<double> batch("getrf/batched", Backend::emulated, shape_of(5, 1, 3, Uplo::lower),

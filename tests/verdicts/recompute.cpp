@@ -181,6 +181,8 @@ void lu_factors(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
 template <class T>
 void cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
+  for (std::int64_t i = 0; i < n; ++i) truth.defined = truth.defined && answer.x(i, i) > 0;
+  if (!truth.defined) return;
   const bool lower = inputs.shape.uplo == Uplo::lower;
   PartsMatrix a = take_apart(inputs.a, triangle_of(inputs.shape.uplo));
   for (std::int64_t j = 0; j < n; ++j) {

@@ -12,8 +12,9 @@ namespace gaussweep::verdicts {
 
 /// What is true of an answer.
 struct Truth {
-  bool finite = true;           ///< no NaN or Inf in the part of the answer that counts
-  bool defined = true;          ///< getrf: the pivots are rows, and info is the first that is 0
+  bool finite = true;  ///< no NaN or Inf in the part of the answer that counts
+  bool defined =
+      true;  ///< getrf: the pivots are rows, and info is the first that is 0; potrf: a positive diagonal
   Wide ratio = 0;               ///< where it is finite and defined
   bool infinite_ratio = false;  ///< a residual over a scale of 0, or an answer without a ratio
   bool either_side = false;     ///< geinv: rounding decides whether `ratio` is that of I - A X or of I - X A

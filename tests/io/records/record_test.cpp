@@ -40,7 +40,7 @@ constexpr const char* contract =
     "start_time end_time judged_time commit job_id node partition gres wait_began prepare_began store_began "
     "inputs_began "
     "allocate_began upload_began warmup_began timed_began download_began verify_began stages_began "
-    "reference_began compare_began";
+    "reference_began compare_began componentwise_error";
 
 Record round_trip(const Record& record) {
   return record_from_json(Json::parse(to_json(record).dump()));

@@ -1,0 +1,53 @@
+#include <cmath>
+#include <limits>
+
+#include "kernels/check/judges.hpp"
+
+namespace gaussweep {
+namespace {
+
+constexpr double most_multiplications = 0x1p27;  ///< of a product: its |A| |B| takes as long as A B
+constexpr double most_exact_terms = 0x1p22;      ///< milliseconds
+
+}  // namespace
+
+template <class T>
+double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                           Reductions<T>& reductions) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  constexpr double unit = judges::unit_roundoff<T>;
+  const ProblemRow& problem = method.problem.row();
+  if (problem.second == SecondOperand::none) return unknown;
+  const bool is_product = problem.second == SecondOperand::matrix;
+  const HostMatrix<T>&right = is_product ? inputs.b : answer.x, &wanted = is_product ? answer.x : inputs.b;
+  const Factors<T> factors{Operand<T>(inputs.a, judges::part_of_a(method, inputs.shape)), Operand<T>(right)};
+  const double multiplications = static_cast<double>(factors.rows()) * static_cast<double>(factors.cols()) *
+                                 static_cast<double>(factors.terms());
+  if (is_product && multiplications > most_multiplications) return unknown;
+  for (const auto& [matrix, part] : {std::pair{&inputs.a, factors.left.part}, std::pair{&inputs.b, Part::all},
+                                     std::pair{&answer.x, Part::all}}) {
+    if (!std::isfinite(reductions.max_norm(*matrix, part))) return std::numeric_limits<double>::infinity();
+  }
+  Allowance allowance;
+  allowance.slope = allowance.of_target = unit;
+  allowance.floor = Scaled(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
+                    Scaled(static_cast<double>(factors.terms()) + 2);
+  allowance.negligible = 0.25;
+  allowance.most_terms = most_exact_terms;
+  return unit * reductions.largest_share(factors, Target<T>{&wanted}, allowance);
+}
+
+template <class T>
+double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
+  HostReductions<T> on_host;
+  return componentwise_error(method, inputs, answer, on_host);
+}
+
+#define GAUSSWEEP_COMPONENTWISE(T)                                                                        \
+  template double componentwise_error(const Method&, const Inputs<T>&, const Answer<T>&, Reductions<T>&); \
+  template double componentwise_error(const Method&, const Inputs<T>&, const Answer<T>&);
+GAUSSWEEP_COMPONENTWISE(float)
+GAUSSWEEP_COMPONENTWISE(double)
+#undef GAUSSWEEP_COMPONENTWISE
+
+}  // namespace gaussweep
