@@ -4,10 +4,30 @@
 
 #include <atomic>
 #include <exception>
+#include <system_error>
 
 #include "kernels/core/parallel_rows.hpp"
 
 namespace gaussweep {
+namespace {
+
+/// Blocks all signals of the calling thread while it lives. A new thread inherits the mask of its maker.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
 
 struct Crew::Job {
   Job(std::int64_t all, int most, const std::function<void(std::int64_t)>& what)
@@ -48,11 +68,13 @@ Crew::~Crew() {
 
 void Crew::keep(std::size_t threads) {
   if (threads_.size() >= threads) return;
-  sigset_t all, before;  // a new thread has its maker's mask
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  while (threads_.size() < threads) threads_.emplace_back([this] { serve(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  threads_.reserve(threads);
+  const BlockedSignals blocked;
+  try {
+    while (threads_.size() < threads) threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    // The system has no thread left. Whoever is here does all the work, and the next call tries again.
+  }
 }
 
 void Crew::serve() {

@@ -21,7 +21,8 @@ class Crew {
 
   /// Calls work(i) for every i of [0, count): whoever is free takes the next one, the caller too. Returns
   /// when all are done, without waiting for a thread that comes too late; rethrows what one threw. Within a
-  /// range of others (for_row_ranges) the caller is alone. @param helpers so many threads at most
+  /// range of others (for_row_ranges) the caller is alone. @param helpers the maximum number of threads in
+  /// addition to the caller; fewer take part if the system cannot create them
   void for_each(std::int64_t count, int helpers, const std::function<void(std::int64_t)>& work);
 
  private:

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include <atomic>
 #include <future>
 #include <stdexcept>
@@ -70,6 +72,48 @@ TEST(Crew, TakesTurns) {
   both();
   other.get();
   EXPECT_EQ(visits, 1000);
+}
+
+/// While it lives, no thread can be created: the default stack is larger than any address space.
+class NoNewThreads {
+ public:
+  NoNewThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 62);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoNewThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoNewThreads(const NoNewThreads&) = delete;
+  NoNewThreads& operator=(const NoNewThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST(Crew, WorksWithoutThreadsAndLeavesSignalsAsTheyWere) {
+  const auto blocked = [] {
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    return sigismember(&mask, SIGTERM) == 1;
+  };
+  ASSERT_FALSE(blocked());
+  Crew crew;
+  std::atomic<int> visits{0};
+  const auto visit = [&](std::int64_t) { ++visits; };
+  {
+    const NoNewThreads none;
+    EXPECT_NO_THROW(crew.for_each(20, 4, visit));
+    EXPECT_FALSE(blocked());
+  }
+  crew.for_each(20, 4, visit);
+  EXPECT_FALSE(blocked());
+  EXPECT_EQ(visits, 40);
 }
 
 }  // namespace
