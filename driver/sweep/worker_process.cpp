@@ -30,7 +30,7 @@ class SpawnedWorker : public WorkerProcess {
 
   pid_t pid() const override { return pid_; }
   bool listens() const override { return process_.running() && process_.channel().open(); }
-  void send(const ToWorker& message) override { process_.channel().send(message_json(message)); }
+  void send(const ToWorker& message) override { process_.channel().post(message_json(message)); }
   std::optional<FromWorker> receive(int wait_ms) override {
     const auto message = process_.channel().receive(wait_ms);
     if (!message) return std::nullopt;

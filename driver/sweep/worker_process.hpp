@@ -32,6 +32,7 @@ class WorkerProcess {
   virtual pid_t pid() const = 0;
   /// Whether its end of the line is still there.
   virtual bool listens() const = 0;
+  /// Does not wait: a worker that does not read must not hold its supervisor up. `receive` sends the rest.
   /// @throws ChannelClosed
   virtual void send(const ToWorker& message) = 0;
   /// Its next message, waiting for it at most `wait_ms`.

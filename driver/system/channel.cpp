@@ -1,66 +1,208 @@
 #include "driver/system/channel.hpp"
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <string_view>
+#include <vector>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "driver/system/clock.hpp"
+
 namespace gaussweep::driver {
 namespace {
-constexpr std::uint32_t longest_message = 1U << 30;
+
+using Length = std::uint32_t;
+
+constexpr std::size_t kept_capacity = std::size_t{1} << 20;  // of a buffer that a large message has left
+
+void require_length(std::size_t bytes) {
+  if (bytes > longest_message)
+    throw MessageTooLong(
+        fmt::format("a message of {} bytes; at most {} are allowed", bytes, longest_message));
 }
+
+/// Walks through CBOR without recursion, and refuses what the recursive reader must not see: its own limit
+/// is the stack. Indefinite lengths and tags, which `to_cbor` does not write, are refused, too.
+class CborCheck {
+ public:
+  explicit CborCheck(std::string_view bytes) : rest_(bytes) {}
+
+  /// @throws std::runtime_error unless the bytes are one value within the limits
+  void run() {
+    std::vector<std::uint64_t> open{1};  // how many values each open level still lacks
+    std::size_t values = 0;
+    while (!open.empty()) {
+      if (open.back() == 0) {
+        open.pop_back();
+        continue;
+      }
+      --open.back();
+      if (++values > most_message_values)
+        throw std::runtime_error(
+            fmt::format("a message of more than {} values arrived", most_message_values));
+      const std::uint64_t inside = next();
+      if (inside > 0) open.push_back(inside);
+      if (open.size() > deepest_message + 1)
+        throw std::runtime_error(
+            fmt::format("a message nested deeper than {} levels arrived", deepest_message));
+    }
+    if (!rest_.empty()) throw std::runtime_error("a message arrived with bytes after its end");
+  }
+
+ private:
+  enum Kind : unsigned { bytes = 2, text = 3, array = 4, object = 5, tag = 6 };
+
+  /// Passes one value's head, and its bytes if it is a text. @return how many values are inside it
+  std::uint64_t next() {
+    const unsigned head = static_cast<unsigned char>(take(1).front());
+    const unsigned kind = head >> 5U, size = head & 31U;
+    if (size > 27 || kind == tag) throw std::runtime_error("a message of unknown format arrived");
+    std::uint64_t argument = size;
+    if (size >= 24) {
+      argument = 0;
+      for (const char byte : take(std::size_t{1} << (size - 24)))
+        argument = argument << 8U | static_cast<unsigned char>(byte);
+    }
+    if (kind == bytes || kind == text) take(argument);
+    if (kind != array && kind != object) return 0;
+    if (argument > rest_.size()) throw_short();  // each value takes a byte at least
+    return kind == object ? 2 * argument : argument;
+  }
+  std::string_view take(std::uint64_t count) {
+    if (count > rest_.size()) throw_short();
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  [[noreturn]] static void throw_short() {
+    throw std::runtime_error("a message arrived that ends within a value");
+  }
+
+  std::string_view rest_;
+};
+
+/// Removes the first `done` bytes and gives the memory of a large message back.
+void drop_front(std::string& buffer, std::size_t& done) {
+  buffer.erase(0, done);
+  done = 0;
+  if (buffer.empty() && buffer.capacity() > kept_capacity) std::string().swap(buffer);
+}
+
+}  // namespace
 
 void Channel::close() noexcept {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
 }
 
-void Channel::send(const nlohmann::json& message) {
-  const std::vector<std::uint8_t> body = nlohmann::json::to_cbor(message);
-  const auto length = static_cast<std::uint32_t>(body.size());
-  std::string frame(sizeof length, '\0');
-  std::memcpy(frame.data(), &length, sizeof length);
-  frame.append(body.begin(), body.end());
-  std::size_t sent = 0;
-  while (sent < frame.size()) {
-    const ssize_t count = ::send(fd_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
-    if (count >= 0) {
-      sent += static_cast<std::size_t>(count);
-    } else if (errno != EINTR) {
-      throw ChannelClosed(std::string("cannot send: ") + std::strerror(errno));
-    }
+void Channel::append(const nlohmann::json& message) {
+  if (written_ > 0) drop_front(output_, written_);
+  const std::size_t begin = output_.size();
+  try {
+    output_.append(sizeof(Length), '\0');
+    nlohmann::json::to_cbor(message, output_);
+    const std::size_t bytes = output_.size() - begin - sizeof(Length);
+    require_length(bytes);
+    const auto length = static_cast<Length>(bytes);
+    std::memcpy(output_.data() + begin, &length, sizeof length);
+  } catch (...) {
+    output_.resize(begin);  // half a message would spoil those that follow
+    throw;
   }
 }
 
+/// Sends what the other end has room for.
+void Channel::write_some() {
+  while (is_unsent()) {
+    const ssize_t count =
+        ::send(fd_, output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0) {
+      written_ += static_cast<std::size_t>(count);
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno != EINTR) {
+      const int why = errno;
+      written_ = output_.size();
+      drop_front(output_, written_);
+      throw ChannelClosed(std::string("cannot send: ") + std::strerror(why));
+    }
+  }
+  drop_front(output_, written_);
+}
+
+void Channel::send(const nlohmann::json& message) {
+  append(message);
+  for (write_some(); is_unsent(); write_some()) {
+    pollfd waiting{fd_, POLLOUT, 0};
+    if (::poll(&waiting, 1, -1) < 0 && errno != EINTR)
+      throw ChannelClosed(std::string("poll: ") + std::strerror(errno));
+  }
+}
+
+void Channel::post(const nlohmann::json& message) {
+  append(message);
+  write_some();
+}
+
 std::optional<nlohmann::json> Channel::take_message() {
-  std::uint32_t length = 0;
-  if (input_.size() < sizeof length) return std::nullopt;
-  std::memcpy(&length, input_.data(), sizeof length);
-  if (length > longest_message) throw std::runtime_error("a message of impossible length arrived");
-  if (input_.size() < sizeof length + length) return std::nullopt;
-  const auto begin = input_.begin() + sizeof length;
-  nlohmann::json message = nlohmann::json::from_cbor(begin, begin + length);
-  input_.erase(0, sizeof length + length);
+  Length length = 0;
+  const std::string_view there = std::string_view(input_).substr(taken_);
+  if (there.size() < sizeof length) return std::nullopt;
+  std::memcpy(&length, there.data(), sizeof length);
+  require_length(length);
+  if (there.size() < sizeof length + length) return std::nullopt;
+  const std::string_view body = there.substr(sizeof length, length);
+  CborCheck(body).run();
+  nlohmann::json message = nlohmann::json::from_cbor(body.begin(), body.end());
+  taken_ += sizeof length + length;
+  if (taken_ == input_.size()) drop_front(input_, taken_);
   return message;
 }
 
-std::optional<nlohmann::json> Channel::receive(int timeout_ms) {
-  for (;;) {
-    if (auto message = take_message()) return message;
-    pollfd waiting{fd_, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, timeout_ms);
-    if (ready < 0 && errno != EINTR) throw ChannelClosed(std::string("poll: ") + std::strerror(errno));
-    if (ready <= 0) return std::nullopt;
-    char buffer[65536];
-    const ssize_t count = ::recv(fd_, buffer, sizeof buffer, MSG_DONTWAIT);
-    if (count == 0) throw ChannelClosed("the other end closed");
-    if (count < 0) {
-      if (errno == EINTR || errno == EAGAIN) continue;
-      throw ChannelClosed(std::string("recv: ") + std::strerror(errno));
+void Channel::read_some() {
+  char buffer[65536];
+  const ssize_t count = ::recv(fd_, buffer, sizeof buffer, MSG_DONTWAIT);
+  if (count == 0) throw ChannelClosed("the other end closed");
+  if (count < 0) {
+    if (errno == EINTR || errno == EAGAIN) return;
+    throw ChannelClosed(std::string("recv: ") + std::strerror(errno));
+  }
+  if (taken_ > 0) drop_front(input_, taken_);
+  input_.append(buffer, static_cast<std::size_t>(count));
+}
+
+/// Waits until there is something to read, or room for what is unsent, and does both.
+void Channel::progress(int timeout_ms) {
+  pollfd waiting{fd_, static_cast<short>(is_unsent() ? POLLIN | POLLOUT : POLLIN), 0};
+  const int ready = ::poll(&waiting, 1, timeout_ms);
+  if (ready < 0 && errno != EINTR) throw ChannelClosed(std::string("poll: ") + std::strerror(errno));
+  if (ready <= 0) return;
+  if ((waiting.revents & POLLOUT) != 0) {
+    try {
+      write_some();
+    } catch (const ChannelClosed&) {
+      // What the other end said before is read first. Its end is heard after that.
     }
-    input_.append(buffer, static_cast<std::size_t>(count));
+  }
+  if ((waiting.revents & ~POLLOUT) != 0) read_some();
+}
+
+std::optional<nlohmann::json> Channel::receive(int timeout_ms) {
+  if (output_.size() - written_ > longest_message)
+    throw std::runtime_error("the other end does not read what it is sent");
+  const double end = now_seconds() + 1e-3 * timeout_ms;
+  for (int left_ms = timeout_ms;;) {
+    if (auto message = take_message()) return message;
+    progress(left_ms);
+    if (timeout_ms < 0) continue;
+    const double left = 1e3 * (end - now_seconds());
+    if (left <= 0) return take_message();
+    left_ms = static_cast<int>(std::ceil(left));
   }
 }
 

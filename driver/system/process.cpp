@@ -30,6 +30,7 @@ namespace {
 
 constexpr const char* this_program = "/proc/self/exe";
 constexpr int look_again_ms = 20;
+constexpr std::size_t most_output = std::size_t{1} << 20;  // bytes; a node's GPUs in JSON have ten thousand
 
 /// What an MPI launcher puts into the environment of its ranks. A worker must not take itself for a rank.
 bool belongs_to_launcher(const std::string& entry) {
@@ -214,14 +215,18 @@ std::string capture_self(const std::vector<std::string>& arguments,
   const double deadline = now_seconds() + timeout_seconds;
   std::string output;
   int status = 0;
+  const auto failure = [&](const std::string& why) {
+    return std::runtime_error(fmt::format("'gaussweep {}' {}", arguments.front(), why));
+  };
+  const auto is_too_much = [&] { return output.size() > most_output; };
   // Neither the end of the output nor the child's end is waited for alone: it may close the one and hang
   // before the other, and what it started may keep its output open.
   bool open = true;
   while (::waitpid(pid, &status, WNOHANG) != pid) {
-    if (now_seconds() > deadline) {
+    if (now_seconds() > deadline || is_too_much()) {
       kill_group(pid);
-      throw std::runtime_error(
-          fmt::format("'gaussweep {}' did not end within {} s", arguments.front(), timeout_seconds));
+      if (is_too_much()) break;
+      throw failure(fmt::format("did not end within {} s", timeout_seconds));
     }
     if (!open) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -230,11 +235,10 @@ std::string capture_self(const std::vector<std::string>& arguments,
     }
   }
   ::kill(-pid, SIGKILL);  // whatever it left behind in its group
-  while (open && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
+  while (open && !is_too_much() && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
+  if (is_too_much()) throw failure(fmt::format("printed more than {} bytes", most_output));
   const Ending how = ending_of(status);
-  if (!how.exited || how.code != 0) {
-    throw std::runtime_error(fmt::format("'gaussweep {}' ended with {}", arguments.front(), how.words()));
-  }
+  if (!how.exited || how.code != 0) throw failure("ended with " + how.words());
   return output;
 }
 

@@ -69,7 +69,8 @@ class Process {
 
 /// Runs this program (or that of the path `program`) with `arguments`, returns what it printed on standard
 /// output.
-/// @throws std::runtime_error where it cannot start, ends badly, or takes longer than `timeout_seconds`
+/// @throws std::runtime_error if it cannot start, ends badly, takes longer than `timeout_seconds` or prints
+/// more than a mebibyte
 std::string capture_self(const std::vector<std::string>& arguments,
                          const std::vector<std::string>& environment, double timeout_seconds,
                          const std::string& program = {});

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "driver/base/transient_failure.hpp"
+#include "driver/base/words.hpp"
 #include "driver/protocol/messages.hpp"
 #include "driver/protocol/phases.hpp"
 #include "driver/system/channel.hpp"
@@ -121,6 +122,22 @@ int say_last(Channel& channel, const FromWorker& message) {
   return 1;
 }
 
+/// Sends a trial's end. If the record is too long for a message, an error without its lists takes its place.
+void tell_end(const Tell& tell, message::Done& done) {
+  try {
+    tell(done);
+  } catch (const MessageTooLong& e) {
+    io::Record& record = done.record;
+    add_words(record.message,
+              fmt::format("the record cannot be sent: {}; ask for fewer samples or iterations", e.what()));
+    record.status = word(io::Status::error);
+    record.sample_list.clear();
+    record.stages.clear();
+    record.history.clear();
+    tell(done);
+  }
+}
+
 /// @param phases where the executor's steps are noted
 /// @param reserve for the words that are needed where a method has taken all memory: given back before they
 /// are
@@ -204,7 +221,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step, phases, reserve);
       if (done.end != WorkerEnd::none) store.finish([&] { tell(message::At{"store"}); });
       done.writing = store.writing();
-      tell(done);
+      tell_end(tell, done);
       if (done.end != WorkerEnd::none) return 1;
       store.rethrow();
     }
