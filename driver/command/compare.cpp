@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <memory>
 #include <set>
 
@@ -17,6 +16,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/compare/compare.hpp"
+#include "driver/compare/compare_sets.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
@@ -34,7 +34,7 @@ struct CompareOptions {
   std::string sort;
   std::vector<std::string> only;
   std::size_t limit = 0;
-  bool all = false;
+  bool all = false, same_models = false;
 };
 
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
@@ -113,19 +113,18 @@ io::Results load_side(const std::string& path, const std::string& gpu, const cha
   return std::move(loaded.results);
 }
 
-/// The sets before the last one as one; what they do not agree in is nobody's.
-io::Results load_bases(const CompareOptions& options) {
-  io::Results all = load_side(options.sets.front(), options.base_gpu, "--base-gpu");
-  for (std::size_t i = 1; i + 1 < options.sets.size(); ++i) {
-    io::Results more = load_side(options.sets[i], options.base_gpu, "--base-gpu");
-    std::move(more.records.begin(), more.records.end(), std::back_inserter(all.records));
-    all.hosts.insert(all.hosts.end(), more.hosts.begin(), more.hosts.end());
-    for (auto& [name, value] : all.attributes) {
-      const auto other = more.attributes.find(name);
-      if (other == more.attributes.end() || other->second != value) value.clear();
-    }
+/// Each set, the one to judge at the end. --base-gpu is of all others.
+std::vector<io::Results> load_sets(const CompareOptions& options) {
+  if (options.sets.size() == 1 && !options.base_gpu.empty())
+    throw UsageError(
+        "--base-gpu chooses from the sets before the last one, and there is one set: use --new-gpu");
+  std::vector<io::Results> sets;
+  for (std::size_t i = 0; i < options.sets.size(); ++i) {
+    const bool is_judged = i + 1 == options.sets.size();
+    sets.push_back(load_side(options.sets[i], is_judged ? options.new_gpu : options.base_gpu,
+                             is_judged ? "--new-gpu" : "--base-gpu"));
   }
-  return all;
+  return sets;
 }
 
 void print_noise(const Comparison& comparison, std::size_t width) {
@@ -215,16 +214,17 @@ int compare_to_stdout(const CompareOptions& options) {
   CompareRules rules;
   if (!options.threshold.empty()) rules.threshold = parse_percent("--threshold", options.threshold);
   rules.fail_above = parse_percent("--fail-above", options.fail_above);
-  const io::Results base = load_bases(options);
-  const io::Results now = load_side(options.sets.back(), options.new_gpu, "--new-gpu");
-  const Comparison comparison = compare(base, now, rules);
+  rules.same_places = options.same_models || options.sets.size() == 1;
+  const Sides sides = sides_of(load_sets(options), rules.same_places);
+  for (const std::string& remark : sides.remarks) say(fmt::format("note: {}\n", remark));
+  const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
     throw UsageError(
         fmt::format("{} have no trial in common: nothing can be compared. All must come of plans "
                     "that share methods, backends, sizes, parameters and matrices",
                     fmt::join(options.sets, " and ")));
   }
-  note_cpus(base, now);
+  note_cpus(sides.base, sides.now);
   std::size_t hidden = 0;
   const Comparison shown = chosen(comparison, options, hidden);
   if (format == Format::csv) {
@@ -253,11 +253,12 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   CLI::App* sub = app.add_subcommand("compare",
                                      "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
                                      "by trial; exit code 4 on a regression");
-  sub->add_option(
-         "runs", options->sets,
-         "Run directories, results files or journals: one or more to compare with, then the one to judge")
+  sub->add_option("runs", options->sets,
+                  "Run directories, results files or journals: one or more to compare with, then the one to "
+                  "judge. A file that holds several "
+                  "runs needs no other: its last run is judged")
       ->required()
-      ->expected(2, most_sets);
+      ->expected(1, most_sets);
   sub->add_option("--threshold", options->threshold,
                   "Percent by which a median must change to count (default: 2; of a duet 0.5)");
   sub->add_option("--fail-above", options->fail_above,
@@ -281,3 +282,5 @@ void add_compare_command(CLI::App& app, Commands& commands) {
 }
 
 }  // namespace gaussweep::driver
+  sub->add_flag("--same-models", options->same_models,
+                "Compare only what ran on the same GPU and CPU models, as over time");

@@ -100,7 +100,7 @@ void show_trend(const TrendOptions& options) {
       sets.emplace_back(path.string(), std::move(loaded.results));
     }
   }
-  const Trend trend = trend_of(sets, rules);
+  const Trend trend = trend_of(std::move(sets), rules);
   if (trend.series.empty())
     throw UsageError("no trial has a time in two of these nights: give several runs of one plan");
   if (format == Format::json) {
@@ -116,7 +116,9 @@ void add_trend_command(CLI::App& app) {
   auto options = std::make_shared<TrendOptions>();
   CLI::App* sub = app.add_subcommand(
       "trend", "Nights side by side: which trials became slower or faster, since when, by how much");
-  sub->add_option("runs", options->sets, "Run directories, folders of them, or results files: a night each")
+  sub->add_option("runs", options->sets,
+                  "Run directories, folders of them, or results files: a night each, or several of a file "
+                  "that holds several runs")
       ->required();
   sub->add_option("--threshold", options->threshold, "Percent by which a time must change to count")
       ->capture_default_str();

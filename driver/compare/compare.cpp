@@ -153,7 +153,7 @@ Pair make_pair(const std::string& base_place, const Gathered& base, const std::s
   return pair;
 }
 
-void add_pairs(Comparison& result, const Places& base, const Places& now) {
+void add_pairs(Comparison& result, const Places& base, const Places& now, bool same_places) {
   bool has_common = false;
   for (const auto& [base_place, base_records] : base) {
     for (const auto& [new_place, new_records] : now) {
@@ -162,7 +162,7 @@ void add_pairs(Comparison& result, const Places& base, const Places& now) {
   }
   for (const auto& [base_place, base_records] : base) {
     for (const auto& [new_place, new_records] : now) {
-      if (has_common && !is_same_place(base_place, new_place)) continue;
+      if ((has_common || same_places) && !is_same_place(base_place, new_place)) continue;
       result.pairs.push_back(make_pair(base_place, base_records, new_place, new_records, result.is_duet));
     }
   }
@@ -299,7 +299,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   result.threshold = rules.threshold.value_or(result.is_duet ? duet_threshold : run_threshold);
   for (const auto& [key, places] : base_trials) {
     const auto match = new_trials.find(key);
-    if (match != new_trials.end()) add_pairs(result, places, match->second);
+    if (match != new_trials.end()) add_pairs(result, places, match->second, rules.same_places);
   }
   // From here on by method and size, as people read.
   std::stable_sort(result.pairs.begin(), result.pairs.end(), [](const Pair& a, const Pair& b) {

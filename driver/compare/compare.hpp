@@ -119,6 +119,8 @@ struct Comparison {
   double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, of the pair that differs most
   std::vector<MethodChange> methods;
   std::vector<RunNoise> noise;        ///< a backend and place that both sets have
+  /// Leaves out pairs of different places.
+  bool same_places = false;
   std::vector<Crossover> crossovers;  ///< only where places differ
   std::int64_t only_base = 0, only_new = 0;
   /// What base alone has, in words: methods, and sizes of methods that are in both.

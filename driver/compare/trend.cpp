@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "driver/base/words.hpp"
+#include "driver/compare/compare_sets.hpp"
 #include "driver/results/identity.hpp"
 #include "io/records/status.hpp"
 
@@ -119,22 +120,24 @@ void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) 
 
 }  // namespace
 
-Trend trend_of(const std::vector<std::pair<std::string, io::Results>>& sets, const TrendRules& rules) {
-  std::vector<std::pair<Night, const io::Results*>> nights;
-  for (const auto& [path, results] : sets) nights.emplace_back(night_of(path, results), &results);
+Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules) {
+  std::vector<std::pair<Night, io::Results>> nights;
+  for (auto& [path, results] : sets) {
+    for (io::Results& night : runs_apart(std::move(results))) {
+      Night told = night_of(path, night);
+      nights.emplace_back(std::move(told), std::move(night));
+    }
+  }
   std::stable_sort(nights.begin(), nights.end(),
                    [](const auto& a, const auto& b) { return a.first.began < b.first.began; });
   std::map<std::pair<std::string, std::string>, Times> trials;  // by trial and place
   Trend trend;
   for (const auto& [night, results] : nights) {
-    std::map<std::string, std::string> cpu_of_host;
-    for (const io::HostRow& row : results->hosts) cpu_of_host[row.host] = row.cpu;
-    for (const Record& record : results->records) {
+    const MachineModels machines(results);
+    for (const Record& record : results.records) {
       const bool is_good = record.status == io::Status::pass || record.status == io::Status::suspect;
       if (!is_good || !(record.seconds_median > 0)) continue;
-      const std::string place =
-          record.backend == "cuda" ? std::string(record.gpu_name) : cpu_of_host[record.host];
-      NightTimes& times = trials[{trial_identity(record), place}][trend.nights.size()];
+      NightTimes& times = trials[{trial_identity(record), machines.of(record).words()}][trend.nights.size()];
       times.runs.push_back(record.seconds_median);
       const bool has_replays = record.replay_median > 0;
       if (has_replays) times.replays.push_back(record.replay_median);
@@ -165,6 +168,11 @@ Trend trend_of(const std::vector<std::pair<std::string, io::Results>>& sets, con
 
 std::vector<std::string> trend_sentences(const Trend& trend) {
   std::vector<std::tuple<std::size_t, double, std::string>> found;  // by night, size
+  std::set<std::string> places;
+  for (const TrendSeries& series : trend.series) places.insert(series.place);
+  const auto name = [&](const TrendSeries& series) {
+    return trial_words(series) + (places.size() > 1 ? " on " + series.place : "");
+  };
   for (const TrendSeries& series : trend.series) {
     const SeriesChange& change = series.change;
     for (const ChangePoint& step : change.steps) {
@@ -172,15 +180,15 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
                   &after = trend.nights[series.nights[step.at]];
       found.emplace_back(
           series.nights[step.at], std::fabs(step.log),
-          fmt::format("{}: {} since {}, {}{}", trial_words(series),
-                      percent_words(step.log, step.low, step.high), after.began.substr(0, 10),
-                      commit_words(before, after), beside(before, after, step.is_other_group)));
+          fmt::format("{}: {} since {}, {}{}", name(series), percent_words(step.log, step.low, step.high),
+                      after.began.substr(0, 10), commit_words(before, after),
+                      beside(before, after, step.is_other_group)));
     }
     if (!change.is_drift) continue;
     const Night &first = trend.nights[series.nights.front()], &last = trend.nights[series.nights.back()];
     found.emplace_back(
         series.nights.back(), std::fabs(change.drift),
-        fmt::format("{}: slowly {} from {} to {}, {}", trial_words(series),
+        fmt::format("{}: slowly {} from {} to {}, {}", name(series),
                     percent_words(change.drift, change.drift_low, change.drift_high),
                     first.began.substr(0, 10), last.began.substr(0, 10), commit_words(first, last)));
   }

@@ -20,10 +20,10 @@ struct Night {
   std::string driver;                ///< version of the GPU's; empty: unknown
 };
 
-/// A trial on one place, over the nights in which it has a time.
+/// A trial on one GPU and CPU model, over the nights in which it has a time.
 struct TrendSeries {
   io::Record identity;  ///< of the last night
-  std::string place;
+  std::string place;    ///< Models::words
   Timed clock = Timed::run;
   std::vector<std::size_t> nights;  ///< of Trend::nights, ascending
   std::vector<double> seconds;      ///< a night each
@@ -41,11 +41,11 @@ struct TrendRules {
   double rate = 0.01;       ///< of trends without a change in which anything is found
 };
 
-/// @param sets a night each; their paths, and their records
-Trend trend_of(const std::vector<std::pair<std::string, io::Results>>& sets, const TrendRules& rules);
+/// @param sets paths, and their records: a night each, or several where they hold several runs (runs_apart)
+Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules);
 
 /// What was found, a sentence a change, the latest first: "gemm/shared double n=1024: 4.1 % slower (3.6 to
-/// 4.6) since 2026-11-17, commits abc1234..def5678".
+/// 4.6) since 2026-11-17, commits abc1234..def5678". It names the models where there are several.
 std::vector<std::string> trend_sentences(const Trend& trend);
 
 }  // namespace gaussweep::driver

@@ -21,7 +21,11 @@ io::Results results_of(io::JournalContents journal) {
     } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
       vanished = {gone->keys.begin(), gone->keys.end()};
     } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
+      const auto dirty = results.attributes.find("dirty");
+      const bool was_dirty = dirty != results.attributes.end() && dirty->second == "true";
       for (auto& [name, value] : run->attributes()) results.attributes[name] = value;
+      // Records of earlier starts stay, so their uncommitted changes count for the whole run.
+      if (was_dirty) results.attributes["dirty"] = "true";
     }
   }
   results.attributes["record_count"] = std::to_string(results.records.size());

@@ -201,6 +201,7 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   if (plans.size() > 1) {
     merged.remarks.push_back(
         fmt::format("the inputs carry {} different texts of the plan; the first one is kept", plans.size()));
+    merged.results.attributes["plan_texts"] = std::to_string(plans.size());
   }
   merged.results.attributes["record_count"] = std::to_string(merged.results.records.size());
   if (inputs.size() > 1)

@@ -1,0 +1,246 @@
+#include "driver/compare/compare_sets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <unordered_set>
+
+#include "driver/base/errors.hpp"
+#include "driver/results/host_names.hpp"
+#include "driver/results/identity.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+using io::Results;
+
+/// A run in a set of records.
+struct Run {
+  std::string start;                 ///< of its first trial
+  std::vector<std::size_t> records;  ///< their places
+};
+
+/// The runs in the order of their starts.
+std::vector<Run> runs_of(const std::vector<Record>& records) {
+  std::map<std::string_view, Run> by_id;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Record& record = records[i];
+    Run& run = by_id[record.run_id];
+    const std::string start = record.start_time.empty() ? record.end_time : record.start_time;
+    if (!start.empty() && (run.start.empty() || start < run.start)) run.start = start;
+    run.records.push_back(i);
+  }
+  std::vector<Run> runs;
+  for (auto& [id, run] : by_id) runs.push_back(std::move(run));
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.start < b.start; });
+  return runs;
+}
+
+/// Removes the records of which `is_gone` is true, and returns them.
+template <class Predicate>
+std::vector<Record> taken(Results& results, Predicate is_gone) {
+  std::vector<Record> kept, gone;
+  for (Record& record : results.records) (is_gone(record) ? gone : kept).push_back(std::move(record));
+  results.records = std::move(kept);
+  return gone;
+}
+
+/// Removes the executions from `results` that `held` has, and returns them.
+std::vector<Record> without(Results& results, const Results& held) {
+  std::unordered_set<std::string_view> runs;
+  for (const Record& record : results.records) runs.insert(record.run_id);
+  std::unordered_set<std::string> executions;
+  for (const Record& record : held.records) {
+    if (runs.count(record.run_id) > 0) executions.insert(execution_of(record));
+  }
+  if (executions.empty()) return {};
+  return taken(results, [&](const Record& record) {
+    const std::string execution = execution_of(record);
+    return !execution.empty() && executions.count(execution) > 0;
+  });
+}
+
+/// Adds a set to the base. The base keeps the attributes in which its sets agree.
+void pool(Results& base, Results&& more) {
+  const bool is_first = base.records.empty() && base.attributes.empty();
+  without(more, base);
+  std::move(more.records.begin(), more.records.end(), std::back_inserter(base.records));
+  base.hosts.insert(base.hosts.end(), more.hosts.begin(), more.hosts.end());
+  base.devices.insert(base.devices.end(), more.devices.begin(), more.devices.end());
+  if (is_first) base.attributes = more.attributes;
+  for (auto& [name, value] : base.attributes) {
+    const auto other = more.attributes.find(name);
+    if (other == more.attributes.end() || other->second != value) value.clear();
+  }
+}
+
+std::vector<Models> models_of(const Results& results) {
+  const MachineModels machines(results);
+  std::map<std::string, Models> all;
+  for (const Record& record : results.records) {
+    const Models models = machines.of(record);
+    all.emplace(models.gpus + '\n' + models.cpu, models);
+  }
+  std::vector<Models> list;
+  for (auto& [name, models] : all) list.push_back(std::move(models));
+  return list;
+}
+
+bool is_among(const Models& models, const std::vector<Models>& all) {
+  return std::any_of(all.begin(), all.end(), [&](const Models& each) { return each.may_be(models); });
+}
+
+/// Splits the judged set if it holds several runs. On each model the last run is judged. The runs before it
+/// go to the base if that has the model, or if there is no other base.
+void split_judged(Results& base, Results& now) {
+  std::vector<Results> runs = runs_apart(std::move(now));
+  now = std::move(runs.back());
+  runs.pop_back();
+  const bool is_alone = base.records.empty();
+  const std::vector<Models> known = models_of(base);
+  std::for_each(runs.rbegin(), runs.rend(), [&](Results& earlier) {
+    const MachineModels machines(earlier);
+    const std::vector<Models> judged = models_of(now);
+    const auto is_last = [&](const Record& record) {
+      const Models models = machines.of(record);
+      return !is_among(models, judged) || !(is_alone || is_among(models, known));
+    };
+    for (Record& record : taken(earlier, is_last)) now.records.push_back(std::move(record));
+    if (!earlier.records.empty()) pool(base, std::move(earlier));
+  });
+}
+
+std::string words_of(const std::vector<Models>& all) {
+  std::vector<std::string> words;
+  for (const Models& models : all) words.push_back(models.words());
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+void keep_same_models(Results& base, Results& now) {
+  const std::vector<Models> before = models_of(base), after = models_of(now);
+  const auto keep = [](Results& results, const std::vector<Models>& others) {
+    const MachineModels machines(results);
+    taken(results, [&](const Record& record) { return !is_among(machines.of(record), others); });
+  };
+  keep(base, after);
+  keep(now, before);
+  if (base.records.empty() || now.records.empty())
+    throw UsageError(
+        fmt::format("the runs have no GPU and CPU models in common, so they do not compare over time: "
+                    "base ran on {}, new on {}",
+                    words_of(before), words_of(after)));
+}
+
+}  // namespace
+
+bool Models::may_be(const Models& other) const {
+  const auto fits = [](const std::string& a, const std::string& b) {
+    return a == b || a.empty() || b.empty();
+  };
+  return fits(gpus, other.gpus) && fits(cpu, other.cpu);
+}
+
+std::string Models::words() const {
+  if (gpus.empty() && cpu.empty()) return "unknown models";
+  return gpus + (gpus.empty() || cpu.empty() ? "" : ", ") + cpu;
+}
+
+MachineModels::MachineModels(const Results& results) {
+  for (const io::HostRow& row : results.hosts) cpus_[row.host] = row.cpu;
+  for (const Record& record : results.records) {
+    if (!record.gpu_name.empty()) gpus_[{record.run_id, record.host}].insert(record.gpu_name);
+  }
+}
+
+Models MachineModels::of(const Record& record) const {
+  Models models;
+  models.gpus = record.gpu_name;
+  if (models.gpus.empty()) {
+    const auto known = gpus_.find({record.run_id, record.host});
+    if (known != gpus_.end()) models.gpus = fmt::format("{}", fmt::join(known->second, ", "));
+  }
+  const auto cpu = cpus_.find(record.host);
+  if (cpu != cpus_.end()) models.cpu = cpu->second;
+  return models;
+}
+
+std::string execution_of(const Record& record) {
+  if (record.start_time.empty() || record.end_time.empty()) return "";
+  const double sum =
+      std::accumulate(record.sample_list.begin(), record.sample_list.end(), 0.0,
+                      [](double total, const io::Sample& sample) { return total + sample.seconds; });
+  return fmt::format("{} {} {} {} {} {} {}", record.key, record.run_id, record.start_time, record.end_time,
+                     record.gpu_uuid, record.seconds_median, sum);
+}
+
+std::vector<Results> runs_apart(Results results) {
+  std::vector<Run> runs = runs_of(results.records);
+  std::vector<Results> sets;
+  if (runs.size() < 2) {
+    sets.push_back(std::move(results));
+    return sets;
+  }
+  const MachineModels machines(results);
+  std::vector<std::vector<std::size_t>> places(1);
+  // Hashes: the identities of a million trials are as large as the records.
+  std::unordered_set<std::size_t> held;  // by the last set
+  for (Run& run : runs) {
+    std::unordered_set<std::size_t> trials;
+    for (const std::size_t i : run.records) {
+      const Record& record = results.records[i];
+      if (record.status == io::Status::skipped) continue;
+      const Models models = machines.of(record);
+      trials.insert(
+          std::hash<std::string>()(trial_identity(record) + '\n' + models.gpus + '\n' + models.cpu));
+    }
+    const bool repeats =
+        std::any_of(trials.begin(), trials.end(), [&](std::size_t each) { return held.count(each) > 0; });
+    if (repeats) {
+      places.emplace_back();
+      held.clear();
+    }
+    held.merge(trials);
+    places.back().insert(places.back().end(), run.records.begin(), run.records.end());
+  }
+  const auto texts = results.attributes.find("plan_texts");
+  for (std::vector<std::size_t>& of_set : places) {
+    Results& set = sets.emplace_back();
+    std::sort(of_set.begin(), of_set.end());
+    for (const std::size_t i : of_set) set.records.push_back(std::move(results.records[i]));
+    set.hosts = results.hosts;
+    set.devices = results.devices;
+    set.attributes = results.attributes;
+    // The file does not say which run had which plan.
+    if (texts != results.attributes.end() && places.size() > 1) set.attributes.erase("plan");
+  }
+  return sets;
+}
+
+Sides sides_of(std::vector<Results> sets, bool same_models) {
+  HostNames names;
+  for (Results& set : sets) names.tell_apart(set);
+  Sides sides;
+  sides.now = std::move(sets.back());
+  sets.pop_back();
+  for (Results& set : sets) pool(sides.base, std::move(set));
+  split_judged(sides.base, sides.now);
+  if (sides.base.records.empty())
+    throw UsageError(
+        "there is one run of each trial, so nothing can be compared: give two runs, or a file of several "
+        "runs");
+  std::vector<Record> repeated = without(sides.base, sides.now);
+  if (sides.base.records.empty()) {
+    sides.base.records = std::move(repeated);
+    sides.remarks.push_back("base and new are the same run: nothing was measured twice");
+  }
+  if (same_models) keep_same_models(sides.base, sides.now);
+  return sides;
+}
+
+}  // namespace gaussweep::driver
