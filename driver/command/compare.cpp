@@ -159,8 +159,10 @@ void print_notes(const Comparison& comparison) {
                                                              : ". The plan is another."),
                          width));
   }
-  fmt::print("\n{}{}", paragraph(count_words(comparison), width),
-             paragraph(regression_words(comparison), width));
+  fmt::print("\n{}", paragraph(count_words(comparison), width));
+  for (const std::string& sentence : unclear_words(comparison))
+    fmt::print("{}", paragraph(printable(sentence), width));
+  fmt::print("{}", paragraph(regression_words(comparison), width));
 }
 
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {
@@ -202,6 +204,18 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
                              {"of_host", noise.of_host},
                              {"raise_host", noise.raise_host}});
   }
+  json["unclear"] = nlohmann::ordered_json::array();
+  for (const Unclear& unclear : comparison.unclear) {
+    json["unclear"].push_back({{"backend", unclear.backend},
+                               {"trials", unclear.trials},
+                               {"finds", unclear.finds},
+                               {"least", unclear.least},
+                               {"most", unclear.most},
+                               {"with_rounds", unclear.with_rounds},
+                               {"with_samples", unclear.with_samples},
+                               {"with_duet", unclear.with_duet}});
+  }
+  json["advice"] = unclear_words(comparison);
   json["methods"] = render_json(method_table(comparison, Reader::program));
   json["trials"] = render_json(pair_table(shown, true, Reader::program));
   json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
@@ -268,6 +282,8 @@ void add_compare_command(CLI::App& app, Commands& commands) {
               {"table", "csv", "json"});
   sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may hold * and ?)");
   sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may hold * and ?)");
+  sub->add_flag("--same-models", options->same_models,
+                "Compare only what ran on the same GPU and CPU models, as over time");
   sub->add_flag("--all", options->all, "Show every trial, not only those that changed");
   auto* only = sub->add_option("--only", options->only, "Show only these trials")
                    ->delimiter(',')
@@ -282,5 +298,3 @@ void add_compare_command(CLI::App& app, Commands& commands) {
 }
 
 }  // namespace gaussweep::driver
-  sub->add_flag("--same-models", options->same_models,
-                "Compare only what ran on the same GPU and CPU models, as over time");

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "driver/base/words.hpp"
+#include "driver/compare/compare_sets.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/summary.hpp"
 #include "io/records/status.hpp"
@@ -129,6 +130,14 @@ void compare_accuracy(Pair& pair) {
   }
 }
 
+bool are_same_executions(const Gathered& base, const Gathered& now) {
+  if (base.front()->run_id != now.front()->run_id || base.size() != now.size()) return false;
+  std::set<std::string> before, after;
+  for (const Record* record : base) before.insert(execution_of(*record));
+  for (const Record* record : now) after.insert(execution_of(*record));
+  return before == after && before.count("") == 0;
+}
+
 // A trial that never reached a device (skipped, crashed at its start) has no place, and belongs to any. Older
 // files know a CPU, but not its threads.
 bool is_same_place(const std::string& a, const std::string& b) {
@@ -150,6 +159,7 @@ Pair make_pair(const std::string& base_place, const Gathered& base, const std::s
   pair.base = side_of(base, is_duet);
   pair.now = side_of(now, is_duet);
   compare_accuracy(pair);
+  pair.is_itself = are_same_executions(base, now);
   return pair;
 }
 

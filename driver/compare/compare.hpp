@@ -33,6 +33,18 @@ struct Change {
   Timed clock = Timed::run;
   double ratio = io::Record::unknown;
   double low = io::Record::unknown, high = io::Record::unknown;
+  /// The least share by which this time alone must change to be called SLOWER or FASTER.
+  double finds = io::Record::unknown;
+};
+
+/// Trials of one backend that are UNCLEAR: how small a change could be found in one of them (Change::finds),
+/// and how small a change other measurements would find. Medians.
+struct Unclear {
+  std::string backend;
+  std::int64_t trials = 0;
+  double finds = 0, least = 0, most = 0;
+  std::int64_t rounds = 1;                                  ///< per run, now
+  double with_rounds = 0, with_samples = 0, with_duet = 0;  ///< as in Prospects
 };
 
 /// How far apart two runs on one place are in which nothing changed.
@@ -70,9 +82,10 @@ struct Pair {
   std::string base_place, new_place;  ///< GPU model, or `cpu_words`; empty where unknown
   Side base, now;
   Change change;
-  std::string reason;     ///< of SLOWER, where it is not the time: "waits 1 -> 2"
-  std::string accuracy;   ///< what changed in right and wrong, in words; empty: nothing
-  bool is_worse = false;  ///< passed or was suspect, and is now something worse
+  std::string reason;      ///< of SLOWER, where it is not the time: "waits 1 -> 2"
+  std::string accuracy;    ///< what changed in right and wrong, in words; empty: nothing
+  bool is_worse = false;   ///< passed or was suspect, and is now something worse
+  bool is_itself = false;  ///< both sides are the same executions
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
   /// Whether the host is in the loop for most of the time, and the GPU's share is not known.
   bool is_host_paced() const;
@@ -106,6 +119,8 @@ constexpr double notable_clock = 0.02;
 
 /// What counts as changed, and as a regression.
 struct CompareRules {
+  /// Leaves out pairs of different places.
+  bool same_places = false;
   /// A share by which a median must change to count; without one 2 %, of a duet 0.5 %.
   std::optional<double> threshold;
   double fail_above = 0;  ///< a share by which what is SLOWER must be slower to be a regression
@@ -119,8 +134,7 @@ struct Comparison {
   double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, of the pair that differs most
   std::vector<MethodChange> methods;
   std::vector<RunNoise> noise;        ///< a backend and place that both sets have
-  /// Leaves out pairs of different places.
-  bool same_places = false;
+  std::vector<Unclear> unclear;       ///< per backend
   std::vector<Crossover> crossovers;  ///< only where places differ
   std::int64_t only_base = 0, only_new = 0;
   /// What base alone has, in words: methods, and sizes of methods that are in both.
@@ -154,6 +168,8 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);
 Table crossover_table(const Comparison& comparison);
+/// What would decide about the UNCLEAR trials: a sentence per backend.
+std::vector<std::string> unclear_words(const Comparison& comparison);
 /// "40 trials in both: 38 SAME, 1 FASTER, …", and whether there is a regression, and where.
 std::string count_words(const Comparison& comparison);
 std::string regression_words(const Comparison& comparison);

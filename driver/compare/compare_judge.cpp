@@ -23,11 +23,17 @@ constexpr double most_drift = 0.005;      // ln r that is a run's, not a change'
 constexpr double unknown_drift = 0.1;  // of the host, where too few tell it: 3.1 to 4.6 us a launch are seen
 constexpr double short_seconds = 1e-4;
 
+/// An estimate, and what other measurements would find.
+struct Measured : Estimate {
+  double first_error = 0;  ///< before the noise of the runs was known
+  Prospects prospects;
+};
+
 /// A trial with its estimates, not all of which it has.
 struct Judged {
   Pair* pair = nullptr;
   bool by_gpu = false, by_host = false;
-  Estimate gpu, host;     ///< of what the GPU needs, or the whole run where it is not host-bound; of that run
+  Measured gpu, host;     ///< of what the GPU needs, or the whole run where it is not host-bound; of that run
   double host_share = 0;  ///< of that run's time
 };
 
@@ -49,7 +55,8 @@ Judged judged(Pair& pair, bool is_duet) {
   if (!pair.base.run.is_known() || !pair.now.run.is_known()) return result;
   const auto estimate_of = [other = is_other_gpu(pair), is_duet](const Timing& base, const Timing& now,
                                                                  const Scatter& scatter) {
-    return is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, other);
+    const Estimate today = is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, other);
+    return Measured{today, today.error, prospects(base, now, scatter, other, is_duet)};
   };
   if (pair.identity.backend != "cuda") {
     result.by_gpu = true;
@@ -156,7 +163,8 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
 /// What all that was estimated says, decided at once.
 class Decision {
  public:
-  Decision(const std::vector<const Estimate*>& all, double rate) {
+  Decision(const std::vector<const Estimate*>& all, double rate, double threshold)
+      : threshold_(threshold), tail_(rate / static_cast<double>(std::max<std::size_t>(1, all.size()))) {
     std::vector<double> above, below;
     for (const Estimate* each : all) {
       above.push_back(student_tail(each->own() / each->error, each->degrees));
@@ -168,22 +176,63 @@ class Decision {
   }
 
   /// @param otherwise what is said of a change that is not told from what scatters
-  Verdict of(const Estimate& estimate, double threshold, Verdict otherwise = Verdict::unclear) const {
-    if (!is_beyond(estimate, threshold)) return Verdict::same;
+  Verdict of(const Estimate& estimate, Verdict otherwise = Verdict::unclear) const {
+    if (std::fabs(estimate.own()) <= std::log1p(threshold_)) return Verdict::same;
     const Verdict verdict = of_.at(&estimate);
     return verdict == Verdict::unclear ? otherwise : verdict;
   }
 
- private:
-  static bool is_beyond(const Estimate& estimate, double threshold) {
-    return std::fabs(estimate.own()) > std::log1p(threshold);
+  /// The least change of one estimate alone that is decided.
+  double finds(const Estimate& estimate) const { return std::max(threshold_, estimate.finds(tail_)); }
+
+  /// @param verdict as `of` has it. A time is SAME only if its whole interval lies within the threshold.
+  Change change(const Estimate& estimate, Verdict verdict, Timed clock) const {
+    Change change{verdict, clock, estimate.ratio(), estimate.low(), estimate.high(), finds(estimate)};
+    const bool is_within = change.low >= 1 / (1 + threshold_) && change.high <= 1 + threshold_;
+    if (verdict == Verdict::same && !is_within) change.verdict = Verdict::unclear;
+    return change;
   }
+
+ private:
+  double threshold_, tail_;
   std::map<const Estimate*, Verdict> of_;
 };
 
-Change change_of(const Estimate& estimate, Verdict verdict, Timed clock) {
-  return {verdict, clock, estimate.ratio(), estimate.low(), estimate.high()};
+/// A time that is compared with itself.
+Change no_change(Timed clock) {
+  return {Verdict::same, clock, 1, 1, 1, 0};
 }
+
+/// Of the UNCLEAR trials of one backend: what is found now, and what other measurements would find.
+struct Doubts {
+  std::vector<double> finds, with_rounds, with_samples, with_duet;
+  std::int64_t rounds = 1;
+
+  void add(const Measured& measured, const Side& base, const Side& now, const Decision& decision) {
+    const auto raised = [&](Estimate other) {
+      other.error *= measured.error / measured.first_error;
+      return decision.finds(other);
+    };
+    finds.push_back(decision.finds(measured));
+    with_rounds.push_back(raised(measured.prospects.rounds));
+    with_samples.push_back(raised(measured.prospects.samples));
+    with_duet.push_back(raised(measured.prospects.duet));
+    rounds = std::max(rounds, std::min(base.run.processes / base.run.runs, now.run.processes / now.run.runs));
+  }
+
+  Unclear summary(const std::string& backend) const {
+    const auto [least, most] = std::minmax_element(finds.begin(), finds.end());
+    return {backend,
+            static_cast<std::int64_t>(finds.size()),
+            median_of(finds),
+            *least,
+            *most,
+            rounds,
+            median_of(with_rounds),
+            median_of(with_samples),
+            median_of(with_duet)};
+  }
+};
 
 /// What the records count and no clock needs to tell. A run that could be recorded and no longer can waits
 /// for the host in between.
@@ -199,25 +248,32 @@ std::string reason_of(const Pair& pair) {
   return "";
 }
 
-void decide(const Judged& trial, const Decision& decision, double threshold) {
-  if (!trial.by_gpu && !trial.by_host) return;  // untimed
+/// @return the estimate that the verdict is about; none if the trial has no times
+const Measured* decide(const Judged& trial, const Decision& decision) {
+  if (!trial.by_gpu && !trial.by_host) return nullptr;  // untimed
   Pair& pair = *trial.pair;
   const Timed clock = pair.has_replays() ? Timed::gpu : Timed::run;
+  if (pair.is_itself) {
+    pair.change = no_change(clock);
+    return trial.by_gpu ? &trial.gpu : &trial.host;
+  }
   Verdict gpu = Verdict::same, host = Verdict::same;
-  if (trial.by_gpu) gpu = decision.of(trial.gpu, threshold);
-  if (trial.by_host) host = decision.of(trial.host, threshold, Verdict::host_bound);
+  if (trial.by_gpu) gpu = decision.of(trial.gpu);
+  if (trial.by_host) host = decision.of(trial.host, Verdict::host_bound);
   const std::string reason = reason_of(pair);
   const Verdict of_run_verdict = trial.by_host ? host : gpu;
   if (!reason.empty() && gpu != Verdict::slower && of_run_verdict != Verdict::faster) {
-    const Estimate& of_run = trial.by_host ? trial.host : trial.gpu;
-    pair.change = change_of(of_run, Verdict::slower, Timed::run);
+    const Measured& of_run = trial.by_host ? trial.host : trial.gpu;
+    pair.change = decision.change(of_run, Verdict::slower, Timed::run);
     pair.reason = reason;
-    return;
+    return &of_run;
   }
   const bool is_gpus = trial.by_gpu && (gpu == Verdict::slower || host == Verdict::same ||
                                         (gpu != Verdict::same && host != Verdict::slower));
-  pair.change = is_gpus ? change_of(trial.gpu, gpu, clock) : change_of(trial.host, host, Timed::run);
+  pair.change =
+      is_gpus ? decision.change(trial.gpu, gpu, clock) : decision.change(trial.host, host, Timed::run);
   if (pair.change.verdict == Verdict::slower) pair.reason = reason;
+  return is_gpus ? &trial.gpu : &trial.host;
 }
 
 /// A method with the estimate of all its trials, where it has several.
@@ -284,8 +340,15 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
   for (const JudgedMethod& method : methods) {
     if (method.is_known) all.push_back(&method.together);
   }
-  const Decision decision(all, rules.rate);
-  for (const Judged& trial : trials) decide(trial, decision, comparison.threshold);
+  const Decision decision(all, rules.rate, comparison.threshold);
+  std::map<std::string, Doubts> doubts;  // by backend
+  for (const Judged& trial : trials) {
+    const Measured* measured = decide(trial, decision);
+    const Pair& pair = *trial.pair;
+    if (pair.change.verdict == Verdict::unclear)
+      doubts[pair.identity.backend].add(*measured, pair.base, pair.now, decision);
+  }
+  for (const auto& [backend, its_doubts] : doubts) comparison.unclear.push_back(its_doubts.summary(backend));
   for (JudgedMethod& one : methods) {
     MethodChange& method = one.method;
     method.pairs = static_cast<std::int64_t>(one.trials.size());
@@ -295,8 +358,11 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
       const bool has_gpu =
           one.by_gpu && std::all_of(one.trials.begin(), one.trials.end(),
                                     [](const Judged* trial) { return trial->pair->has_replays(); });
-      method.change = change_of(one.together, decision.of(one.together, comparison.threshold, otherwise),
-                                has_gpu ? Timed::gpu : Timed::run);
+      const Timed clock = has_gpu ? Timed::gpu : Timed::run;
+      const bool is_itself = std::all_of(one.trials.begin(), one.trials.end(),
+                                         [](const Judged* trial) { return trial->pair->is_itself; });
+      method.change = is_itself ? no_change(clock)
+                                : decision.change(one.together, decision.of(one.together, otherwise), clock);
     }
     comparison.methods.push_back(std::move(method));
   }

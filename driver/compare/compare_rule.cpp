@@ -24,6 +24,17 @@ double variance_of_model(const Timing& base, const Timing& now, const Scatter& s
   return squared(scatter.share) + squared(scatter.seconds / seconds) + of_samples;
 }
 
+double degrees_of(const Timing& base, const Timing& now) {
+  return model_degrees + static_cast<double>(base.processes + now.processes - 2);
+}
+
+/// The variance of a process's ln of median: the model's, and that of the trial's own processes.
+double variance_of(const Timing& base, const Timing& now, const Scatter& scatter) {
+  const double own = static_cast<double>(base.processes - 1) * base.variance +
+                     static_cast<double>(now.processes - 1) * now.variance;
+  return (model_degrees * variance_of_model(base, now, scatter) + own) / degrees_of(base, now);
+}
+
 /// P that lies beyond the interval at each end.
 constexpr double beyond_interval = 0.025;
 
@@ -70,6 +81,10 @@ double Estimate::high() const {
   return std::exp(log + error * student_quantile(beyond_interval, degrees));
 }
 
+double Estimate::finds(double tail) const {
+  return std::expm1(error * student_quantile(tail, degrees));
+}
+
 Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter) {
   std::vector<double> logs;
   for (const auto& [round, log] : base.rounds) {
@@ -89,15 +104,39 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu) {
   const auto processes = static_cast<double>(base.processes), others = static_cast<double>(now.processes);
   const double seconds = std::sqrt(base.median * now.median);
-  const double model = variance_of_model(base, now, scatter);
-  const double own_degrees = processes + others - 2;
-  const double own = (processes - 1) * base.variance + (others - 1) * now.variance;
-  const double variance = (model_degrees * model + own) / (model_degrees + own_degrees);
+  const double variance = variance_of(base, now, scatter);
   double sum =
       variance * ((1 - share_of_run) * (1 / processes + 1 / others) +
                   share_of_run * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
   if (is_other_gpu) sum += squared(other_gpu_scatter.share) + squared(other_gpu_scatter.seconds / seconds);
-  return {std::log(now.median / base.median), std::sqrt(sum), model_degrees + own_degrees, 0};
+  return {std::log(now.median / base.median), std::sqrt(sum), degrees_of(base, now), 0};
+}
+
+Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu,
+                    bool is_duet) {
+  const auto repeated = [&](Timing timing) {
+    if (timing.processes == 1) timing.variance = variance_of(base, now, scatter);
+    timing.processes *= 3;
+    timing.samples *= 3;
+    return timing;
+  };
+  const auto sampled = [](Timing timing) {
+    timing.samples *= 4;
+    return timing;
+  };
+  Prospects result;
+  result.rounds = estimate(repeated(base), repeated(now), scatter, is_other_gpu);
+  result.samples = estimate(sampled(base), sampled(now), scatter, is_other_gpu);
+  if (is_duet) {
+    const Estimate today = estimate_duet(base, now, scatter);
+    const double rounds = today.degrees - model_degrees + 1;
+    result.duet = {today.log, today.error / std::sqrt(3), model_degrees + 3 * rounds - 1, 0};
+  } else {
+    constexpr auto rounds = static_cast<double>(duet_rounds);
+    result.duet = {result.rounds.log, std::sqrt(2 * variance_of(base, now, scatter) / rounds),
+                   model_degrees + rounds - 1, 0};
+  }
+  return result;
 }
 
 Estimate pooled(const std::vector<Estimate>& trials) {

@@ -52,6 +52,8 @@ struct Estimate {
   double ratio() const;
   double low() const;
   double high() const;
+  /// Returns the share by which a time must grow so that P of such a growth by chance is at most `tail`.
+  double finds(double tail) const;
   /// Of ln of the ratio, what is this trial's.
   double own() const { return log - drift; }
 };
@@ -62,6 +64,19 @@ Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter,
 /// Of two builds that took turns: what they differ by round by round, so that no drift is in it.
 /// @pre both are known
 Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter);
+
+/// Estimates of the same ratio, if it were measured in other ways and the times scattered as they do now.
+struct Prospects {
+  Estimate rounds;   ///< three times the rounds in both sets
+  Estimate samples;  ///< four times the samples in both sets
+  Estimate duet;     ///< `duet_rounds` rounds
+};
+constexpr std::int64_t duet_rounds = 10;
+
+/// @param is_duet the times are of a duet: `duet` then has three times its rounds
+/// @pre both are known
+Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu,
+                    bool is_duet);
 
 /// What trials of one method say together: their mean, weighed by what is known of each. A quarter of their
 /// variances is taken for common to all of them.

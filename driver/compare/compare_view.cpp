@@ -39,6 +39,12 @@ void spare_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
+/// "3.8 %", "a factor of 4.9".
+std::string change_text(double share) {
+  if (share >= 1) return fmt::format("a factor of {:.1f}", 1 + share);
+  return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
+}
+
 /// What a reader wants to see first.
 int importance(Verdict verdict) {
   switch (verdict) {
@@ -80,6 +86,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
                          {"speedup", "SPEEDUP", Style::factor},
                          {"speedup_low", "FROM", Style::factor},
                          {"speedup_high", "TO", Style::factor},
+                         {"finds", "FINDS", Style::percent},
                          {"clock", "BY"},
                          {"base_status", "WAS"},
                          {"new_status", "IS"}});
@@ -100,15 +107,20 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
     extend(table.rows.back(),
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
             std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio, 1 / change.high,
-            1 / change.low, std::string(is_timed ? to_string(change.clock) : ""), pair.base.status,
-            pair.now.status});
+            1 / change.low, change.finds, std::string(is_timed ? to_string(change.clock) : ""),
+            pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
   }
   table.naming = trial.columns().size();
   table.common = trial.common();
-  table.spare = {"base_joules new_joules", "base_replay new_replay",   "base_status new_status",
-                 "base_place new_place",   "speedup_low speedup_high", "base_median new_median"};
+  table.spare = {"finds",
+                 "base_joules new_joules",
+                 "base_replay new_replay",
+                 "base_status new_status",
+                 "base_place new_place",
+                 "speedup_low speedup_high",
+                 "base_median new_median"};
   spare_places(table, comparison, reader);
   return table;
 }
@@ -206,12 +218,39 @@ std::string count_words(const Comparison& comparison) {
   };
   for (const Verdict verdict : {Verdict::same, Verdict::faster, Verdict::slower})
     add(counts[verdict], to_string(verdict));
-  add(counts[Verdict::unclear], "UNCLEAR (beyond the threshold, not decided; --only unclear)");
+  add(counts[Verdict::unclear], "UNCLEAR (neither a change nor its absence is sure; --only unclear)");
   add(counts[Verdict::host_bound], "HOST-BOUND (only the host's part changed; --only host-bound)");
   add(counts[Verdict::untimed], "without times");
   add(comparison.only_base, "only in base");
   add(comparison.only_new, "only in new");
   return text;
+}
+
+std::vector<std::string> unclear_words(const Comparison& comparison) {
+  constexpr double notable = 0.8;  // of what is found now
+  std::vector<std::string> sentences;
+  for (const Unclear& unclear : comparison.unclear) {
+    const std::string range =
+        unclear.trials == 1
+            ? ""
+            : fmt::format(" (median; from {} to {})", change_text(unclear.least), change_text(unclear.most));
+    const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
+    std::string help;
+    if (comparison.is_duet) {
+      help =
+          fmt::format("`duet --rounds {}` would find {}", 3 * unclear.rounds, change_text(unclear.with_duet));
+    } else {
+      help = fmt::format("`rounds: {}` in the plan of both runs would find {}", 3 * unclear.rounds,
+                         change_text(unclear.with_rounds));
+      if (!comparison.across)
+        help += fmt::format(", a `duet` of two builds {}", change_text(unclear.with_duet));
+      if (unclear.with_samples < notable * unclear.finds)
+        help += fmt::format(", four times the samples {}", change_text(unclear.with_samples));
+    }
+    sentences.push_back(fmt::format("{} on {}: these runs can find that one trial changed by {}{}; {}.",
+                                    trials, unclear.backend, change_text(unclear.finds), range, help));
+  }
+  return sentences;
 }
 
 std::string regression_words(const Comparison& comparison) {

@@ -116,6 +116,14 @@ TEST(Sides, SeveralRunsOnOtherModelsAllCount) {
   EXPECT_EQ(sides_of({run_of({"z", 1, 1, h100}), cards}, false).now.records.size(), 6U);
 }
 
+TEST(Sides, ARunComparedWithItselfIsTheSameAndSaysSo) {
+  io::Results run = run_of({"a", 1, 1, h200, true});
+  const Sides sides = sides_of({run, run}, false);
+  EXPECT_EQ(sides.remarks.size(), 1U);
+  for (const Pair& pair : compare(sides.base, sides.now, {}).pairs)
+    EXPECT_EQ(pair.change.verdict, Verdict::same) << pair.identity.method;
+}
+
 TEST(Sides, OverTimeOnlyTheSameGpuAndCpuModelsAreCompared) {
   const auto on_h200 = run_of({"b", 2, 9, h200, true});
   EXPECT_THROW(sides_of({run_of({"a", 1, 1, h100, true}), on_h200}, true), UsageError) << "CPU trials too";

@@ -140,7 +140,7 @@ TEST(Compare, WhatTheHostPacesIsJudgedByHowFarTheHostDrifted) {
 
 // A wait costs less than times scatter by: it is counted.
 TEST(Compare, OneWaitMoreIsSlowerWhateverTheClockSays) {
-  Record base = example_record("m", 64, {1, 1.01, 1.02});
+  Record base = example_record("m", 64, {1, 1.001, 1.002});
   base.waits = 1;
   base.iterations = 7;
   const auto judged = [&](auto change, const CompareRules& how = {}) {
@@ -203,7 +203,7 @@ TEST(Compare, ADuetFindsOnePercentWhereOnlySomeTrialsOfAMethodMoved) {
     std::vector<Record> records;
     for (std::int64_t n = 1; n <= 11; ++n) {
       for (std::int64_t round = 1; round <= 10; ++round) {
-        const double seconds = (n <= 4 ? 1 : factor) * scattered(bits, 1e-3 * n, 0.0025, 1).front();
+        const double seconds = (n <= 4 ? 1 : factor) * scattered(bits, 1e-3 * n, 0.0015, 1).front();
         Record r = example_record("changed", 64, {seconds, seconds, seconds});
         r.n = r.m = r.k = 64 * n;
         r.round = round;

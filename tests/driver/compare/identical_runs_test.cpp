@@ -63,6 +63,29 @@ TEST(IdenticalRuns, PairsOnOneGpuRaiseNoAlarm) {
   EXPECT_LE(tally.loud_trials, 0) << tally.words;
 }
 
+// "Same" is a statement about the change, not about the estimate.
+TEST(IdenticalRuns, WhatIsTheSameHasAnIntervalWithinTheThreshold) {
+  std::map<Verdict, int> counts;
+  for (const auto& [base, base_run] : measured()) {
+    for (const auto& [now, new_run] : measured()) {
+      if (base.front() != now.front() || base >= now) continue;
+      const Comparison c = compare(base_run, new_run, {});
+      for (const Pair& pair : c.pairs) {
+        ++counts[pair.change.verdict];
+        if (pair.change.verdict != Verdict::same) continue;
+        EXPECT_GE(pair.change.low, 1 / 1.02);
+        EXPECT_LE(pair.change.high, 1.02);
+      }
+      for (const MethodChange& method : c.methods) {
+        if (method.change.verdict != Verdict::same) continue;
+        EXPECT_LE(method.change.high, 1.02) << method.method;
+      }
+    }
+  }
+  for (const auto& [verdict, count] : counts) std::printf("%d %s\n", count, to_string(verdict));
+  EXPECT_GT(counts[Verdict::same], 0);
+}
+
 TEST(IdenticalRuns, AnotherGpuOfTheSameModelRaisesNoAlarm) {
   Tally tally;
   for (const char* a : {"a1", "a2", "a3"}) {
@@ -144,6 +167,33 @@ TEST(DrawnRuns, TheRateOfFalseAlarmsHoldsForAnyNumberOfTrials) {
                 tally.alarms, pairs, tally.loud_trials);
     EXPECT_LE(tally.alarms, pairs / 50) << trials << " trials\n" << tally.words;
   }
+}
+
+// Where a comparison says how small a change it finds, it finds that one, and no smaller one.
+TEST(DrawnRuns, AChangeOfOneTrialIsFoundFromTheSizeThatIsTold) {
+  Drawn drawn(5);
+  const io::Results base = drawn.run(96, "one"), now = drawn.run(96, "two");
+  const Comparison before = compare(base, now, {});
+  int tried = 0;
+  for (std::size_t i = 0; i < before.pairs.size(); i += 7) {
+    const Pair& pair = before.pairs[i];
+    if (pair.is_host_bound() || pair.change.verdict != Verdict::same) continue;
+    const double to_drift = std::exp(before.noise.front().drift) / pair.change.ratio;
+    const auto changed = [&](double share) {
+      io::Results other = now;
+      for (Record& r : other.records) {
+        if (r.method == pair.identity.method && r.n == pair.identity.n &&
+            r.precision == pair.identity.precision)
+          slow_down(r, to_drift * (1 + share));
+      }
+      const Comparison after = compare(base, other, {});
+      return after.pairs[i].change.verdict;
+    };
+    ++tried;
+    EXPECT_EQ(changed(1.15 * pair.change.finds), Verdict::slower) << pair.identity.method;
+    EXPECT_NE(changed(0.85 * pair.change.finds), Verdict::slower) << pair.identity.method;
+  }
+  EXPECT_GT(tried, 3);
 }
 
 TEST(DrawnRuns, ASlowedMethodIsFound) {

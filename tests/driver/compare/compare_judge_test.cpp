@@ -1,0 +1,52 @@
+// SAME and UNCLEAR: what an interval allows to say, and what would help.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/compare/compare.hpp"
+#include "tests/driver/summary/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+TEST(CompareJudge, AnEstimateWithinTheThresholdIsUnclearWhereItsIntervalIsNot) {
+  const auto judged = [](const std::vector<double>& samples, std::int64_t rounds) {
+    io::Results base, now;
+    for (std::int64_t round = 1; round <= rounds; ++round) {
+      for (io::Results* set : {&base, &now}) {
+        Record r = example_record("m", 64, samples);
+        r.round = round;
+        set->records.push_back(r);
+      }
+    }
+    return compare(base, now, {});
+  };
+  const Comparison tight = judged({1, 1.0001, 1.0002}, 1);
+  EXPECT_EQ(tight.pairs.at(0).change.verdict, Verdict::same);
+  EXPECT_TRUE(unclear_words(tight).empty());
+  const Comparison wide = judged({0.9, 1, 1.12}, 1);
+  const Change& change = wide.pairs.at(0).change;
+  EXPECT_EQ(change.ratio, 1);
+  EXPECT_GT(change.high, 1.02);
+  EXPECT_EQ(change.verdict, Verdict::unclear);
+  EXPECT_TRUE(wide.regressions.empty());
+  EXPECT_GE(change.finds, change.high - 1) << "what is decided for all trials at once needs more";
+  ASSERT_EQ(wide.unclear.size(), 1U);
+  const Unclear& unclear = wide.unclear.front();
+  EXPECT_EQ(unclear.trials, 1);
+  EXPECT_EQ(unclear.finds, change.finds);
+  EXPECT_LT(unclear.with_duet, unclear.with_rounds);
+  EXPECT_LT(unclear.with_rounds, unclear.finds);
+  EXPECT_LT(unclear.with_samples, 0.7 * unclear.finds) << "the samples are most of the scatter";
+  ASSERT_EQ(unclear_words(wide).size(), 1U);
+  EXPECT_THAT(unclear_words(wide).front(),
+              ::testing::AllOf(::testing::HasSubstr("rounds: 3"), ::testing::HasSubstr("duet"),
+                               ::testing::HasSubstr("samples"), ::testing::HasSubstr("%")));
+  EXPECT_NEAR(judged({0.9, 1, 1.12}, 3).pairs.at(0).change.finds, unclear.with_rounds,
+              0.3 * unclear.with_rounds);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
