@@ -205,8 +205,9 @@ TEST_P(LuUpdates, AWindowsPanelAndTheRowsBeyond) {
 TEST_P(LuUpdates, AWindowsFillerRowsAreNoPivots) {
   const int rows = 40, cols = 32;
   for (const float value : {INFINITY, -INFINITY, NAN}) {
-    for (const int place : {0, 4 * rows, 7 + 3 * rows, rows - 1 + (cols - 1) * rows}) {
+    for (const int place : {0, rows, 7 + 3 * rows, rows - 1 + (cols - 1) * rows}) {
       std::vector<float> a = random_columns<float>(rows, cols, 1, 6);
+      a[0] = 10;  // row 0 is the first pivot: all rows lose a multiple of what it has in column 1
       a[place] = value;
       DeviceArray<float> a_there(*device, a);
       DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
