@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/matrix/system.hpp"
 #include "tests/kernels/hard_systems.hpp"
@@ -69,7 +70,54 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
   return made;
 }
 
-/// Inputs of the matrix in precision T, with right-hand sides if the problem has some.
+/// Definite matrices whose condition comes near 1 / u.
+template <class T>
+std::vector<HostMatrix<double>> hard_definite_matrices(std::int64_t n) {
+  constexpr bool is_double = sizeof(T) == 8;
+  std::vector<HostMatrix<double>> all;
+  for (const double lambda : {is_double ? 1e-10 : 1e-4, is_double ? 1e-12 : 1e-5}) {
+    for (const double s : {4.0, 10.0}) all.push_back(kernel_matrix(n, s, lambda));
+  }
+  for (const unsigned seed : {1u, 2u}) all.push_back(definite_matrix(n, is_double ? 5e13 : 5e5, seed));
+  return all;
+}
+
+/// LAPACK's Cholesky factor in the lower triangle, its transpose in the upper one.
+inline HostMatrix<double> mirrored_factor(const HostMatrix<double>& a) {
+  Inputs<double> inputs;
+  inputs.shape = {a.rows, a.rows, a.rows, 1, Uplo::lower};
+  inputs.a = a;
+  HostMatrix<double> factor = try_method(Problem::named("potrf"), "lapack", inputs).answer.x;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < j; ++i) factor(i, j) = factor(j, i);
+  }
+  return factor;
+}
+
+/// Rows near both ends of the range by turns.
+template <class T>
+HostMatrix<double> rows_far_apart(std::int64_t n) {
+  const double large = sizeof(T) == 8 ? 1e160 : 1e20;
+  HostMatrix<double> a(n, n);
+  for (std::int64_t i = 0; i < n; ++i) a(i, i) = i % 2 == 0 ? large : -1 / large;
+  for (std::int64_t i = 0; i + 1 < n; i += 2) {
+    a(i, i + 1) = 2 * large;
+    a(i + 1, i) = 1 / large;
+  }
+  return a;
+}
+
+/// A definite matrix whose pivot number `place`, from 0, is subnormal in precision T.
+template <class T>
+HostMatrix<double> subnormal_pivot(std::int64_t n, std::int64_t place) {
+  HostMatrix<double> a = kernel_matrix(n, 4, 1);
+  for (std::int64_t i = 0; i < n; ++i) a(i, place) = a(place, i) = 0;
+  a(place, place) = sizeof(T) == 8 ? 0x1p-1023 : 0x1p-127;
+  return a;
+}
+
+/// Inputs of the matrix, or of one triangle of it, in precision T, with right-hand sides if the problem has
+/// some.
 template <class T>
 Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Uplo::lower,
                     std::int64_t nrhs = 1) {
@@ -78,22 +126,17 @@ Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Up
   inputs.a = HostMatrix<T>(a.rows, a.cols);
   std::transform(a.data.begin(), a.data.end(), inputs.a.data.begin(),
                  [](double value) { return static_cast<T>(value); });
+  for (std::int64_t j = 0; problem->counts_of_a == Counts::triangle && j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      if (uplo == Uplo::lower ? i < j : i > j) inputs.a(i, j) = 0;
+    }
+  }
   if (has_right_hand_sides(problem)) {
     System<T> systems = make_systems(inputs.a, nrhs, 7, 1);
     inputs.x_true = std::move(systems.x_true);
     inputs.b = std::move(systems.b);
   }
   return inputs;
-}
-
-/// Makes A the triangle that its shape names.
-template <class T>
-void clear_other_triangle(Inputs<T>& inputs) {
-  for (std::int64_t j = 0; j < inputs.a.cols; ++j) {
-    for (std::int64_t i = 0; i < inputs.a.rows; ++i) {
-      if (inputs.shape.uplo == Uplo::lower ? i < j : i > j) inputs.a(i, j) = 0;
-    }
-  }
 }
 
 /// A row's ratio and LAPACK's on the same matrix; infinite if the row reports info.

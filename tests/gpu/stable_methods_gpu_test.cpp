@@ -1,0 +1,62 @@
+// The matrices of tests/kernels/stable_methods_test.cpp on a GPU.
+
+#include "tests/gpu/on_gpu.hpp"
+#include "tests/kernels/stable_matrices.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+template <class T>
+class StableOnGpu : public OnGpu {
+ protected:
+  void SetUp() override { require(90); }
+
+  void expect_as_good(const char* name, const char* variant, const HostMatrix<double>& a,
+                      std::int64_t nrhs = 1) {
+    const Problem problem = Problem::named(name);
+    const auto host = cpu(Backend::host);
+    Context on_host(*host);
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      if (uplo == Uplo::upper && !problem->has_axis("uplo")) continue;
+      const Inputs<T> inputs = inputs_of<T>(problem, a, uplo, nrhs);
+      const double ratio = ratio_of(*context, *registry.find(problem, variant), inputs);
+      const double of_lapack = ratio_of(on_host, *registry.find(problem, "lapack"), inputs);
+      EXPECT_LE(ratio, std::max(1.0, 3 * of_lapack)) << name << "/" << variant << ", n " << a.rows << ", "
+                                                     << to_string(uplo) << ", LAPACK's " << of_lapack;
+    }
+  }
+};
+using Both = testing::Types<float, double>;
+TYPED_TEST_SUITE(StableOnGpu, Both);
+
+TYPED_TEST(StableOnGpu, DefiniteMatricesAndTriangles) {
+  for (const std::int64_t n : {3, 8, 16, 20, 33, 40, 66}) {
+    for (const HostMatrix<double>& a : hard_definite_matrices<TypeParam>(n)) {
+      this->expect_as_good("potrf", "batched", a);
+      this->expect_as_good("posv", "batched", a);
+      this->expect_as_good("posv", "batched", a, 3);
+      this->expect_as_good("poinv", "recursive", a);
+    }
+    for (const double lambda : {1e-10, 1e-12})
+      this->expect_as_good("trtri", "levels", mirrored_factor(kernel_matrix(n, 4, lambda)));
+  }
+}
+TYPED_TEST(StableOnGpu, RowsThatAreFarApart) {
+  for (const std::int64_t n : {2, 16, 17, 33, 64}) {
+    this->expect_as_good("geinv", "batched", rows_far_apart<TypeParam>(n));
+    this->expect_as_good("trtri", "levels", rows_far_apart<TypeParam>(n));
+  }
+}
+TYPED_TEST(StableOnGpu, SubnormalPivots) {
+  for (const std::int64_t n : {1, 9, 70}) {
+    for (const char* problem : {"potrf", "posv", "poinv"})
+      this->expect_as_good(problem, "recursive", subnormal_pivot<TypeParam>(n, n - 1));
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
