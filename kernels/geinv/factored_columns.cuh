@@ -7,11 +7,13 @@
 /// has, of tile i, the rows 8i + 2t and 8i + 2t + 1 of column g. What it finished is what it needs as A. It
 /// keeps that in a place of its own, and no other thread reads it. Tiles on the diagonal are multiplied by
 /// their inverses. That of U may be large: what it leaves is multiplied once more, so that the error is that
-/// of a substitution.
+/// of a substitution. Columns that are not finite come once more by substitution, each row of U divided by a
+/// power of two near its pivot: products may have left the range before they cancelled.
 
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
@@ -100,6 +102,7 @@ class Columns {
         first_square_(first_column / side),
         column_(first_column + static_cast<int>(threadIdx.x) / 32 * tile * S::sets),
         factors_(batch.factors + system * n_ * n_),
+        rows_(batch.rows + system * n_),
         x_(batch.x + system * n_ * n_),
         shared_(simt::dynamic_shared<double>()),
         packed_(n_ % 2 == 0 && reinterpret_cast<std::uintptr_t>(batch.factors) % 16 == 0 &&
@@ -107,7 +110,7 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::sets; ++s) {
       const int column = column_ + tile * s + g();
-      of_column_[s] = column < n_ ? batch.rows[system * n_ + column] : -1;
+      of_column_[s] = column < n_ ? rows_[column] : -1;
     }
   }
 
@@ -127,6 +130,7 @@ class Columns {
       take(now, shared_ + turn * square_size);
       turn = turn == S::ahead ? 0 : turn + 1;
     }
+    if (__any_sync(0xffffffffu, not_finite_ == 0 ? 0 : 1)) substitute_again();
   }
 
  private:
@@ -333,12 +337,14 @@ class Columns {
       for (int earlier = 0; earlier < i; ++earlier) subtract_tile(square, earlier, i, minus);
     }
   }
-  __device__ __forceinline__ void store(int of_tile, int i) const {
+  __device__ __forceinline__ void store(int of_tile, int i) {
     const int row = of_tile * tile + 2 * t();
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::sets; ++s) {
       if (of_column_[s] < 0) continue;
       double* const to = x_ + row + of_column_[s] * n_;
+      GAUSSWEEP_UNROLL
+      for (int q = 0; q < 2; ++q) not_finite_ = std::fma(a_[i][2 * s + q], 0.0, not_finite_);
       if (packed_ && row < n_) {
         lu::store_two(to, a_[i][2 * s], a_[i][2 * s + 1]);
       } else {
@@ -350,12 +356,37 @@ class Columns {
     }
   }
 
+  /// The warp's columns from L and U in memory, a lane a column.
+  __device__ void substitute_again() const {
+    __syncwarp();
+    const int column = column_ + lane();
+    if (lane() >= tile * S::sets || column >= n_) return;
+    double* const x = x_ + rows_[column] * n_;
+    GAUSSWEEP_ROLLED
+    for (int i = 0; i < n_; ++i) {
+      double sum = i == column ? 1.0 : 0.0;
+      GAUSSWEEP_ROLLED
+      for (int k = column; k < i; ++k) sum = std::fma(-factors_[i + k * n_], x[k], sum);
+      x[i] = sum;
+    }
+    GAUSSWEEP_ROLLED
+    for (int i = n_ - 1; i >= 0; --i) {
+      const double pivot = factors_[i + i * n_], scale = small::over_power_of_two(pivot);
+      double sum = x[i] * scale;
+      GAUSSWEEP_ROLLED
+      for (int k = i + 1; k < n_; ++k) sum = std::fma(-(factors_[i + k * n_] * scale), x[k], sum);
+      x[i] = sum / (pivot * scale);
+    }
+  }
+
   int n_, squares_, first_square_;
   int column_;  ///< the warp's first
   const double* factors_;
+  const int* rows_;
   double* x_;
   double* shared_;
   bool packed_;
+  double not_finite_ = 0;   ///< NaN, if the thread has stored something that is not finite
   int of_column_[S::sets];  ///< of X, or -1
   Part a_[tiles];
 };

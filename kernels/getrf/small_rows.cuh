@@ -19,6 +19,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/largest.cuh"
@@ -60,15 +63,29 @@ struct Desk {
   int taken[S::N];            ///< the row that each step took; by `factor` its place
   T sum[2][S::W][S::beside];  ///< of the row in turn in the back substitution
   T pivot[2];
-  T diagonal[S::symmetric ? S::rows : 1];
+  T over_root[S::symmetric ? S::rows : 1];  ///< of the diagonal
 };
 
 /// What an inverse needs beside it.
 template <class T, class S>
 struct UpperDesk {
   alignas(16) T rows[2][S::N];  ///< of the inverse, in turn
-  T columns[S::N][S::rows];     ///< of U
+  T columns[S::N][S::rows];     ///< of U, rows over powers of two
 };
+
+/// Returns 2^-e for a value from 2^e to 2^(e + 1); of subnormal values and 0 the largest power of two.
+template <class T>
+__device__ __forceinline__ T over_power_of_two(T value) {
+  using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  constexpr int digits = std::numeric_limits<T>::digits - 1;
+  constexpr Bits most = (Bits(1) << (8 * sizeof(T) - 1 - digits)) - 2;  // that of the largest power of two
+  Bits bits;
+  memcpy(&bits, &value, sizeof bits);
+  const Bits exponent = (bits >> digits) & (most + 1);
+  bits = (exponent < most ? most - exponent : Bits(1)) << digits;
+  memcpy(&value, &bits, sizeof bits);
+  return value;
+}
 
 /// Waits for the threads of the same system.
 template <class S>
@@ -149,9 +166,12 @@ class Rows {
   }
   /// The triangle of the Cholesky factor that lies in the row. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
+    T root = 0;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::columns; ++c) {
-      if (c * S::W + part_ == row_) desk_.diagonal[row_] = std::sqrt(a_[S::place_of(c)]);
+      if (c * S::W + part_ != row_) continue;
+      root = std::sqrt(a_[S::place_of(c)]);
+      desk_.over_root[row_] = T(1) / root;
     }
     wait_for_group<S>();
     if (to.a == nullptr || row_ >= to.n) return;
@@ -159,23 +179,24 @@ class Rows {
     for (int c = 0; c < S::columns; ++c) {
       const int j = c * S::W + part_;
       const T own = a_[S::place_of(c)];
-      if (j == row_) to.a[row_ + j * to.ld] = desk_.diagonal[j];
-      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = own * desk_.diagonal[j];
-      if (uplo == Uplo::upper && j > row_ && j < to.n) to.a[row_ + j * to.ld] = own / desk_.diagonal[row_];
+      if (j == row_) to.a[row_ + j * to.ld] = root;
+      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = own * desk_.over_root[j];
+      if (uplo == Uplo::upper && j > row_ && j < to.n) to.a[row_ + j * to.ld] = own * desk_.over_root[row_];
     }
   }
 
   /// A^-1 in the place of A, n x n. L^-1 takes the place of the columns that are finished, and U goes to the
-  /// desk; then U is substituted. Returns LAPACK's info, from 1.
+  /// desk; then U is substituted. Rows of U are divided by a power of two near their pivot, so that no
+  /// product leaves the range before it cancels. Returns LAPACK's info, from 1.
   __device__ int invert(UpperDesk<T, S>& upper, int n) {
     static_assert(S::W == 1, "a thread has a row");
     int info = 0;
     T pivot = 1;
     GAUSSWEEP_ROLLED
     for (int k = 0; k < S::N; ++k) take_inverse_step(k, upper, pivot, info);
-    // Of a tiny pivot the inverse would not be finite.
-    const T tiny = sizeof(T) == 8 ? T(0x1p-960) : T(0x1p-90);
-    const T scale = std::fabs(pivot) < tiny ? 1 / tiny : T(1), inverse = T(1) / (pivot * scale);
+    const T scale = over_power_of_two(pivot), inverse = T(1) / (pivot * scale);
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < S::N; ++c) a_[c] *= scale;
     wait_for_group<S>();
     GAUSSWEEP_ROLLED
     for (int k = n - 1; k >= 0; --k) {
@@ -183,7 +204,7 @@ class Rows {
       if (step_ == k) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < S::N; ++c) {
-          a_[c] = a_[c] * scale * inverse;
+          a_[c] *= inverse;
           row[c] = a_[c];
         }
       }
@@ -314,8 +335,8 @@ class Rows {
     if (S::group <= 32) wait_for_group<S>();
   }
 
-  /// Step k of a symmetric system. All rows put their element of column k on the desk. Row k takes D L^T from
-  /// there: its own elements right of the diagonal differ from those by rounding.
+  /// Step k of a symmetric system. All rows put their element of column k on the desk, and keep it: it is L
+  /// D's. Row k takes D L^T from there: its own elements right of the diagonal differ from those by rounding.
   template <int Width>
   __device__ void take_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = S::W == 1 || part_ == owner_part, takes = row_ == k, is_left = row_ > k;
@@ -339,7 +360,7 @@ class Rows {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Width; ++c) a_[c] = c < live && !(owner && c == 0) ? T(0) : a_[c];
     }
-    add_row<Width>(owner, takes ? T(1) : -factor, is_left ? factor : a_[0]);
+    add_row<Width>(owner, takes ? T(1) : -factor, a_[0]);
     if (part_ == 0 && is_left) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, desk_.beside[r], y_[r]);
@@ -374,7 +395,7 @@ class Rows {
       own_pivot = pivot;
     }
     const T factor = takes || was_taken || pivot == T(0) ? T(0) : a_[0] / pivot;
-    if (was_taken) upper.columns[k][row_] = a_[0];
+    if (was_taken) upper.columns[k][row_] = a_[0] * over_power_of_two(own_pivot);
     wait_for_group<S>();
     GAUSSWEEP_UNROLL
     for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, desk_.row[0][c], a_[c]);

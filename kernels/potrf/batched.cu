@@ -1,7 +1,7 @@
 /// potrf/batched: the Cholesky factors of many small matrices in one launch.
 ///
 /// Source: gaussweep. Each matrix is a group of threads' with a row each in registers (getrf/small_rows.cuh):
-/// A = L D L^T from the lower triangle, then columns times the roots of D; and a block's in panels of 32
+/// A = L D L^T from the lower triangle, then columns over the roots of D; and a block's in panels of 32
 /// columns where rows do not fit (getrf/panels.cuh). Error: L L^T = A + E with |E| <= g |L| |L^T|, where g =
 /// (n + 7) u / (1 - (n + 7) u). This is Cholesky's bound with six roundings more in each product (Higham,
 /// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.3). Layout: column-major, matrices
