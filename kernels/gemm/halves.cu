@@ -19,9 +19,8 @@ GAUSSWEEP_DECLARE_FLOAT(gemm_halves)
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 void gemm_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
-  constexpr std::int64_t few = 8;  // terms, which the vendor's product makes no slower
   const Shape& s = op.shape;
-  if (s.k <= few) {
+  if (s.k <= halves::few_terms) {
     context.stage("vendor_product");
     constexpr auto plain = vendor::Op::none;
 #ifdef __CUDACC__

@@ -108,6 +108,7 @@ Method by_halves() {
   method.mixed_precision = true;
   method.parameters = {halves::inner_parameter(halves::product_inner)};
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
+    if (s.k <= halves::few_terms) return std::size_t{0};
     return halves::bytes_of(halves::room_of_product(s, parameters.integer("inner")));
   };
   return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gemm_halves), 70);
