@@ -46,8 +46,7 @@ def _doubted(page, records):
     page.heading("Doubtful, though within the tolerance")
     grouped = (
         rows.assign(
-            too_fast=rows["timing"] == "suspect",
-            parts=rows["componentwise_error"].where(_is_wrong_in_parts(rows)),
+            too_fast=rows["timing"] == "suspect", parts=rows["componentwise_error"].where(_is_wrong_in_parts(rows))
         )
         .groupby(["problem", "method", "matrix_name"])
         .agg(
@@ -69,7 +68,7 @@ def _doubted(page, records):
         ("parts", "componentwise error", number),
         "smallest largest",
     ]
-    page.table("failures-doubted", grouped, columns, limit=60, caption="Too fast for the device, digits lost, or small parts off.")
+    page.table("failures-doubted", grouped, columns, limit=60, caption="Too fast, digits lost, or small parts off.")
 
 
 def _broken(page, records):

@@ -1,0 +1,248 @@
+#include "tests/verdicts/cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/check/check.hpp"
+#include "kernels/matrix/facts.hpp"
+#include "kernels/matrix/shortest.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::verdicts {
+namespace {
+
+/// Of an answer that is none, though LAPACK has one.
+constexpr double everything = 1e300;
+
+double number_of(const std::string& key, const std::string& text) {
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used == 0 || used != text.size()) throw std::invalid_argument(key + ": '" + text + "' is no number");
+  return value;
+}
+
+std::uint64_t whole_of(const std::string& key, const std::string& text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 19)
+    throw std::invalid_argument(key + ": '" + text + "' is no whole number");
+  return std::stoull(text);
+}
+
+const Structure& structure_of(const std::string& name) {
+  std::string names;
+  for (const Structure& one : structures()) {
+    if (one.name == name) return one;
+    names += std::string(names.empty() ? "" : ", ") + one.name;
+  }
+  throw std::invalid_argument("no structure '" + name + "'; allowed: " + names);
+}
+
+Parameters parameters_of(const Case& one, const Method& method) {
+  Parameters parameters = testing_help::defaults(method);
+  for (const auto& [name, text] : one.with) {
+    const auto found = std::find_if(method.parameters.begin(), method.parameters.end(),
+                                    [&n = name](const Parameter& p) { return p.name == n; });
+    if (found == method.parameters.end())
+      throw std::invalid_argument(one.method + " has no parameter '" + name + "'");
+    if (std::holds_alternative<std::string>(found->fallback)) {
+      parameters.set(name, text);
+    } else if (std::holds_alternative<double>(found->fallback)) {
+      parameters.set(name, number_of(name, text));
+    } else {
+      parameters.set(name, static_cast<std::int64_t>(whole_of(name, text)));
+    }
+  }
+  return parameters;
+}
+
+bool is_spd(const Method& method) {
+  return testing_help::needs(method, Need::spd);
+}
+
+template <class T>
+HostMatrix<T> rounded(const HostMatrix<double>& a) {
+  HostMatrix<T> narrow(a.rows, a.cols);
+  for (std::size_t k = 0; k < a.data.size(); ++k) narrow.data[k] = static_cast<T>(a.data[k]);
+  return narrow;
+}
+
+template <class T>
+Inputs<T> inputs_of(const Case& one, const Method& method) {
+  const Structure& structure = structure_of(one.structure);
+  const bool product = method.problem->second == SecondOperand::matrix;
+  Numbers numbers(one.seed, one.numbers);
+  HostMatrix<double> a = structure.make(numbers, one.n);
+  for (const std::uint64_t number : one.mutations) mutate(a, number, is_spd(method));
+  const HostMatrix<double> b = product ? structure.make(numbers, one.n) : HostMatrix<double>();
+  for (const std::string& name : numbers.unused())
+    throw std::invalid_argument("the structure " + one.structure + " has no number '" + name + "'");
+  Inputs<T> inputs;
+  inputs.shape = {one.n, one.n, one.n, one.nrhs, one.uplo};
+  inputs.a = rounded<T>(a);
+  if (product) inputs.b = rounded<T>(b);
+  if (testing_help::needs(method, Need::triangular)) {
+    for (std::int64_t j = 0; j < one.n; ++j) {
+      for (std::int64_t i = 0; i < one.n; ++i) {
+        if (one.uplo == Uplo::lower ? i < j : i > j) inputs.a(i, j) = 0;
+      }
+    }
+  }
+  if (testing_help::has_right_hand_sides(method.problem)) {
+    System<T> system = make_system(inputs.a, one.nrhs, one.seed + 1, 1);
+    inputs.x_true = std::move(system.x_true);
+    inputs.b = std::move(system.b);
+  }
+  return inputs;
+}
+
+template <class T>
+bool is_finite(const HostMatrix<T>& a) {
+  return std::all_of(a.data.begin(), a.data.end(), [](T value) { return std::isfinite(value); });
+}
+
+/// Returns true if a pivot may be 0 or negative by rounding alone, whoever eliminates: if the matrix with
+/// scaled rows and columns is singular to working precision.
+template <class T>
+bool is_singular(const HostMatrix<T>& a) {
+  HostMatrix<double> scaled(a.rows, a.cols);
+  const auto divided = [&](bool rows) {
+    for (std::int64_t line = 0; line < a.rows; ++line) {
+      const auto at = [&](std::int64_t k) -> double& { return rows ? scaled(line, k) : scaled(k, line); };
+      double largest = 0;
+      for (std::int64_t k = 0; k < a.rows; ++k) largest = std::max(largest, std::fabs(at(k)));
+      for (std::int64_t k = 0; largest > 0 && k < a.rows; ++k) at(k) /= largest;
+    }
+  };
+  std::copy(a.data.begin(), a.data.end(), scaled.data.begin());
+  divided(true);
+  divided(false);
+  const MatrixFacts facts = facts_of(scaled);
+  const double condition = conditioning_of(std::move(scaled), facts).condition;
+  return !(condition <= 0.1 / static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+/// The ratio, or `everything` and why.
+template <class T>
+double ratio_of(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, std::string* words) {
+  const bool unfinished = answer.info != 0 && method.problem->zero_pivot == ZeroPivot::unfinished;
+  const Findings found = check(method, inputs, answer);
+  *words = unfinished ? "info " + std::to_string(answer.info) : found.flaw;
+  return unfinished || !std::isfinite(found.ratio) ? everything : std::min(found.ratio, everything);
+}
+
+}  // namespace
+
+std::string line_of(const Case& one) {
+  std::string text = one.method + (one.single ? " float" : " double") + " n=" + std::to_string(one.n);
+  if (one.nrhs != 1) text += " nrhs=" + std::to_string(one.nrhs);
+  if (one.uplo == Uplo::upper) text += " uplo=upper";
+  text += " structure=" + one.structure;
+  for (const auto& [name, value] : one.numbers) text += " " + name + "=" + shortest(value);
+  text += " seed=" + std::to_string(one.seed);
+  for (std::size_t k = 0; k < one.mutations.size(); ++k)
+    text += (k == 0 ? " mutate=" : ",") + std::to_string(one.mutations[k]);
+  for (const auto& [name, value] : one.with) text += " with." + name + "=" + value;
+  return text;
+}
+
+Case parse_case(const std::string& line) {
+  std::istringstream words(line);
+  Case one;
+  std::string precision, word;
+  words >> one.method >> precision;
+  if (precision != "float" && precision != "double")
+    throw std::invalid_argument("'" + precision + "' is no precision; allowed: float, double");
+  one.single = precision == "float";
+  while (words >> word) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos)
+      throw std::invalid_argument("'" + word + "' is no number of a case; allowed: name=value");
+    const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+    if (key == "n" || key == "nrhs") {
+      (key == "n" ? one.n : one.nrhs) = static_cast<std::int64_t>(whole_of(key, value));
+    } else if (key == "seed") {
+      one.seed = whole_of(key, value);
+    } else if (key == "uplo") {
+      const auto uplo = from_string<Uplo>(value);
+      if (!uplo) throw std::invalid_argument("uplo: '" + value + "'; allowed: lower, upper");
+      one.uplo = *uplo;
+    } else if (key == "structure") {
+      one.structure = value;
+    } else if (key == "mutate") {
+      std::istringstream numbers(value);
+      for (std::string number; std::getline(numbers, number, ',');)
+        one.mutations.push_back(whole_of(key, number));
+    } else if (key.rfind("with.", 0) == 0) {
+      one.with[key.substr(5)] = value;
+    } else {
+      one.numbers[key] = number_of(key, value);
+    }
+  }
+  structure_of(one.structure);
+  if (one.n < 1 || one.nrhs < 1) throw std::invalid_argument("n and nrhs must be at least 1");
+  return one;
+}
+
+Runner::Runner()
+    : host_device_(testing_help::cpu(Backend::host)),
+      emulated_device_(testing_help::cpu(Backend::emulated)),
+      on_host_(*host_device_),
+      emulated_(*emulated_device_) {}
+Runner::~Runner() = default;
+
+template <class T>
+Loss Runner::run_typed(const Case& one, const Method& method) {
+  const Parameters parameters = parameters_of(one, method);
+  Loss loss;
+  const Shape shape{one.n, one.n, one.n, one.nrhs, one.uplo};
+  if (one.nrhs > method.max_nrhs || (method.accepts != nullptr && !method.accepts(shape, parameters))) {
+    loss.words = "the method does not take this shape";
+    return loss;
+  }
+  const Inputs<T> inputs = inputs_of<T>(one, method);
+  if (!is_finite(inputs.a) || !is_finite(inputs.b)) {
+    loss.words = "the matrix overflows";
+    return loss;
+  }
+  const Method& lapack = *registry_.reference(method.problem, Backend::host);
+  loss.of_lapack = ratio_of(
+      lapack, inputs, testing_help::run_method(on_host_, lapack, inputs, testing_help::defaults(lapack)),
+      &loss.words);
+  if (loss.of_lapack > default_tolerance(method.problem)) {
+    loss.words = "LAPACK fails as well: " + loss.words;
+    return loss;
+  }
+  Context& context = method.runs_on(Backend::host) ? on_host_ : emulated_;
+  loss.ratio =
+      ratio_of(method, inputs, testing_help::run_method(context, method, inputs, parameters), &loss.words);
+  if (loss.ratio >= everything && loss.words.rfind("info ", 0) == 0 && is_singular(inputs.a)) {
+    loss.words = "the matrix is singular to working precision: " + loss.words;
+    return loss;
+  }
+  loss.score = loss.ratio / std::max(1.0, 3 * loss.of_lapack);
+  return loss;
+}
+
+Loss Runner::run(const Case& one) {
+  const std::size_t slash = one.method.find('/');
+  const auto problem = from_string<Problem>(one.method.substr(0, slash));
+  const Method* const method = problem && slash != std::string::npos
+                                   ? registry_.find(*problem, one.method.substr(slash + 1))
+                                   : nullptr;
+  if (method == nullptr) throw std::invalid_argument("no method '" + one.method + "'");
+  if (!method->runs_on(Backend::host) && !method->runs_on(Backend::emulated))
+    throw std::invalid_argument(one.method + " does not run on the CPU");
+  if (!method->has(one.single ? Precision::float32 : Precision::float64))
+    throw std::invalid_argument(one.method + " is not in " + (one.single ? "float" : "double"));
+  return one.single ? run_typed<float>(one, *method) : run_typed<double>(one, *method);
+}
+
+}  // namespace gaussweep::verdicts

@@ -1,0 +1,55 @@
+#pragma once
+/// A case of the search: a method, sizes, and a matrix that follows from a structure, numbers and mutations.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/registry/method.hpp"
+#include "tests/verdicts/structures.hpp"
+
+namespace gaussweep::verdicts {
+
+struct Case {
+  std::string method;  ///< "potrf/batched"
+  bool single = false;
+  std::int64_t n = 1, nrhs = 1;
+  Uplo uplo = Uplo::lower;
+  std::string structure;
+  std::uint64_t seed = 1;
+  std::map<std::string, double> numbers;    ///< of the structure, in place of drawn ones
+  std::map<std::string, std::string> with;  ///< parameters of the method
+  std::vector<std::uint64_t> mutations;
+};
+
+/// One line: "potrf/batched double n=16 structure=kernel s=4 lambda=1e-10 seed=1 mutate=3,17 with.moduli=19".
+std::string line_of(const Case& one);
+/// @throws std::invalid_argument with what is wrong and what is allowed
+Case parse_case(const std::string& line);
+
+/// What a method lost against LAPACK.
+struct Loss {
+  double ratio = 0, of_lapack = 0;
+  double score = 0;   ///< ratio / max(1, 3 of_lapack); 0 if LAPACK has no answer that passes
+  std::string words;  ///< why there is no ratio; empty if there is one
+};
+
+/// Runs the method on the CPU, and LAPACK's.
+class Runner {
+ public:
+  Runner();
+  ~Runner();
+  /// @throws std::invalid_argument for a method, structure, number or parameter that does not exist
+  Loss run(const Case& one);
+  const Registry& registry() const { return registry_; }
+
+ private:
+  template <class T>
+  Loss run_typed(const Case& one, const Method& method);
+
+  Registry registry_ = builtin_registry();
+  std::unique_ptr<Device> host_device_, emulated_device_;
+  Context on_host_, emulated_;
+};
+
+}  // namespace gaussweep::verdicts

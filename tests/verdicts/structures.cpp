@@ -1,0 +1,300 @@
+#include "tests/verdicts/structures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "kernels/matrix/generate.hpp"
+
+namespace gaussweep::verdicts {
+namespace {
+
+using Dense = HostMatrix<double>;
+using Element = std::function<double(std::int64_t i, std::int64_t j)>;
+
+Dense filled(std::int64_t n, const Element& element) {
+  Dense a(n, n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) a(i, j) = element(i, j);
+  }
+  return a;
+}
+
+double share(std::int64_t i, std::int64_t n) {
+  return n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0;
+}
+
+Dense noise(Numbers& numbers, std::int64_t n) {
+  return filled(n, [&](auto, auto) { return numbers.random.between(-1, 1); });
+}
+
+/// A A^T, its upper triangle mirrored.
+Dense square_of(const Dense& a, double lambda) {
+  Dense product(a.rows, a.rows);
+  for (std::int64_t j = 0; j < a.rows; ++j) {
+    for (std::int64_t i = j; i < a.rows; ++i) {
+      double sum = i == j ? lambda : 0;
+      for (std::int64_t k = 0; k < a.cols; ++k) sum += a(i, k) * a(j, k);
+      product(i, j) = product(j, i) = sum;
+    }
+  }
+  return product;
+}
+
+/// Rows and columns divided by powers of ten; `symmetric`: both by the same.
+void scale(Numbers& numbers, Dense& a, double decades, bool symmetric, bool sorted) {
+  const std::int64_t n = a.rows;
+  std::vector<double> rows, cols;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double of_row = sorted ? share(i, n) : numbers.random.unit(), of_col = numbers.random.unit();
+    rows.push_back(std::pow(10.0, -decades * of_row));
+    cols.push_back(symmetric ? rows.back() : std::pow(10.0, -decades * of_col));
+  }
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      a(i, j) *= rows[static_cast<std::size_t>(i)];
+      a(i, j) *= cols[static_cast<std::size_t>(j)];
+    }
+  }
+}
+
+Dense generated(Numbers& numbers, MatrixKind kind, std::int64_t n, double most) {
+  MatrixSpec spec;
+  spec.kind = kind;
+  spec.rows = spec.cols = n;
+  spec.dominant = false;
+  spec.condition = numbers.power("condition", 0, most);
+  spec.mode = static_cast<int>(numbers.integer("mode", 1, 5));
+  spec.seed = numbers.random.next() >> 12;
+  if (n == 1) spec.condition = 1;
+  return generate<double>(spec, 1);
+}
+
+Dense kernel(Numbers& numbers, std::int64_t n) {
+  MatrixSpec spec;
+  spec.kind = MatrixKind::kernel;
+  spec.rows = spec.cols = n;
+  spec.s = numbers.power("s", -1, 2);
+  spec.lambda = numbers.power("lambda", -14, -1);
+  return generate<double>(spec, 1);
+}
+
+Dense cauchy(Numbers& numbers, std::int64_t n) {
+  const double shift = numbers.power("shift", -3, 1);
+  return filled(n, [=](auto i, auto j) { return 1 / (static_cast<double>(i + j) + shift); });
+}
+
+Dense vandermonde(Numbers& numbers, std::int64_t n) {
+  const double reach = numbers.real("reach", 0.1, 2);
+  return filled(n, [=](auto i, auto j) {
+    return std::pow(reach * static_cast<double>(i + 1) / static_cast<double>(n), static_cast<double>(j));
+  });
+}
+
+Dense kahan(Numbers& numbers, std::int64_t n) {
+  const double c = numbers.real("c", 0.05, 0.95), s = std::sqrt(1 - c * c);
+  return filled(n, [=](auto i, auto j) {
+    return std::pow(s, static_cast<double>(std::min(i, j))) * (i == j ? 1.0 : -c);
+  });
+}
+
+Dense prolate(Numbers& numbers, std::int64_t n) {
+  const double w = numbers.real("w", 0.05, 0.45);
+  return filled(n, [=](auto i, auto j) {
+    const auto k = static_cast<double>(i - j);
+    return k == 0 ? 2 * w : std::sin(2 * M_PI * w * k) / (M_PI * k);
+  });
+}
+
+/// The leading block of order k is singular but for a small part.
+Dense leading_block(Numbers& numbers, std::int64_t n) {
+  Dense a = noise(numbers, n);
+  const double small = numbers.power("small", -20, -2);
+  const std::int64_t k = std::min(n, numbers.integer("k", 1, n));
+  for (std::int64_t j = 0; j < k; ++j) a(k - 1, j) = (k > 1 ? a(0, j) : 0) + small * a(k - 1, j);
+  return a;
+}
+
+Dense arrow(Numbers& numbers, std::int64_t n) {
+  const double decades = numbers.real("decades", 0, 12);
+  Dense a(n, n);
+  double sum = 0;
+  for (std::int64_t i = n - 1; i >= 0; --i) {
+    a(i, i) = std::pow(10.0, -decades * share(i, n));
+    if (i == 0) continue;
+    a(i, 0) = a(0, i) = numbers.random.between(-1, 1) * a(i, i);
+    sum += a(i, 0) * a(i, 0) / a(i, i);
+  }
+  a(0, 0) = sum + numbers.power("rest", -14, 0);
+  return a;
+}
+
+Dense graded(Numbers& numbers, std::int64_t n) {
+  Dense a = noise(numbers, n);
+  scale(numbers, a, numbers.real("decades", 0, 60), false, true);
+  return a;
+}
+
+Dense scaled(Numbers& numbers, std::int64_t n) {
+  Dense a = noise(numbers, n);
+  scale(numbers, a, numbers.real("decades", 0, 60), false, false);
+  return a;
+}
+
+/// Rows of alternating size: the products of two lie in the range, those of intermediate results do not.
+Dense alternating(Numbers& numbers, std::int64_t n) {
+  const double decades = numbers.real("decades", 0, 290);
+  return filled(n, [&](auto i, auto) {
+    return numbers.random.between(0.5, 2) * std::pow(10.0, i % 2 == 0 ? decades : -decades);
+  });
+}
+
+Dense permuted(Numbers& numbers, std::int64_t n) {
+  const Dense a = graded(numbers, n);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  for (std::int64_t i = n - 1; i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)],
+              order[static_cast<std::size_t>(numbers.random.integer(0, i))]);
+  return filled(n, [&](auto i, auto j) { return a(order[static_cast<std::size_t>(i)], j); });
+}
+
+Dense low_rank(Numbers& numbers, std::int64_t n) {
+  const double small = numbers.power("small", -18, -1);
+  const std::int64_t rank = std::min(n, numbers.integer("rank", 1, n));
+  Dense left = noise(numbers, n);
+  for (std::int64_t j = rank; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) left(i, j) = 0;
+  }
+  return square_of(left, small);
+}
+
+Dense definite_graded(Numbers& numbers, std::int64_t n) {
+  Dense a = generated(numbers, MatrixKind::spd, n, 14);
+  scale(numbers, a, numbers.real("decades", 0, 40), true, numbers.random.chance(0.5));
+  return a;
+}
+
+/// Definite, at the end of the range: pivots become subnormal.
+Dense tiny(Numbers& numbers, std::int64_t n) {
+  Dense a = generated(numbers, MatrixKind::spd, n, 6);
+  const double unit = std::pow(2.0, -static_cast<double>(numbers.integer("exponent", 100, 1074)));
+  for (double& value : a.data) value *= unit;
+  return a;
+}
+
+/// 0, 1 and powers of two: nothing is rounded, and everything may be lost.
+Dense powers(Numbers& numbers, std::int64_t n) {
+  const std::int64_t most = numbers.integer("most", 1, 60);
+  return filled(n, [&](auto, auto) {
+    const double unit = numbers.random.unit();
+    if (unit < 0.5) return unit < 0.2 ? 0.0 : 1.0;
+    return std::pow(2.0, -static_cast<double>(numbers.random.integer(0, most)));
+  });
+}
+
+/// 1 + a 2^-11 - b 2^-23: halves of a float at their worst.
+Dense halves(Numbers& numbers, std::int64_t n) {
+  const std::int64_t high = numbers.integer("high", 0, 3), low = numbers.integer("low", -8, 8);
+  return filled(n, [=](auto, auto) {
+    return 1 + static_cast<double>(high) * 0x1p-11 + static_cast<double>(low) * 0x1p-23;
+  });
+}
+
+/// As `halves`, each element for itself.
+Dense mixed_halves(Numbers& numbers, std::int64_t n) {
+  return filled(n, [&](auto, auto) {
+    return 1 + static_cast<double>(numbers.random.integer(0, 3)) * 0x1p-11 +
+           static_cast<double>(numbers.random.integer(-8, 8)) * 0x1p-23;
+  });
+}
+
+}  // namespace
+
+double Numbers::power(const std::string& name, double low, double high) {
+  return taken(name, std::pow(10.0, random.between(low, high)));
+}
+
+double Numbers::taken(const std::string& name, double drawn) {
+  const auto found = given_.find(name);
+  return used_[name] = found == given_.end() ? drawn : found->second;
+}
+
+std::vector<std::string> Numbers::unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : given_) {
+    if (used_.count(name) == 0) names.push_back(name);
+  }
+  return names;
+}
+
+const std::vector<Structure>& structures() {
+  static const std::vector<Structure> all = {
+      {"kernel", true, kernel},
+      {"spd", true,
+       [](Numbers& numbers, std::int64_t n) { return generated(numbers, MatrixKind::spd, n, 14); }},
+      {"definite_graded", true, definite_graded},
+      {"tiny", true, tiny},
+      {"prolate", true, prolate},
+      {"low_rank", true, low_rank},
+      {"arrow", true, arrow},
+      {"cauchy", true, cauchy},
+      {"cauchy_product", true,
+       [](Numbers& numbers, std::int64_t n) {
+         return square_of(cauchy(numbers, n), numbers.power("lambda", -14, -2));
+       }},
+      {"vandermonde_product", true,
+       [](Numbers& numbers, std::int64_t n) {
+         return square_of(vandermonde(numbers, n), numbers.power("lambda", -14, -2));
+       }},
+      {"leading_block_product", true,
+       [](Numbers& numbers, std::int64_t n) {
+         return square_of(leading_block(numbers, n), numbers.power("lambda", -14, -2));
+       }},
+      {"uniform", false, noise},
+      {"condition", false,
+       [](Numbers& numbers, std::int64_t n) { return generated(numbers, MatrixKind::condition, n, 15); }},
+      {"vandermonde", false, vandermonde},
+      {"kahan", false, kahan},
+      {"leading_block", false, leading_block},
+      {"graded", false, graded},
+      {"scaled", false, scaled},
+      {"alternating", false, alternating},
+      {"permuted", false, permuted},
+      {"powers", false, powers},
+      {"halves", false, halves},
+      {"mixed_halves", false, mixed_halves},
+  };
+  return all;
+}
+
+void mutate(HostMatrix<double>& a, std::uint64_t number, bool symmetric) {
+  Random random(number, 1);
+  const std::int64_t n = a.rows, i = random.integer(0, n - 1), j = random.integer(0, a.cols - 1);
+  const auto change = [&](std::int64_t row, std::int64_t col, double value) {
+    a(row, col) = value;
+    if (symmetric) a(col, row) = value;
+  };
+  const double size = std::pow(2.0, -random.between(0, 60));
+  switch (random.integer(0, 5)) {
+    case 0:
+      return change(i, j, a(i, j) * (1 + random.between(-1, 1) * size));
+    case 1:
+      return change(i, j, random.between(-1, 1) * size);
+    case 2:
+      return change(i, j, i == j && symmetric ? a(i, j) : 0);
+    case 3:
+      return change(i, j, a(random.integer(0, n - 1), j));
+    case 4: {
+      const double factor = std::pow(2.0, static_cast<double>(random.integer(-40, 40)));
+      for (std::int64_t k = 0; k < a.cols; ++k) a(i, k) *= factor;
+      for (std::int64_t k = 0; symmetric && k < n; ++k) a(k, i) *= factor;
+      return;
+    }
+    default:
+      return change(i, i, a(i, i) * (1 + random.between(-1, 1) * size));
+  }
+}
+
+}  // namespace gaussweep::verdicts
