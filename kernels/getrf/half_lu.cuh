@@ -28,6 +28,8 @@ class HalfUpdates {
     ++made_;
     return true;
   }
+  /// The inner size from which products are by halves whatever is faster; 0: there is none.
+  std::int64_t least_inner() const { return least_inner_; }
   /// How many products were made by halves.
   int made() const { return made_; }
 

@@ -69,6 +69,12 @@ class RecursiveLu {
   /// The same with Products.
   void factor(Products& products) {
     products_ = &products;
+    if constexpr (!preconditions) {
+      // Within a block there are no products: wider blocks would hide those that were asked for.
+      const std::int64_t least = products.least_inner();
+      if (least > 0) most_in_block_ = static_cast<int>(std::min<std::int64_t>(least, most_rows));
+      whole_ = n_ - beyond_blocks(n_);
+    }
     factor();
   }
   /// The same where they precondition: pivots from a window of rows. It is asked now and then, after some
@@ -108,7 +114,7 @@ class RecursiveLu {
   int block_columns(int row) const {
     const int rows = n_ - row;
     const int panels = preconditions || rows > 2 * cluster_rows ? 8 : rows > cluster_rows / 2 ? 16 : 32;
-    return std::max(64, panels * panel_columns(row));
+    return std::max(64, std::min(most_in_block_, panels * panel_columns(row)));
   }
 
   /// Columns at the end that belong to the last block. As a part of their own they would take as many
@@ -279,7 +285,8 @@ class RecursiveLu {
   T* a_;  // the given matrix, or its copy
   std::int64_t lda_;
   int n_;
-  int whole_;  // columns but for those beyond the last block
+  int most_in_block_ = most_rows;  ///< columns, but 64 at least; block_columns needs it, whole_ that
+  int whole_;                      // columns but for those beyond the last block
   int* pivots_;
   int* info_;
   Exchanges exchanges_{};

@@ -30,6 +30,8 @@ class ResidueUpdates {
     made_ += moduli != 0;
     return moduli != 0;
   }
+  /// The inner size from which products are by residues whatever is faster; 0: there is none.
+  std::int64_t least_inner() const { return least_inner_; }
   /// How many products were made by residues.
   int made() const { return made_; }
 

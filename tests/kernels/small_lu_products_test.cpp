@@ -1,0 +1,43 @@
+// LU products by halves and by residues at orders that emulation reaches: `least_inner` asks for them.
+
+#include <gtest/gtest.h>
+
+#include "kernels/check/check.hpp"
+#include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/try_method.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+template <class T>
+void expect_products(const char* problem, const char* variant, std::int64_t n, int least) {
+  const Shape shape{n, n, n, 1, Uplo::lower};
+  const auto inputs = make_inputs<T>(Problem::named(problem), shape, MatrixKind::uniform);
+  const auto tried =
+      try_method(Problem::named(problem), variant, inputs, {{"least_inner", std::int64_t{1}}}, 5);
+  const std::string id = std::string(problem) + "/" + variant;
+  EXPECT_GE(tried.report.iterations, least) << id << " " << n;
+  EXPECT_LT(check(row_of(builtin_registry(), id), inputs, tried.answer).ratio, 1) << id << " " << n;
+}
+
+TEST(SmallLuProducts, AreMadeFromOrder65On) {
+  for (const std::int64_t n : {80, 200}) {
+    const int least = n > 128 ? 2 : 1;
+    expect_products<float>("getrf", "halves", n, least);
+    expect_products<float>("getrf", "residues", n, least);
+    expect_products<double>("getrf", "residues", n, least);
+    expect_products<double>("gesv", "residues", n, least);
+    expect_products<float>("gesv", "halves", n, least);
+  }
+}
+
+// The order at which the panels' permutations and those of the recursion meet, and one beyond a block.
+TEST(SmallLuProducts, LeaveTheFactorsRight) {
+  for (const std::int64_t n : {64, 65, 72, 73, 127, 129, 193, 257})
+    expect_products<double>("getrf", "residues", n, 0);
+}
+
+}  // namespace
+}  // namespace gaussweep
