@@ -1,13 +1,12 @@
 #include "driver/plan/exclude.hpp"
 
-#include <map>
-
 #include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
 bool number_of(const std::string& text, double& out) {
+  if (text.find_first_of("0123456789") == std::string::npos) return false;  // throwing for words is slow
   const io::Scalar scalar{text, {}};
   try {
     out = io::parse_real(scalar, -1e300, 1e300, "");
@@ -35,6 +34,17 @@ bool condition_holds(const std::string& condition, const std::string& value) {
   }
   if (number_of(value, a) && number_of(condition, b)) return a == b;
   return fnmatch(condition.c_str(), value.c_str(), 0) == 0;
+}
+
+/// True for a value, false for a comparison or a glob.
+bool is_exact(const std::string& condition) {
+  return condition.find_first_of("<>*?[\\") == std::string::npos;
+}
+
+/// A text that two values share exactly if `condition_holds` for them.
+std::string canonical(const std::string& value) {
+  double number = 0;
+  return number_of(value, number) ? fmt::format("{:a}", number + 0.0) : value;  // + 0.0: -0 is 0
 }
 
 std::string value_text(const ParameterValue& value) {
@@ -90,14 +100,14 @@ void check_number(const std::string& name, const io::Scalar& condition) {
                           name, text));
 }
 
-void check_condition(const std::string& name, const io::Scalar& condition, Problem problem,
-                     const std::vector<const Method*>& methods, const Registry& registry) {
+/// @param words those that the condition may name; empty for numbers
+void check_condition(const std::string& name, const io::Scalar& condition,
+                     const std::vector<std::string>& words, Problem problem, const Registry& registry) {
   if (name == "method") {
     if (!means_any(condition.text, problem, registry))
       fail_no_method(condition.location, "exclude: ", condition.text, problem, registry);
     return;
   }
-  const std::vector<std::string> words = words_of(name, methods);
   if (words.empty()) {
     check_number(name, condition);
     return;
@@ -122,6 +132,9 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
     for (const Parameter& parameter : method->parameters) known.insert(parameter.name);
   }
   const std::vector<std::string> names(known.begin(), known.end());
+  std::map<std::string, std::vector<std::string>> words;
+  for (const std::string& name : names) words[name] = words_of(name, methods);
+  std::set<std::pair<std::string, std::string>> seen;
   for (const io::Exclude& exclude : entry.excludes) {
     for (const auto& [name, values] : exclude.conditions) {
       if (known.count(name) == 0) {
@@ -129,25 +142,80 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
                     fmt::format("exclude knows no '{}'; {}allowed: {}", name, io::nearest_hint(name, names),
                                 joined(names)));
       }
-      for (const io::Scalar& condition : values) check_condition(name, condition, problem, methods, registry);
+      for (const io::Scalar& condition : values) {
+        if (seen.emplace(name, condition.text).second)
+          check_condition(name, condition, words[name], problem, registry);
+      }
     }
   }
 }
 
-bool is_excluded(const io::Entry& entry, const Trial& trial, const Method& method) {
-  if (entry.excludes.empty()) return false;
+Exclusions::Exclusions(const io::Entry& entry) {
+  std::map<std::string, std::map<std::string, std::size_t>> uses;  // name, value -> how many mappings have it
+  for (const io::Exclude& exclude : entry.excludes) {
+    std::vector<Condition> conditions;
+    for (const auto& [name, texts] : exclude.conditions) {
+      Condition condition{name, {}, {}};
+      for (const io::Scalar& text : texts) {
+        if (name == "method" || !is_exact(text.text)) {
+          condition.patterns.push_back(text.text);
+        } else {
+          condition.values.insert(canonical(text.text));
+        }
+      }
+      for (const std::string& value : condition.values) ++uses[name][value];
+      conditions.push_back(std::move(condition));
+    }
+    all_.push_back(std::move(conditions));
+  }
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    // A trial with a value of the condition tries all mappings that have this value: the rarest is best.
+    const Condition* best = nullptr;
+    std::size_t least = 0;
+    for (const Condition& condition : all_[i]) {
+      if (!condition.patterns.empty()) continue;
+      std::size_t sharing = 0;
+      for (const std::string& value : condition.values) sharing += uses[condition.name][value];
+      if (best != nullptr && sharing >= least) continue;
+      best = &condition;
+      least = sharing;
+    }
+    if (best != nullptr) {
+      for (const std::string& value : best->values) by_value_[best->name][value].push_back(i);
+    } else {
+      unindexed_.push_back(i);
+    }
+    if (unindexed_.size() > most_unindexed) {
+      io::fail_at(entry.excludes[i].location,
+                  fmt::format("exclude has more than {} mappings of comparisons, patterns and methods alone; "
+                              "put several methods into one list, or name a value in each mapping",
+                              most_unindexed));
+    }
+  }
+}
+
+bool Exclusions::leave_out(const Trial& trial, const Method& method) const {
+  if (all_.empty()) return false;
   const std::map<std::string, std::string> facts = facts_of(trial);
-  const auto holds = [&](const std::string& name, const std::vector<io::Scalar>& conditions) {
-    return std::any_of(conditions.begin(), conditions.end(), [&](const io::Scalar& condition) {
-      if (name == "method") return matches(condition.text, method);
-      const auto fact = facts.find(name);
-      return fact != facts.end() && condition_holds(condition.text, fact->second);
-    });
+  const auto holds = [&](const Condition& condition) {
+    const auto any_of = [&](const auto& is_met) {
+      return std::any_of(condition.patterns.begin(), condition.patterns.end(), is_met);
+    };
+    if (condition.name == "method")
+      return any_of([&](const std::string& pattern) { return matches(pattern, method); });
+    const auto fact = facts.find(condition.name);
+    if (fact == facts.end()) return false;
+    if (!condition.values.empty() && condition.values.count(canonical(fact->second)) > 0) return true;
+    return any_of([&](const std::string& pattern) { return condition_holds(pattern, fact->second); });
   };
-  return std::any_of(entry.excludes.begin(), entry.excludes.end(), [&](const io::Exclude& exclude) {
-    return std::all_of(exclude.conditions.begin(), exclude.conditions.end(),
-                       [&](const auto& condition) { return holds(condition.first, condition.second); });
-  });
+  const auto is_met = [&](std::size_t i) { return std::all_of(all_[i].begin(), all_[i].end(), holds); };
+  for (const auto& [name, mappings] : by_value_) {
+    const auto fact = facts.find(name);
+    const auto found = fact == facts.end() ? mappings.end() : mappings.find(canonical(fact->second));
+    if (found != mappings.end() && std::any_of(found->second.begin(), found->second.end(), is_met))
+      return true;
+  }
+  return std::any_of(unindexed_.begin(), unindexed_.end(), is_met);
 }
 
 }  // namespace gaussweep::driver

@@ -22,7 +22,9 @@ constexpr std::size_t most_trials = 1'000'000;
 
 std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry) {
   std::vector<const Method*> selected;
+  std::set<std::string> seen;
   for (const Scalar& pattern : entry.methods) {
+    if (!seen.insert(pattern.text).second) continue;
     bool any = false;
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !matches(pattern.text, method)) continue;
@@ -112,16 +114,12 @@ void check_axes(const io::Entry& entry, Problem problem, const std::vector<const
   }
 }
 
-/// Warns where the matrix's kind lacks what a method needs and the plan does not expect that it fails.
-void warn_of_needs(const io::Entry& entry, const io::MatrixBlock& block, const Method& method,
+/// Warns if the matrix's kind lacks what a method needs. The caller skips methods whose failure is expected.
+void warn_of_needs(const io::MatrixBlock& block, const Method& method,
                    const std::function<void(const std::string&)>& say) {
   const auto found = block.values.find("kind");
   const auto kind = found == block.values.end() ? std::nullopt : from_string<MatrixKind>(found->second.text);
   if (!kind) return;
-  const bool is_expected =
-      std::any_of(entry.expect.begin(), entry.expect.end(),
-                  [&](const auto& expectation) { return matches(expectation.first, method); });
-  if (is_expected) return;
   for (const Need need : method.needs) {
     if (!lacks(*kind, method.problem, need)) continue;
     say(fmt::format("{} needs {}, which a matrix of kind {} is not: it may fail (expect can allow it)",
@@ -181,12 +179,17 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
               fmt::format("matrix_b is for {} only, not for {}", problems_with("k"), problem->name));
     }
     check_axes(entry, problem, methods, ignored);
+    const Exclusions exclusions(entry);
+    std::vector<std::vector<std::string>> expected;  // of each method
+    for (const Method* method : methods) expected.push_back(expected_statuses(entry, *method));
     for (const io::MatrixBlock& block : entry.matrices) {
       const RequestedMatrices matrices = request_matrices(entry, block, lookup);
-      for (const Method* method : methods) {
+      for (std::size_t i = 0; i < methods.size(); ++i) {
+        const Method* method = methods[i];
         const std::optional<Backend> backend = resolve_backend(*method, requested);
-        if (backend) warn_of_needs(entry, block, *method, say_once);
-        const TrialMaker maker{entry, *method, backend, requested, capability, matrices, block.location};
+        if (backend && expected[i].empty()) warn_of_needs(block, *method, say_once);
+        const TrialMaker maker{entry,      *method,  backend,        requested,
+                               capability, matrices, block.location, expected[i]};
         const std::vector<Dimension> dimensions =
             dimensions_of(plan, entry, *method, backend.value_or(requested), requested);
         const std::int64_t rounds = entry.settings.rounds;
@@ -199,7 +202,7 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
         for_each_combination(dimensions, 0, current, [&](const Assignment& chosen) {
           for (std::int64_t round = 1; round <= rounds; ++round) {
             Trial trial = maker.make(chosen, round);
-            if (is_excluded(entry, trial, *method)) return;
+            if (exclusions.leave_out(trial, *method)) return;
             if (trial.energy_seconds > 0 && trial.backend != Backend::cuda && trial.skip_reason.empty())
               say_once(fmt::format("energy is measured on GPUs only: ignored for {} on the backend {}",
                                    method->id(), to_string(trial.backend)));

@@ -12,15 +12,6 @@
 namespace gaussweep::driver {
 namespace {
 
-std::vector<std::string> expected_statuses(const io::Entry& entry, const Method& method) {
-  std::vector<std::string> statuses;
-  for (const auto& [pattern, expectation] : entry.expect) {
-    if (!matches(pattern, method)) continue;
-    for (const io::Scalar& status : expectation.second) statuses.push_back(status.text);
-  }
-  return statuses;
-}
-
 double tolerance_of(const io::Settings& settings, Problem problem) {
   const auto own = settings.tolerances.find(std::string(to_string(problem)));
   if (own != settings.tolerances.end()) return own->second;
@@ -116,6 +107,15 @@ void set_size(MatrixRequest& request, std::int64_t rows, std::int64_t cols, cons
 
 }  // namespace
 
+std::vector<std::string> expected_statuses(const io::Entry& entry, const Method& method) {
+  std::vector<std::string> statuses;
+  for (const auto& [pattern, expectation] : entry.expect) {
+    if (!matches(pattern, method)) continue;
+    for (const io::Scalar& status : expectation.second) statuses.push_back(status.text);
+  }
+  return statuses;
+}
+
 RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock& block,
                                    const FileLookup& lookup) {
   RequestedMatrices matrices;
@@ -153,7 +153,7 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   require_batch(t, chosen);
   finish_request(t.matrix, t.precision, product ? 1 : t.shape.nrhs);
   t.tolerance = tolerance_of(entry.settings, t.problem);
-  t.expect = expected_statuses(entry, method);
+  t.expect = expected;
   t.skip_reason = reason_to_skip(method, t, backend, requested, capability);
   t.key = trial_key(t);
   return t;

@@ -17,6 +17,9 @@ struct RequestedMatrices {
 RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock& block,
                                    const FileLookup& lookup);
 
+/// The statuses that `expect` of the entry allows for the method; empty if it names none.
+std::vector<std::string> expected_statuses(const io::Entry& entry, const Method& method);
+
 /// What the trials of one entry, one method and one matrix have in common.
 struct TrialMaker {
   const io::Entry& entry;
@@ -25,7 +28,8 @@ struct TrialMaker {
   Backend requested;
   int capability;
   const RequestedMatrices& matrices;
-  const io::Location& location;  ///< of the matrix's block
+  const io::Location& location;              ///< of the matrix's block
+  const std::vector<std::string>& expected;  ///< expected_statuses
 
   /// @param round from 1
   /// @throws io::InputError with the location of what is wrong

@@ -121,13 +121,14 @@ class TreeBuilder : public YAML::EventHandler {
     open_.push_back({std::move(node), {}, nullptr});
   }
   void end() {
-    const std::shared_ptr<YamlNode> node = open_.back().node;
+    Frame frame = std::move(open_.back());
     open_.pop_back();
-    if (node->kind == YamlNode::Kind::map) merge(*node);
-    add(node);
+    if (frame.node->kind == YamlNode::Kind::map) merge(*frame.node, frame.keys);
+    add(frame.node);
   }
   /// "<<: *base", "<<: [*base, *other]": their keys, but for those that the mapping or an earlier one gives.
-  static void merge(YamlNode& map) {
+  /// @param keys those of `map`; the merged ones are added
+  static void merge(YamlNode& map, std::set<std::string>& keys) {
     const auto is_merge = [](const auto& entry) { return entry.first.text == "<<"; };
     const auto found = std::find_if(map.entries.begin(), map.entries.end(), is_merge);
     if (found == map.entries.end()) return;
@@ -140,8 +141,7 @@ class TreeBuilder : public YAML::EventHandler {
         fail_at(value->location,
                 "<< is " + kind_words(*base) + "; allowed: a mapping, or a list of mappings");
       for (const auto& entry : base->entries) {
-        const auto is_same = [&](const auto& own) { return own.first.text == entry.first.text; };
-        if (std::none_of(map.entries.begin(), map.entries.end(), is_same)) map.entries.push_back(entry);
+        if (keys.insert(entry.first.text).second) map.entries.push_back(entry);
       }
     }
   }
