@@ -34,9 +34,14 @@ struct SolveWords {
   bool force = false;
 };
 
-template <class T>
-HostMatrix<T> imported(const std::string& file, const std::string& dataset) {
+/// @param require throws if rows and columns do not fit. It sees the header first, before gigabytes are read,
+/// and then the matrix, for the file may have changed.
+template <class T, class Require>
+HostMatrix<T> imported(const std::string& file, const std::string& dataset, const Require& require) {
+  const io::MatrixSize size = io::matrix_size_apart(file, dataset);
+  require(size.rows, size.cols);
   io::Dense<T> dense = rounded<T>(io::import_matrix_apart(file, dataset), file);
+  require(dense.rows, dense.cols);
   HostMatrix<T> matrix;
   matrix.rows = dense.rows;
   matrix.cols = dense.cols;
@@ -61,18 +66,21 @@ void settle_triangle(HostMatrix<T>& matrix, Counts counts, Uplo uplo) {
 template <class T>
 Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
   Inputs<T> inputs;
-  inputs.a = imported<T>(words.file, words.dataset);
-  if (inputs.a.rows != inputs.a.cols)
-    throw UsageError(fmt::format("{}: {} x {}; {} takes square matrices", words.file, inputs.a.rows,
-                                 inputs.a.cols, to_string(problem)));
+  inputs.a = imported<T>(words.file, words.dataset, [&](std::int64_t rows, std::int64_t cols) {
+    if (rows == cols) return;
+    throw UsageError(
+        fmt::format("{}: {} x {}; {} takes square matrices", words.file, rows, cols, to_string(problem)));
+  });
   inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1, parse_option<Uplo>("--uplo", words.uplo)};
   if (!words.right.empty()) {
     // A file of both has A under its usual name, which is not what is asked for here.
     std::error_code unknown;
     const bool is_same = words.right_dataset.empty() && fs::equivalent(words.right, words.file, unknown);
-    inputs.b = imported<T>(words.right, is_same ? "b" : words.right_dataset);
-    if (inputs.b.rows != inputs.a.rows)
-      throw UsageError(fmt::format("--rhs {}: {} rows; A has {}", words.right, inputs.b.rows, inputs.a.rows));
+    const auto require_rows = [&](std::int64_t rows, std::int64_t) {
+      if (rows != inputs.a.rows)
+        throw UsageError(fmt::format("--rhs {}: {} rows; A has {}", words.right, rows, inputs.a.rows));
+    };
+    inputs.b = imported<T>(words.right, is_same ? "b" : words.right_dataset, require_rows);
     inputs.shape.nrhs = inputs.b.cols;
   }
   if (problem->counts_of_a == Counts::triangle)

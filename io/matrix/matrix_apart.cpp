@@ -8,6 +8,7 @@
 
 #include "io/files/apart.hpp"
 #include "io/matrix/matrix_file.hpp"
+#include "io/matrix/matrix_market.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -104,6 +105,12 @@ MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::strin
       put_description, get_description);
   if (sha256 != nullptr) *sha256 = std::move(what.sha256);
   return std::move(what.info);
+}
+
+MatrixSize matrix_size_apart(const std::filesystem::path& path, const std::string& dataset, double patience) {
+  if (!left_to_library(path) && is_matrix_market(path)) return matrix_market_size(path);
+  const MatrixInfo info = matrix_info_apart(path, dataset, nullptr, patience);
+  return {info.rows, info.cols};
 }
 
 Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::string& dataset,

@@ -57,6 +57,10 @@ enum class WriteStep { piece, wait };
 /// leaves nothing behind.
 using BetweenWrites = std::function<void(WriteStep)>;
 
+struct MatrixSize {
+  std::int64_t rows = 0, cols = 0;
+};
+
 /// What `matrix info` says of any readable file.
 struct MatrixInfo {
   std::string format;   ///< "gaussweep", "hdf5", "matlab", "matrix market", "npy"
@@ -86,6 +90,10 @@ Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::
                                   double patience = 60);
 MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::string& dataset = {},
                              std::string* sha256 = nullptr, double patience = 60);
+/// Rows and columns as the file announces them. Reads only the header, so it is fast for any file.
+/// @throws InputError as the functions above
+MatrixSize matrix_size_apart(const std::filesystem::path& path, const std::string& dataset = {},
+                             double patience = 60);
 /// Whether a library (HDF5, libmatio) would read the file: it is neither Matrix Market nor NumPy's.
 /// @throws InputError where there is no such file, or none that could be read
 bool left_to_library(const std::filesystem::path& path);

@@ -315,6 +315,12 @@ Dense<double> read_matrix_market(const std::filesystem::path& path, std::string*
   return matrix;
 }
 
+MatrixSize matrix_market_size(const std::filesystem::path& path) {
+  Lines lines(path);
+  const Header header = read_header(lines);
+  return {header.rows, header.cols};
+}
+
 MatrixInfo matrix_market_info(const std::filesystem::path& path, std::string* sha256) {
   Lines lines(path);
   const Header header = read_header(lines);

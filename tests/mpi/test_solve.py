@@ -62,6 +62,9 @@ class Solve(SweepTest):
         self.solve("alone.h5", "--rhs", "alone.h5", "--force", code=2)
 
     def test_what_has_no_answer_writes_nothing(self):
+        # Who reads on behind the header finds no entry.
+        header = "%%MatrixMarket matrix coordinate real general\n6 99999999 1\n"
+        (self.folder / "wide.mtx").write_text(header + "no entry\n")
         for options, code, said in (
             (["Z.npy"], 1, "x.npy: not written"),
             (["A.npy", "--problem", "potrf"], 1, "x.npy: not written"),
@@ -70,6 +73,8 @@ class Solve(SweepTest):
             (["A.npy", "--rhs", "b.npy", "--problem", "geinv"], 2, "geinv has no right-hand sides"),
             (["A.npy", "--rhs", "Z.npy"], 2, "5 rows; A has 37"),
             (["b.npy"], 2, "takes square matrices"),
+            (["wide.mtx"], 2, "6 x 99999999; geinv takes square matrices"),
+            (["A.npy", "--rhs", "wide.mtx"], 2, "6 rows; A has 37"),
             (["A.npy", "--method", "gesv/lapack"], 2, "is of another problem than geinv"),
             (["A.npy", "--rhs", "b.npy", "--method", "gesv/lapak"], 2, "nearest: gesv/lapack"),
             (["absent.npy"], 2, "there is no such file"),
