@@ -42,6 +42,7 @@ class CompareTwoRuns(harness.SweepTest):
                 * factor[samples["trial"]]
             )
             records["backend"], records["gpu_name"], records["launch_bound"] = "cuda", "Test GPU", 0
+            records["run_id"], records["start_time"] = f"run{seed}", f"2026-01-0{seed}T00:00:00Z"
             file["samples"][:], file["records"][:] = samples, records
             # What was written by hand agrees with no checksum; a file without any is read, and that is said.
             del file["records"].attrs["checksums"]
@@ -64,6 +65,19 @@ class CompareTwoRuns(harness.SweepTest):
             for method in ("gesv/crout", "getrf/lapack"):
                 _, slower = self.compared(base, self.redrawn(results, 2, scatter, method), code=4)
                 self.assertEqual(slower, [method])
+
+    def test_a_merged_file_is_several_runs(self):
+        results = self.sweep(self.plan(PLAN.replace("[1, 2, 3, 4]", "[1]")), "--backend", "host") / "results.h5"
+        base, new = self.redrawn(results, 1, 0.002), self.redrawn(results, 2, 0.002, "gesv/crout")
+        both = self.folder / "both.h5"
+        self.ran(["merge", new, base, "-o", both])
+        for sets in ([both], [both, both], [base, both]):
+            said = json.loads(self.ran(["compare", *sets, "--format", "json"], code=4).stdout)
+            slower = [m["method"] for m in said["methods"] if m["verdict"] == "SLOWER"]
+            self.assertEqual(slower, ["gesv/crout"], sets)
+        trend = json.loads(self.ran(["trend", both, "--format", "json"]).stdout)
+        self.assertEqual(len(trend["nights"]), 2)
+        self.assertIn("one run of each trial", self.ran(["compare", base], code=2).stderr)
 
 
 if __name__ == "__main__":
