@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .loader import TRIAL
+
 REGRESSION = 4  # compare's exit code
 
 
@@ -37,9 +39,14 @@ def _said(*arguments):
 def verdicts(base, new):
     """(key, backend, GPU; None on the CPU) -> what `gaussweep compare BASE… NEW` says of a trial of both: its row in
     JSON, and `worse`: the answer became wrong. @raises Unjudged"""
-    said = _said("compare", *base, new, "--all")
+    said = _compared(base, new)
     worse = {_place(trial) for trial in said["accuracy"] if trial["verdict"] == "WORSE"}
     return {_place(trial): {**trial, "worse": _place(trial) in worse} for trial in said["trials"]}
+
+
+def _compared(base, new):
+    """What `gaussweep compare` says over time. Without a base the runs in `new` are compared. @raises Unjudged"""
+    return _said("compare", *base, new, "--all", "--same-models")
 
 
 def _place(trial):
@@ -47,17 +54,25 @@ def _place(trial):
 
 
 def _again(night):
-    """Files of last runs, and those of all runs before them with trials in common: the base of the mail too."""
-    trials = night.take("key file")
-    trials = trials[trials["key"].isin(night.earlier["key"])]
-    for i, records in trials.groupby("file"):
-        before = night.earlier.loc[night.earlier["key"].isin(records["key"]), "file"].unique()
-        yield night.files[i][0], [night.files[j][0] for j in sorted(before)]
+    """Files of last runs, and other files with runs of the same trials before them: the base of the mail too."""
+    before = night.earlier[[*TRIAL, "file"]]
+    both = night.take([*TRIAL, "file"]).merge(before, on=TRIAL, suffixes=("", "_before"))
+    for i, trials in both.groupby("file"):
+        others = sorted(set(trials["file_before"]) - {i})
+        yield night.files[i][0], [night.files[j][0] for j in others]
 
 
 def regressions_of(night):
     """Those of a night, in compare's words. @raises Unjudged"""
-    return [words for new, base in _again(night) for words in _said("compare", *base, new, "--all")["regressions"]]
+    return [words for new, base in _again(night) for words in _compared(base, new)["regressions"]]
+
+
+def advice_of(night):
+    """What would decide about UNCLEAR trials, in compare's words; nothing where times are not compared."""
+    try:
+        return [words for new, base in _again(night) for words in _compared(base, new)["advice"]]
+    except Unjudged:
+        return []
 
 
 def verdicts_of(night):

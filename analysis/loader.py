@@ -64,6 +64,8 @@ DERIVED = {"problem_title"}  # what older files lack, and nothing is unknown for
 TOLD = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
 m n k nrhs batch status expected seconds_median""".split()  # what further columns are made of
 DETAILS = ("samples", "stages", "iterations")
+# What an earlier run must share to be one of the same trial: the GPU models that the run used on the host are among it.
+TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]
 BYTES_AT_ONCE = 32 << 20
 
 
@@ -430,15 +432,27 @@ def _take_away(night, gone):
         setattr(night, name, frame)
 
 
+def _gpu_models(night):
+    """The GPU model of each record. A trial on the CPU has all models that its run used on the host, else those of all
+    runs there."""
+    records = night.take("run_id host gpu_name")
+    gpus = records["gpu_name"]
+    for place in (["run_id", "host"], ["host"]):
+        named = records[records["gpu_name"] != ""].groupby(place)["gpu_name"].agg(lambda of: ", ".join(sorted(set(of))))
+        models = records[place].merge(named.rename("models"), left_on=place, right_index=True, how="left")["models"]
+        gpus = gpus.where(gpus != "", models.fillna(""))
+    return gpus
+
+
 def _leave_earlier_runs(night):
     """Several runs of one plan are compared, not pooled: of each of its trials on a device the last run counts, and the
     ones before it are kept in `earlier`."""
-    trial = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
-    records = night.take([*trial, "run_id", "start_time"])
+    night.table = _with(night.table, gpus=_gpu_models(night))
+    records = night.take([*TRIAL, "run_id", "start_time"])
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
-    order = records[[*trial, "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
+    order = records[[*TRIAL, "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
     known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
-    later = order[known].groupby(trial, sort=False).cumcount(ascending=False).reindex(records.index).fillna(0)
+    later = order[known].groupby(TRIAL, sort=False).cumcount(ascending=False).reindex(records.index).fillna(0)
     if not (later > 0).any():
         return
     night.earlier = night.take(night.table.columns, later > 0).assign(ago=later[later > 0].astype(int))

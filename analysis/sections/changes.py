@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from ..comparison import Unjudged, regressions_of, trend_of, verdicts_of
+from ..comparison import Unjudged, advice_of, regressions_of, trend_of, verdicts_of
 from ..frames import best, slug
-from ..loader import STATUSES
+from ..loader import STATUSES, TRIAL
 from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
-TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
-CHANGED = [*TRIAL, *"problem method precision config task size device status seconds_median".split()]
+CHANGED = [*TRIAL, *"gpu_name problem method precision config task size device status seconds_median".split()]
 LEAST_RUNS = 3  # from which on there is a trend
 MOST_CHANGES = 3  # on the first screen
 MOST_DRAWN = 12  # plots of trials that changed
@@ -59,6 +58,8 @@ def sentences(night):
     runs = int(night.earlier["ago"].max())
     since = "the last run" if runs == 1 else f"the {runs} earlier runs"
     yield f"Since {since} of the same plan: {_counts(night, rows)}", "changes"
+    for sentence in advice_of(night):
+        yield sentence, "changes"
     try:
         over = trend_of(night)["changes"]
     except Unjudged:  # said already

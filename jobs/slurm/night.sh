@@ -28,7 +28,8 @@ compared='' code=0
 if (($# > 1)); then
   bases=()
   for one in "${@:2}"; do bases+=("$(results_of "$one")"); done
-  compared=$("$gaussweep" compare "${bases[@]}" "$night" --only slower,worse --sort speedup --limit "$most" 2>&1)
+  compared=$("$gaussweep" compare "${bases[@]}" "$night" --same-models --only slower,worse --sort speedup \
+    --limit "$most" 2>&1)
   code=$?
   if ((code != 0 && code != 4)); then compared="Not compared: $compared" code=0; fi
 fi

@@ -107,6 +107,7 @@ class Night:
         stages=(),
         history=(),
         samples=5,
+        scatter=0.02,
         **more,
     ):
         """One record; `seconds` is its median, the rest of the statistics and the samples follow from it."""
@@ -129,7 +130,7 @@ class Night:
         if gpu:
             record.update(self.gpu(gpu), sm_clock_mhz=1500.0, power_w=300.0, temperature_c=50.0)
         if seconds is not None:
-            drawn = np.sort(seconds * (1 + 0.02 * self.random.standard_normal(samples)))
+            drawn = np.sort(seconds * (1 + scatter * self.random.standard_normal(samples)))
             flops = 2 / 3 * n**3 if problem != "gemm" else 2.0 * n**3
             record.update(
                 seconds_min=drawn[0],

@@ -249,7 +249,9 @@ class OneRuleTest(unittest.TestCase):
             same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day + 1}T00:00:00Z", gpu=GPU)
             for method, factor in self.FACTORS.items():
                 status = "failed" if last and method == "wrong" else "pass"
-                night.trial("gesv", method, 512, 4e-3 * (factor if last else 1), status=status, **same)
+                scatter = 1e-4 if method == "same" else 0.02
+                took = 4e-3 * (factor if last else 1)
+                night.trial("gesv", method, 512, took, status=status, scatter=scatter, **same)
             seconds = 4e-3 * (1.06 if last else 1)
             night.trial("gesv", "paced", 512, seconds, queue_seconds=seconds, launch_bound=-1, **same)
             night.trial("gesv", "waits", 512, 4e-3, waits=2 if last else 1, **same)

@@ -1,0 +1,71 @@
+"""Runs are told apart by their ids and by the models that they ran on, in one file or in several."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import fixture
+from pages import report_here
+
+from analysis.loader import load
+from analysis.sections.changes import changes
+
+GPU, OTHER_GPU = fixture.GPUS
+
+
+def run(day, factor=1, gpu=GPU, night=None):
+    """A run of a plan with trials on a GPU and on its CPU; into `night`, as a merge writes it, if there is one."""
+    night = night or fixture.Night("nightly")
+    same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z")
+    for n in (512, 1024, 2048):
+        night.trial("gesv", "cusolver", n, 4e-3 * factor, gpu=gpu, **same)
+        night.trial("gesv", "lapack", n, 4e-2 * factor * factor * factor, **same)
+    return night
+
+
+class OneFileTest(unittest.TestCase):
+    def test_a_merged_file_is_compared_run_with_run(self):
+        words = report_here(run(2, 3.5, night=run(1))).words("overview")
+        self.assertIn("Since the last run of the same plan: 6 trials in both: 6 SLOWER.", words)
+        self.assertNotIn("No regression", words)
+
+    def test_a_merged_file_and_another_are_compared_run_with_run(self):
+        words = report_here(run(3, 3.5, night=run(1)), run(2)).words("overview")
+        self.assertIn("Since the 2 earlier runs of the same plan: 6 trials in both: 6 SLOWER.", words)
+
+    def test_the_uncommitted_changes_of_one_part_are_said(self):
+        for dirty, is_said in (("false, true", True), ("true", True), ("false", False)):
+            night = run(1)
+            night.attributes["dirty"] = dirty
+            words = report_here(night).words("overview")
+            self.assertEqual("changes that are in no commit" in words, is_said, dirty)
+
+
+class ModelsTest(unittest.TestCase):
+    def test_a_run_on_another_gpu_model_is_no_earlier_run(self):
+        self.assertNotIn("of the same plan", report_here(run(1), run(2, 9, OTHER_GPU)).words("overview"))
+        self.assertNotIn("of the same plan", report_here(run(2, 9, OTHER_GPU, run(1))).words("overview"))
+
+    def test_of_several_models_each_is_compared_with_itself(self):
+        first, second = run(1, 1, OTHER_GPU, run(1)), run(2, 3.5)
+        words = report_here(first, second).words("overview")
+        self.assertIn("Since the last run of the same plan", words)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate((first, second))]
+            told = changes(load(files))
+        self.assertEqual({row.change for row in told.itertuples() if row.gpu_name == GPU}, {"SLOWER"})
+
+    def test_another_cpu_model_is_no_earlier_run(self):
+        second = run(2, 9)
+        second.hosts[0]["cpu"] = "Other CPU"
+        self.assertNotIn("of the same plan", report_here(run(1), second).words("overview"))
+
+
+class UnclearTest(unittest.TestCase):
+    def test_the_first_screen_says_what_would_help(self):
+        words = report_here(run(1), run(2)).words("overview")
+        self.assertRegex(words, r"UNCLEAR trials? on host: .*rounds: 3.*duet")
+
+
+if __name__ == "__main__":
+    unittest.main()
