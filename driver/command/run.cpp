@@ -17,6 +17,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/compare/compare.hpp"
+#include "driver/compare/compare_sets.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"
@@ -112,21 +113,24 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   return text;
 }
 
-/// Empty where the two share no trial on one place.
+/// Returns an empty text if the two share no trial on the same GPU and CPU models.
 std::string changes_words(const std::string& program, const std::string& run, const std::string& base,
-                          const io::Results& before, const io::Results& now) {
-  const Comparison comparison = compare(before, now, {});
-  const bool is_here = std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
-                                   [](const Pair& pair) { return pair.is_here(); });
-  if (!is_here) return {};
-  const std::string text =
+                          io::Results before, const io::Results& now) {
+  keep_models_of(now, before);
+  CompareRules rules;
+  rules.same_places = true;
+  const Comparison comparison = compare(before, now, rules);
+  if (comparison.pairs.empty()) return {};
+  std::string text =
       fmt::format("Since {}: {}. {}", printable(base), count_words(comparison), regression_words(comparison));
-  return text + fmt::format("\n  {} compare {} {}", shell_word(program), shell_word(base), shell_word(run));
+  for (const std::string& sentence : unclear_words(comparison)) text += " " + printable(sentence);
+  return text + fmt::format("\n  {} compare {} {} --same-models", shell_word(program), shell_word(base),
+                            shell_word(run));
 }
 
 /// What changed since the newest run of the same plan and shard beside a run directory: `runs/*` of `runs/b`;
-/// of dated nights (`nights/DATE/sweep`) also those of the same name. Empty where there is none. One that
-/// cannot be read is named.
+/// of dated nights (`nights/DATE/sweep`) also those of the same name. Runs on other GPU or CPU models are
+/// passed over. Empty where there is none. One that cannot be read is named.
 std::string since_words(const std::string& program, const std::string& run,
                         const io::JournalContents& journal, const io::Results& now) {
   const io::note::Run mine = last_start(journal);
@@ -135,9 +139,9 @@ std::string since_words(const std::string& program, const std::string& run,
     const std::string base = (fs::path(run).is_absolute() ? other : fs::proximate(other)).string();
     try {
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");
-      if (last_start(before).shard == mine.shard) {
-        return changes_words(program, run, base, results_of(before), now);
-      }
+      if (last_start(before).shard != mine.shard) continue;
+      std::string words = changes_words(program, run, base, results_of(before), now);
+      if (!words.empty()) return words;
     } catch (const std::runtime_error& e) {
       return fmt::format("Not compared with {}: {}", printable(base), printable(e.what()));
     }

@@ -124,12 +124,8 @@ std::string words_of(const std::vector<Models>& all) {
 
 void keep_same_models(Results& base, Results& now) {
   const std::vector<Models> before = models_of(base), after = models_of(now);
-  const auto keep = [](Results& results, const std::vector<Models>& others) {
-    const MachineModels machines(results);
-    taken(results, [&](const Record& record) { return !is_among(machines.of(record), others); });
-  };
-  keep(base, after);
-  keep(now, before);
+  keep_models_of(now, base);
+  keep_models_of(base, now);
   if (base.records.empty() || now.records.empty())
     throw UsageError(
         fmt::format("the runs have no GPU and CPU models in common, so they do not compare over time: "
@@ -177,6 +173,12 @@ std::string execution_of(const Record& record) {
                       [](double total, const io::Sample& sample) { return total + sample.seconds; });
   return fmt::format("{} {} {} {} {} {} {}", record.key, record.run_id, record.start_time, record.end_time,
                      record.gpu_uuid, record.seconds_median, sum);
+}
+
+void keep_models_of(const Results& other, Results& results) {
+  const std::vector<Models> known = models_of(other);
+  const MachineModels machines(results);
+  taken(results, [&](const Record& record) { return !is_among(machines.of(record), known); });
 }
 
 std::vector<Results> runs_apart(Results results) {

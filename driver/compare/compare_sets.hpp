@@ -37,6 +37,9 @@ class MachineModels {
 /// Returns what tells one execution of a trial from all others; empty if the record does not say when it ran.
 std::string execution_of(const io::Record& record);
 
+/// Removes the records of `results` that ran on GPU or CPU models that `other` does not have.
+void keep_models_of(const io::Results& other, io::Results& results);
+
 /// Splits records into sets, in the order in which the runs started. Runs that repeat no trial on the same
 /// models share a set: the shards of a sweep, several architectures.
 std::vector<io::Results> runs_apart(io::Results results);

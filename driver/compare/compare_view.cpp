@@ -39,8 +39,11 @@ void spare_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
+constexpr double most_share = 99;  // beyond it a number tells nothing more
+
 /// "3.8 %", "a factor of 4.9".
 std::string change_text(double share) {
+  if (share >= most_share) return "more than a factor of 100";
   if (share >= 1) return fmt::format("a factor of {:.1f}", 1 + share);
   return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
 }
@@ -107,8 +110,9 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
     extend(table.rows.back(),
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
             std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio, 1 / change.high,
-            1 / change.low, change.finds, std::string(is_timed ? to_string(change.clock) : ""),
-            pair.base.status, pair.now.status});
+            1 / change.low,
+            reader == Reader::person && change.finds >= most_share ? io::Record::unknown : change.finds,
+            std::string(is_timed ? to_string(change.clock) : ""), pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
   }
@@ -233,7 +237,7 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
     const std::string range =
         unclear.trials == 1
             ? ""
-            : fmt::format(" (median; from {} to {})", change_text(unclear.least), change_text(unclear.most));
+            : fmt::format(" (median; {} to {})", change_text(unclear.least), change_text(unclear.most));
     const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
     std::string help;
     if (comparison.is_duet) {
@@ -247,8 +251,9 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
       if (unclear.with_samples < notable * unclear.finds)
         help += fmt::format(", four times the samples {}", change_text(unclear.with_samples));
     }
-    sentences.push_back(fmt::format("{} on {}: these runs can find that one trial changed by {}{}; {}.",
-                                    trials, unclear.backend, change_text(unclear.finds), range, help));
+    sentences.push_back(
+        fmt::format("{} on {}: these runs find a change of one trial if it is at least {}{}. {}.", trials,
+                    unclear.backend, change_text(unclear.finds), range, help));
   }
   return sentences;
 }

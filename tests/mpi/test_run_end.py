@@ -38,7 +38,7 @@ class RunEnd(SweepTest):
         self.assertNotIn("Since", self.stderr)  # a part is not compared with the whole
         directory = self.sweep(plan, output="runs/d")
         self.assertRegex(self.stderr, rf"Since {self.folder}/runs/a: 4 trials in both: ")
-        self.assertRegex(self.stderr, rf"{harness.GAUSSWEEP} compare \S*runs/a {directory}")
+        self.assertRegex(self.stderr, rf"{harness.GAUSSWEEP} compare \S*runs/a {directory} --same-models")
         # Nights by date, each with its sweep.
         self.sweep(plan, output="dated/2020-02-28/sweep")
         self.sweep(plan, output="dated/2020-02-29/sweep")

@@ -135,6 +135,13 @@ TEST(Sides, OverTimeOnlyTheSameGpuAndCpuModelsAreCompared) {
   EXPECT_EQ(sides.base.records.front().run_id, "c");
 }
 
+TEST(Models, OnlyWhatRanOnTheModelsOfTheOtherIsKept) {
+  io::Results before = merged({run_of({"a", 1, 1, h100, true}), run_of({"b", 1, 1, h200, true})});
+  keep_models_of(run_of({"c", 2, 1, h200, true}), before);
+  EXPECT_EQ(before.records.size(), 6U);
+  EXPECT_EQ(before.records.front().run_id, "b");
+}
+
 TEST(Sides, ACrashBeforeTheDeviceWasKnownIsComparedAllTheSame) {
   io::Results now = run_of({"b", 2});
   for (Record& r : now.records) {
