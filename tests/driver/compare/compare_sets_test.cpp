@@ -8,6 +8,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/compare/trend.hpp"
+#include "driver/results/merge.hpp"
 #include "tests/driver/summary/example_records.hpp"
 
 namespace gaussweep::driver {
@@ -89,6 +90,18 @@ TEST(RunsApart, KeepsShardsAndArchitecturesTogether) {
   EXPECT_THAT(sizes_of(runs_apart(merged({one, two, next}))), ElementsAre(3, 3));
   const auto old_gpu = run_of({"d", 1, 1, h100, true}), new_gpu = run_of({"e", 2, 1, h200, true});
   EXPECT_THAT(sizes_of(runs_apart(merged({old_gpu, new_gpu}))), ElementsAre(12)) << "CPU trials too";
+}
+
+TEST(RunsApart, CallsNothingMissingWhereTheFileHasSeveralPlans) {
+  std::vector<Loaded> inputs(2);
+  inputs[0].results = run_of({"a", 1});
+  inputs[1].results = run_of({"b", 2});
+  inputs[1].results.records.pop_back();
+  for (const char* second : {"same", "other"}) {
+    inputs[0].results.attributes = {{"plan", "same"}, {"shard", "1/1"}};
+    inputs[1].results.attributes = {{"plan", second}, {"shard", "1/1"}};
+    EXPECT_EQ(regressions({merge(inputs, false).results}), second == std::string("same") ? 1U : 0U) << second;
+  }
 }
 
 TEST(Sides, TheLastRunOfAFileIsJudgedByTheRunsBeforeIt) {
