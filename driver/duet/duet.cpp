@@ -1,5 +1,6 @@
 #include "driver/duet/duet.hpp"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <filesystem>
@@ -28,6 +29,7 @@ namespace {
 
 constexpr int wait_ms = 1;
 constexpr double version_patience = 30;  // seconds
+constexpr std::size_t longest_commit = 64, longest_quote = 80;
 
 /// The way between one supervisor and this process, which is its coordinator.
 class Line final : public Post {
@@ -78,8 +80,14 @@ class Player {
   }
 
   void finish() {
-    line_.tell(0, message::Finish{});
-    while (!supervisor_->finished()) supervisor_->step(wait_ms);
+    bool at_once = stop_signals() > 0;
+    line_.tell(0, message::Finish{at_once});
+    while (!supervisor_->finished()) {
+      supervisor_->step(wait_ms);
+      if (at_once || stop_signals() == 0) continue;
+      at_once = true;
+      line_.tell(0, message::Finish{at_once});
+    }
     directory_.write_results(true);
   }
 
@@ -111,12 +119,14 @@ std::string commit_of(const std::string& program) {
     throw UsageError(fmt::format("{}: {}; give the program of another build, e.g. ../before/build/gaussweep",
                                  program, e.what()));
   }
-  const std::size_t at = words.find(before);
-  if (words.rfind("gaussweep ", 0) != 0 || at == std::string::npos)
+  const std::size_t at = words.find(before), first = at + before.size();
+  const std::size_t end = words.find_first_of(",)", first);
+  const bool is_gaussweep = words.rfind("gaussweep ", 0) == 0 && at != std::string::npos &&
+                            end != std::string::npos && end - first <= longest_commit;
+  if (!is_gaussweep)
     throw UsageError(fmt::format("{}: is no gaussweep: its --version says \"{}\"", program,
-                                 printable(words.substr(0, words.find('\n')))));
-  const std::size_t first = at + before.size();
-  return words.substr(first, words.find_first_of(",)", first) - first);
+                                 printable(words.substr(0, std::min(words.find('\n'), longest_quote)))));
+  return words.substr(first, end - first);
 }
 
 /// Every trial in every round, in the order in which a round plays them.

@@ -31,6 +31,11 @@ constexpr std::size_t most_unsent = std::size_t{64} << 20;
 // Seconds for a step of a worker's start. The first one may find the driver not loaded, libraries not read
 // yet, and kernels that have to be translated for this GPU.
 constexpr double first_start_timeout = 300, start_timeout = 120;
+// A worker may be another build, or damaged. These limits bound what it says without having been asked:
+constexpr int most_heard = 16;       // messages in one step, so that the clock and other ranks are heard
+constexpr int most_start_steps = 8;  // steps of a start that get time of their own; ours has three
+constexpr int most_steps = 10'000;   // of a start, a trial or an end; who stores names one per second
+constexpr std::size_t longest_cause = 500;  // bytes of an error that quotes a message
 
 /// A record of a second try says how the first one ended.
 io::Record with_first_end(io::Record record, const std::string& cause) {
@@ -97,6 +102,7 @@ void Supervisor::report(const io::Record& record) {
 
 void Supervisor::note_begin() {
   step_ = "start";
+  steps_ = 0;
   begin_ = clock_.now();
   began_ = time_stamp();
 }
@@ -124,6 +130,7 @@ void Supervisor::start_worker() {
   start_again_at_ = -1;
   worker_round_ = 0;
   sent_ = 0;
+  steps_ = 0;
   step_ = "start-up";
   step_started_ = clock_.now();
   try {
@@ -158,6 +165,7 @@ void Supervisor::end_worker() {
 
 void Supervisor::close_worker(State then) {
   enter(then);
+  steps_ = 0;
   step_ = "store";
   step_started_ = clock_.now();
   try {
@@ -239,8 +247,9 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
 }
 
 void Supervisor::hear(const message::At& at) {
+  if (++steps_ > most_steps) throw BadMessage(fmt::format("it has named {} steps", most_steps));
   step_ = at.step;
-  if (state_ != State::working) step_started_ = clock_.now();
+  if (is_closing() || (state_ == State::starting && steps_ <= most_start_steps)) step_started_ = clock_.now();
   if (state_ == State::leaving) tell(message::Storing{});
 }
 
@@ -364,10 +373,10 @@ void Supervisor::hear_the_end() {
 void Supervisor::listen(int wait_ms) {
   try {
     std::optional<FromWorker> message = worker_->receive(wait_ms);
-    while (message) {
+    for (int heard = 1; message; ++heard) {
       std::visit([&](auto& each) { hear(std::move(each)); }, *message);
       if (!worker_ || !worker_->listens()) return;
-      message = worker_->receive(0);
+      message = heard < most_heard ? worker_->receive(0) : std::nullopt;
     }
   } catch (const ChannelClosed&) {
     return hear_the_end();
@@ -375,8 +384,9 @@ void Supervisor::listen(int wait_ms) {
     throw;
   } catch (const std::exception& e) {
     if (is_closing()) return after_close();
+    const std::string cause = std::string(e.what()).substr(0, longest_cause);
     return worker_is_gone(io::Status::crashed,
-                          fmt::format("its messages cannot be understood any more ({})", e.what()));
+                          fmt::format("its messages cannot be understood any more ({})", cause));
   }
   watch_time();
 }

@@ -112,6 +112,7 @@ class Supervisor {
   double busy_since_ = -1;         ///< since when starts found the device in use; negative: they did not
   double start_again_at_ = -1;     ///< after a failed start; negative: none is due
   std::string step_;               ///< the last step that the worker named
+  int steps_ = 0;                  ///< named since its start, the trial's begin or the order to close
   struct Task {
     Trial trial;
     bool is_short;  ///< it came with others

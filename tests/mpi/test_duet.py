@@ -1,5 +1,6 @@
 """`gaussweep duet`: two builds take turns, and what one of them does differently is found."""
 
+import shutil
 import unittest
 
 import h5py
@@ -71,6 +72,37 @@ class DuetTest(SweepTest):
         self.assertIn("no gaussweep", self.duet("/bin/echo", 2).stderr)
         self.assertIn("cannot start", self.duet(self.folder / "nowhere", 2).stderr)
         self.assertFalse((self.folder / "out").exists())
+
+    def impostor(self, worker, version=""):
+        """A program that says it is another build; `worker` is Python that has descriptor 3 as `end`."""
+        script = f"import os, sys, time\nend = 3\nif sys.argv[1:] == ['--version']:\n    {version or 'pass'}\n"
+        script += "    print('gaussweep 1.0 (commit 0123abc, a build)')\nelse:\n"
+        path = self.folder / "impostor"
+        path.write_text("#!/usr/bin/python3\n" + script + "".join(f"    {line}\n" for line in worker.splitlines()))
+        path.chmod(0o755)
+        return path
+
+    def test_what_another_build_says_is_not_trusted(self):
+        at = r"b'\xa2dtypebatdstepdloop'"  # {"type": "at", "step": "loop"} in CBOR
+        frame = "len({0}).to_bytes(4, 'little') + {0}"
+        floods = {
+            "deep": "body = b'\\x81' * 2000000\nos.write(end, " + frame.format("body") + ")\ntime.sleep(60)",
+            "endless": f"body = {at}\nbody = " + frame.format("body") + "\nwhile True: os.write(end, body * 1000)",
+        }
+        for name, worker in floods.items():
+            with self.subTest(name):
+                done = self.duet(self.impostor(worker), 3)
+                self.assertIn("worker of base cannot go on", done.stderr)
+                self.assertIn({"deep": "levels", "endless": "steps"}[name], done.stderr)
+                shutil.rmtree(self.folder / "out")
+
+    def test_a_version_without_end_is_refused(self):
+        done = self.duet(self.impostor("pass", "while True: print('gaussweep ' * 1000)"), 2)
+        self.assertIn("printed more than", done.stderr)
+        self.assertLess(len(done.stderr), 1000)
+        done = self.duet(self.impostor("pass", "print('gaussweep 1.0 (commit ' + 'a' * 100000)"), 2)
+        self.assertIn("no gaussweep", done.stderr)
+        self.assertLess(len(done.stderr), 1000)
 
 
 if __name__ == "__main__":

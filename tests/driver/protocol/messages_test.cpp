@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "driver/system/channel.hpp"
+#include "io/plan/plan_values.hpp"
+
 namespace gaussweep::driver {
 namespace {
 
@@ -75,6 +78,21 @@ TYPED_TEST(Messages, OfAnotherKindAreRefused) {
   for (const char* text : {"{}", "[]", "null", "7", R"({"type": 7})", R"({"type": "nonsense"})"}) {
     EXPECT_THROW(read_message<TypeParam>(nlohmann::json::parse(text)), BadMessage) << text;
   }
+}
+
+TEST(DoneMessage, TheLongestRecordOfAPlanFitsIntoAMessage) {
+  const auto message_of = [](std::size_t count) {
+    message::Done done;
+    done.record.sample_list.assign(count, {0.1, 1.1, true, 2.1, 3.1, 4.1});
+    done.record.history.assign(count, 0.1);
+    return message_json(FromWorker{done});
+  };
+  constexpr std::size_t few = 1000, most = io::largest_count;
+  const nlohmann::json none = message_of(0), some = message_of(few);
+  const auto bytes = [](const nlohmann::json& message) { return nlohmann::json::to_cbor(message).size(); };
+  EXPECT_LT(bytes(none) + (bytes(some) - bytes(none)) / few * most, longest_message);
+  EXPECT_LT(2 * none.flatten().size() + (some.flatten().size() - none.flatten().size()) / few * most,
+            most_message_values);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
     sweep_.now_ += tick;
     if (says_.empty()) {
       if (!alive_) throw ChannelClosed("the other end closed");
-      return std::nullopt;
+      return sweep_.script.mutters ? sweep_.script.mutters(rank_) : std::nullopt;
     }
     const nlohmann::json next = std::move(says_.front());
     says_.pop_front();

@@ -27,6 +27,8 @@ struct WorkerScript {
   std::function<Words(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
   std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
+  /// What it says, without being asked, whenever it has nothing else to say.
+  std::function<std::optional<FromWorker>(int rank)> mutters;
   /// What it says when it is told to store the rest and end; none: it hangs. Empty: it has stored all.
   std::function<std::vector<FromWorker>(int rank)> closes;
 };

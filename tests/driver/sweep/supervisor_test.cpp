@@ -1,0 +1,75 @@
+// What a worker says without having been asked holds neither its supervisor nor its rank up.
+#include "driver/sweep/supervisor.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/driver/sweep/sweep_in_process.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_help::good_answer;
+using testing_help::SweepInProcess;
+using testing_help::Words;
+
+/// A sweep of three trials whose second one names a step whenever its supervisor listens.
+class TalkativeTrial {
+ public:
+  explicit TalkativeTrial(double timeout) {
+    sweep_.trial_timeout = timeout;
+    sweep_.script.answers = [this](int, const Trial& trial) {
+      talks_ = sweep_.is_trial(1, trial);
+      return talks_ ? Words{message_json(FromWorker{message::At{"loop"}})} : good_answer(trial);
+    };
+    sweep_.script.mutters = [this](int) {
+      return talks_ ? std::optional<FromWorker>(message::At{"loop"}) : std::nullopt;
+    };
+  }
+  /// The record of the second trial.
+  io::Record run(const std::function<void()>& each_step = {}) {
+    EXPECT_TRUE(sweep_.run(20000, each_step));
+    for (const std::size_t other : {0, 2}) EXPECT_EQ(sweep_.record_of(other)->status, "pass");
+    return sweep_.record_of(1).value();
+  }
+  double now() const { return sweep_.now(); }
+
+ private:
+  SweepInProcess sweep_{1, 3};
+  bool talks_ = false;
+};
+
+TEST(Supervisor, LooksAtTheClockWhileAWorkerTalks) {
+  TalkativeTrial sweep(30);
+  double longest_step = 0, last = sweep.now();
+  const io::Record record = sweep.run([&] {
+    longest_step = std::max(longest_step, sweep.now() - last);
+    last = sweep.now();
+  });
+  EXPECT_EQ(record.status, "timeout");
+  EXPECT_LT(longest_step, 5) << "seconds in which nobody looks at signals and other ranks";
+}
+
+TEST(Supervisor, EndsAWorkerThatNamesStepsWithoutEnd) {
+  const io::Record record = TalkativeTrial(1e6).run();
+  EXPECT_EQ(record.status, "crashed");
+  EXPECT_THAT(record.message, HasSubstr("10000 steps"));
+}
+
+TEST(Supervisor, EndsAStartThatNamesAStepNowAndThen) {
+  SweepInProcess sweep(1, 3);
+  sweep.script.greets = [](int, int) { return false; };
+  double last = 0;
+  sweep.script.mutters = [&](int) -> std::optional<FromWorker> {
+    if (sweep.now() < last + 100) return std::nullopt;
+    last = sweep.now();
+    return message::At{"device"};
+  };
+  ASSERT_TRUE(sweep.run(20000));
+  EXPECT_TRUE(sweep.coordinator().lost_its_ranks());
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
