@@ -29,6 +29,7 @@
 #include "driver/sweep/supervisor.hpp"
 #include "driver/sweep/world.hpp"
 #include "driver/system/batch_job.hpp"
+#include "driver/system/blas_memory.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
@@ -277,6 +278,7 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
     spec.origin.device_index = gpu.index;
   }
   spec.threads = static_cast<int>(session.mine.host.blas_threads);
+  if (spec.unfit.empty()) spec.unfit = limit_below_blas(spec.threads);
   spec.directory = decision.directory;
   return spec;
 }

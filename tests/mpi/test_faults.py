@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import time
@@ -53,6 +54,7 @@ class Isolation(SweepTest):
 
     def test_host_memory(self):
         def limited():
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # OpenBLAS needs memory per CPU
             resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 
         # the leak comes first; what follows finds a worker with memory again
@@ -60,6 +62,24 @@ class Isolation(SweepTest):
         directory = self.sweep(plan, program=FAULTY, code=3, preexec_fn=limited)
         statuses = {r["method"]: r["status"] for r in self.records(directory)}
         self.assertEqual(statuses, {"fault_leak": "oom", "fault_none": "pass"})
+
+    def test_a_memory_limit_below_what_openblas_needs_is_named_with_the_value_needed(self):
+        def limited(which, kib):
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+            resource.setrlimit(which, (kib << 10, kib << 10))
+
+        plan = self.plan("name: limits\nrepeats: 1\nsweep:\n  - {problem: gesv, method: lapack, n: 50}\n")
+        for which, option, kib in ((resource.RLIMIT_AS, "-v", 260000), (resource.RLIMIT_DATA, "-d", 100000)):
+            arguments = ["run", plan, "-o", self.folder / option[1], "--backend", "host"]
+            done = harness.run(arguments, timeout=100, preexec_fn=lambda w=which, k=kib: limited(w, k))
+            if done.returncode == 127:
+                continue  # a build with CUDA, whose libraries alone do not fit
+            self.assertEqual(done.returncode, 3, done.stderr)
+            said = re.search(rf"ulimit {option}' is {kib} KiB.* needs (\d+) KiB", done.stderr)
+            self.assertTrue(said, done.stderr)
+            needed = int(said.group(1))
+            done = harness.run([*arguments, "--resume"], preexec_fn=lambda w=which, k=needed: limited(w, k))
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_what_the_starter_did_to_signals_does_not_matter(self):
         def careless():

@@ -1,0 +1,66 @@
+#include "driver/system/blas_memory.hpp"
+
+#include <sys/resource.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr double kib = 0x1p10, mib = 0x1p20;
+
+// Measured with OpenBLAS 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`, by bisecting the limits with which
+// `run` of gesv/lapack (n = 50, store: never) ends. With 1, 2 and 4 threads, -d must be 205, 418 and 714
+// thousand KiB, and -v 90 more, which is the size of the files mapped. So each thread costs 145 MiB: the
+// buffer of OpenBLAS, its stack, and the stack of a thread of the pool that verifies. The rest is 116 MiB.
+constexpr double buffer_bytes = 130 * mib;
+constexpr double own_bytes = 192 * mib;  // 116, 72 for a thread that stores matrices, and a margin
+
+/// Of a new thread.
+double stack_bytes() {
+  rlimit limit{};
+  const bool is_known = ::getrlimit(RLIMIT_STACK, &limit) == 0;
+  return is_known && limit.rlim_cur != RLIM_INFINITY ? static_cast<double>(limit.rlim_cur) : 2 * mib;
+}
+
+/// The program and its libraries, as mapped into this process; a build with CUDA has gigabytes of them.
+double mapped_file_bytes() {
+  std::ifstream file("/proc/self/maps");
+  double bytes = 0;
+  for (std::string line; std::getline(file, line);) {  // "begin-end rw-p offset device inode path"
+    std::istringstream words(line);
+    unsigned long begin = 0, end = 0;
+    char dash = 0;
+    std::string access, offset, device, inode, path;
+    words >> std::hex >> begin >> dash >> end >> access >> offset >> device >> inode >> path;
+    const bool is_library = access.size() == 4 && access[3] == 'p' && path.rfind('/', 0) == 0;
+    if (is_library) bytes += static_cast<double>(end - begin);
+  }
+  return bytes;
+}
+
+std::string too_small(int resource, const char* option, int threads, double need) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  const auto allowed = static_cast<double>(limit.rlim_cur);
+  if (allowed >= need) return {};
+  return fmt::format(
+      "the memory limit 'ulimit {}' is {:.0f} KiB; OpenBLAS with {} thread{} needs {:.0f} KiB at least: "
+      "raise "
+      "the limit, or use fewer CPUs (taskset)",
+      option, std::floor(allowed / kib), threads, threads == 1 ? "" : "s", std::ceil(need / kib));
+}
+
+}  // namespace
+
+std::string limit_below_blas(int threads) {
+  const double data = own_bytes + threads * (buffer_bytes + 2 * stack_bytes());
+  const std::string space = too_small(RLIMIT_AS, "-v", threads, data + mapped_file_bytes());
+  return space.empty() ? too_small(RLIMIT_DATA, "-d", threads, data) : space;
+}
+
+}  // namespace gaussweep::driver
