@@ -13,7 +13,9 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/command/option_checks.hpp"
+#include "driver/system/blas_memory.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
 #include "version.hpp"
@@ -71,9 +73,12 @@ std::string command_line(const Commands& commands) {
 
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
   // OpenBLAS starts its threads while it is loaded, and where they can map no memory they never end. A worker
-  // is told how many it gets; of all other commands only `restore` computes.
+  // is told how many it gets; of all other commands only `restore` computes, with one thread if more do not
+  // fit.
   const std::string command = argc > 1 ? argv[1] : "";
-  if (command != "worker" && command != "restore") restart_with("OPENBLAS_NUM_THREADS", "1", argv);
+  const bool computes =
+      command == "worker" || (command == "restore" && limit_below_blas(usable_cpus()).empty());
+  if (!computes) restart_with("OPENBLAS_NUM_THREADS", "1", argv);
   open_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of the write that asked for it
   start_messages();

@@ -16,6 +16,7 @@
 #include "driver/command/matrix_files.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
+#include "driver/system/blas_memory.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/terminal.hpp"
 #include "driver/worker/probe.hpp"
@@ -168,7 +169,11 @@ void add_restore_command(CLI::App& app, Commands& commands) {
       *sub->add_option("-o,--output", words->output, "The directory; created, or empty")->required());
   allow_words(*sub->add_option("--format", words->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
-  sub->callback([words, &commands] { commands.exit_code = run_restore(*words, commands); });
+  sub->callback([words, &commands] {
+    const std::string limit = limit_below_blas(1);
+    if (!limit.empty()) throw UsageError(limit);
+    commands.exit_code = run_restore(*words, commands);
+  });
 }
 
 }  // namespace gaussweep::driver
