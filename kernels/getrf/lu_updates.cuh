@@ -389,7 +389,7 @@ __global__ void __launch_bounds__(solve_rows)
 /// B = L^-1 B for a unit lower triangular L of at most 256 rows, by either of these.
 template <bool Turned, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                  int columns, const T* scale, double trusted) {
+                  int columns, const T* scale, double trusted = HUGE_VAL) {
   const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
   const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
   if constexpr (std::is_same_v<T, double>) {
