@@ -40,7 +40,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
                     directory.string()));
   }
   // The lock first: a run that ends in between then shows as running with all done, not as killed.
-  const bool running = is_locked(directory / "lock");
+  const bool running = is_locked(directory / "lock") || is_locked(journal);
   return status_of(io::read_journal(journal, false), running, moment_now(), failures);
 }
 

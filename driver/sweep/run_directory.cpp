@@ -25,7 +25,8 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double lock_patience = 10;    // seconds
+constexpr double lock_patience = 10;  // seconds
+constexpr const char* lock_name = "lock";
 constexpr double results_share = 0.05;  // of the time may go into writing results.h5
 
 void make_private_folder(const std::filesystem::path& path) {
@@ -80,10 +81,59 @@ void make_durable_folder(const std::filesystem::path& path) {
   }
 }
 
+/// Opens (creates) a file of the run directory and locks it. Waits for a predecessor that is dying. The name
+/// may lead to another file after the wait; that one is tried then.
+io::Descriptor lock_file(const std::filesystem::path& name) {
+  const double deadline = now_seconds() + lock_patience;
+  for (;;) {
+    io::Opened opened = io::open_regular(name, io::JournalWriter::open_flags);
+    if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), opened.why));
+    const int error = ::flock(opened.file.fd(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (error == 0 && io::check_name(name, opened.file.fd()) == 0) return std::move(opened.file);
+    if (error == ENOSYS || error == ENOLCK || error == EOPNOTSUPP) {
+      throw io::StorageError(
+          fmt::format("{} cannot be locked, and a lock is what keeps two runs from one directory: this file "
+                      "system gives none ({}; Lustre needs the mount option flock, NFS its lock service)",
+                      name.parent_path().string(), std::strerror(error)));
+    }
+    if (error != 0 && error != EWOULDBLOCK && error != EINTR) {
+      throw io::StorageError(fmt::format("cannot lock {}: {}", name.string(), std::strerror(error)));
+    }
+    if (now_seconds() > deadline) {
+      throw UsageError(
+          fmt::format("{}: another run is at work on this directory (it holds {}); wait for its end or "
+                      "choose another directory",
+                      name.parent_path().string(), name.string()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+void require_readable(const std::filesystem::path& path, const std::error_code& error) {
+  if (error)
+    throw UsageError(fmt::format("-o {}: cannot be looked into: {}", path.string(), error.message()));
+}
+
+/// Refuses a directory that holds anything but a lock, where a new run is to begin.
+void require_empty(const std::filesystem::path& path, const std::string& lock) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (entry->path().filename() == lock) continue;
+    throw UsageError(
+        fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
+                    "with the run that it holds",
+                    path.string()));
+  }
+  require_readable(path, error);
+}
+
 /// What a run may have left, however early it was killed, or a batch job's script before it.
 bool may_be_a_run(const std::filesystem::path& path) {
   std::error_code error;
-  if (std::filesystem::is_empty(path, error)) return true;
+  const bool is_empty = std::filesystem::is_empty(path, error);
+  require_readable(path, error);
+  if (is_empty) return true;
   const char* names[] = {"journal.jsonl", "lock", "logs", "matrices", "plan.yaml"};
   return std::any_of(std::begin(names), std::end(names),
                      [&](const char* name) { return std::filesystem::exists(path / name, error); });
@@ -99,15 +149,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
     throw UsageError(
         fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
   }
-  const bool is_empty = exists && std::filesystem::is_empty(path_, error);
-  if (error)
-    throw UsageError(fmt::format("-o {}: cannot be looked into: {}", path.string(), error.message()));
-  if (exists && !resume && !is_empty) {
-    throw UsageError(
-        fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
-                    "with the run that it holds",
-                    path.string()));
-  }
+  if (exists && !resume) require_empty(path, "");
   if (exists && resume && !may_be_a_run(path_)) {
     throw UsageError(fmt::format(
         "-o {}: holds files, but no run that could go on; give the directory of a run, or a new name",
@@ -116,10 +158,14 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   make_durable_folder(path_);
   const io::Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.open()) keep_private(folder.fd(), path_);
-  lock();
+  lock_ = lock_file(path_ / lock_name);
+  if (!resume)
+    require_empty(path_, lock_name);  // another run may have come and gone before the lock was ours
   make_inner_folder(path_ / "matrices");
   make_inner_folder(path_ / "logs");
   const std::filesystem::path journal = path_ / "journal.jsonl";
+  // Whoever removes the file `lock` of a run that is at work does not free its journal.
+  io::Descriptor locked_journal = lock_file(journal);
   contents_ = io::read_journal(journal);
   safe_ = contents_.records.size();
   for (std::size_t i = 0; i < contents_.records.size(); ++i) index_[contents_.records[i].key] = i;
@@ -128,40 +174,13 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
     if (run != nullptr && run_id_.empty()) run_id_ = run->run_id;
   }
   if (run_id_.empty()) run_id_ = random_id();
-  writer_ = std::make_unique<io::JournalWriter>(journal);
+  writer_ = std::make_unique<io::JournalWriter>(journal, std::move(locked_journal));
   next_write_ = now_seconds() + results_after_;
 }
 
 RunDirectory::~RunDirectory() {
   if (write_.valid()) write_.wait();
   writer_.reset();
-  if (lock_fd_ >= 0) ::close(lock_fd_);
-}
-
-void RunDirectory::lock() {
-  const std::filesystem::path name = path_ / "lock";
-  io::Opened opened = io::open_regular(name, O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), opened.why));
-  lock_fd_ = opened.file.release();
-  const double deadline = now_seconds() + lock_patience;
-  while (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP) {
-      throw io::StorageError(
-          fmt::format("{} cannot be locked, and a lock is what keeps two runs from one directory: this file "
-                      "system gives none ({}; Lustre needs the mount option flock, NFS its lock service)",
-                      path_.string(), std::strerror(errno)));
-    }
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      throw io::StorageError(fmt::format("cannot lock {}: {}", name.string(), std::strerror(errno)));
-    }
-    if (now_seconds() > deadline) {
-      throw UsageError(
-          fmt::format("{}: another run is at work on this directory (it holds {}); wait for its end or "
-                      "choose another directory",
-                      path_.string(), name.string()));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
 }
 
 void RunDirectory::save_plan(const std::string& text) {

@@ -18,8 +18,8 @@ class RunDirectory {
  public:
   /// Creates or opens the directory and takes its lock (waiting up to 10 s for a predecessor that is dying).
   /// @param results_after seconds between two writes of results.h5, at least
-  /// @throws UsageError: it exists and `resume` is false; another run holds it; io::StorageError: it cannot
-  /// be written.
+  /// @throws UsageError: it exists, is not empty and `resume` is false; another run holds it;
+  /// io::StorageError: it cannot be written.
   RunDirectory(const std::filesystem::path& path, bool resume, double results_after = 10);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -50,11 +50,10 @@ class RunDirectory {
   void write_results(bool now);
 
  private:
-  void lock();
   bool is_written(bool wait);
   std::filesystem::path path_;
   double results_after_;
-  int lock_fd_ = -1;
+  io::Descriptor lock_;  ///< on the file `lock`, which all versions know; the journal has a lock of its own
   io::JournalContents contents_;
   std::unordered_map<io::Text, std::size_t, std::hash<std::string_view>> index_;  ///< by key
   io::TextPool texts_;

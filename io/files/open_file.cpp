@@ -50,6 +50,13 @@ Opened open_regular(const std::filesystem::path& path, int flags, int folder) {
   return {std::move(file), 0, {}};
 }
 
+int check_name(const std::filesystem::path& path, int fd) {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(fd, &opened) != 0 || ::stat(path.c_str(), &named) != 0) return errno;
+  return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino ? 0 : ESTALE;
+}
+
 Opened hold_folder(const std::filesystem::path& path) {
   // With a "/" at its end a name leads through a link, O_NOFOLLOW or not.
   std::string name = path.string();

@@ -55,6 +55,11 @@ std::string_view file_kind(unsigned mode);
 /// that O_CREAT makes is private to the user.
 Opened open_regular(const std::filesystem::path& path, int flags = O_RDONLY, int folder = AT_FDCWD);
 
+/// Compares the file that a name leads to with an open one. A lock holds a file, not its name: who relies on
+/// a lock by a name checks it.
+/// @return 0 if they are the same, ESTALE if they differ, else errno
+int check_name(const std::filesystem::path& path, int fd);
+
 /// A folder that is held, to open, rename and remove in it whatever its name leads to by then. Its last
 /// component must be a folder in truth: a link is refused. @return not open: errno in `error`
 Opened hold_folder(const std::filesystem::path& path);

@@ -235,21 +235,29 @@ bool for_lines(const std::filesystem::path& path,
 }  // namespace
 
 JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
-  Opened opened = open_regular(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+  Opened opened = open_regular(path, open_flags);
   if (!opened) {
     throw StorageError("The journal '" + path.string() + "' cannot be opened: " + opened.why +
                        ". Nothing was written.");
   }
-  fd_ = opened.file.release();
+  begin(std::move(opened.file));
+}
+
+JournalWriter::JournalWriter(const std::filesystem::path& path, Descriptor opened) : path_(path) {
+  begin(std::move(opened));
+}
+
+void JournalWriter::begin(Descriptor opened) {
+  fd_ = opened.release();
   try {
     struct stat facts {};
     if (fstat(fd_, &facts) != 0) fail("look at it", errno, "Nothing was written.");
-    const std::int64_t end = end_of_last_line(fd_, facts.st_size, path);
+    const std::int64_t end = end_of_last_line(fd_, facts.st_size, path_);
     if (end < facts.st_size && ftruncate(fd_, end) != 0) {
       fail("cut off its torn last line", errno, "All complete lines are safe.");
     }
     // The name of a new file must survive a power failure as well as its lines.
-    sync_folder(path.parent_path().empty() ? "." : path.parent_path());
+    sync_folder(path_.parent_path().empty() ? "." : path_.parent_path());
   } catch (...) {
     close(fd_);
     throw;
@@ -294,6 +302,7 @@ void JournalWriter::append_line(std::string line) {
 
 void JournalWriter::flush() {
   if (gathered_.empty()) return;
+  check_name();
   struct stat facts {};
   if (fstat(fd_, &facts) != 0) fail("look at it", errno, "All lines synced before are safe.");
   std::size_t done = 0;
@@ -318,12 +327,8 @@ void JournalWriter::flush() {
 
 // What is written into a file that was removed, replaced or unmounted reaches no one who looks for it.
 void JournalWriter::check_name() {
-  struct stat opened {};
-  struct stat named {};
-  if (fstat(fd_, &opened) != 0) fail("look at it", errno, "All lines synced before are safe.");
-  const bool found = stat(path_.c_str(), &named) == 0;
-  if (found && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return;
-  const int error = found ? ESTALE : errno;
+  const int error = io::check_name(path_, fd_);
+  if (error == 0) return;
   broken_ = true;
   fail("find it under its name any more", error,
        "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");

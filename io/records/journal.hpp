@@ -9,13 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "io/files/open_file.hpp"
 #include "io/records/notes.hpp"
 #include "io/records/record.hpp"
 
 namespace gaussweep::io {
 
 /// Appends records. Lines are gathered and go out in one write; a record is durable after `sync` returns, and
-/// many lines may share one sync. One writer a journal: the run directory's lock sees to that.
+/// many lines may share one sync. One writer per journal: the run directory's locks see to that. Lines go to
+/// the file only while the journal's name leads to it.
 /// @throws StorageError with the path, the system's words and what stays safe. What a failed write left
 /// behind is cut off again, and its lines stay gathered. Thus `sync` may be tried again once there is room.
 /// Where even cutting off fails, the torn last line is recognised by the reader and cut off by the next
@@ -24,6 +26,10 @@ class JournalWriter {
  public:
   /// Opens (creates) the journal, private to the user; cuts off a torn last line left by a killed writer.
   explicit JournalWriter(const std::filesystem::path& path);
+  /// Goes on with a file that the caller opened by this name, with `open_flags`, and locked. The lock lasts
+  /// as long as the writer.
+  JournalWriter(const std::filesystem::path& path, Descriptor opened);
+  static constexpr int open_flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW;
   /// Writes what is still gathered, without a promise: who needs it durable calls `sync`.
   ~JournalWriter();
   JournalWriter(const JournalWriter&) = delete;
@@ -45,6 +51,7 @@ class JournalWriter {
   bool settled();
 
  private:
+  void begin(Descriptor opened);
   void require_whole() const;
   bool begins_to_sync();
   void take_end_of_sync(int error);

@@ -6,23 +6,32 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "driver/base/errors.hpp"
+#include "driver/summary/sweep_status.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/results.hpp"
+#include "tests/io/records/record_samples.hpp"
 #include "tests/message_of.hpp"
 
 namespace {
 
-/// What the next so many locks fail with.
-int lock_error = 0, failing_locks = 0;
+/// After `passing_locks` calls, `failing_locks` calls fail with `lock_error`.
+int lock_error = 0, passing_locks = 0, failing_locks = 0;
+/// Is called before the next lock is taken.
+std::function<void()> before_lock;
 
 }  // namespace
 
 // In a program's own text this takes the place of the C library's.
 extern "C" int flock(int fd, int operation) {
-  if (failing_locks == 0) return static_cast<int>(::syscall(SYS_flock, fd, operation));
+  if (before_lock) std::exchange(before_lock, nullptr)();
+  if (failing_locks == 0 || passing_locks-- > 0) return static_cast<int>(::syscall(SYS_flock, fd, operation));
+  passing_locks = 0;
   --failing_locks;
   errno = lock_error;
   return -1;
@@ -36,7 +45,8 @@ using ::testing::HasSubstr;
 class RunDirectoryFiles : public ::testing::Test {
  protected:
   void TearDown() override {
-    failing_locks = 0;
+    failing_locks = passing_locks = 0;
+    before_lock = nullptr;
     std::filesystem::remove_all(folder_);
   }
   std::string refusal_of(int error) const {
@@ -58,6 +68,46 @@ TEST_F(RunDirectoryFiles, AFileSystemWithoutLocksIsRefusedWithWhatHelps) {
 TEST_F(RunDirectoryFiles, AnInterruptedLockIsTriedAgainAndARefusedStartIsInNobodysWay) {
   refusal_of(ENOLCK);
   EXPECT_EQ(refusal_of(EINTR), "");
+}
+
+TEST_F(RunDirectoryFiles, ANewRunIsRefusedIfAnotherOneCameBeforeItsLock) {
+  const auto run = folder_ / "run";
+  before_lock = [&] { io::testing::set_file_text(run / "plan.yaml", "of the other"); };
+  EXPECT_THROW(RunDirectory(run, false), UsageError);
+  EXPECT_EQ(io::testing::file_text(run / "plan.yaml"), "of the other");
+}
+
+TEST_F(RunDirectoryFiles, AnotherLockFileDoesNotFreeTheJournal) {
+  const auto run = folder_ / "run";
+  RunDirectory directory(run, false);
+  std::filesystem::remove(run / "lock");
+  EXPECT_TRUE(is_locked(run / "journal.jsonl"));
+  lock_error = EIO;   // ends the wait for the journal
+  passing_locks = 2;  // the new file `lock`, and the first try of the journal
+  failing_locks = 1;
+  EXPECT_THROW(RunDirectory(run, true), io::StorageError);
+}
+
+TEST_F(RunDirectoryFiles, ALockOnAFileThatWasReplacedIsTakenAgain) {
+  const auto run = folder_ / "run";
+  std::filesystem::create_directories(run);
+  before_lock = [&] { std::filesystem::remove(run / "lock"); };
+  const RunDirectory directory(run, false);
+  EXPECT_TRUE(is_locked(run / "lock"));
+}
+
+TEST_F(RunDirectoryFiles, NothingIsAppendedToAJournalThatWasReplaced) {
+  const auto journal = folder_ / "run" / "journal.jsonl";
+  RunDirectory directory(folder_ / "run", false);
+  directory.append(record_of("a"));
+  directory.sync();
+  std::filesystem::rename(journal, folder_ / "moved");
+  io::testing::set_file_text(journal, "");
+  const std::string before = io::testing::file_text(folder_ / "moved");
+  directory.append(record_of("b"));
+  EXPECT_THROW(directory.flush(), io::StorageError);
+  EXPECT_EQ(io::testing::file_text(folder_ / "moved"), before);
+  EXPECT_EQ(io::testing::file_text(journal), "");
 }
 
 io::Record record_of(const std::string& key) {
@@ -101,7 +151,7 @@ TEST_F(RunDirectoryFiles, WithoutAJournalOnDiskThereAreNoResults) {
   RunDirectory directory(run, false, 0);
   directory.append(record_of("a"));
   std::filesystem::remove(run / "journal.jsonl");
-  directory.write_results(false);
+  EXPECT_THROW(directory.write_results(false), io::StorageError);
   EXPECT_THROW(directory.write_results(true), io::StorageError);
   EXPECT_FALSE(std::filesystem::exists(run / "results.h5"));
 }
