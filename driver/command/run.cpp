@@ -22,8 +22,10 @@
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"
 #include "driver/results/journal_results.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
+#include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
 #include "io/plan/plan.hpp"
 
@@ -177,6 +179,41 @@ void parse_shard(const std::string& text, RunOptions& options) {
   throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
 }
 
+/// True if the launcher says that this process is another rank than the first.
+bool is_other_rank() {
+  for (const char* mark : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    const std::string rank = environment_value(mark);
+    if (!rank.empty()) return rank != "0";
+  }
+  return false;
+}
+
+/// Says why a resume would lose records: results.h5 has some that the journal lacks, and is made anew from
+/// the journal. Empty if none would be lost.
+/// @pre MPI has not begun: results.h5 is read in a child process
+std::string loss_by_resume(const fs::path& run) {
+  const fs::path journal = run / "journal.jsonl", results = run / "results.h5";
+  io::JournalContents contents;
+  try {
+    contents = io::read_journal(journal, false);
+  } catch (const std::runtime_error&) {
+    return {};  // the run itself will say what is wrong with it
+  }
+  const std::size_t lost = records_only_in(results, contents.records);
+  if (lost == 0) return {};
+  std::error_code error;
+  const std::string damage = io::first_damage(contents);
+  return fmt::format(
+      "-o {}: results.h5 has {} that journal.jsonl lacks ({}). They would be lost, for results.h5 is made "
+      "anew "
+      "from the journal. Put the whole journal back, or move results.h5 elsewhere; merge joins it with later "
+      "ones",
+      run.string(), counted(lost, "record"),
+      !fs::exists(journal, error) ? "it is gone"
+      : damage.empty()            ? fmt::format("it has {}", counted(contents.records.size(), "record"))
+                                  : damage);
+}
+
 /// Before anything begins. @throws UsageError
 void check_store_limit(const std::string& text) {
   try {
@@ -229,6 +266,8 @@ void add_run_command(CLI::App& app, Commands& commands) {
                       output = options.output](const io::JournalContents& journal) {
       spdlog::info("{}", run_end_words(program, output, journal));
     };
+    const bool goes_on = options.resume || options.retry_failed;
+    if (goes_on && !options.dry_run && !is_other_rank()) options.refusal = loss_by_resume(options.output);
     std::signal(SIGPIPE, SIG_IGN);  // before MPI: whoever listened may have left
     commands.exit_code = run_sweep(options, commands.registry);
   });

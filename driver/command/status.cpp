@@ -41,7 +41,15 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   }
   // The lock first: a run that ends in between then shows as running with all done, not as killed.
   const bool running = is_locked(directory / "lock") || is_locked(journal);
-  return status_of(io::read_journal(journal, false), running, moment_now(), failures);
+  const io::JournalContents contents = io::read_journal(journal, false);
+  const bool is_blank = contents.records.empty() && contents.notes.empty();
+  if (is_blank && std::filesystem::exists(directory / "results.h5", error)) {
+    throw io::InputError(fmt::format(
+        "{}: nothing in journal.jsonl can be read{}{}, although results.h5 is there; gaussweep summary "
+        "shows what that holds",
+        directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
+  }
+  return status_of(contents, running, moment_now(), failures);
 }
 
 Statuses statuses(const StatusOptions& options) {

@@ -65,7 +65,9 @@ bool take_results(Loaded& loaded, const fs::path& path, const std::vector<io::Re
     });
     if (agrees) {
       loaded.results = std::move(results);
-      remarks.push_back(fmt::format("{} has the records of the damaged lines and was read", path.string()));
+      remarks.push_back(fmt::format(
+          "{} {} and was read", path.string(),
+          journal.empty() ? "holds records, unlike the journal," : "has the records of the damaged lines"));
     } else {
       remarks.push_back(fmt::format("{} is not what the journal says and was not read", path.string()));
     }
@@ -91,8 +93,11 @@ void take_journal(Loaded& loaded, const fs::path& path, const fs::path& results,
                                          contents.damaged, contents.damaged == 1 ? " was" : "s were",
                                          contents.damaged == 1 ? "" : "the first is ",
                                          io::first_damage(contents)));
-    if (!results.empty() && take_results(loaded, results, contents.records, with_details)) return;
   }
+  const bool is_blank = contents.records.empty() && contents.notes.empty();  // a start is the first line
+  if (!results.empty() && (contents.damaged > 0 || is_blank) &&
+      take_results(loaded, results, contents.records, with_details))
+    return;
   loaded.results = results_of(std::move(contents));
 }
 
@@ -160,6 +165,21 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
 }
 
 }  // namespace
+
+std::size_t records_only_in(const fs::path& results, const std::vector<io::Record>& others) {
+  if (!may_be_there(results)) return 0;
+  std::set<std::pair<std::string_view, std::string_view>> known;
+  for (const io::Record& record : others) known.emplace(record.key, record.run_id);
+  try {
+    const io::Results found = io::read_results_apart(results, false);
+    return static_cast<std::size_t>(
+        std::count_if(found.records.begin(), found.records.end(), [&](const io::Record& record) {
+          return known.count({record.key, record.run_id}) == 0;
+        }));
+  } catch (const io::InputError&) {
+    return 0;
+  }
+}
 
 std::vector<fs::path> runs_under(const fs::path& path, bool by_journal) {
   constexpr int most_levels = 3;  // an architecture's nights' shards

@@ -25,6 +25,11 @@ struct Loaded {
 /// @throws io::InputError where there is nothing to read, or it is not ours
 Loaded load(const std::filesystem::path& path, bool with_details);
 
+/// Counts the records of a results file that others lack, by key and run. Who replaces the file by those
+/// others would lose them. Returns 0 if the file is absent or cannot be read.
+/// @pre this process is no rank of MPI
+std::size_t records_only_in(const std::filesystem::path& results, const std::vector<io::Record>& others);
+
 /// The run directories under a path. It is itself one or a file, or a directory of them, at most three levels
 /// below. They are the shards of a sweep, the nights of a plan. In the order of their names, numbers in them
 /// by value. The path itself where nothing is there: who reads it says what is wrong with it.

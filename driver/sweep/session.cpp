@@ -364,6 +364,7 @@ void print_dry_run(const Expansion& expansion, const RunOptions& options) {
 
 /// Before anything has begun, an output that cannot be written is a usage error.
 std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
+  if (!options.refusal.empty()) throw UsageError(options.refusal);
   try {
     return std::make_unique<RunDirectory>(options.output, options.resume || options.retry_failed);
   } catch (const io::StorageError& e) {
