@@ -94,7 +94,7 @@ void write_json(const io::DataTable& table, ExportOutput& out) {
 
 void export_tables(const ExportOptions& options) {
   const std::string format = format_of(options);
-  if (!options.output.empty()) check_output(options.output, options.force);
+  if (!options.output.empty()) check_output(options.output, options.force, options.paths);
   const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
                             options.table == "iterations";
   io::Results results = load_all(options.paths, with_details);

@@ -129,7 +129,7 @@ void add_import(CLI::App& parent) {
   sub->add_option("--precision", transfer->precision, "float or double")->capture_default_str();
   sub->callback([transfer] {
     const Precision precision = parse_precision(transfer->precision);
-    check_output(transfer->output, transfer->force);
+    check_output(transfer->output, transfer->force, {transfer->input});
     import_to_file(transfer->input, transfer->dataset, precision, transfer->output);
     const io::MatrixInfo info = io::matrix_info(transfer->output);
     fmt::print("{}: {} x {}, {}\n", transfer->output, info.rows, info.cols, transfer->precision);
@@ -141,7 +141,7 @@ void add_export(CLI::App& parent) {
   CLI::App* sub =
       add_transfer(parent, "export", "Read a matrix file and write it as Matrix Market or .npy", *transfer);
   sub->callback([transfer] {
-    check_output(transfer->output, transfer->force);
+    check_output(transfer->output, transfer->force, {transfer->input});
     export_to_file(transfer->input, transfer->dataset, transfer->output);
     const io::MatrixInfo info = io::matrix_info(transfer->output);
     fmt::print("{}: {} x {}\n", transfer->output, info.rows, info.cols);

@@ -23,8 +23,17 @@ struct MergeOptions {
   bool force = false, missing_ok = false;
 };
 
+/// Counts the records that a run directory would lose if its results.h5 became these.
+std::size_t lost_of_run(const std::filesystem::path& output, const std::vector<io::Record>& records) {
+  std::error_code error;
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  const bool is_of_run =
+      output.filename() == "results.h5" && std::filesystem::exists(folder / "journal.jsonl", error);
+  return is_of_run ? records_only_in(output, records) : 0;
+}
+
 void merge_to_file(const MergeOptions& options) {
-  check_output(options.output, options.force);
+  check_output(options.output, options.force, options.paths, Rebuild::yes);
   std::vector<Loaded> inputs;
   std::vector<std::string> missing;
   for (const std::string& path : options.paths) {
@@ -37,6 +46,12 @@ void merge_to_file(const MergeOptions& options) {
   }
   if (inputs.empty()) throw io::InputError(fmt::format("nothing to merge: {}", fmt::join(missing, "; ")));
   const Merged merged = merge(std::move(inputs), options.force);
+  if (const std::size_t lost = lost_of_run(options.output, merged.results.records)) {
+    throw io::InputError(
+        fmt::format("-o {}: has {} that the inputs lack, because lines of the journal are gone or damaged. "
+                    "They would be lost; give another name",
+                    options.output, counted(lost, "record")));
+  }
   io::write_results(options.output, merged.results);
 
   std::int64_t dropped = 0;

@@ -2,13 +2,77 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <system_error>
 
+#include "driver/results/loading.hpp"
 #include "io/files/open_file.hpp"
 
 namespace gaussweep::driver {
 
-void check_output(const std::filesystem::path& path, bool force) {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool are_same(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error);
+}
+
+bool is_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / "journal.jsonl", error) || fs::exists(folder / "lock", error);
+}
+
+/// The run directory whose file has this name; empty if there is none.
+fs::path run_with(const fs::path& folder, const fs::path& name) {
+  constexpr std::array<const char*, 4> files{"plan.yaml", "journal.jsonl", "results.h5", "lock"};
+  if (std::find(files.begin(), files.end(), name) != files.end() && is_run(folder)) return folder;
+  const bool is_inner = folder.filename() == "matrices" || folder.filename() == "logs";
+  return is_inner && is_run(folder.parent_path()) ? folder.parent_path() : fs::path();
+}
+
+/// The files that a command reads of what it is given.
+std::vector<fs::path> files_of(const std::vector<std::string>& inputs) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const std::string& input : inputs) {
+    for (const fs::path& found : runs_under(fs::path(input))) {
+      if (!fs::is_directory(found, error)) {
+        files.push_back(found);
+        continue;
+      }
+      for (const char* name : {"journal.jsonl", "results.h5"}) files.push_back(found / name);
+    }
+  }
+  return files;
+}
+
+/// @throws UsageError if a file is an input or belongs to a run directory
+void keep_measurements(const fs::path& path, const std::vector<std::string>& inputs, Rebuild rebuild) {
+  std::error_code error;
+  const fs::path folder = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
+  const std::vector<fs::path> files = files_of(inputs);
+  const fs::path run = run_with(folder, path.filename());
+  if (rebuild == Rebuild::yes && !run.empty() && path.filename() == "results.h5") {
+    const auto has = [&](const fs::path& file) { return are_same(file, run / "journal.jsonl"); };
+    const auto is_itself = [&](const std::string& input) { return are_same(input, path); };
+    if (std::any_of(files.begin(), files.end(), has) && std::none_of(inputs.begin(), inputs.end(), is_itself))
+      return;
+  }
+  if (std::any_of(files.begin(), files.end(), [&](const fs::path& file) { return are_same(file, path); }))
+    throw UsageError(fmt::format("-o {}: is read by this command; give another name", path.string()));
+  if (run.empty()) return;
+  throw UsageError(fmt::format(
+      "-o {}: belongs to the run directory {}; give another name{}", path.string(), run.string(),
+      rebuild == Rebuild::no ? "" : ", or its results.h5 with this run directory among the inputs"));
+}
+
+}  // namespace
+
+void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs,
+                  Rebuild rebuild) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw UsageError(fmt::format("-o {}: is a directory; give the name of a file", path.string()));
@@ -32,6 +96,7 @@ void check_output(const std::filesystem::path& path, bool force) {
   if (!std::filesystem::is_directory(folder, error)) {
     throw UsageError(fmt::format("-o {}: the folder {} does not exist", path.string(), folder.string()));
   }
+  keep_measurements(path, inputs, rebuild);
 }
 
 }  // namespace gaussweep::driver

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,9 +21,16 @@ E parse_option(const char* option, const std::string& text) {
                                io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
 }
 
+/// Whether a command may write results.h5 of a run directory: to make it anew of that run's records.
+enum class Rebuild { no, yes };
+
 /// Checks what -o names before any work is done.
-/// @throws UsageError where it is anything but a regular file (or a link to one, or to nothing). Also where
-/// it exists and `force` is false, or its folder does not exist
-void check_output(const std::filesystem::path& path, bool force);
+/// @param inputs what the command reads: files, run directories, directories of them
+/// @param rebuild `yes` allows the results.h5 of a run directory that is one of the inputs, or whose journal
+/// is
+/// @throws UsageError if it is anything but a regular file (or a link to one, or to nothing), exists without
+/// `force`, is an input, belongs to a run directory, or its folder does not exist
+void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs = {},
+                  Rebuild rebuild = Rebuild::no);
 
 }  // namespace gaussweep::driver

@@ -140,7 +140,7 @@ int run_solve(SolveWords& words, const Commands& commands) {
   if (!wants_right && !words.right.empty())
     throw UsageError(fmt::format("--rhs {}: {} has no right-hand sides", words.right, words.problem));
   require_dense_ending(words.output);
-  check_output(words.output, words.force);
+  check_output(words.output, words.force, {words.file, words.right});
   const Precision precision = parse_precision(words.precision);
   std::unique_ptr<Device> device;
   const Backend requested = choose_backend(words.backend, device);

@@ -32,7 +32,7 @@ struct VerifyOptions {
 void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
   const Format format = parse_format(options.format);
   const Tolerances tolerances = parse_tolerances(options.tolerances);
-  if (!options.output.empty()) check_output(options.output, options.force);
+  if (!options.output.empty()) check_output(options.output, options.force, {options.path});
   Loaded loaded = load(options.path, !options.output.empty());
   for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
   std::optional<io::Plan> plan;

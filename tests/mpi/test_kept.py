@@ -65,6 +65,58 @@ class Resume(SweepTest):
         self.sweep(plan, "--resume")
 
 
+class Outputs(SweepTest):
+    def files(self, directory):
+        kept = (directory / name for name in ("plan.yaml", "journal.jsonl", "results.h5", "lock"))
+        return {path.name: path.read_bytes() for path in kept if path.exists()}
+
+    def test_no_command_writes_over_an_input_or_a_run(self):
+        directory = self.sweep(self.plan(PLAN))
+        other = self.folder / "other"
+        other.mkdir()
+        self.ran(["merge", directory, "-o", other / "merged.h5"])
+        before = self.files(directory)
+        merged = (other / "merged.h5").read_bytes()
+        digest = next((directory / "matrices").glob("*.h5"))
+        for command in (["merge", directory], ["export", directory], ["verify", directory]):
+            for name in ("journal.jsonl", "lock", "plan.yaml", digest, directory / "logs/new"):
+                done = run([*command, "-o", directory / name, "--force"])
+                self.assertEqual(done.returncode, 2, (command, name))
+                self.assertRegex(done.stderr, "belongs to the run directory|is read by this command")
+        for command in (
+            ["merge", other / "merged.h5"],
+            ["export", other / "merged.h5"],
+            ["verify", other / "merged.h5"],
+        ):
+            self.assertEqual(run([*command, "-o", other / "merged.h5", "--force"]).returncode, 2, command)
+            # Another run's results are no place for these.
+            self.assertEqual(run([*command, "-o", directory / "results.h5", "--force"]).returncode, 2, command)
+        for command in (["export", directory], ["verify", directory], ["merge", directory / "results.h5"]):
+            self.assertEqual(run([*command, "-o", directory / "results.h5", "--force"]).returncode, 2, command)
+        link = self.folder / "link"
+        link.symlink_to(directory)
+        self.assertEqual(run(["merge", directory, "-o", link / "journal.jsonl", "--force"]).returncode, 2)
+        self.assertEqual(self.files(directory), before)
+        self.assertEqual((other / "merged.h5").read_bytes(), merged)
+        self.ran(["matrix", "generate", "-n", "3", "-o", self.folder / "a.h5"])
+        self.ran(["matrix", "import", self.folder / "a.h5", "-o", self.folder / "a.h5", "--force"], code=2)
+        # A run's own records may become its results.h5 again.
+        for inputs in ([directory], [directory / "journal.jsonl", other / "merged.h5"]):
+            self.ran(["merge", *inputs, "-o", directory / "results.h5", "--force"])
+        self.ran(["export", directory, "-o", directory / "records.csv"])
+
+    def test_merge_does_not_drop_records_of_a_run(self):
+        directory = self.sweep(self.plan(PLAN))
+        journal, results = directory / "journal.jsonl", directory / "results.h5"
+        whole = results.read_bytes()
+        lines = journal.read_bytes().splitlines(keepends=True)
+        last = max(i for i, line in enumerate(lines) if b'"note"' not in line)
+        journal.write_bytes(b"".join(lines[:last]))
+        done = self.ran(["merge", journal, "-o", results, "--force"], code=2)
+        self.assertIn("1 record", done.stderr)
+        self.assertEqual(results.read_bytes(), whole)
+
+
 class Locks(SweepTest):
     def test_a_run_without_its_lock_file_is_seen_to_run(self):
         directory = self.folder / "run"
