@@ -95,6 +95,10 @@ void write_json(const io::DataTable& table, ExportOutput& out) {
 void export_tables(const ExportOptions& options) {
   const std::string format = format_of(options);
   if (!options.output.empty()) check_output(options.output, options.force, options.paths);
+  if (format == "sqlite") {
+    for (const std::string& name : io::sqlite_companions(options.output))
+      check_output(name, options.force, options.paths);
+  }
   const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
                             options.table == "iterations";
   io::Results results = load_all(options.paths, with_details);

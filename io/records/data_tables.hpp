@@ -34,8 +34,12 @@ const std::vector<std::string>& data_table_names();
 /// @pre `results`, with details, outlives the table; `name` is one of data_table_names
 DataTable data_table(const Results& results, const std::string& name);
 
-/// Writes all tables as a SQLite database, atomically. It has `records` by the number that `trial` of the
-/// others means, `units`, and the views best, speedups, failures, sample_times and stage_times.
+/// The files that SQLite keeps next to a database and applies to whatever database has its name.
+std::vector<std::string> sqlite_companions(const std::filesystem::path& path);
+
+/// Writes all tables as a SQLite database, atomically, and removes the companions of an older one. It has
+/// `records` by the number that `trial` of the others means, `units`, and the views best, speedups, failures,
+/// sample_times and stage_times. Of columns whose names differ only in case the later ones get a number.
 /// @throws StorageError, also where this build has no libsqlite3
 void write_sqlite(const std::filesystem::path& path, const Results& results);
 

@@ -1,6 +1,11 @@
 /// results.h5 as a SQLite database: part of io/records/data_tables.hpp.
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <memory>
+#include <set>
 
 #ifdef GAUSSWEEP_HAS_SQLITE
 #include <sqlite3.h>
@@ -10,6 +15,10 @@
 #include "io/records/data_tables.hpp"
 
 namespace gaussweep::io {
+
+std::vector<std::string> sqlite_companions(const std::filesystem::path& path) {
+  return {path.string() + "-wal", path.string() + "-journal", path.string() + "-shm"};
+}
 
 #ifndef GAUSSWEEP_HAS_SQLITE
 
@@ -52,6 +61,27 @@ std::string quoted_name(const std::string& name) {
   return quoted + '"';
 }
 
+/// Gives each column a name that SQLite tells apart from the others. SQLite ignores the case of ASCII
+/// letters. The later of two such names gets a number: "NB", then "nb_2".
+class ColumnNames {
+ public:
+  std::string of(const std::string& name) {
+    std::string own = name;
+    for (int number = 2; !taken_.insert(lower(own)).second; ++number)
+      own = name + "_" + std::to_string(number);
+    return own;
+  }
+
+ private:
+  static std::string lower(std::string name) {
+    for (char& letter : name) {
+      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    return name;
+  }
+  std::set<std::string> taken_;
+};
+
 /// A database under construction.
 class Database {
  public:
@@ -69,16 +99,20 @@ class Database {
   /// @param key a first column that numbers the rows from 0; empty: there is none
   void put(const DataTable& table, const std::string& key) {
     std::string columns = key.empty() ? "" : key + " INTEGER PRIMARY KEY", places = key.empty() ? "" : "?";
+    ColumnNames taken;
+    taken.of(key);
+    std::vector<std::string> names;
     for (const DataColumn& column : table.columns) {
       const char* between = columns.empty() ? "" : ", ";
-      columns += between + quoted_name(column.name);
+      names.push_back(taken.of(column.name));
+      columns += between + quoted_name(names.back());
       places += std::string(between) + "?";
     }
     run("CREATE TABLE " + table.name + "(" + columns + ")");
     const Statement insert = prepare("INSERT INTO " + table.name + " VALUES (" + places + ")");
     const Statement unit = prepare("INSERT INTO units VALUES (?, ?, ?)");
-    for (const DataColumn& column : table.columns) {
-      if (!column.unit.empty()) step(unit.get(), {table.name, column.name, column.unit});
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!table.columns[i].unit.empty()) step(unit.get(), {table.name, names[i], table.columns[i].unit});
     }
     std::int64_t number = 0;
     table.each_row([&](const std::vector<DataCell>& cells) {
@@ -136,6 +170,13 @@ void write_sqlite(const std::filesystem::path& path, const Results& results) {
     database.put(data_table(results, name), name == "records" ? "trial" : "");
   database.run(views);
   database.close();
+  // SQLite applies what an older database of this name left to the new one. It goes first: between the two
+  // steps a kill leaves the older database without its last changes, not a mixture of both.
+  for (const std::string& name : sqlite_companions(path)) {
+    if (::unlink(name.c_str()) != 0 && errno != ENOENT)
+      throw StorageError(name +
+                         ": belongs to an older database and cannot be removed: " + std::strerror(errno));
+  }
   file.commit();
 }
 

@@ -1,7 +1,11 @@
 """Measurements that exist stay: a resume, --force and a second run do not write over them."""
 
+import json
+import sqlite3
 import unittest
+import zlib
 
+import harness
 from harness import SweepTest, run
 
 PLAN = """
@@ -115,6 +119,45 @@ class Outputs(SweepTest):
         done = self.ran(["merge", journal, "-o", results, "--force"], code=2)
         self.assertIn("1 record", done.stderr)
         self.assertEqual(results.read_bytes(), whole)
+
+
+class Databases(SweepTest):
+    def test_an_older_database_s_companions_do_not_change_the_new_one(self):
+        directory = self.sweep(self.plan(PLAN))
+        database = self.folder / "night.db"
+        old = sqlite3.connect(database)
+        old.execute("PRAGMA journal_mode = WAL")
+        old.execute("CREATE TABLE records(night TEXT)")
+        old.commit()
+        companions = [self.folder / f"night.db{ending}" for ending in ("-wal", "-shm", "-journal")]
+        kept = {path: path.read_bytes() for path in companions if path.exists()}
+        self.assertEqual(len(kept), 2)
+        old.close()
+        database.unlink()
+        for path, text in kept.items():
+            path.write_bytes(text)
+        self.assertEqual(run(["export", directory, "-o", database]).returncode, 2, "a companion exists")
+        self.assertEqual({path: path.read_bytes() for path in kept}, kept)
+        companions[2].write_bytes(b"junk")
+        self.ran(["export", directory, "-o", database, "--force"])
+        self.assertEqual([path for path in companions if path.exists()], [])
+        ask = sqlite3.connect(database).execute
+        self.assertEqual(ask("PRAGMA integrity_check").fetchall(), [("ok",)])
+        self.assertEqual(ask("SELECT count(*) FROM records").fetchone(), (4,))
+
+    def test_parameters_that_differ_in_case_have_columns_of_their_own(self):
+        directory = self.sweep(self.plan(PLAN))
+        record = harness.journal(directory)[0][0]
+        record.pop("crc")
+        record["parameters"] = '{"NB":1,"nb":2,"nb_2":3}'
+        body = json.dumps(record, separators=(",", ":"))[:-1]
+        with open(directory / "journal.jsonl", "a") as journal:
+            journal.write(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
+        self.ran(["export", directory, "-o", self.folder / "a.db"])
+        ask = sqlite3.connect(self.folder / "a.db").execute
+        columns = [row[1] for row in ask("PRAGMA table_info(records)") if "nb" in row[1].lower()]
+        values = ask(f"SELECT {', '.join(columns)} FROM records WHERE {columns[0]} IS NOT NULL").fetchall()
+        self.assertEqual(dict(zip(columns, values[0])), {"parameter_NB": 1, "parameter_nb_2": 2, "parameter_nb_2_2": 3})
 
 
 class Locks(SweepTest):
