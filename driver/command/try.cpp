@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <tuple>
@@ -34,6 +35,7 @@
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
 #include "driver/system/process.hpp"
+#include "driver/system/scratch_folder.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 #include "io/plan/plan.hpp"
@@ -49,29 +51,6 @@ struct TryWords {
   std::vector<std::string> problems, precisions;
   bool condition = false;
   TryRequest request;
-};
-
-/// A folder of its own that goes away with it.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "gaussweep-try-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw io::StorageError(fmt::format("{}: {} (TMPDIR, or -o DIR)", name,
-                                         std::error_code(errno, std::generic_category()).message()));
-    }
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// What the run will decide for this backend's word, and the GPU's capability (0: none). The GPU is looked at
@@ -226,12 +205,12 @@ int try_matrix(TryWords& words, const Commands& commands) {
     throw UsageError("try: no method is left to try; see --problem, --method, --backend");
   std::fflush(stdout);
 
-  std::unique_ptr<Scratch> scratch;
+  std::optional<ScratchFolder> scratch;
   RunOptions options;
   options.is_kept = !words.output.empty();
   options.output = words.output;
   if (!options.is_kept) {
-    scratch = std::make_unique<Scratch>();
+    scratch.emplace("gaussweep-try");
     options.output = (scratch->path() / "run").string();
   }
   options.plan = (std::filesystem::path(options.output) / "plan.yaml").string();

@@ -1,12 +1,15 @@
 """Measurements that exist stay: a resume, --force and a second run do not write over them."""
 
 import json
+import signal
 import sqlite3
+import subprocess
+import time
 import unittest
 import zlib
 
 import harness
-from harness import SweepTest, run
+from harness import GAUSSWEEP, SweepTest, run
 
 PLAN = """
 name: kept
@@ -169,6 +172,32 @@ class Locks(SweepTest):
         self.assertIn('"running": true', run(["status", directory, "--format", "json"]).stdout)
         process.kill()
         process.communicate()
+
+
+class Scratch(SweepTest):
+    def test_what_a_killed_try_left_is_removed_by_the_next(self):
+        place = self.folder / "tmp"
+        place.mkdir()
+        matrix = self.folder / "a.mtx"
+        matrix.write_text("%%MatrixMarket matrix array real general\n2 2\n4\n2\n1\n3\n")
+        words = harness.command(["try", matrix, "--problem", "gesv", "--repeats", "1"], program=GAUSSWEEP)
+        process = subprocess.Popen(
+            words, env=harness.environment(TMPDIR=str(place)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        deadline = time.monotonic() + 60
+        while not list(place.glob("gaussweep-try-*/run")):
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        self.assertEqual(len(list(place.iterdir())), 1)
+        self.ran(words[1:], TMPDIR=str(place))
+        self.assertEqual(len(list(place.iterdir())), 1, "its owner lives")
+        process.kill()
+        process.wait()
+        self.ran(words[1:], TMPDIR=str(place))
+        self.assertEqual(list(place.iterdir()), [])
 
 
 if __name__ == "__main__":

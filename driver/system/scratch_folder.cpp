@@ -1,0 +1,87 @@
+#include "driver/system/scratch_folder.hpp"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* owner_name = "owner";
+
+/// Removes a folder, the owner's file last: without it nobody would know whose the rest is.
+void remove_folder(const fs::path& folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().filename() != owner_name) fs::remove_all(entry.path(), ignored);
+  }
+  fs::remove_all(folder, ignored);
+}
+
+/// Removes a folder whose owner has ended. What cannot be looked at or locked stays.
+void remove_if_abandoned(const fs::path& folder) {
+  const io::Opened held = io::hold_folder(folder);
+  struct stat facts {};
+  if (!held || ::fstat(held.file.fd(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
+  const io::Opened owner = io::open_regular(owner_name, O_RDWR | O_NOFOLLOW, held.file.fd());
+  if (owner) {
+    if (::flock(owner.file.fd(), LOCK_EX | LOCK_NB) == 0) remove_folder(folder);
+    return;
+  }
+  // Its process may be about to make the file. A folder that holds anything is not removed.
+  std::error_code error;
+  const auto made = fs::last_write_time(folder, error);
+  if (!error && fs::file_time_type::clock::now() - made > std::chrono::hours(1)) ::rmdir(folder.c_str());
+}
+
+}  // namespace
+
+/// @return false if a process that removes abandoned folders was faster than the lock
+bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
+  std::string name = (parent / (stem + "-XXXXXX")).string();
+  if (::mkdtemp(name.data()) == nullptr)
+    throw io::StorageError(
+        fmt::format("{}: cannot be made: {} (TMPDIR names another place)", name, std::strerror(errno)));
+  path_ = name;
+  io::Opened owner = io::open_regular(path_ / owner_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!owner) {
+    remove_folder(path_);
+    throw io::StorageError(fmt::format("{}: cannot be written: {}", name, owner.why));
+  }
+  // Without locks on this file system nobody else removes the folder, either.
+  if (::flock(owner.file.fd(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  if (io::check_name(path_ / owner_name, owner.file.fd()) != 0) return false;
+  owner_ = std::move(owner.file);
+  return true;
+}
+
+ScratchFolder::ScratchFolder(const std::string& stem) {
+  const fs::path parent = fs::temp_directory_path();
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
+    if (entry.path().filename().string().rfind(stem + "-", 0) == 0) remove_if_abandoned(entry.path());
+  }
+  constexpr int most_attempts = 100;
+  for (int attempt = 0; !make(parent, stem); ++attempt) {
+    if (attempt == most_attempts)
+      throw io::StorageError(fmt::format("{}: other processes remove what is made there", parent.string()));
+  }
+}
+
+ScratchFolder::~ScratchFolder() {
+  remove_folder(path_);
+}
+
+}  // namespace gaussweep::driver

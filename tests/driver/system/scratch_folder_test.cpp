@@ -1,0 +1,74 @@
+#include "driver/system/scratch_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <set>
+
+#include "tests/io/records/record_samples.hpp"
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Abandoned : public ::testing::Test {
+ protected:
+  Abandoned() {
+    const char* before = std::getenv("TMPDIR");
+    before_ = before == nullptr ? "" : before;
+    ::setenv("TMPDIR", place_.c_str(), 1);
+  }
+  ~Abandoned() override { before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1); }
+  std::set<fs::path> found() const {
+    std::set<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(place_)) paths.insert(entry.path());
+    return paths;
+  }
+  /// What a process leaves that ends without a word.
+  void leave() const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const ScratchFolder folder("stem");
+      fs::create_directories(folder.path() / "run" / "matrices");
+      ::_exit(0);
+    }
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  }
+  testing_help::Scratch scratch_;
+  const fs::path& place_ = scratch_.folder();
+  std::string before_;
+};
+
+TEST_F(Abandoned, IsRemovedByTheNextOfItsStem) {
+  leave();
+  ASSERT_EQ(found().size(), 1U);
+  { const ScratchFolder other("other"); }
+  EXPECT_EQ(found().size(), 1U);
+  const ScratchFolder next("stem");
+  EXPECT_EQ(found(), std::set<fs::path>{next.path()});
+}
+
+TEST_F(Abandoned, IsNoFolderWhoseOwnerLivesOrIsNotKnown) {
+  const ScratchFolder first("stem");
+  fs::create_directory(place_ / "stem-mine");
+  io::testing::set_file_text(place_ / "stem-mine" / "text", "precious");
+  fs::create_directory(place_ / "stem-new");
+  fs::create_directory_symlink(place_ / "stem-mine", place_ / "stem-link");
+  fs::last_write_time(place_ / "stem-mine", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const std::set<fs::path> before = found();
+  { const ScratchFolder second("stem"); }
+  EXPECT_EQ(found(), before);
+  EXPECT_TRUE(fs::exists(place_ / "stem-mine" / "text"));
+  fs::last_write_time(place_ / "stem-new", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  { const ScratchFolder third("stem"); }
+  EXPECT_FALSE(fs::exists(place_ / "stem-new"))
+      << "an empty one, of a process that ended before it had an owner";
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
