@@ -123,6 +123,8 @@ std::string paragraph(const std::string& text, std::size_t width) {
 }
 
 std::string shell_word(const std::string& text) {
+  // A command would take a name that begins with "-" for an option.
+  if (text.size() > 1 && text.front() == '-') return shell_word("./" + text);
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::strchr("_-./:,+@%=", c) != nullptr;
   };

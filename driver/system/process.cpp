@@ -257,10 +257,11 @@ void restart_with(const char* name, const char* value, char** argv) {
 }
 
 void open_standard_descriptors() {
-  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
-    if (fd <= 2) continue;
-    ::close(fd);
-    return;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one. A closed standard output is not for writing: what a command prints
+    // would be lost without an error.
+    [[maybe_unused]] const int opened = ::open("/dev/null", fd == STDERR_FILENO ? O_RDWR : O_RDONLY);
   }
 }
 

@@ -1,6 +1,7 @@
 """Measurements that exist stay: a resume, --force and a second run do not write over them."""
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -198,6 +199,22 @@ class Scratch(SweepTest):
         process.wait()
         self.ran(words[1:], TMPDIR=str(place))
         self.assertEqual(list(place.iterdir()), [])
+
+
+class Streams(SweepTest):
+    def test_a_closed_standard_output_is_no_place_for_data(self):
+        directory = self.sweep(self.plan(PLAN))
+        for words in (["export", directory], ["summary", directory], ["--version"]):
+            done = run(words, preexec_fn=lambda: os.close(1))
+            self.assertEqual(done.returncode, 3, words)
+            self.assertIn("standard output cannot be written", done.stderr)
+        self.ran(["export", directory, "-o", self.folder / "a.csv"], preexec_fn=lambda: os.close(1))
+        self.ran(["run", self.plan(PLAN), "-o", self.folder / "b"], preexec_fn=lambda: os.close(1))
+
+    def test_the_next_command_takes_a_name_that_begins_with_a_dash(self):
+        done = self.ran(["run", self.plan(PLAN), "-o", "-x"], cwd=self.folder)
+        self.assertIn("summary ./-x", done.stderr)
+        self.ran(["summary", "./-x"], cwd=self.folder)
 
 
 if __name__ == "__main__":

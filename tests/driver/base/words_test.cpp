@@ -61,6 +61,8 @@ TEST(Words, AShellTakesThemAsOne) {
   EXPECT_EQ(shell_word("my runs/$HOME"), "'my runs/$HOME'");
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("-x y"), "'./-x y'") << "no option";
+  EXPECT_EQ(shell_word("-"), "-");
 }
 
 }  // namespace
