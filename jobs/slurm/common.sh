@@ -75,6 +75,10 @@ read_options() {
   for name in nodes ranks-per-node requeues notice shards at-once gpus; do
     [[ -z ${value[$name]:-} || ${value[$name]} =~ ^(0|[1-9][0-9]{0,8})$ ]] || fail "--$name ${value[$name]}: not a whole number"
   done
+  case ${value[backend]:-auto} in
+    auto | cuda | emulated | host) ;;
+    *) fail "--backend ${value[backend]}: allowed: auto, cuda, emulated, host" ;;
+  esac
   requeues=${value[requeues]:-20}
   notice=${value[notice]:-120}
   ((notice >= 1 && notice <= 65535)) || fail "--notice $notice: Slurm takes 1 to 65535 seconds"

@@ -220,6 +220,8 @@ class Words(case.SlurmTest):
             ("sweep.sbatch", [plan], "-o DIR"),
             ("sweep.sbatch", [self.folder / "absent.yaml", "-o", output], "absent.yaml cannot be read"),
             ("sweep.sbatch", [plan, "-o", output, "--nodes", "two"], "--nodes two: not a whole number"),
+            ("sweep.sbatch", [plan, "-o", output, "--backend", "bogus"], "--backend bogus: allowed: auto, cuda"),
+            ("array.sbatch", [plan, "-o", output, "--shards", 2, "--backend", "gpu"], "--backend gpu: allowed: auto"),
             ("sweep.sbatch", [plan, "-o", output, "--env", "nowhere"], "no environment file 'nowhere'"),
             ("sweep.sbatch", [wrong, "-o", output, "--env", self.site], "timez"),
             ("sweep.sbatch", [wrong, "-o", output, "--env", self.site, "--dry-run"], "timez"),
