@@ -78,9 +78,10 @@ void add_verify_command(CLI::App& app, Commands& commands) {
   CLI::App* sub =
       app.add_subcommand("verify", "Judge stored records again with other tolerances; runs nothing");
   sub->add_option("path", options->path, "Run directory, results file or journal")->required();
-  sub->add_option("--tolerance", options->tolerances,
-                  "PROBLEM=TOLERANCE, e.g. gesv=32, or a factor for every default, e.g. 2.0; may be repeated")
-      ->delimiter(',')
+  sub->add_option(
+         "--tolerance", options->tolerances,
+         "PROBLEM=TOLERANCE, e.g. gesv=32, or a factor for every default, e.g. 2.0; several with commas, or "
+         "repeated")
       ->allow_extra_args(false);
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});

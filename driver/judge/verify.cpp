@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
@@ -100,21 +101,34 @@ double Tolerances::of(const Record& record) const {
   return problem ? *factor * default_tolerance(*problem) : record.tolerance;
 }
 
-Tolerances parse_tolerances(const std::vector<std::string>& texts) {
+Tolerances parse_tolerances(const std::vector<std::string>& words) {
   Tolerances tolerances;
-  for (const std::string& text : texts) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos) {
-      tolerances.factor = parse_positive(text, text);
-      continue;
+  bool has_factor = false;
+  for (const std::string& word : words) {
+    for (std::size_t begin = 0; begin <= word.size();) {
+      const std::size_t end = std::min(word.find(',', begin), word.size());
+      const std::string text = word.substr(begin, end - begin);
+      const auto equals = text.find('=');
+      const std::string problem = text.substr(0, equals);
+      if (equals != std::string::npos && !from_string<Problem>(problem)) {
+        throw UsageError(fmt::format("--tolerance {}: unknown problem '{}'; {}allowed are {}", text, problem,
+                                     io::nearest_hint(problem, enum_names<Problem>()),
+                                     allowed_names<Problem>()));
+      }
+      const double value = parse_positive(equals == std::string::npos ? text : text.substr(equals + 1), text);
+      if (equals != std::string::npos) {
+        tolerances.of_problem[problem] = value;
+      } else if (begin > 0 || std::exchange(has_factor, true)) {
+        // After a comma it is rather the decimals of a number.
+        throw UsageError(fmt::format(
+            "--tolerance {}: what is {}? Allowed: one factor, before any PROBLEM=TOLERANCE; decimals "
+            "follow a point (1.5)",
+            word, text));
+      } else {
+        tolerances.factor = value;
+      }
+      begin = end + 1;
     }
-    const std::string problem = text.substr(0, equals);
-    if (!from_string<Problem>(problem)) {
-      throw UsageError(fmt::format("--tolerance {}: unknown problem '{}'; {}allowed are {}", text, problem,
-                                   io::nearest_hint(problem, enum_names<Problem>()),
-                                   allowed_names<Problem>()));
-    }
-    tolerances.of_problem[problem] = parse_positive(text.substr(equals + 1), text);
   }
   return tolerances;
 }

@@ -19,8 +19,9 @@ struct Tolerances {
   double of(const io::Record& record) const;
 };
 
-/// Reads "gesv=32" (one problem) and "2.0" (a factor for every default). @throws UsageError
-Tolerances parse_tolerances(const std::vector<std::string>& texts);
+/// Reads "gesv=32" (one problem) and "2.0" (a factor for every default, once, before other words of its
+/// list). Commas part words. @throws UsageError
+Tolerances parse_tolerances(const std::vector<std::string>& words);
 
 /// What a plan expects of a record: the statuses that are no failure of the sweep; nothing where the plan has
 /// no such trial. Decided by problem, method, sizes, precision, uplo and kind of matrix: entries that differ

@@ -54,8 +54,12 @@ TEST(Verify, ABareNumberMultipliesDefaultsAndAProblemsOwnWins) {
   Record r = judged("pass", 1);
   EXPECT_DOUBLE_EQ(parse_tolerances({"2.0"}).of(r), 2 * default_tolerance(Problem::named("gesv")));
   EXPECT_DOUBLE_EQ(parse_tolerances({"2.0", "gesv=5"}).of(r), 5);
+  EXPECT_DOUBLE_EQ(parse_tolerances({"2.0,getrf=7,gesv=5"}).of(r), 5);
+  EXPECT_DOUBLE_EQ(parse_tolerances({"getrf=7", "2.0"}).of(r), 2 * default_tolerance(Problem::named("gesv")));
+  EXPECT_THROW(parse_tolerances({"2.0", "3"}), UsageError) << "two factors";
   EXPECT_DOUBLE_EQ(parse_tolerances({"getrf=5"}).of(r), 16) << "not asked for: what it was judged by";
-  for (const char* text : {"", "0", "-1", "x", "gesv=", "gesv=x", "nope=3", "=3", "inf", "nan"}) {
+  for (const char* text : {"", "0", "-1", "x", "gesv=", "gesv=x", "nope=3", "=3", "inf", "nan", "1,5",
+                           "gesv=1,5", "2,", "gesv=1,"}) {
     EXPECT_THROW(parse_tolerances({text}), UsageError) << text;
   }
 }
