@@ -96,10 +96,22 @@ io::MatrixAttributes attributes_of(const MatrixRequest& request) {
   return attributes;
 }
 
+/// Whether a stored matrix has the sizes that a request gives.
+template <class T>
+bool has_sizes(const io::StoredMatrix<T>& stored, const MatrixRequest& request, std::int64_t nrhs) {
+  const auto is = [](const io::Dense<T>& dense, std::int64_t rows, std::int64_t cols) {
+    return rows == 0 || cols == 0 ? dense.data.empty() : dense.rows == rows && dense.cols == cols;
+  };
+  const std::int64_t rows = request.spec.rows, cols = request.spec.cols, batch = request.spec.batch;
+  const std::int64_t right = rows == cols ? nrhs * batch : 0;
+  return is(stored.a, rows, cols * batch) && is(stored.b, rows, right) && is(stored.x_true, cols, right);
+}
+
 template <class T>
 Made<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& request, std::int64_t nrhs) {
   io::StoredMatrix<T> stored;
-  if (!request.store || !store.find(request.digest, stored)) return make<T>(context, store, request, nrhs);
+  if (!request.store || !store.find(request.digest, stored) || !has_sizes(stored, request, nrhs))
+    return make<T>(context, store, request, nrhs);
   Made<T> made;
   made.read = true;
   made.a = to_host(std::move(stored.a));

@@ -28,6 +28,20 @@ template <class T>
 hid_t native_type() {
   return sizeof(T) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
+struct Shape {
+  std::int64_t rows = 0, cols = 0;
+};
+/// @throws h5::Error if a dataset is no matrix, or its elements are no reals of `element_bytes`
+Shape read_shape(const h5::Dataset& dataset, const std::string& name, std::size_t element_bytes) {
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+  if (H5Sget_simple_extent_ndims(space) != 2) throw h5::Error(name + " is no matrix");
+  const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
+  if (H5Tget_class(type) != H5T_FLOAT || H5Tget_size(type) != element_bytes)
+    throw h5::Error(name + " has elements of another type");
+  hsize_t dims[2];
+  h5::check(H5Sget_simple_extent_dims(space, dims, nullptr), "read the shape of " + name);
+  return {static_cast<std::int64_t>(dims[1]), static_cast<std::int64_t>(dims[0])};
+}
 /// Reads /`name`; an absent one is empty. @throws h5::Error where it is damaged or no matrix
 template <class T>
 void read_dense(hid_t file, const std::string& name, Dense<T>& matrix) {
@@ -37,22 +51,15 @@ void read_dense(hid_t file, const std::string& name, Dense<T>& matrix) {
     return;
   }
   const h5::Dataset dataset = h5::open_dataset(file, name);
-  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
-  if (H5Sget_simple_extent_ndims(space) != 2) throw h5::Error(name + " is no matrix");
-  const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
-  if (H5Tget_class(type) != H5T_FLOAT || H5Tget_size(type) != sizeof(T)) {
-    throw h5::Error(name + " has elements of another type");
-  }
-  hsize_t dims[2];
-  h5::check(H5Sget_simple_extent_dims(space, dims, nullptr), "read the shape of " + name);
+  const Shape shape = read_shape(dataset, name, sizeof(T));
+  const auto rows = static_cast<hsize_t>(shape.rows), cols = static_cast<hsize_t>(shape.cols);
   // a damaged header must not make us allocate what the file cannot hold
   hsize_t file_bytes = 0;
   h5::check(H5Fget_filesize(file, &file_bytes), "read the size of the file");
-  if (dims[0] != 0 && dims[1] > file_bytes / sizeof(T) / dims[0])
-    throw h5::Error(name + " is larger than its file");
-  matrix.rows = static_cast<std::int64_t>(dims[1]);
-  matrix.cols = static_cast<std::int64_t>(dims[0]);
-  matrix.data.resize(dims[0] * dims[1]);
+  if (cols != 0 && rows > file_bytes / sizeof(T) / cols) throw h5::Error(name + " is larger than its file");
+  matrix.rows = shape.rows;
+  matrix.cols = shape.cols;
+  matrix.data.resize(rows * cols);
   h5::check(H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()),
             "read " + name);
 }
@@ -156,14 +163,27 @@ void read_sealed(const Descriptor& opened, const std::filesystem::path& path, St
   }
 }
 
-/// Whether an open file is whole, and the matrix of this digest.
-bool is_of(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest) {
+/// Whether /`name` has the sizes and elements of a matrix; an absent one is empty.
+template <class T>
+bool has_shape(hid_t file, const char* name, const DenseView<T>& matrix) {
+  if (h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) == 0)
+    return matrix.empty();
+  const Shape found = read_shape(h5::open_dataset(file, name), name, sizeof(T));
+  return found.rows == matrix.rows && found.cols == matrix.cols;
+}
+
+/// Whether an open file is whole, and this system under this digest.
+template <class T>
+bool is_of(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest,
+           const SystemView<T>& system) {
   if (!broken_seal(opened.fd()).empty()) return false;
   const h5::Quiet quiet;
   try {
-    const MatrixAttributes found = h5::read_texts(h5::open_read_only(opened.path(), path));
+    const h5::File file = h5::open_read_only(opened.path(), path);
+    const MatrixAttributes found = h5::read_texts(file);
     const auto said = found.find(digest_attribute);
-    return said != found.end() && said->second == digest;
+    return said != found.end() && said->second == digest && has_shape(file, "/A", system.a) &&
+           has_shape(file, "/b", system.b) && has_shape(file, "/x_true", system.x_true);
   } catch (const h5::Error&) {
     return false;  // whoever damaged it, it is replaced
   }
@@ -233,7 +253,7 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   if (between) between(WriteStep::piece);
   {
     const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
-    if (opened && is_of(opened.file, path, digest)) return false;
+    if (opened && is_of(opened.file, path, digest, system)) return false;
   }
   attributes[digest_attribute] = digest;
   AtomicFile target(folder.fd(), path);

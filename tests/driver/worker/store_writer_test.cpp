@@ -230,6 +230,29 @@ TEST_F(SharedMatrix, ThatWasNotToBeStoredIsStoredWhenALaterTrialWantsIt) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(SharedMatrix, IsMadeAnewAndReplacedIfTheStoredOneHasAnotherShape) {
+  const auto made = prepare(trial(Problem::named("gesv")));
+  finish(writer_);
+  io::MatrixStore store(folder_);
+  io::StoredMatrix<double> whole;
+  ASSERT_TRUE(store.find("ab", whole));
+  const io::Dense<double> small{2, 2, {1, 2, 3, 4}};
+  for (const io::SystemView<double>& wrong :
+       {io::SystemView<double>{small, {}, {}}, io::SystemView<double>{whole.a, small, whole.x_true},
+        io::SystemView<double>{whole.a, {}, {}}}) {
+    store.remove("ab");
+    ASSERT_TRUE(store.put<double>("ab", wrong, {}));
+    const auto again = prepare(trial(Problem::named("gesv")));
+    EXPECT_EQ(again->inputs.a.data, made->inputs.a.data);
+    EXPECT_EQ(again->inputs.b.data, made->inputs.b.data);
+    finish(writer_);
+    io::StoredMatrix<double> stored;
+    ASSERT_TRUE(store.find("ab", stored));
+    EXPECT_EQ(stored.a.data, whole.a.data);
+    EXPECT_EQ(stored.b.data, whole.b.data);
+  }
+}
+
 TEST_F(SharedMatrix, BothOperandsOfAProductAreStoredAsTheyWere) {
   Trial product = trial(Problem::named("gemm"));
   product.matrix_b = product.matrix;
