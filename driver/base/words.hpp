@@ -36,7 +36,8 @@ void add_words(String& message, const std::string& words) {
   if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
 }
 
-/// A word as a shell takes it: as it is where nothing in it has a meaning there, else between quotes.
+/// A word as a shell takes it: as it is where nothing in it has a meaning there, else between quotes. "./"
+/// goes before a name that begins with "-", so that a command does not take it for an option.
 std::string shell_word(const std::string& text);
 
 /// "2 h 05 min", "3 min 10 s", "12 s".

@@ -128,8 +128,8 @@ class MatrixStore {
   /// @throws StorageError where the folder cannot be opened
   template <class T>
   bool find(const std::string& digest, StoredMatrix<T>& matrix);
-  /// Stores a matrix unless it is there; a file that is damaged or of another digest is replaced. The file
-  /// has the attribute "digest" besides those given.
+  /// Stores a matrix unless it is there; a file that is damaged, of another digest or of another shape is
+  /// replaced. The file has the attribute "digest" in addition to those given.
   /// @return whether it was written @throws StorageError, what `between` throws; std::invalid_argument: no A
   template <class T>
   bool put(const std::string& digest, const SystemView<T>& system, MatrixAttributes attributes,
