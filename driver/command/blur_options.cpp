@@ -30,7 +30,7 @@ void add_blur_options(CLI::App& app, BlurOptions& options) {
   add_word(app, options, "psf-file",
            "psf file: its weights, a small matrix (Matrix Market, .npy, MATLAB, HDF5)");
   add_word(app, options, "dataset", "psf file: path of the weights in an HDF5 or MATLAB file");
-  add_word(app, options, "lambda", "What is added to the diagonal, of a blur of H H^T [0.01]");
+  add_word(app, options, "lambda", "blur of H H^T: added to the diagonal [0.01]");
 }
 
 void add_blur_image_options(CLI::App& app, BlurOptions& options) {

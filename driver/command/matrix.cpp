@@ -101,7 +101,10 @@ void add_generate(CLI::App& parent) {
     }
     const Precision precision = parse_precision(options->precision);
     is_hdf5_ending(options->output);  // refuses what is neither, before anything is made
-    check_output(options->output, options->force);
+    std::vector<std::string> inputs;
+    const auto weights = options->blur.words.find("psf-file");
+    if (weights != options->blur.words.end()) inputs.push_back(weights->second);
+    check_output(options->output, options->force, inputs);
     generate_to_file(wanted, precision, options->nrhs, options->output);
     fmt::print("{}: {}, {} x {}, {}\n", options->output, options->kind, wanted.rows, wanted.cols,
                options->precision);

@@ -29,7 +29,7 @@ std::size_t lost_of_run(const std::filesystem::path& output, const std::vector<i
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
   const bool is_of_run =
       output.filename() == "results.h5" && std::filesystem::exists(folder / "journal.jsonl", error);
-  return is_of_run ? records_only_in(output, records) : 0;
+  return is_of_run ? records_only_in(output, [&]() -> const std::vector<io::Record>& { return records; }) : 0;
 }
 
 void merge_to_file(const MergeOptions& options) {

@@ -21,7 +21,7 @@ E parse_option(const char* option, const std::string& text) {
                                io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// Whether a command may write results.h5 of a run directory: to make it anew of that run's records.
+/// Says if a command may replace results.h5 of a run directory by that run's records.
 enum class Rebuild { no, yes };
 
 /// Checks what -o names before any work is done.

@@ -194,18 +194,21 @@ bool is_other_rank() {
 std::string loss_by_resume(const fs::path& run) {
   const fs::path journal = run / "journal.jsonl", results = run / "results.h5";
   io::JournalContents contents;
+  std::size_t lost = 0;
   try {
-    contents = io::read_journal(journal, false);
+    lost = records_only_in(results, [&]() -> const std::vector<io::Record>& {
+      contents = io::read_journal(journal, false);
+      return contents.records;
+    });
   } catch (const std::runtime_error&) {
-    return {};  // the run itself will say what is wrong with it
+    return {};  // the run itself reports what is wrong with the journal
   }
-  const std::size_t lost = records_only_in(results, contents.records);
   if (lost == 0) return {};
   std::error_code error;
   const std::string damage = io::first_damage(contents);
   return fmt::format(
-      "-o {}: results.h5 has {} that journal.jsonl lacks ({}). They would be lost, for results.h5 is made "
-      "anew "
+      "-o {}: results.h5 has {} that journal.jsonl lacks ({}). They would be lost, because results.h5 is "
+      "made "
       "from the journal. Put the whole journal back, or move results.h5 elsewhere; merge joins it with later "
       "ones",
       run.string(), counted(lost, "record"),

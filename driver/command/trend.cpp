@@ -117,8 +117,8 @@ void add_trend_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand(
       "trend", "Nights side by side: which trials became slower or faster, since when, by how much");
   sub->add_option("runs", options->sets,
-                  "Run directories, folders of them, or results files: a night each, or several of a file "
-                  "that holds several runs")
+                  "Run directories, folders of them, or results files: one per night, or a file that "
+                  "holds several runs")
       ->required();
   sub->add_option("--threshold", options->threshold, "Percent by which a time must change to count")
       ->capture_default_str();

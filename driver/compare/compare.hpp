@@ -168,7 +168,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);
 Table crossover_table(const Comparison& comparison);
-/// What would decide about the UNCLEAR trials: a sentence per backend.
+/// Returns a sentence per backend on what would decide the UNCLEAR trials.
 std::vector<std::string> unclear_words(const Comparison& comparison);
 /// "40 trials in both: 38 SAME, 1 FASTER, …", and whether there is a regression, and where.
 std::string count_words(const Comparison& comparison);

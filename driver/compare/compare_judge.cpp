@@ -203,7 +203,7 @@ Change no_change(Timed clock) {
   return {Verdict::same, clock, 1, 1, 1, 0};
 }
 
-/// Of the UNCLEAR trials of one backend: what is found now, and what other measurements would find.
+/// The changes that the UNCLEAR trials of one backend find now, and that other measurements would find.
 struct Doubts {
   std::vector<double> finds, with_rounds, with_samples, with_duet;
   std::int64_t rounds = 1;

@@ -1,5 +1,5 @@
 #pragma once
-/// Which records are compared with which. Runs are told apart by their ids: a file that holds several runs is
+/// Chooses the records that are compared. Runs are told apart by their ids: a file that holds several runs is
 /// several sets.
 
 #include <map>

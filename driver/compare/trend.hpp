@@ -41,7 +41,7 @@ struct TrendRules {
   double rate = 0.01;       ///< of trends without a change in which anything is found
 };
 
-/// @param sets paths, and their records: a night each, or several where they hold several runs (runs_apart)
+/// @param sets paths, and their records: one per night, or several if they hold several runs (runs_apart)
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules);
 
 /// What was found, a sentence a change, the latest first: "gemm/shared double n=1024: 4.1 % slower (3.6 to

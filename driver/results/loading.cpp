@@ -166,19 +166,21 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
 
 }  // namespace
 
-std::size_t records_only_in(const fs::path& results, const std::vector<io::Record>& others) {
+std::size_t records_only_in(const fs::path& results,
+                            const std::function<const std::vector<io::Record>&()>& others) {
   if (!may_be_there(results)) return 0;
-  std::set<std::pair<std::string_view, std::string_view>> known;
-  for (const io::Record& record : others) known.emplace(record.key, record.run_id);
+  io::Results found;
   try {
-    const io::Results found = io::read_results_apart(results, false);
-    return static_cast<std::size_t>(
-        std::count_if(found.records.begin(), found.records.end(), [&](const io::Record& record) {
-          return known.count({record.key, record.run_id}) == 0;
-        }));
-  } catch (const io::InputError&) {
-    return 0;
+    found = io::read_results_apart(results, false);
+  } catch (const std::exception&) {
+    return 0;  // the file can be made from the journal again
   }
+  std::set<std::pair<std::string_view, std::string_view>> known;
+  for (const io::Record& record : others()) known.emplace(record.key, record.run_id);
+  return static_cast<std::size_t>(
+      std::count_if(found.records.begin(), found.records.end(), [&](const io::Record& record) {
+        return known.count({record.key, record.run_id}) == 0;
+      }));
 }
 
 std::vector<fs::path> runs_under(const fs::path& path, bool by_journal) {

@@ -2,6 +2,7 @@
 /// Records from wherever they are: a run directory, its journal, a results file.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,12 @@ struct Loaded {
 /// @throws io::InputError where there is nothing to read, or it is not ours
 Loaded load(const std::filesystem::path& path, bool with_details);
 
-/// Counts the records of a results file that others lack, by key and run. Who replaces the file by those
-/// others would lose them. Returns 0 if the file is absent or cannot be read.
+/// Counts the records of a results file that others lack, by key and run. Replacing the file by those others
+/// would lose them. Returns 0 if the file is absent or cannot be read.
+/// @param others is called after the file was read: a journal that grows meanwhile has all that the file has
 /// @pre this process is no rank of MPI
-std::size_t records_only_in(const std::filesystem::path& results, const std::vector<io::Record>& others);
+std::size_t records_only_in(const std::filesystem::path& results,
+                            const std::function<const std::vector<io::Record>&()>& others);
 
 /// The run directories under a path. It is itself one or a file, or a directory of them, at most three levels
 /// below. They are the shards of a sweep, the nights of a plan. In the order of their names, numbers in them

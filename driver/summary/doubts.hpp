@@ -11,8 +11,7 @@ namespace gaussweep::driver {
 /// From so many decimal digits on, lost against the reference, a method is to be doubted.
 inline constexpr double doubted_digits = 2;
 
-/// From so many times the backward error on, which counts as the unit roundoff at least, a componentwise
-/// error is shown.
+/// A componentwise error is shown if it is at least this many times max(backward error, unit roundoff).
 inline constexpr double doubted_componentwise = 1000;
 
 /// The doubts about records that passed or are suspect. `timing`: the time is too short for the device.

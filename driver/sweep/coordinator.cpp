@@ -320,7 +320,8 @@ void Coordinator::lose(int rank, const std::string& reason) {
   Rank& own = at(rank);
   own.gone = true;
   own.waiting.reset();
-  if (!own.trials.empty() && ++lost_with_[own.trials.front()] >= most_retirements) {
+  const bool counts = !own.trials.empty() && stopped_because_.empty();
+  if (counts && ++lost_with_[own.trials.front()] >= most_retirements) {
     const std::size_t trial = own.trials.front();
     // The trial may be what breaks the devices, so it does not get all of them.
     spdlog::error("{}: {} ranks were lost while they ran it; it is left for --resume",
@@ -397,6 +398,7 @@ void Coordinator::lose_silent(int rank, double seconds) {
   spdlog::error("rank {} {}; it is lost", rank, reason);
   at(rank).left = true;
   post_.lose_peer();
+  post_.tell(rank, message::Finish{true});  // if it wakes up, it must not disturb the others
   lose(rank, reason);
 }
 
@@ -406,10 +408,11 @@ void Coordinator::watch_silence(double now) {
   last_step_ = now;
   for (int rank = 0; rank < post_.size(); ++rank) {
     Rank& own = at(rank);
-    if (standstill >= shortest_standstill) own.heard += standstill;
-    if (own.trials.empty()) continue;
-    const double silence = now - std::max(own.heard, own.since);
-    if (silence > trials_[own.trials.front()].timeout_seconds + silence_margin) lose_silent(rank, silence);
+    if (own.gone || own.left) continue;
+    if (standstill >= shortest_standstill) own.heard = std::min(now, own.heard + standstill);
+    const double busy = own.trials.empty() ? 0 : trials_[own.trials.front()].timeout_seconds;
+    const double silence = now - (own.trials.empty() ? own.heard : std::max(own.heard, own.since));
+    if (silence > busy + silence_margin) lose_silent(rank, silence);
   }
 }
 
@@ -451,8 +454,15 @@ void Coordinator::await_goodbyes(double now) {
   // Every message is received before MPI_Finalize: an unanswered one could hold its sender there for ever.
   const bool all = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.left; });
   const bool patience_over = now - heard_at_ > answer_patience;
-  if (!all && patience_over) post_.lose_peer();
   finished_ = all || patience_over;
+  if (all || !patience_over) return;
+  post_.lose_peer();
+  for (int rank = 0; rank < post_.size(); ++rank) {
+    if (at(rank).left) continue;
+    const std::string reason = fmt::format("did not end within {:.0f} s", now - heard_at_);
+    spdlog::error("rank {} {}; it is lost", rank, reason);
+    directory_.note(io::note::Retired{rank, reason});
+  }
 }
 
 void Coordinator::give_up() noexcept {

@@ -339,7 +339,7 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
     throw;
   }
   SweepEnd end{coordinator.stopped_because(), coordinator.lost_its_ranks()};
-  if (end.lost_its_ranks && end.stopped_because.empty()) end.stopped_because = "devices failed";
+  if (end.lost_its_ranks && end.stopped_because.empty()) end.stopped_because = "ranks were lost";
   return end;
 }
 
@@ -496,7 +496,8 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
         world.abort(exit_broken);
       }
     }
-    if (world.lost_peer()) world.abort(code);
+    // Another rank's code would not be the run's: rank 0 may still be writing results.
+    if (world.lost_peer()) world.abort(world.rank() == 0 && code != exit_ok ? code : exit_broken);
   }
   if (error) std::rethrow_exception(error);
   return code;

@@ -21,8 +21,8 @@ struct RunOptions {
       true;  ///< false: the run directory goes away afterwards, so nothing hints at going on with it
   bool resume = false, retry_failed = false, dry_run = false;
   std::string backend = "auto";
-  std::string
-      refusal;  ///< why the sweep must not begin; empty: nothing is in its way. The first rank's counts.
+  /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
+  std::string refusal;
   double time_limit = 0;  ///< seconds; 0: none
   double grace = 20;
   QueueOrder order =

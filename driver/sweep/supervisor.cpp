@@ -248,7 +248,7 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
 
 void Supervisor::hear(const message::At& at) {
   if (++steps_ > most_steps) throw BadMessage(fmt::format("it has named {} steps", most_steps));
-  step_ = at.step;
+  step_ = at.step.substr(0, longest_cause);
   if (is_closing() || (state_ == State::starting && steps_ <= most_start_steps)) step_started_ = clock_.now();
   if (state_ == State::leaving) tell(message::Storing{});
 }

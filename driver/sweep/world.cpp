@@ -93,6 +93,7 @@ void spare_networks() {
 /// The messages under way, as requests of MPI_Isend and MPI_Imrecv.
 class World::Traffic {
  public:
+  explicit Traffic(int ranks) : most_incoming_(64 + 4 * static_cast<std::size_t>(ranks)) {}
   struct Received {
     int from;
     Bytes bytes;
@@ -102,9 +103,9 @@ class World::Traffic {
     progress();
     const int length = length_of(bytes.size());
     Outgoing& message = outgoing_.emplace_back(Outgoing{std::move(bytes), MPI_REQUEST_NULL});
+    unsent_ += message.bytes.size();
     check(MPI_Isend(message.bytes.data(), length, MPI_BYTE, to, tag, MPI_COMM_WORLD, &message.request),
           "MPI_Isend");
-    unsent_ += message.bytes.size();
   }
 
   /// Returns the next message that has arrived whole. Messages of one rank keep their order.
@@ -139,7 +140,6 @@ class World::Traffic {
   bool all_sent() const { return outgoing_.empty(); }
 
  private:
-  static constexpr std::size_t most_incoming = 64;  // messages, which bounds their memory
   struct Outgoing {
     Bytes bytes;
     MPI_Request request;
@@ -157,7 +157,7 @@ class World::Traffic {
   }
 
   void begin_receives(int tag) {
-    while (incoming_.size() < most_incoming) {
+    while (incoming_.size() < most_incoming_) {
       int found = 0, length = 0;
       MPI_Message matched = MPI_MESSAGE_NULL;
       MPI_Status status;
@@ -173,6 +173,8 @@ class World::Traffic {
   // Lists, because MPI holds the addresses of requests' buffers.
   std::list<Outgoing> outgoing_;
   std::list<Incoming> incoming_;
+  /// Bounds the memory of messages. Those of a frozen rank never complete, so the bound grows with the ranks.
+  std::size_t most_incoming_;
   std::size_t unsent_ = 0;
 };
 
@@ -189,9 +191,9 @@ World::World() : mpi_(started_by_launcher()) {
     MPI_Finalize();
     throw std::runtime_error("this MPI library does not support threads (MPI_THREAD_FUNNELED)");
   }
-  traffic_ = std::make_unique<Traffic>();
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+  traffic_ = std::make_unique<Traffic>(size_);
   MPI_Comm local = MPI_COMM_NULL;
   check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local),
         "MPI_Comm_split_type");

@@ -20,7 +20,7 @@ constexpr double kib = 0x1p10, mib = 0x1p20;
 constexpr double buffer_bytes = 130 * mib;
 constexpr double own_bytes = 192 * mib;  // 116, 72 for a thread that stores matrices, and a margin
 
-/// Of a new thread.
+/// Returns the stack size of a new thread.
 double stack_bytes() {
   rlimit limit{};
   const bool is_known = ::getrlimit(RLIMIT_STACK, &limit) == 0;
@@ -50,8 +50,7 @@ std::string too_small(int resource, const char* option, int threads, double need
   if (allowed >= need) return {};
   return fmt::format(
       "the memory limit 'ulimit {}' is {:.0f} KiB; OpenBLAS with {} thread{} needs {:.0f} KiB at least: "
-      "raise "
-      "the limit, or use fewer CPUs (taskset)",
+      "raise the limit, or use fewer CPUs (taskset)",
       option, std::floor(allowed / kib), threads, threads == 1 ? "" : "s", std::ceil(need / kib));
 }
 

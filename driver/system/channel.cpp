@@ -57,7 +57,7 @@ class CborCheck {
  private:
   enum Kind : unsigned { bytes = 2, text = 3, array = 4, object = 5, tag = 6 };
 
-  /// Passes one value's head, and its bytes if it is a text. @return how many values are inside it
+  /// Passes one value's head, and its bytes if it is a text. @return the number of values inside it
   std::uint64_t next() {
     const unsigned head = static_cast<unsigned char>(take(1).front());
     const unsigned kind = head >> 5U, size = head & 31U;
@@ -186,7 +186,7 @@ void Channel::progress(int timeout_ms) {
     try {
       write_some();
     } catch (const ChannelClosed&) {
-      // What the other end said before is read first. Its end is heard after that.
+      // Messages that the other end sent before it closed are read first.
     }
   }
   if ((waiting.revents & ~POLLOUT) != 0) read_some();

@@ -23,9 +23,9 @@ constexpr const char* owner_name = "owner";
 
 /// Removes a folder, the owner's file last: without it nobody would know whose the rest is.
 void remove_folder(const fs::path& folder) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().filename() != owner_name) fs::remove_all(entry.path(), ignored);
+  std::error_code error, ignored;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename() != owner_name) fs::remove_all(entry->path(), ignored);
   }
   fs::remove_all(folder, ignored);
 }
@@ -69,9 +69,9 @@ bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
 
 ScratchFolder::ScratchFolder(const std::string& stem) {
   const fs::path parent = fs::temp_directory_path();
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
-    if (entry.path().filename().string().rfind(stem + "-", 0) == 0) remove_if_abandoned(entry.path());
+  std::error_code error;  // what cannot be read is left alone
+  for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename().string().rfind(stem + "-", 0) == 0) remove_if_abandoned(entry->path());
   }
   constexpr int most_attempts = 100;
   for (int attempt = 0; !make(parent, stem); ++attempt) {

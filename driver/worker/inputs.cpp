@@ -96,7 +96,7 @@ io::MatrixAttributes attributes_of(const MatrixRequest& request) {
   return attributes;
 }
 
-/// Whether a stored matrix has the sizes that a request gives.
+/// Returns true if a stored matrix has the sizes of a request.
 template <class T>
 bool has_sizes(const io::StoredMatrix<T>& stored, const MatrixRequest& request, std::int64_t nrhs) {
   const auto is = [](const io::Dense<T>& dense, std::int64_t rows, std::int64_t cols) {

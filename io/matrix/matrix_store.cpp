@@ -163,7 +163,7 @@ void read_sealed(const Descriptor& opened, const std::filesystem::path& path, St
   }
 }
 
-/// Whether /`name` has the sizes and elements of a matrix; an absent one is empty.
+/// Returns true if /`name` has the sizes and elements of a matrix; an absent one is empty.
 template <class T>
 bool has_shape(hid_t file, const char* name, const DenseView<T>& matrix) {
   if (h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) == 0)
@@ -172,7 +172,7 @@ bool has_shape(hid_t file, const char* name, const DenseView<T>& matrix) {
   return found.rows == matrix.rows && found.cols == matrix.cols;
 }
 
-/// Whether an open file is whole, and this system under this digest.
+/// Returns true if an open file is whole and holds this system under this digest.
 template <class T>
 bool is_of(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest,
            const SystemView<T>& system) {

@@ -15,8 +15,8 @@ constexpr int parts = 3;  ///< low high, high low and high high: the inner size 
 /// as SGEMM's where all terms have one sign; in LU the terms cancel.
 constexpr int product_inner = 256, lu_inner = 1024;
 
-/// Terms up to which gemm/halves leaves a product to the vendor, which is no slower then.
-constexpr std::int64_t few_terms = 8;
+/// The k up to which gemm/halves sums a product in double.
+constexpr int few_terms = 32;
 
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 7) / 8 * 8;

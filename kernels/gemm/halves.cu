@@ -3,34 +3,56 @@
 /// half_products.cuh: its source stands there. Layout: column-major; the answer is a matrix of its own. Cost:
 /// 6 m n k operations of halves. Workspace: the sums of up to 2^26 elements of C or of 2048 of its columns, 3
 /// `inner` halves a row of A and a column of B, and their exponents. Elements may be anywhere in float's
-/// range, rows, columns and inner index graded. A term loses up to 2^-22 of itself, SGEMM's sum of k terms up
-/// to k 2^-24 of |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5). So
-/// a product of few terms is the vendor's. Of elements that are not finite those of C that they meet are
-/// not finite; which infinity that would be is lost.
+/// range, with rows, columns and the k range graded. A term loses up to 2^-21 of itself, SGEMM's sum of k
+/// terms up to k 2^-24 of |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
+/// section 3.5). Products of few terms are therefore summed in double. Elements of C that meet an element of
+/// A or B that is not finite are not finite; which infinity they would be is lost.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 #include "kernels/float_rows.hpp"
 #include "kernels/gemm/half_products.cuh"
-#ifndef __CUDACC__
-#include "kernels/vendor/blas.hpp"
-#endif
+#include "kernels/simt/simt.hpp"
 
 GAUSSWEEP_DECLARE_FLOAT(gemm_halves)
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
+namespace {
+
+/// C = A B for k <= Terms, summed in double: float sums of subnormal terms would lose digits. A thread keeps
+/// a row of A and computes its elements of C. Blocks with the same blockIdx.x share the columns.
+template <int Terms>
+__global__ void multiply_few_terms(MatrixView<float> a, MatrixView<float> b, MatrixView<float> c) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= c.rows) return;
+  const int k = static_cast<int>(a.cols);
+  float row[Terms];
+  GAUSSWEEP_UNROLL
+  for (int t = 0; t < Terms; ++t) row[t] = t < k ? a.data[i + t * a.ld] : 0.0f;
+  for (std::int64_t j = blockIdx.y; j < c.cols; j += gridDim.y) {
+    const float* const column = b.data + j * b.ld;
+    double sum = 0;
+    GAUSSWEEP_UNROLL
+    for (int t = 0; t < Terms; ++t) {
+      if (t < k) sum = std::fma(static_cast<double>(row[t]), static_cast<double>(column[t]), sum);
+    }
+    c.data[i + j * c.ld] = static_cast<float>(sum);
+  }
+}
+
+}  // namespace
+
 void gemm_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
   const Shape& s = op.shape;
   if (s.k <= halves::few_terms) {
-    context.stage("vendor_product");
-    constexpr auto plain = vendor::Op::none;
-#ifdef __CUDACC__
-    vendor::gemm(vendor_handles(context), plain, plain, s.m, s.n, s.k, 1.0f, op.a.data, op.a.ld, op.b.data,
-                 op.b.ld, 0.0f, op.x.data, op.x.ld);
-#else
-    vendor::gemm(plain, plain, s.m, s.n, s.k, 1.0f, op.a.data, op.a.ld, op.b.data, op.b.ld, 0.0f, op.x.data,
-                 op.x.ld);
-#endif
-    return;
+    constexpr unsigned threads = 128;
+    const dim3 grid(static_cast<unsigned>((s.m + threads - 1) / threads),
+                    static_cast<unsigned>(std::min<std::int64_t>(s.n, 1024)));
+    context.stage("few_terms");
+    return simt::launch(context, multiply_few_terms<halves::few_terms>, grid, threads, 0, op.a, op.b, op.x);
   }
   const std::int64_t inner = parameters.integer("inner");
   halves::HalfProducts products(context, halves::room_of_product(s, inner), inner, op.workspace);

@@ -323,7 +323,7 @@ class Rows {
       desk_.taken[k] = place_;
     }
     wait_for_group<S>();
-    place_ = takes ? k : place_ == k ? desk_.taken[k] : place_;
+    place_ = takes ? k : place_ == k && k < n_ ? desk_.taken[k] : place_;
     if (S::W > 1) factor = desk_.factor[row_];
     // Rows that are taken lose 0: a choice of each element would take longer.
     add_row<Width>(owner, -factor, is_left ? factor : a_[0]);
@@ -335,14 +335,16 @@ class Rows {
     if (S::group <= 32) wait_for_group<S>();
   }
 
-  /// Step k of a symmetric system. All rows put their element of column k on the desk, and keep it: it is L
-  /// D's. Row k takes D L^T from there: its own elements right of the diagonal differ from those by rounding.
+  /// Step k of a symmetric system. All rows put their element of column k on the desk and keep it as an
+  /// element of L D. Row k takes D L^T from the desk, because its own elements right of the diagonal differ
+  /// by rounding.
   template <int Width>
   __device__ void take_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = S::W == 1 || part_ == owner_part, takes = row_ == k, is_left = row_ > k;
     const int own_part = row_ % S::W;
     const int own = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
-    T* const element = &desk_.row[own_part][own < 0 ? own + S::columns : own];
+    // Threads beyond the last row have no element and write none.
+    T* const element = &desk_.row[own_part][row_ >= S::N ? 0 : own < 0 ? own + S::columns : own];
     // Finished columns, which are at the end, lose 0.
     if (owner && row_ < S::N) *element = row_ < k ? T(0) : a_[0];
     if (takes && part_ == 0) {

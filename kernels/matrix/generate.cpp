@@ -19,9 +19,10 @@ bool has_range(MatrixKind kind) {
 }
 
 /// Changes whenever the same spec would give other bits, so that stored matrices are not mistaken for new
-/// ones. 2: elements in float that were rounded to `high` are drawn again.
-int generator_version(MatrixKind kind, Precision precision) {
-  return has_range(kind) && precision == Precision::float32 ? 2 : 1;
+/// ones. 2: elements that were rounded to `high` are drawn again. In double this needs a narrow range.
+int generator_version(const MatrixSpec& spec, Precision precision) {
+  const bool is_narrow = spec.high - spec.low < 0x1p-20 * std::max(std::fabs(spec.low), std::fabs(spec.high));
+  return has_range(spec.kind) && (precision == Precision::float32 || is_narrow) ? 2 : 1;
 }
 
 bool may_be_rectangular(MatrixKind kind) {
@@ -130,7 +131,7 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
 }
 
 std::string MatrixSpec::canonical(Precision precision) const {
-  std::string text = "gaussweep generator " + std::to_string(generator_version(kind, precision)) + ": kind=";
+  std::string text = "gaussweep generator " + std::to_string(generator_version(*this, precision)) + ": kind=";
   text += to_string(kind);
   text += " precision=";
   text += to_string(precision);

@@ -5,9 +5,9 @@
 /// where there are no tiles of our own for them.
 ///
 /// Error: blocks on the diagonal have |A X - I| <= g |A| |X| with g = n u / (1 - n u), as by substitution
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2), times at most 16, the
-/// condition up to which products of inverses are trusted. Joined ones, beyond order 96, have the error of
-/// multiplying by an inverse: the condition of a half times that.
+/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2), times at most 16 (2^17
+/// for unit triangles), the condition up to which products of inverses are trusted. Joined ones, beyond order
+/// 96, have the error of multiplying by an inverse: the condition of a half times that.
 ///
 /// Layout: column-major; A stays, the inverse is a matrix of its own, with zeros in the other triangle.
 /// Cost: 1/3 n^3 operations and, by strips, up to a quarter more for zeros on the diagonal.

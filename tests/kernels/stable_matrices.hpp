@@ -142,7 +142,8 @@ Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Up
 /// A row's ratio and LAPACK's on the same matrix; infinite if the row reports info.
 struct Compared {
   double ratio, of_lapack;
-  double times() const { return ratio / std::max(1.0, 3 * of_lapack); }
+  /// At most 1 if the row is as accurate as LAPACK, or if both report info.
+  double times() const { return std::isinf(of_lapack) ? 1 : ratio / std::max(1.0, 3 * of_lapack); }
 };
 
 template <class T>

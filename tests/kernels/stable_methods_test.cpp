@@ -95,7 +95,7 @@ TYPED_TEST(StableMethods, ProductsByEveryNumberOfModuli) {
 TEST(StableProducts, ByHalvesOfFewTerms) {
   const Registry registry = builtin_registry();
   const Problem gemm = Problem::named("gemm");
-  for (const std::int64_t k : {1, 2, 5, 8}) {
+  for (const std::int64_t k : {1, 2, 5, 8, 17, 32, 33}) {
     Inputs<float> inputs;
     inputs.shape = {1, 1, k, 1, Uplo::lower};
     inputs.a = HostMatrix<float>(1, k);

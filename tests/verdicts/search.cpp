@@ -1,9 +1,8 @@
 /// Searches for matrices on which a method loses digits that LAPACK keeps. Each start draws a method, sizes
 /// and a structure; those that look bad are made worse by changing elements.
 ///
-///   search [--starts N] [--seed S] [--climb N] [--method PROBLEM/VARIANT]   by hand, minutes
-///   search --replay FILE                                                           the worst cases so far,
-///   seconds
+///   search [--starts N] [--seed S] [--climb N] [--method PROBLEM/VARIANT]   runs for minutes, by hand
+///   search --replay FILE                                      replays the worst cases so far, in seconds
 ///
 /// A loss is a ratio above max(1, 3 x LAPACK's). Exit codes: 0 none, 1 losses, 2 usage.
 
@@ -129,7 +128,9 @@ int replay(const std::string& path) {
       const Loss loss = runner.run(parse_case(line));
       ++cases;
       const bool is_lost = loss.score > 1;
-      lost += is_lost;
+      // A case that neither method ran shows nothing, so it counts as lost.
+      const bool is_void = loss.score == 0 && loss.of_lapack == 0 && !loss.words.empty();
+      lost += is_lost || is_void;
       if (is_lost || loss.of_lapack > 30 || loss.score == 0)
         fmt::print("{}: ratio {:.3g}, LAPACK {:.2g}{}{}: {}\n", is_lost ? "lost" : "kept", loss.ratio,
                    loss.of_lapack, loss.words.empty() ? "" : ", ", loss.words, line);

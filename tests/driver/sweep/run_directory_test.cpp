@@ -42,6 +42,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
+io::Record record_of(const std::string& key) {
+  io::Record record;
+  record.key = key;
+  record.status = "pass";
+  return record;
+}
+
 class RunDirectoryFiles : public ::testing::Test {
  protected:
   void TearDown() override {
@@ -108,13 +115,6 @@ TEST_F(RunDirectoryFiles, NothingIsAppendedToAJournalThatWasReplaced) {
   EXPECT_THROW(directory.flush(), io::StorageError);
   EXPECT_EQ(io::testing::file_text(folder_ / "moved"), before);
   EXPECT_EQ(io::testing::file_text(journal), "");
-}
-
-io::Record record_of(const std::string& key) {
-  io::Record record;
-  record.key = key;
-  record.status = "pass";
-  return record;
 }
 
 TEST_F(RunDirectoryFiles, ResultsThatAreDueAreWrittenWithoutAWait) {

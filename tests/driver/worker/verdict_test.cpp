@@ -115,7 +115,7 @@ TEST_F(VerdictInPlace, IsTheCpusWhereTheDeviceHasNoRoom) {
 
 // A method that writes into the inputs that are kept would else be judged by what it wrote.
 TEST_F(VerdictInPlace, InputsThatHaveChangedAreNotJudgedBy) {
-  device->fill(staging.pristine().data(), 0, staging.pristine().bytes());
+  device->fill(staging.pristine().data(), 0, inputs.a.data.size() * sizeof(double));
   const Judgement found = verdict();
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
@@ -256,7 +256,7 @@ TEST_F(VerdictOfABatchInPlace, OfElementsBeyondTheDevicesRangeIsTheCpus) {
 TEST_F(VerdictOfABatchInPlace, WhereInputsHaveChangedIsTheCpus) {
   off = {390};
   solve("gesv", 400);
-  device->fill(staging->pristine().data(), 0, staging->pristine().bytes());
+  device->fill(staging->pristine().data(), 0, inputs.a.data.size() * sizeof(double));
   expect_that_of_the_cpu();
 }
 
