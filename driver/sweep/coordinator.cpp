@@ -27,8 +27,6 @@ constexpr double answer_patience = 15;
 // A rank that runs a trial reports every few seconds that it lives. It is lost if nothing arrives for the
 // trial's timeout and this margin, in seconds: its node, its file system or its process hangs.
 constexpr double silence_margin = 30;
-// Seconds between two steps beyond which this process itself stood still (a suspended job, a slow disk).
-constexpr double shortest_standstill = 1;
 // Of the time before a launcher's SIGKILL, what an orderly end gets (workers ended, journal and results
 // written): at least so many seconds, which is little on a busy machine, and so large a share.
 constexpr double least_to_end = 0.6, share_to_end = 1.0 / 3;

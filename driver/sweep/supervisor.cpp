@@ -22,7 +22,6 @@ constexpr int most_ends = 2;           // of one trial, before it is left alone
 constexpr int most_failed_starts = 3;  // in a row, before the rank retires
 constexpr double pauses[most_failed_starts] = {0, 1,
                                                3};  // seconds after failed starts: a GPU may be resetting
-constexpr double shortest_standstill = 1;           // seconds; steps follow each other within milliseconds
 constexpr double busy_patience = 60;                // seconds in which a GPU that others use may become free
 constexpr double longest_pause = 15;                // between two looks at it
 constexpr double alive_interval = 5;                // seconds between signs of life to the coordinator

@@ -18,6 +18,10 @@ struct Clock {
   std::function<void(double seconds)> wait = wait_seconds;
 };
 
+/// Seconds between two steps beyond which a process itself stood still, because a job was suspended or a disk
+/// did not answer. Steps otherwise follow each other within milliseconds.
+constexpr double shortest_standstill = 1;
+
 /// The time of day in seconds since the epoch, with a fraction.
 double epoch_seconds();
 /// The time of day, ISO 8601 in UTC.
