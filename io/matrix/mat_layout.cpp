@@ -270,7 +270,8 @@ std::optional<Header4> header_at(const Descriptor& file, off_t at) {
 /// Requires that the entries of a sparse matrix of version 4 are sorted by columns, then rows. Row after row
 /// of a table of doubles, whose last one is the size.
 void require_sorted(const Descriptor& file, off_t at, const Header4& header) {
-  if (header.digit(10) != 0 || header.cols < 3 || header.rows < 1)
+  if (header.cols == 4) throw BrokenMat("a sparse matrix is complex; allowed: real numbers");
+  if (header.digit(10) != 0 || header.cols != 3 || header.rows < 1)
     throw BrokenMat("a sparse matrix is no table of doubles");
   const auto column = [&](int which) {
     std::vector<double> numbers(header.rows);

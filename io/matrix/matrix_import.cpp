@@ -79,6 +79,11 @@ bool flag_attribute(hid_t object, const char* name) {
   return value != 0;
 }
 
+/// Returns true for a variable that Octave wrote: a group with the datasets `type` and `value`.
+bool is_octave_variable(hid_t object) {
+  return H5Aexists(object, "OCTAVE_NEW_FORMAT") > 0;
+}
+
 /// A dataset that may be a matrix.
 struct Found {
   std::string name;
@@ -125,7 +130,10 @@ bool look_at(hid_t file, const std::string& name, bool matlab, Found& found, std
   found.name = name;
   found.dims[0] = static_cast<std::int64_t>(std::min<hsize_t>(dims[0], INT64_MAX));
   found.dims[1] = static_cast<std::int64_t>(std::min<hsize_t>(dims[1], INT64_MAX));
-  found.column_major = matlab || flag_attribute(dataset, "column_major");
+  const std::size_t group = name.rfind('/');
+  const bool octave = group != std::string::npos && group > 0 &&
+                      is_octave_variable(h5::open_object(file, name.substr(0, group)));
+  found.column_major = matlab || octave || flag_attribute(dataset, "column_major");
   found.field = type_class == H5T_FLOAT ? "real" : "integer";
   return true;
 }
@@ -170,8 +178,9 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
 Found choose(const std::filesystem::path& path, hid_t file, const std::string& dataset, bool matlab) {
   Found found;
   std::string why;
-  const std::string wanted = !dataset.empty() ? dataset : "/A";
+  std::string wanted = !dataset.empty() ? dataset : "/A";
   if (wanted.find('\0') != std::string::npos) fail(path, "a NUL byte in the name of the dataset");
+  if (h5::has_object(file, wanted) && is_octave_variable(h5::open_object(file, wanted))) wanted += "/value";
   Search search{matlab, {}, {}};
   if (h5::has_object(file, wanted)) {
     const h5::Object object = h5::open_object(file, wanted);

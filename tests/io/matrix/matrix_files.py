@@ -64,6 +64,14 @@ def plain_files(folder):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
             file["A"] = A.T if flag in (1, True) else A
             file["A"].attrs["column_major"] = flag
+    # As Octave's save -hdf5: a variable is a group, and its dimensions are reversed.
+    for name, variables in (("octave", "A"), ("octave_both", "Ab")):
+        with h5py.File(f"{folder}/{name}.h5", "w") as file:
+            for variable in variables:
+                group = file.create_group(variable)
+                group.attrs["OCTAVE_NEW_FORMAT"] = np.uint8(1)
+                group["type"] = np.bytes_("matrix")
+                group["value"] = (A if variable == "A" else A[:, :1]).T
     with h5py.File(f"{folder}/packed.h5", "w") as file:
         file.create_dataset("A", data=A, chunks=(1, 2), compression="gzip", shuffle=True, fletcher32=True)
     with h5py.File(f"{folder}/tall.h5", "w") as file:
@@ -225,6 +233,7 @@ def older_matlab_files(folder):
         ("v4_huge", mat4("A", A)[:4] + struct.pack("<2i", 2**31 - 1, 2**31 - 1) + mat4("A", A)[12:]),
         ("v4_unsorted", mat4("A", table[[2, 0, 1, 3, 4]], kind=2)),
         ("v4_outside", mat4("A", table[[0, 1, 2, 3, 0]], kind=2)),
+        ("v4_sparse_complex", mat4("A", np.column_stack([table, table[:, 2]]), kind=2)),
         ("v4_text", mat4("A", A, kind=1)),
     ):
         make(name, data)

@@ -57,6 +57,14 @@ TEST_F(MatrixImport, Hdf5IsRowByRowUnlessItSaysOtherwise) {
   EXPECT_THAT(failure("bad_flag.h5"), HasSubstr("column_major is no single integer; allowed: 0 or 1"));
 }
 
+TEST_F(MatrixImport, OctavesHdf5IsColumnByColumn) {
+  expect_matrix("octave.h5");
+  expect_matrix("octave.h5", "/A");
+  expect_matrix("octave.h5", "/A/value");
+  expect_matrix("octave_both.h5");
+  EXPECT_THAT(import_matrix(folder() / "octave_both.h5", "b").data, ElementsAre(1, 4));
+}
+
 TEST_F(MatrixImport, NumpysFilesInEitherOrderAndOfAnyRealType) {
   for (const char* name : {"rows", "columns", "float", "big_endian", "bytes", "long"})
     expect_matrix(std::string(name) + ".npy");
@@ -278,7 +286,8 @@ TEST_F(MatrixImport, OlderMatlabFilesThatAreNoRealMatrix) {
            {"v5_damaged", "what is compressed in it is damaged"},
            {"v4_huge", "it is cut off, or damaged"},
            {"v4_unsorted", "the entries of a sparse matrix are not sorted by columns"},
-           {"v4_outside", "an entry is outside of its sparse matrix"}}) {
+           {"v4_outside", "an entry is outside of its sparse matrix"},
+           {"v4_sparse_complex", "a sparse matrix is complex"}}) {
     EXPECT_THAT(failure(name + ".mat"), HasSubstr(said)) << name;
   }
   EXPECT_THAT(failure("problem.mat", "Problem.x"),
