@@ -48,7 +48,7 @@ Choice choice(Formula formula, const std::string& word, Backend requested = Back
   return {found.method->id(), found.backend};
 }
 std::string failure(Formula formula, const std::string& word, Backend requested = Backend::emulated) {
-  return testing_help::message_of<UsageError>([&] { choice(formula, word, requested); });
+  return gaussweep::testing_help::message_of<UsageError>([&] { choice(formula, word, requested); });
 }
 
 /// A restoration of two pixels, already done, whose image is no longer there.
@@ -73,7 +73,7 @@ class RestoreOutput : public ::testing::Test {
     restored.degraded = restored.restored = {1, 254};
     return restored;
   }();
-  const testing_help::Scratch scratch_;
+  const gaussweep::testing_help::Scratch scratch_;
 };
 
 TEST_F(RestoreOutput, NeedsTheImageNoMore) {
@@ -219,7 +219,7 @@ TEST(Multiplier, IsAMethodOfGemm) {
   EXPECT_EQ(id("direct"), "gemm/direct");
   for (const auto& [word, hint] : {std::pair{"poinv/lapack", "it does not multiply matrices; allowed: gemm/"},
                                    {"gemm/sharde", "nearest: gemm/shared;"}}) {
-    EXPECT_THAT(testing_help::message_of<UsageError>([&] { id(word); }), HasSubstr(hint));
+    EXPECT_THAT(gaussweep::testing_help::message_of<UsageError>([&] { id(word); }), HasSubstr(hint));
   }
 }
 

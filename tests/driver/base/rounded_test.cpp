@@ -18,7 +18,7 @@ io::Dense<double> of(double a, double b, double c, double d) {
 }
 
 std::string failure(io::Dense<double> a) {
-  return testing_help::message_of<io::InputError>([&] { rounded<float>(std::move(a), "x.mtx"); });
+  return gaussweep::testing_help::message_of<io::InputError>([&] { rounded<float>(std::move(a), "x.mtx"); });
 }
 
 TEST(Rounded, DoubleStaysAsItIs) {

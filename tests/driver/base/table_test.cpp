@@ -168,7 +168,7 @@ TEST(Table, Styles) {
 
 TEST(Table, FormatsByName) {
   EXPECT_EQ(parse_format("csv"), Format::csv);
-  const std::string said = testing_help::message_of<UsageError>([&] { parse_format("xml"); });
+  const std::string said = gaussweep::testing_help::message_of<UsageError>([&] { parse_format("xml"); });
   EXPECT_EQ(said, "--format xml: unknown format; allowed are table, csv, json");
 }
 

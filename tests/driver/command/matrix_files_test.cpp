@@ -21,7 +21,7 @@ class MatrixFiles : public ::testing::Test {
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  testing_help::Scratch scratch_;
+  gaussweep::testing_help::Scratch scratch_;
   const fs::path& folder_ = scratch_.folder();
 };
 

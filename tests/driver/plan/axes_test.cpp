@@ -44,7 +44,7 @@ TEST(Axes, AGpuModelsSizesGoBeforeThoseOfAllGpus) {
 
 TEST(Axes, GpusOfSeveralModelsCannotShareARunWhoseSizesDifferByModel) {
   const io::Plan plan = plan_of("{H200: 16k, K20Xm: 4k}");
-  EXPECT_THAT(testing_help::message_of<UsageError>([&] {
+  EXPECT_THAT(gaussweep::testing_help::message_of<UsageError>([&] {
                 for_gpus(plan, {"NVIDIA H200", "Tesla K20Xm"});
               }),
               HasSubstr("n differs by GPU model, and the ranks have NVIDIA H200, Tesla K20Xm"));
@@ -56,7 +56,7 @@ TEST(Expand, MistakesOfAllEntriesAreToldAtOnce) {
       "sweep:\n  - {problem: gesv, method: plian, n: 3}\n  - {problem: gesv, method: plain, n: 3}\n"
       "  - {problem: gevs, method: plain, n: 3}\n",
       "p.yaml", enum_names<Problem>());
-  const std::string said = testing_help::message_of<io::InputError>(
+  const std::string said = gaussweep::testing_help::message_of<io::InputError>(
       [&] { expand(plan, Registry({method}), Backend::host, 0, {}); });
   EXPECT_THAT(said, HasSubstr("p.yaml:2:29: gesv has no method 'plian'; nearest: plain; it has: plain\n"
                               "p.yaml:4:15: 'gevs' is no problem; nearest: gemm; "));

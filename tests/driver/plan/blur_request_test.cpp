@@ -44,7 +44,7 @@ Trial trial(const std::string& matrix, const std::string& axes, const std::strin
 
 std::string failure(const std::string& matrix, const std::string& axes,
                     const std::string& problem = "poinv") {
-  return testing_help::message_of<io::InputError>([&] { trial(matrix, axes, problem); });
+  return gaussweep::testing_help::message_of<io::InputError>([&] { trial(matrix, axes, problem); });
 }
 
 TEST(BlurRequest, SaysItsSizeOrTakesNs) {
@@ -157,7 +157,7 @@ TEST(BlurRequest, GoesThroughJsonUnchanged) {
 
 TEST(BlurOptions, NameTheOptionThatIsWrong) {
   const auto failure_of = [](const BlurOptions& options) {
-    return testing_help::message_of<io::InputError>([&] { blur_of(options); });
+    return gaussweep::testing_help::message_of<io::InputError>([&] { blur_of(options); });
   };
   EXPECT_EQ(blur_of({{{"psf", "box"}, {"radius", "1"}}}).radius, 1);
   EXPECT_THAT(failure_of({{{"lambda", "-1"}}}), StartsWith("--lambda: lambda: '-1'"));

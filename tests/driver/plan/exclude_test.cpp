@@ -59,7 +59,7 @@ TEST(Exclude, MappingsThatEveryTrialMustTryAreLimited) {
   for (int i = 0; i < 1000; ++i) exclude += fmt::format("{{n: \">{}\"}}, ", 100 + i);
   EXPECT_EQ(left("n: 4", exclude + "{n: 5}").size(), 2U);
   const std::string said =
-      testing_help::message_of<io::InputError>([&] { left("n: 4", exclude + "{method: plain}"); });
+      gaussweep::testing_help::message_of<io::InputError>([&] { left("n: 4", exclude + "{method: plain}"); });
   EXPECT_THAT(said, HasSubstr("p.yaml:5:"));
   EXPECT_THAT(said, HasSubstr("more than 1000 mappings"));
 }

@@ -47,7 +47,7 @@ Trial only(const std::string& entry, const std::string& problem = "gesv") {
 }
 
 std::string failure(const std::string& entry, const std::string& problem = "gesv") {
-  return testing_help::message_of<io::InputError>([&] { trials(entry, problem); });
+  return gaussweep::testing_help::message_of<io::InputError>([&] { trials(entry, problem); });
 }
 
 const std::string lapack8 = "    method: lapack\n    n: 8\n";

@@ -65,7 +65,7 @@ std::vector<Trial> trials(const std::string& problem, const std::string& methods
 }
 
 std::string failure(const std::string& text, Backend requested = Backend::emulated) {
-  return testing_help::message_of<io::InputError>([&] { expand_text(text, requested); });
+  return gaussweep::testing_help::message_of<io::InputError>([&] { expand_text(text, requested); });
 }
 
 template <class Get>

@@ -139,7 +139,8 @@ TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
   EXPECT_EQ(trials[2].shape.nrhs, 3);
 
   request.methods = {"cholesy"};
-  const std::string said = testing_help::message_of<UsageError>([&] { plan_of(request, square(8)); });
+  const std::string said =
+      gaussweep::testing_help::message_of<UsageError>([&] { plan_of(request, square(8)); });
   EXPECT_THAT(said, HasSubstr("--method cholesy"));
   EXPECT_THAT(said, HasSubstr("gesv/plain"));
 }

@@ -67,8 +67,9 @@ TYPED_TEST(Messages, WithoutAMemberAreNamed) {
         nlohmann::json damaged = sent;
         if (erased) damaged.erase(member);
         if (!erased) damaged[member] = nlohmann::json::array({nlohmann::json::object()});  // of another type
-        EXPECT_THAT(testing_help::message_of<BadMessage>([&] { read_message<TypeParam>(damaged); }),
-                    HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
+        EXPECT_THAT(
+            gaussweep::testing_help::message_of<BadMessage>([&] { read_message<TypeParam>(damaged); }),
+            HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
       }
     }
   }

@@ -13,7 +13,7 @@ namespace {
 using Paths = std::vector<std::filesystem::path>;
 
 TEST(RunsUnder, ADirectoryStandsForTheRunDirectoriesUnderIt) {
-  const testing_help::Scratch scratch;
+  const gaussweep::testing_help::Scratch scratch;
   const std::filesystem::path night = scratch / "night";
   for (const char* name : {"shard-10-of-12", "shard-9-of-12", "shard-1-of-12"}) {
     std::filesystem::create_directories(night / name / "logs");

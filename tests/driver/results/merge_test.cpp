@@ -127,7 +127,8 @@ TEST(Merge, DifferentPlansAreRefusedUnlessForced) {
     return std::vector<Loaded>{input("a.h5", {example_record("m", 1, {1})}, "night"),
                                input("b.h5", {example_record("m", 2, {1})}, "day")};
   };
-  const std::string message = testing_help::message_of<io::InputError>([&] { merge(both(), false); });
+  const std::string message =
+      gaussweep::testing_help::message_of<io::InputError>([&] { merge(both(), false); });
   for (const char* word : {"a.h5", "b.h5", "night", "day", "--force"}) {
     EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
   }
@@ -157,7 +158,7 @@ class Loading : public ::testing::Test {
     writer.append(record);
     writer.sync();
   }
-  testing_help::Scratch scratch_;
+  gaussweep::testing_help::Scratch scratch_;
   const fs::path& folder_ = scratch_.folder();
 };
 
@@ -223,7 +224,7 @@ TEST_F(Loading, AResultsFileWithAFigureThatChangedOnDiskIsNotReadAtAll) {
   ASSERT_NE(place, std::string::npos);
   whole[place] = 'R';
   io::testing::set_file_text(results, whole);
-  const std::string said = testing_help::message_of<io::InputError>([&] { load(results, true); });
+  const std::string said = gaussweep::testing_help::message_of<io::InputError>([&] { load(results, true); });
   for (const char* word : {"it is damaged", "'residual_ratio' of /records"})
     EXPECT_NE(said.find(word), std::string::npos) << said;
 }

@@ -19,7 +19,7 @@ namespace {
 using io::Record;
 
 std::string message_of(const std::function<void()>& action) {
-  return testing_help::message_of<UsageError>(action);
+  return gaussweep::testing_help::message_of<UsageError>(action);
 }
 
 TEST(Summary, RunsOfOneTrialAreOneGroupWithTheWorstStatus) {

@@ -247,7 +247,7 @@ TEST(SweepStatus, OfAnEmptyJournal) {
 }
 
 TEST(SweepStatus, ALockIsSeenAndNotTaken) {
-  const testing_help::Scratch scratch;
+  const gaussweep::testing_help::Scratch scratch;
   const std::filesystem::path path = scratch / "lock";
   EXPECT_FALSE(is_locked(path)) << "absent";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);

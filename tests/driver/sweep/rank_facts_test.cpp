@@ -20,7 +20,7 @@ RankFacts rank(const std::string& host, const std::string& uuid, const std::stri
 }
 
 std::string refusal(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume) {
-  return testing_help::message_of<UsageError>([&] { choose_backend(wanted, ranks, resume); });
+  return gaussweep::testing_help::message_of<UsageError>([&] { choose_backend(wanted, ranks, resume); });
 }
 
 TEST(ChooseBackend, AutoIsCudaWhereEveryRankHasAGpu) {

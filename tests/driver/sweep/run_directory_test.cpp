@@ -59,7 +59,7 @@ class RunDirectoryFiles : public ::testing::Test {
   std::string refusal_of(int error) const {
     lock_error = error;
     failing_locks = 1;
-    return testing_help::message_of<io::StorageError>(
+    return gaussweep::testing_help::message_of<io::StorageError>(
         [&] { const RunDirectory directory(folder_ / "run", true); });
   }
   std::filesystem::path folder_ =

@@ -52,7 +52,7 @@ class Keeper : public ::testing::Test {
     return handed.matrix.store;
   }
   io::MatrixStore files() const { return io::MatrixStore(folder_); }
-  testing_help::Scratch scratch_;
+  gaussweep::testing_help::Scratch scratch_;
   const std::filesystem::path& folder_ = scratch_.folder();
 };
 

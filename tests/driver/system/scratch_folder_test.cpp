@@ -39,7 +39,7 @@ class Abandoned : public ::testing::Test {
     }
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   }
-  testing_help::Scratch scratch_;
+  gaussweep::testing_help::Scratch scratch_;
   const fs::path& place_ = scratch_.folder();
   std::string before_;
 };

@@ -107,7 +107,7 @@ class RoomOnADevice : public testing::Test {
     EXPECT_EQ(device.held(), 0u);
     return record;
   }
-  testing_help::Scratch scratch;
+  gaussweep::testing_help::Scratch scratch;
   Registry registry = with_own();
   Trial trial;
   bool memory_to_pin = true;

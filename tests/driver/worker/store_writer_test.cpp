@@ -36,7 +36,7 @@ class Writer : public ::testing::Test {
     writer.finish([] {});
   }
   std::size_t files() const { return io::MatrixStore(folder_).inventory().size(); }
-  testing_help::Scratch scratch_;
+  gaussweep::testing_help::Scratch scratch_;
   const std::filesystem::path& folder_ = scratch_.folder();
 };
 
@@ -122,7 +122,8 @@ TEST_F(Writer, WhatFailsIsSaidOnceAndForAll) {
   StoreWriter writer{io::MatrixStore(folder_ / "absent")};
   put(writer, "a1", matrix(10));
   EXPECT_THROW(finish(writer), io::StorageError);
-  EXPECT_THAT(testing_help::message_of<io::StorageError>([&] { writer.rethrow(); }), HasSubstr("absent"));
+  EXPECT_THAT(gaussweep::testing_help::message_of<io::StorageError>([&] { writer.rethrow(); }),
+              HasSubstr("absent"));
   EXPECT_THROW(put(writer, "a2", matrix(10)), io::StorageError);
   EXPECT_THAT(writer.writing(), ElementsAre("a1")) << "who asks must not take it for stored";
   writer.make_room(std::size_t{1} << 40, 1);  // and nobody waits for what will never be written
