@@ -47,11 +47,11 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
   return problems_of_one_matrix(false);
 }
 
-/// Whether A X = B or A X = I is what the answer is judged by: of a singular A there is none.
+/// Returns true if an answer is judged by A X = B or by A X = I. A singular A has no such answer.
 bool needs_regular(Problem problem) {
   const Judge<double> judge = problem->judge.real;
   return judge == judges::solution<double> || judge == judges::system_solution<double> ||
-         judge == judges::inverse<double>;
+         judge == judges::inverse<double> || judge == judges::either_inverse<double>;
 }
 
 /// An exact zero stopped the factorisation.
