@@ -203,7 +203,8 @@ std::string loss_by_resume(const fs::path& run) {
   } catch (const std::runtime_error&) {
     return {};  // the run itself reports what is wrong with the journal
   }
-  if (lost == 0) return {};
+  // A torn last line is dropped, and its trial is done again.
+  if (lost == 0 || (lost == 1 && contents.torn)) return {};
   std::error_code error;
   const std::string damage = io::first_damage(contents);
   return fmt::format(
