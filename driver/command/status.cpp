@@ -49,7 +49,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
         "shows what that holds",
         directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
   }
-  return status_of(contents, running, moment_now(), failures);
+  return status_of(contents, running, timestamp_now(), failures);
 }
 
 Statuses statuses(const StatusOptions& options) {

@@ -168,7 +168,7 @@ bool print_answer(const io::Results& results) {
 
 /// After an early end: what nobody knows.
 std::string not_reached_words(const std::filesystem::path& run, const std::string& time_limit) {
-  const SweepStatus status = status_of(io::read_journal(run / "journal.jsonl"), false, moment_now(), 0);
+  const SweepStatus status = status_of(io::read_journal(run / "journal.jsonl"), false, timestamp_now(), 0);
   return fmt::format(
       "Not reached within --time-limit {}: {} of {}. A longer one, --problem or --method "
       "reach more.",

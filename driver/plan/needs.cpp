@@ -34,8 +34,8 @@ std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need) {
   return std::nullopt;
 }
 
-Suits suits(const SeenMatrix& matrix, const Method& method) {
-  Suits result;
+Suitability suits(const SeenMatrix& matrix, const Method& method) {
+  Suitability result;
   for (const Need need : method.needs) {
     const std::optional<bool> there = has(matrix, method.problem, need);
     if (!there) result.known = false;

@@ -21,12 +21,12 @@ struct SeenMatrix {
 std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need);
 
 /// How well a method suits a matrix.
-struct Suits {
+struct Suitability {
   bool fits = true;   ///< nothing that it needs is known to lack
   bool known = true;  ///< everything that it needs is known to be there
   Need lacks{};       ///< where it does not fit: the first need that is lacking
 };
-Suits suits(const SeenMatrix& matrix, const Method& method);
+Suitability suits(const SeenMatrix& matrix, const Method& method);
 
 /// Whether generated matrices of this kind, n > 1, lack it; false where they have it or nobody knows.
 bool lacks(MatrixKind kind, Problem problem, Need need);

@@ -26,7 +26,7 @@ constexpr double share_of_time = 0.6;
 /// A method that may be tried.
 struct Candidate {
   const Method* method;
-  Suits suits;
+  Suitability suits;
   double seconds = 0;
 };
 
@@ -164,7 +164,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
   for (const Problem problem : problems) {
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !is_requested(request, method)) continue;
-      const Suits suited = suits(matrix, method);
+      const Suitability suited = suits(matrix, method);
       if (is_singular(matrix) && needs_regular(problem) && request.methods.empty()) {
         refusals.add(method, "the matrix is singular: nothing solves or inverts it");
       } else if (suited.fits || !request.methods.empty()) {

@@ -116,8 +116,8 @@ struct Alive {
 };
 
 /// The rank has abandoned its trials, or had none.
-struct GivenBack {
-  static constexpr const char* name = "given_back";
+struct Released {
+  static constexpr const char* name = "released";
 };
 
 /// What the rank had in hands and had not begun, after `Return`.
@@ -144,8 +144,8 @@ struct Stop {
 };
 
 /// The rank's last word: nothing follows it.
-struct Bye {
-  static constexpr const char* name = "bye";
+struct Finished {
+  static constexpr const char* name = "finished";
 };
 
 /// Give back what is not begun yet, by `Returned`: another rank has nothing to do.
@@ -158,7 +158,7 @@ struct Abandon {
   static constexpr const char* name = "abandon";
 };
 
-/// There is no more: end the worker and say `Bye`. `at_once`: without storing what is not stored yet.
+/// There is no more: end the worker and say `Finished`. `at_once`: without storing what is not stored yet.
 struct Finish {
   static constexpr const char* name = "finish";
   bool at_once = false;
@@ -170,9 +170,9 @@ using ToWorker = std::variant<message::Setup, message::Work, message::Close>;
 using FromWorker = std::variant<message::At, message::Hello, message::Done, message::Closed, message::Unfit,
                                 message::StorageFailed>;
 using ToSupervisor = std::variant<message::Batch, message::Return, message::Abandon, message::Finish>;
-using ToCoordinator = std::variant<message::Ready, message::Recorded, message::Returned, message::GivenBack,
+using ToCoordinator = std::variant<message::Ready, message::Recorded, message::Returned, message::Released,
                                    message::DeviceSeen, message::Retired, message::StorageFailed,
-                                   message::Storing, message::Alive, message::Stop, message::Bye>;
+                                   message::Storing, message::Alive, message::Stop, message::Finished>;
 
 /// A message that is none: of an unknown type, or with a member that lacks or is of another type.
 struct BadMessage : std::runtime_error {

@@ -41,7 +41,7 @@ std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
 struct LastStart {
   std::size_t note = 0;  ///< its place among the notes
   Shard shard;
-  Moment moment;
+  Timestamp moment;
   io::note::Left left;
   std::set<std::string> vanished;
 };
@@ -94,7 +94,7 @@ struct Span {
   std::string_view first, last;
 };
 
-void estimate(SweepStatus& status, const Moment& start, const Span& span, const Moment& now) {
+void estimate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
   if (std::isnan(start.seconds) || status.fresh == 0) return;
   const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
   // An ended or killed run: up to its last trial.
@@ -127,7 +127,7 @@ bool is_locked(const std::filesystem::path& lock) {
   return flock(opened.file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-SweepStatus status_of(const io::JournalContents& journal, bool running, const Moment& now,
+SweepStatus status_of(const io::JournalContents& journal, bool running, const Timestamp& now,
                       std::size_t most_failures) {
   SweepStatus status;
   status.running = running;

@@ -44,7 +44,7 @@ struct SweepStatus {
 bool is_locked(const std::filesystem::path& lock);
 
 /// @param most_failures how many of the last failures are kept
-SweepStatus status_of(const io::JournalContents& journal, bool running, const Moment& now,
+SweepStatus status_of(const io::JournalContents& journal, bool running, const Timestamp& now,
                       std::size_t most_failures);
 
 nlohmann::ordered_json status_json(const SweepStatus& status);

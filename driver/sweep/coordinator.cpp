@@ -259,7 +259,7 @@ void Coordinator::take(int rank, const message::Returned& returned) {
   give_to_waiting();
 }
 
-void Coordinator::take(int rank, const message::GivenBack& /*given_back*/) {
+void Coordinator::take(int rank, const message::Released& /*released*/) {
   keeper_.note_writing(rank, {});  // its worker has ended
   take_back(at(rank));
   at(rank).waiting = "";
@@ -293,7 +293,7 @@ void Coordinator::take(int rank, const message::Stop& /*stop*/) {
 
 void Coordinator::take(int /*rank*/, const message::Alive& /*alive*/) {}
 
-void Coordinator::take(int rank, const message::Bye& /*bye*/) {
+void Coordinator::take(int rank, const message::Finished& /*bye*/) {
   at(rank).left = true;
 }
 
@@ -469,7 +469,7 @@ void Coordinator::give_up() noexcept {
     at(0).left = true;  // this rank's own supervisor ends with it
     for (double now = told_at_; !finished_; now = clock_.now()) {
       while (const auto arrived = post_.next_for_coordinator()) {
-        if (std::holds_alternative<message::Bye>(arrived->message)) at(arrived->rank).left = true;
+        if (std::holds_alternative<message::Finished>(arrived->message)) at(arrived->rank).left = true;
         if (std::holds_alternative<message::Storing>(arrived->message)) heard_storing();
       }
       await_goodbyes(now);
@@ -510,7 +510,7 @@ void Coordinator::step() {
     Rank& from = at(arrived->rank);
     from.heard = clock_.now();
     // A rank that was lost may wake up. Its trials belong to others by now, so its records do not count.
-    const bool counts = !from.gone || std::holds_alternative<message::Bye>(arrived->message) ||
+    const bool counts = !from.gone || std::holds_alternative<message::Finished>(arrived->message) ||
                         std::holds_alternative<message::Stop>(arrived->message);
     if (counts) std::visit([&](const auto& each) { take(arrived->rank, each); }, arrived->message);
   }

@@ -75,14 +75,14 @@ class Coordinator {
   void take(int rank, const message::Ready& ready);
   void take(int rank, const message::Recorded& recorded);
   void take(int rank, const message::Returned& returned);
-  void take(int rank, const message::GivenBack& given_back);
+  void take(int rank, const message::Released& released);
   void take(int rank, const message::DeviceSeen& seen);
   void take(int rank, const message::Retired& retired);
   void take(int rank, const message::StorageFailed& failed);
   void take(int rank, const message::Storing& storing);
   void take(int rank, const message::Alive& alive);
   void take(int rank, const message::Stop& stop);
-  void take(int rank, const message::Bye& bye);
+  void take(int rank, const message::Finished& bye);
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   bool is_time_for(int rank) const;

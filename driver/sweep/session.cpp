@@ -167,7 +167,7 @@ void note_vanished(RunDirectory& directory, const Expansion& expansion) {
 
 void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
   const RunOptions& options = session.options;
-  const Moment clock = moment_now();
+  const Timestamp clock = timestamp_now();
   io::note::Run run;
   run.run_id = directory.run_id();
   run.plan = planned.plan.text;

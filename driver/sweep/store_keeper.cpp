@@ -10,24 +10,24 @@ StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<
     : store_(std::move(store)), limit_(limit) {
   store_.tidy();
   for (const Trial& trial : open)
-    for_stored(trial, [&](const MatrixRequest& request) { ++shelves_[request.digest].needs; });
+    for_stored(trial, [&](const MatrixRequest& request) { ++files_[request.digest].needs; });
   for (const auto& [digest, bytes] : store_.inventory()) {
-    Shelf& shelf = shelves_[digest];
-    set_bytes(shelf, static_cast<double>(bytes));
-    note_unneeded(digest, shelf);
+    StoredFile& file = files_[digest];
+    set_bytes(file, static_cast<double>(bytes));
+    note_unneeded(digest, file);
   }
   make_room(0);
 }
 
-void StoreKeeper::set_bytes(Shelf& shelf, double bytes) {
-  used_ += bytes - shelf.bytes;
-  shelf.bytes = bytes;
+void StoreKeeper::set_bytes(StoredFile& file, double bytes) {
+  used_ += bytes - file.bytes;
+  file.bytes = bytes;
 }
 
-void StoreKeeper::note_unneeded(const std::string& digest, const Shelf& shelf) {
-  if (shelf.needs > 0 || shelf.bytes <= 0) return;
+void StoreKeeper::note_unneeded(const std::string& digest, const StoredFile& file) {
+  if (file.needs > 0 || file.bytes <= 0) return;
   unneeded_.push_back(digest);
-  unneeded_bytes_ += shelf.bytes;
+  unneeded_bytes_ += file.bytes;
 }
 
 bool StoreKeeper::make_room(double bytes) {
@@ -35,23 +35,23 @@ bool StoreKeeper::make_room(double bytes) {
   while (used_ + bytes > limit_ && !unneeded_.empty()) {
     const std::string digest = unneeded_.front();
     unneeded_.pop_front();
-    Shelf& shelf = shelves_.at(digest);
+    StoredFile& file = files_.at(digest);
     store_.remove(digest);
-    unneeded_bytes_ -= shelf.bytes;
-    set_bytes(shelf, 0);
-    shelves_.erase(digest);
+    unneeded_bytes_ -= file.bytes;
+    set_bytes(file, 0);
+    files_.erase(digest);
     ++removed_;
   }
   return used_ + bytes <= limit_;
 }
 
 void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
-  Shelf& shelf = shelves_.at(request.digest);
-  ++shelf.running;
-  if (shelf.bytes > 0) return;
+  StoredFile& file = files_.at(request.digest);
+  ++file.running;
+  if (file.bytes > 0) return;
   const double bytes = stored_bytes(request, trial);
   if (make_room(bytes)) {
-    set_bytes(shelf, bytes);
+    set_bytes(file, bytes);
     return;
   }
   request.store = false;
@@ -70,39 +70,39 @@ void StoreKeeper::admit(Trial& trial) {
 }
 
 /// After a trial or a write has ended.
-void StoreKeeper::settle(const std::string& digest, Shelf& shelf) {
-  if (shelf.running > 0) return;
-  if (shelf.bytes > 0)  // nobody is writing it: what it takes is known now
-    set_bytes(shelf, static_cast<double>(store_.bytes_of(digest)));
-  if (shelf.needs > 0) return;
-  if (shelf.bytes > 0) {
-    note_unneeded(digest, shelf);
+void StoreKeeper::settle(const std::string& digest, StoredFile& file) {
+  if (file.running > 0) return;
+  if (file.bytes > 0)  // nobody is writing it: what it takes is known now
+    set_bytes(file, static_cast<double>(store_.bytes_of(digest)));
+  if (file.needs > 0) return;
+  if (file.bytes > 0) {
+    note_unneeded(digest, file);
   } else {
-    shelves_.erase(digest);
+    files_.erase(digest);
   }
 }
 
 void StoreKeeper::note_writing(int rank, const std::vector<std::string>& digests) {
-  const auto known = [&](const std::string& digest) { return shelves_.count(digest) > 0; };
+  const auto known = [&](const std::string& digest) { return files_.count(digest) > 0; };
   std::vector<std::string> before;
   std::swap(before, writing_[rank]);
   for (const std::string& digest : digests) {
     if (!known(digest)) continue;
-    ++shelves_.at(digest).running;
+    ++files_.at(digest).running;
     writing_[rank].push_back(digest);
   }
   for (const std::string& digest : before) {
-    Shelf& shelf = shelves_.at(digest);
-    --shelf.running;
-    settle(digest, shelf);
+    StoredFile& file = files_.at(digest);
+    --file.running;
+    settle(digest, file);
   }
 }
 
 void StoreKeeper::release(const MatrixRequest& request, bool done) {
-  Shelf& shelf = shelves_.at(request.digest);
-  --shelf.running;
-  if (done) --shelf.needs;
-  settle(request.digest, shelf);
+  StoredFile& file = files_.at(request.digest);
+  --file.running;
+  if (done) --file.needs;
+  settle(request.digest, file);
 }
 
 void StoreKeeper::release(const Trial& trial, bool done) {

@@ -39,22 +39,22 @@ class StoreKeeper {
   std::int64_t removed() const { return removed_; }
 
  private:
-  struct Shelf {
+  struct StoredFile {
     double bytes = 0;        ///< of the file, or what it is expected to take; 0: not stored
     std::int64_t needs = 0;  ///< open trials
     int running = 0;         ///< those of them that run, and workers that have yet to store it
   };
   void admit(MatrixRequest& request, const Trial& trial);
   void release(const MatrixRequest& request, bool done);
-  void settle(const std::string& digest, Shelf& shelf);
-  void set_bytes(Shelf& shelf, double bytes);
-  void note_unneeded(const std::string& digest, const Shelf& shelf);
+  void settle(const std::string& digest, StoredFile& file);
+  void set_bytes(StoredFile& file, double bytes);
+  void note_unneeded(const std::string& digest, const StoredFile& file);
   bool make_room(double bytes);
 
   io::MatrixStore store_;
   double limit_;
-  std::unordered_map<std::string, Shelf> shelves_;   ///< by digest
-  std::map<int, std::vector<std::string>> writing_;  ///< by rank, what is on its way into the store
+  std::unordered_map<std::string, StoredFile> files_;  ///< by digest
+  std::map<int, std::vector<std::string>> writing_;    ///< by rank, what is on its way into the store
   std::deque<std::string> unneeded_;  ///< stored, and no open trial needs them: the oldest first
   double used_ = 0, unneeded_bytes_ = 0;
   std::int64_t refused_ = 0, removed_ = 0;

@@ -183,7 +183,7 @@ void Supervisor::after_close() {
 void Supervisor::leave() {
   end_worker();
   enter(State::finished);
-  tell(message::Bye{});
+  tell(message::Finished{});
 }
 
 void Supervisor::retire(const std::string& reason) {
@@ -332,7 +332,7 @@ void Supervisor::take(const message::Abandon& /*abandon*/) {
   drop_trials();
   asked_ = true;  // the coordinator takes the answer for that
   start_again_at_ = -1;
-  tell(message::GivenBack{});
+  tell(message::Released{});
 }
 
 void Supervisor::take(const message::Finish& finish) {

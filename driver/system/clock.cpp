@@ -81,8 +81,8 @@ double parse_time(const std::string& text) {
   return static_cast<double>(timegm(&parts)) + fraction;
 }
 
-Moment moment_now() {
-  Moment moment;
+Timestamp timestamp_now() {
+  Timestamp moment;
   moment.seconds = static_cast<double>(time_of_day().tv_sec);
   std::ifstream("/proc/sys/kernel/random/boot_id") >> moment.boot;
   timespec uptime{};

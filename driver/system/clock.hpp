@@ -38,11 +38,11 @@ std::string random_id();
 double parse_time(const std::string& text);
 
 /// A moment by two clocks: one that people set, and one that only runs.
-struct Moment {
+struct Timestamp {
   double seconds = std::numeric_limits<double>::quiet_NaN();  ///< since the epoch
   std::string boot;  ///< the start of this machine that `uptime` counts from
   double uptime = std::numeric_limits<double>::quiet_NaN();  ///< seconds since then, suspended ones too
 };
-Moment moment_now();
+Timestamp timestamp_now();
 
 }  // namespace gaussweep::driver

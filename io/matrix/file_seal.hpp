@@ -26,7 +26,7 @@ class SealSum {
   unsigned long long bytes_ = 0;
 };
 
-/// Of a stretch of an open file, taken on several threads. @throws StorageError where it cannot be read, or
+/// Of a section of an open file, taken on several threads. @throws StorageError where it cannot be read, or
 /// ends before
 SealSum sum_of_file(int fd, off_t begin, off_t end);
 /// Whether an open file begins with a seal, whole or broken.

@@ -45,20 +45,20 @@ std::size_t bytes_of_type(std::uint32_t type) {
   return type < std::size(bytes) ? bytes[type] : 0;
 }
 
-/// A stretch of the file, as it stands or inflated, read from its beginning to its end.
-class Stretch {
+/// A section of the file, as it stands or inflated, read from its beginning to its end.
+class FileSection {
  public:
-  Stretch(const Descriptor& file, off_t begin, off_t end, bool deflated)
+  FileSection(const Descriptor& file, off_t begin, off_t end, bool deflated)
       : file_(file), at_(begin), end_(end) {
     if (!deflated) return;
     stream_ = std::make_unique<z_stream>();
     if (inflateInit(stream_.get()) != Z_OK) throw std::bad_alloc();
   }
-  ~Stretch() {
+  ~FileSection() {
     if (stream_) inflateEnd(stream_.get());
   }
-  Stretch(const Stretch&) = delete;
-  Stretch& operator=(const Stretch&) = delete;
+  FileSection(const FileSection&) = delete;
+  FileSection& operator=(const FileSection&) = delete;
 
   void read(void* to, std::size_t bytes) {
     if (stream_) return inflate_to(static_cast<unsigned char*>(to), bytes);
@@ -80,7 +80,7 @@ class Stretch {
       inflate_to(nowhere, count);
     }
   }
-  /// Requires the end of the stretch here, with zlib's checksum.
+  /// Requires the end of the section here, with zlib's checksum.
   void end() {
     unsigned char more;
     if (stream_ && state_ != Z_STREAM_END) inflate_to(&more, 0);
@@ -119,7 +119,7 @@ class Stretch {
 /// Walks through the elements of an array.
 class ArrayWalk {
  public:
-  ArrayWalk(Stretch& source, bool swapped) : source_(source), swapped_(swapped) {}
+  ArrayWalk(FileSection& source, bool swapped) : source_(source), swapped_(swapped) {}
   /// The type of the next element, which is an array's, and its bytes.
   std::uint64_t array_bytes() {
     std::uint32_t tag[2];
@@ -238,7 +238,7 @@ class ArrayWalk {
     for (std::size_t i = 0; swapped_ && i < count; ++i) to[i] = __builtin_bswap32(to[i]);
   }
 
-  Stretch& source_;
+  FileSection& source_;
   bool swapped_, is_small_ = false;
   std::uint64_t left_ = 0;  ///< bytes of the array
 };
@@ -276,7 +276,7 @@ void require_sorted(const Descriptor& file, off_t at, const Header4& header) {
   const auto column = [&](int which) {
     std::vector<double> numbers(header.rows);
     const auto bytes = static_cast<off_t>(numbers.size() * sizeof(double));
-    Stretch(file, at + which * bytes, at + (which + 1) * bytes, false)
+    FileSection(file, at + which * bytes, at + (which + 1) * bytes, false)
         .read(numbers.data(), static_cast<std::size_t>(bytes));
     for (double& number : numbers) {
       std::uint64_t bits;
@@ -330,7 +330,7 @@ void require_whole5(const Descriptor& file, off_t end, bool swapped) {
     at += static_cast<off_t>(sizeof tag);
     if (tag[1] > end - at) throw BrokenMat(cut_off);
     if (tag[0] != type_array && tag[0] != type_deflated) throw BrokenMat("an element is no array");
-    Stretch source(file, at, at + tag[1], tag[0] == type_deflated);
+    FileSection source(file, at, at + tag[1], tag[0] == type_deflated);
     ArrayWalk walk(source, swapped);
     walk.array(tag[0] == type_deflated ? walk.array_bytes() : tag[1], 0);
     source.end();

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/check/judges.hpp"
-#include "kernels/core/crew.hpp"
+#include "kernels/core/thread_pool.hpp"
 #include "kernels/registry/batch.hpp"
 
 namespace gaussweep {
@@ -117,7 +117,7 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
         check(method, system_of(inputs, systems[at]), system_of(answer, shape, systems[at]), tolerance);
   };
   const bool has_helpers = count > 1 && helpers >= 1;
-  Crew::of_process().for_each(
+  ThreadPool::of_process().for_each(
       count, has_helpers ? static_cast<int>(std::min(helpers, usable_cpus() - 1.0)) : 0, judge);
   return findings;
 }

@@ -32,23 +32,23 @@ constexpr int inverse_blocks = N <= 8    ? 9
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, inverse_blocks<S::N>)
     invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
-  __shared__ small::Desk<T, S> desks[S::systems];
-  __shared__ small::UpperDesk<T, S> uppers[S::systems];
+  __shared__ small::SharedStorage<T, S> shared_of[S::systems];
+  __shared__ small::InverseStorage<T, S> uppers[S::systems];
   const small::Seat<S> seat;
   const bool inside = seat.system < count;
-  small::Rows<T, S> rows(desks[seat.desk], seat.thread);
+  small::Rows<T, S> rows(shared_of[seat.shared], seat.thread);
   const std::int64_t first = seat.system * n * n;
   rows.load({inside ? a + first : nullptr, n, n});
-  const int found = rows.invert(uppers[seat.desk], n);
+  const int found = rows.invert(uppers[seat.shared], n);
   rows.store_inverse({inside ? x + first : nullptr, n, n});
   if (inside && seat.thread == 0) info[seat.system] = found;
 }
 
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T* a, T* x, int* info) {
-  __shared__ panels::Desk<T, S> desk;
+  __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x, first = s * n * n;
-  panels::Panels<T, S, false> system(desk, {a + first, n, Uplo::lower});
+  panels::Panels<T, S, false> system(shared, {a + first, n, Uplo::lower});
   const int found = system.factor();
   system.solve(nullptr, x + first, n);
   if (threadIdx.x == 0) info[s] = found;

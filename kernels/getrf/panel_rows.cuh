@@ -13,8 +13,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 template <class T, class S, bool Symmetric>
 class PanelRows {
  public:
-  __device__ PanelRows(Desk<T, S>& desk, const System<T>& system)
-      : desk_(desk), system_(system), n_(system.n) {
+  __device__ PanelRows(SharedStorage<T, S>& shared, const System<T>& system)
+      : shared_(shared), system_(system), n_(system.n) {
     GAUSSWEEP_UNROLL
     for (int e = 0; e < Each; ++e) step_[e] = row(e);
   }
@@ -80,18 +80,18 @@ class PanelRows {
       out[c] = inside ? *place_of(row(), k + c) : T(0);
     }
   }
-  /// a -= factors times the rows of a group on the desk.
+  /// a -= factors times the rows of a group in shared memory.
   __device__ void subtract(int turn, const T (&factors)[group], T (&a)[elements]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) {
       GAUSSWEEP_UNROLL
-      for (int j = 0; j < width; ++j) a[j] = std::fma(-factors[c], desk_.rows[turn][c][j], a[j]);
+      for (int j = 0; j < width; ++j) a[j] = std::fma(-factors[c], shared_.rows[turn][c][j], a[j]);
     }
   }
 
   /// The triangle of eight steps to which `step` belongs: of L, on the way up of U; of Cholesky minus its
   /// inverse, or L's.
-  __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
+  __device__ T* square_of(int step) const { return shared_.triangles + step / eight * 64; }
   /// Those of all steps: of L of a symmetric system, or of U.
   __device__ void take_triangles() {
     wait();
@@ -103,7 +103,7 @@ class PanelRows {
         const bool inside = row(e) < n_ && k < n_ && (Symmetric ? k <= step : k >= step);
         const T one = inside ? *place_of(row(e), k) : T(k == step ? 1 : 0);
         square_of(step)[place_in_square(step % eight, c)] = one;
-        if (!Symmetric && k == step) desk_.inverses()[step] = T(1) / one;
+        if (!Symmetric && k == step) shared_.inverses()[step] = T(1) / one;
       }
     });
     wait();
@@ -112,16 +112,16 @@ class PanelRows {
   /// all triangles stay, and it returns false.
   __device__ bool invert_triangles() {
     constexpr T trusted = 32;  // as trsv/block_chain.cu has it: well-conditioned factors have less
-    if (threadIdx.x == 0) desk_.substitutes = false;
+    if (threadIdx.x == 0) shared_.substitutes = false;
     take_triangles();
-    if (!(invert_square(square_of(row())) <= trusted)) desk_.substitutes = true;
+    if (!(invert_square(square_of(row())) <= trusted)) shared_.substitutes = true;
     wait();
-    if (!desk_.substitutes) return true;
+    if (!shared_.substitutes) return true;
     take_triangles();
     return false;
   }
 
-  Desk<T, S>& desk_;
+  SharedStorage<T, S>& shared_;
   System<T> system_;
   int n_;
   /// That took the row; before, its place, were rows exchanged at once: it is that of no earlier step.

@@ -26,7 +26,7 @@ struct Share {
   static constexpr int Each = Each_;
   static constexpr int rows = Rows, threads = Rows / Each, warps = threads / 32;
   static constexpr int width = elements / Each;              ///< columns of a panel
-  static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< of rows on the desk
+  static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< of rows in shared memory
   static constexpr int block_pitch = width + 1;              ///< of a triangle's rows, with the diagonal
   static constexpr int blocks = Threads / threads;           ///< of a multiprocessor
 };
@@ -49,7 +49,7 @@ void for_rows(std::int64_t n, Launch&& launch) {
 
 /// What a system's threads share. What has two of a kind takes turns, so that one barrier is enough.
 template <class T, class S>
-struct Desk {
+struct SharedStorage {
   static constexpr int squares = S::rows / eight * 64, block = S::width * S::block_pitch;
   alignas(16) T rows[2][eight][S::pitch];          ///< before the steps that took them
   alignas(16) T candidate[2][S::warps][S::width];  ///< the row that each warp would take

@@ -33,7 +33,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// Factors all of A in place, rows where they were. Returns LAPACK's info, from 1.
   __device__ int factor(const T* beside = nullptr) {
     int info = 0;
-    if (threadIdx.x == 0) desk_.info = 0;
+    if (threadIdx.x == 0) shared_.info = 0;
     GAUSSWEEP_UNROLL
     for (int e = 0; Beside && e < Each; ++e) y_[e] = row(e) < n_ ? beside[row(e)] : T(0);
     GAUSSWEEP_ROLLED
@@ -54,7 +54,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
     if (Symmetric) return info;
     wait();
-    return desk_.info;
+    return shared_.info;
   }
 
   /// The unknowns of the right-hand side that took part.
@@ -62,7 +62,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     if (Symmetric && row() < n_) y_[0] /= *place_of(row(), row());  // the steps were those of L D L^T
     GAUSSWEEP_ROLLED
     for (int first = (n_ - 1) / width * width; first >= 0; first -= width) {
-      wait();  // the desk is free, and other threads' elements are there
+      wait();  // the shared tile is free, and other threads' elements are there
       T a[elements];
       for_rows([&](int e) {
         T* const of_row = a + e * width;
@@ -75,30 +75,30 @@ class Panels : PanelRows<T, S, Symmetric> {
         T diagonal = 1;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c) {
-          desk_.triangles[own * S::block_pitch + c] = of_row[c];
+          shared_.triangles[own * S::block_pitch + c] = of_row[c];
           diagonal = c == own && row(e) < n_ ? of_row[c] : diagonal;
         }
-        desk_.triangles[own * S::block_pitch + own] = 0;
-        desk_.triangles[own * S::block_pitch + width] = diagonal;
-        desk_.unknowns[own] = y_[e];
+        shared_.triangles[own * S::block_pitch + own] = 0;
+        shared_.triangles[own * S::block_pitch + width] = diagonal;
+        shared_.unknowns[own] = y_[e];
       });
       wait();
       if (threadIdx.x < 32) {
         const int own = lane() % width;
-        const T solved = solve_block<width>(desk_.triangles + own * S::block_pitch, desk_.unknowns[own]);
+        const T solved = solve_block<width>(shared_.triangles + own * S::block_pitch, shared_.unknowns[own]);
         __syncwarp();
-        if (lane() < width) desk_.unknowns[own] = solved;
+        if (lane() < width) shared_.unknowns[own] = solved;
       }
       wait();
       for_rows([&](int e) {
         const int own = step_[e] - first;
         if (row(e) >= n_) return;
-        if (own >= 0 && own < width) x[step_[e]] = desk_.unknowns[own];
+        if (own >= 0 && own < width) x[step_[e]] = shared_.unknowns[own];
         if (own >= 0) return;
         T sums[4] = {};  // as in solve_block
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
-          sums[c % 4] = std::fma(-a[e * width + c], desk_.unknowns[c], sums[c % 4]);
+          sums[c % 4] = std::fma(-a[e * width + c], shared_.unknowns[c], sums[c % 4]);
         y_[e] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
       });
     }
@@ -160,7 +160,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// As LAPACK's, but from 0.
   __device__ void store_pivots(int* pivots) const {
     for_rows([&](int e) {
-      if (row(e) < n_) pivots[row(e)] = desk_.pivots[row(e)];
+      if (row(e) < n_) pivots[row(e)] = shared_.pivots[row(e)];
     });
   }
   /// The row that each step took.
@@ -174,7 +174,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   static constexpr bool tensor = sizeof(T) == 8, adds_up = tensor && !Symmetric;
   static constexpr int Each = S::Each, width = S::width, none = 0x7fffffff;
   static_assert(Each == 1 || (tensor && !Symmetric), "two rows a thread are for LU in double");
-  using Base::at, Base::desk_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
+  using Base::at, Base::shared_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
       Base::for_rows, Base::invert_triangles, Base::is_stored, Base::load, Base::n_, Base::place_of,
       Base::row, Base::square_of, Base::step_, Base::system_, Base::take_triangles, Base::upper, Base::wait,
       Base::warp, Base::y_;
@@ -194,9 +194,9 @@ class Panels : PanelRows<T, S, Symmetric> {
       const int own = step_[0] - k;  // behind the last step those of rows beyond n, which are 0
       if (own >= 0 && own < group) {
         GAUSSWEEP_UNROLL
-        for (int j = 0; j < width; ++j) desk_.rows[turn][own][j] = a[j];
+        for (int j = 0; j < width; ++j) shared_.rows[turn][own][j] = a[j];
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < group; ++c) desk_.multipliers[turn][own][c] = factors[c];
+        for (int c = 0; c < group; ++c) shared_.multipliers[turn][own][c] = factors[c];
       }
       fetch(k + group, steps, next);
       wait();
@@ -205,7 +205,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       for (int c = group - 2; c >= 0; --c) {
         GAUSSWEEP_UNROLL
         for (int later = c + 1; later < group; ++later)
-          factors[c] = std::fma(-factors[later], desk_.multipliers[turn][later][c], factors[c]);
+          factors[c] = std::fma(-factors[later], shared_.multipliers[turn][later][c], factors[c]);
       }
       subtract(turn, factors, a);
     }
@@ -241,7 +241,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int c = 0; c < width; ++c)
       a[c] = (is_stored(0, first + c) ? *place_of(row(), first + c) : T(0)) - a[c];
   }
-  /// The same of a panel that begins with column `first`: the rows on the desk are those of L^T.
+  /// The same of a panel that begins with column `first`: the rows in shared memory are those of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[elements]) {
     T next[group];
     fetch(0, first, next);
@@ -254,7 +254,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       for (int c = 0; c < group; ++c) factors[c] = next[c];
       if (row() >= first && row() < first + width) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < group; ++c) desk_.rows[turn][c][row() - first] = factors[c];
+        for (int c = 0; c < group; ++c) shared_.rows[turn][c][row() - first] = factors[c];
       }
       fetch(k + group, first, next);
       wait();
@@ -301,27 +301,27 @@ class Panels : PanelRows<T, S, Symmetric> {
         for_rows([&](int e) {
           if (of_largest != e) return;
           GAUSSWEEP_UNROLL
-          for (int j = 0; j < Count; ++j) desk_.candidate[turn][warp()][j] = a[e * width + j];
-          desk_.place[turn][warp()] = step_[e];
-          if (Beside) desk_.beside[turn][warp()] = y_[e];
+          for (int j = 0; j < Count; ++j) shared_.candidate[turn][warp()][j] = a[e * width + j];
+          shared_.place[turn][warp()] = step_[e];
+          if (Beside) shared_.beside[turn][warp()] = y_[e];
         });
       } else if (S::warps > 1 && own_lane < 0 && lane() == 0) {
-        desk_.place[turn][warp()] = none;
+        shared_.place[turn][warp()] = none;
       }
       wait();
       int takes = 0;
       if (S::warps > 1) {
         const int of_lane = lane() % S::warps;
-        takes = lane_of_largest(lane() < S::warps && desk_.place[turn][of_lane] != none,
-                                desk_.candidate[turn][of_lane][0]);
+        takes = lane_of_largest(lane() < S::warps && shared_.place[turn][of_lane] != none,
+                                shared_.candidate[turn][of_lane][0]);
       }
-      const T* const taken = desk_.candidate[turn][takes];
+      const T* const taken = shared_.candidate[turn][takes];
       const T pivot = taken[0], inverse = T(1) / pivot;
-      const int place = desk_.place[turn][takes];
+      const int place = shared_.place[turn][takes];
       const bool is_here = warp() == takes && lane() == own_lane, divides = inverse - inverse != T(0);
       if (is_here) {
-        desk_.pivots[k] = place;
-        if (pivot == T(0) && desk_.info == 0) desk_.info = k + 1;
+        shared_.pivots[k] = place;
+        if (pivot == T(0) && shared_.info == 0) shared_.info = k + 1;
       }
       T factors[Each];
       for_rows([&](int e) {
@@ -338,7 +338,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       });
       subtract_and_move<Count, Each>(factors, taken, a);  // rows that do not change lose 0
       if (Beside) {
-        const T other = desk_.beside[turn][takes];
+        const T other = shared_.beside[turn][takes];
         for_rows([&](int e) { y_[e] = std::fma(-factors[e], other, y_[e]); });
       }
     }
@@ -349,9 +349,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     const int begin = first + width - Count, end = min(begin + eight, n_);
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k) {
-      T* const column = desk_.rows[0][k % 2];  // from row k on
+      T* const column = shared_.rows[0][k % 2];  // from row k on
       if (row() >= k && row() < first + width) column[row() - k] = a[0];
-      if (Beside && row() == k) desk_.beside[k % 2][0] = y_[0];
+      if (Beside && row() == k) shared_.beside[k % 2][0] = y_[0];
       wait();
       const T pivot = column[0];
       if (!(pivot > T(0)) && info == 0) info = k + 1;
@@ -359,7 +359,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       const T factor[1] = {a[0] / pivot};      // of rows before k it does not matter
       if (row() >= k && row() < n_) *place_of(row(), k) = a[0] / std::sqrt(pivot);
       subtract_and_move<Count, 1>(factor, column, a);
-      if (Beside && row() > k) y_[0] = std::fma(-factor[0], desk_.beside[k % 2][0], y_[0]);
+      if (Beside && row() > k) y_[0] = std::fma(-factor[0], shared_.beside[k % 2][0], y_[0]);
     }
     if constexpr (Count > eight) take_symmetric_steps<Count - eight>(first, a, info);
   }
@@ -386,7 +386,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     GAUSSWEEP_ROLLED
     for (int turn = 0; turn < groups; ++turn) {
       const int k = first_of(turn);
-      T(*const desk)[S::pitch] = desk_.rows[turn % 2];
+      T(*const shared)[S::pitch] = shared_.rows[turn % 2];
       for_rows([&](int e) { fetch.take(first_of_four(e), k, left[e]); });
       const int column = Forward ? columns : static_cast<int>(threadIdx.x);
       T y[eight];  // of the column that the thread substitutes
@@ -407,7 +407,7 @@ class Panels : PanelRows<T, S, Symmetric> {
           GAUSSWEEP_UNROLL
           for (int s = 0; s < part; ++s) {  // all of it comes back by the product
             T& one = a[part * (4 * e + i) + s];
-            desk[own][part * t + s] = one;
+            shared[own][part * t + s] = one;
             one = 0;
           }
         }
@@ -415,8 +415,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       wait();
       if constexpr (Substitutes) {
         if (threadIdx.x < width) {
-          Symmetric ? substitute_triangle<Forward>(square_of(k), desk)
-                    : substitute_square<Forward>(square_of(k), desk_.inverses() + k, y, desk);
+          Symmetric ? substitute_triangle<Forward>(square_of(k), shared)
+                    : substitute_square<Forward>(square_of(k), shared_.inverses() + k, y, shared);
         }
         wait();
       } else {
@@ -425,7 +425,7 @@ class Panels : PanelRows<T, S, Symmetric> {
         for_rows([&](int e) { multiply_square(left[e], square); });
       }
       multiply<Each>(a, left, [&](int h, int j, double& first, double& second) {
-        take_pair(&desk[2 * t + h][lane() / 4 * part / 2 + j], first, second);
+        take_pair(&shared[2 * t + h][lane() / 4 * part / 2 + j], first, second);
       });
     }
     panels::turn<Each>(a);
@@ -453,7 +453,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// L y = a of a symmetric system, or L^T x = a, U x = a.
   template <bool Forward>
   __device__ void substitute(T (&a)[elements]) {
-    wait();  // the desk is free, and other threads' elements are there
+    wait();  // the shared tile is free, and other threads' elements are there
     const bool inside = row() < n_;
     const T diagonal = inside ? *place_of(row(), step_[0]) : T(1);
     // All wait for the row in turn: several quotients would take ten times as long as products.
@@ -476,7 +476,7 @@ class Panels : PanelRows<T, S, Symmetric> {
         const int k = step(turn + c);
         const T element = next[c];
         next[c] = fetch_element(turn + group + c);
-        T* const unknowns = desk_.rows[c % 2][0];
+        T* const unknowns = shared_.rows[c % 2][0];
         if (step_[0] == k) {
           GAUSSWEEP_UNROLL
           for (int j = 0; j < width; ++j) unknowns[j] = divides ? a[j] : a[j] * inverse;

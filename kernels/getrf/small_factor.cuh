@@ -17,10 +17,10 @@ struct Taken {
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     factor_rows(std::int64_t count, int n, T* a, Taken taken, int* info) {
-  __shared__ Desk<T, S> desks[S::systems];
+  __shared__ SharedStorage<T, S> shared_of[S::systems];
   const Seat<S> seat;
   const bool inside = seat.system < count;
-  Rows<T, S> rows(desks[seat.desk], seat.thread);
+  Rows<T, S> rows(shared_of[seat.shared], seat.thread);
   T* const own = inside ? a + seat.system * n * n : nullptr;
   rows.load({own, n, n});
   rows.load_beside(nullptr, n, n, 0);
@@ -36,9 +36,9 @@ __global__ void __launch_bounds__(S::threads)
 
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) factor_panels(int n, T* a, Taken taken, int* info) {
-  __shared__ panels::Desk<T, S> desk;
+  __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x;
-  panels::Panels<T, S, false> system(desk, {a + s * n * n, n, Uplo::lower});
+  panels::Panels<T, S, false> system(shared, {a + s * n * n, n, Uplo::lower});
   const int found = system.factor();
   system.exchange();
   if (taken.pivots != nullptr) {

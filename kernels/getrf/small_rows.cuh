@@ -54,7 +54,7 @@ struct Share {
 
 /// What a system's threads share.
 template <class T, class S>
-struct Desk {
+struct SharedStorage {
   alignas(16) T row[S::W][S::columns];  ///< the row that is subtracted, by parts
   T beside[S::beside];
   T factor[S::W > 1 ? S::rows : 1];  ///< what of it each row subtracts
@@ -68,7 +68,7 @@ struct Desk {
 
 /// What an inverse needs beside it.
 template <class T, class S>
-struct UpperDesk {
+struct InverseStorage {
   alignas(16) T rows[2][S::N];  ///< of the inverse, in turn
   T columns[S::N][S::rows];     ///< of U, rows over powers of two
 };
@@ -110,8 +110,8 @@ struct System {
 template <class T, class S>
 class Rows {
  public:
-  __device__ Rows(Desk<T, S>& desk, int thread)
-      : desk_(desk), row_(thread % S::rows), part_(thread / S::rows) {}
+  __device__ Rows(SharedStorage<T, S>& shared, int thread)
+      : shared_(shared), row_(thread % S::rows), part_(thread / S::rows) {}
 
   __device__ int row() const { return row_; }
   /// By which step the row was taken; -1: by none.
@@ -158,7 +158,7 @@ class Rows {
   /// LAPACK's pivots, from 0: as if each step had exchanged the row that it took with that in its place.
   __device__ void store_pivots(int* pivots, int n) {
     wait_for_group<S>();
-    if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = desk_.taken[row_];
+    if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = shared_.taken[row_];
   }
   /// The row that each step took.
   __device__ void store_order(int* rows, int n) const {
@@ -171,7 +171,7 @@ class Rows {
     for (int c = 0; c < S::columns; ++c) {
       if (c * S::W + part_ != row_) continue;
       root = std::sqrt(a_[S::place_of(c)]);
-      desk_.over_root[row_] = T(1) / root;
+      shared_.over_root[row_] = T(1) / root;
     }
     wait_for_group<S>();
     if (to.a == nullptr || row_ >= to.n) return;
@@ -180,15 +180,15 @@ class Rows {
       const int j = c * S::W + part_;
       const T own = a_[S::place_of(c)];
       if (j == row_) to.a[row_ + j * to.ld] = root;
-      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = own * desk_.over_root[j];
-      if (uplo == Uplo::upper && j > row_ && j < to.n) to.a[row_ + j * to.ld] = own * desk_.over_root[row_];
+      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = own * shared_.over_root[j];
+      if (uplo == Uplo::upper && j > row_ && j < to.n) to.a[row_ + j * to.ld] = own * shared_.over_root[row_];
     }
   }
 
   /// A^-1 in the place of A, n x n. L^-1 takes the place of the columns that are finished, and U goes to the
-  /// desk; then U is substituted. Rows of U are divided by a power of two near their pivot, so that no
-  /// product leaves the range before it cancels. Returns LAPACK's info, from 1.
-  __device__ int invert(UpperDesk<T, S>& upper, int n) {
+  /// shared memory; then U is substituted. Rows of U are divided by a power of two near their pivot, so that
+  /// no product leaves the range before it cancels. Returns LAPACK's info, from 1.
+  __device__ int invert(InverseStorage<T, S>& upper, int n) {
     static_assert(S::W == 1, "a thread has a row");
     int info = 0;
     T pivot = 1;
@@ -221,7 +221,7 @@ class Rows {
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::N; ++c) {
-      if (c < to.n) to.a[step_ + desk_.taken[c] * to.ld] = a_[c];
+      if (c < to.n) to.a[step_ + shared_.taken[c] * to.ld] = a_[c];
     }
   }
 
@@ -277,8 +277,8 @@ class Rows {
       }
       if (S::group <= 32) return row;
       if (row_ % 32 == 0) {
-        desk_.size[row_ / 32] = row == none ? T(0) : pivot;
-        desk_.of_row[row_ / 32] = row;
+        shared_.size[row_ / 32] = row == none ? T(0) : pivot;
+        shared_.of_row[row_ / 32] = row;
       }
     }
     wait_for_group<S>();
@@ -286,11 +286,11 @@ class Rows {
     T size = T(-1);
     GAUSSWEEP_UNROLL
     for (int w = 0; w < S::warps; ++w) {
-      const T one = desk_.size[w];
-      const T size_of_one = desk_.of_row[w] == none ? T(-1) : one == one ? std::fabs(one) : T(INFINITY);
+      const T one = shared_.size[w];
+      const T size_of_one = shared_.of_row[w] == none ? T(-1) : one == one ? std::fabs(one) : T(INFINITY);
       if (size_of_one > size) {
         size = size_of_one;
-        row = desk_.of_row[w];
+        row = shared_.of_row[w];
         pivot = one;
       }
     }
@@ -308,51 +308,51 @@ class Rows {
     const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
     if (takes) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) desk_.row[part_][c] = c < live ? a_[c] : T(0);
+      for (int c = 0; c < Width; ++c) shared_.row[part_][c] = c < live ? a_[c] : T(0);
       if (part_ == 0) {
         GAUSSWEEP_UNROLL
-        for (int r = 0; r < S::beside; ++r) desk_.beside[r] = y_[r];
+        for (int r = 0; r < S::beside; ++r) shared_.beside[r] = y_[r];
       }
     }
     if (info == 0 && pivot == T(0)) info = k + 1;
     const bool is_left = step_ < 0 && !takes;
     T factor = owner && is_left && pivot != T(0) ? a_[0] / pivot : T(0);  // at 0 all of the column is 0
-    if (S::W > 1 && owner) desk_.factor[row_] = factor;
+    if (S::W > 1 && owner) shared_.factor[row_] = factor;
     if (takes) {
       step_ = k;
-      desk_.taken[k] = place_;
+      shared_.taken[k] = place_;
     }
     wait_for_group<S>();
-    place_ = takes ? k : place_ == k && k < n_ ? desk_.taken[k] : place_;
-    if (S::W > 1) factor = desk_.factor[row_];
+    place_ = takes ? k : place_ == k && k < n_ ? shared_.taken[k] : place_;
+    if (S::W > 1) factor = shared_.factor[row_];
     // Rows that are taken lose 0: a choice of each element would take longer.
     add_row<Width>(owner, -factor, is_left ? factor : a_[0]);
     if (part_ == 0 && is_left) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, desk_.beside[r], y_[r]);
+      for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, shared_.beside[r], y_[r]);
     }
     // Else the group waits when it looks for the next pivot.
     if (S::group <= 32) wait_for_group<S>();
   }
 
-  /// Step k of a symmetric system. All rows put their element of column k on the desk and keep it as an
-  /// element of L D. Row k takes D L^T from the desk, because its own elements right of the diagonal differ
-  /// by rounding.
+  /// Step k of a symmetric system. All rows put their element of column k in shared memory and keep it as an
+  /// element of L D. Row k takes D L^T from shared memory, because its own elements right of the diagonal
+  /// differ by rounding.
   template <int Width>
   __device__ void take_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = S::W == 1 || part_ == owner_part, takes = row_ == k, is_left = row_ > k;
     const int own_part = row_ % S::W;
     const int own = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
     // Threads beyond the last row have no element and write none.
-    T* const element = &desk_.row[own_part][row_ >= S::N ? 0 : own < 0 ? own + S::columns : own];
+    T* const element = &shared_.row[own_part][row_ >= S::N ? 0 : own < 0 ? own + S::columns : own];
     // Finished columns, which are at the end, lose 0.
     if (owner && row_ < S::N) *element = row_ < k ? T(0) : a_[0];
     if (takes && part_ == 0) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) desk_.beside[r] = y_[r];
+      for (int r = 0; r < S::beside; ++r) shared_.beside[r] = y_[r];
     }
     wait_for_group<S>();
-    const T pivot = desk_.row[owner_part][0];
+    const T pivot = shared_.row[owner_part][0];
     if (info == 0 && !(pivot > T(0))) info = k + 1;
     const T of_row = S::W == 1 ? a_[0] : *element;
     const T factor = is_left && pivot != T(0) ? of_row / pivot : T(0);
@@ -365,34 +365,34 @@ class Rows {
     add_row<Width>(owner, takes ? T(1) : -factor, a_[0]);
     if (part_ == 0 && is_left) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, desk_.beside[r], y_[r]);
+      for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, shared_.beside[r], y_[r]);
     }
     wait_for_group<S>();
   }
 
-  /// Adds `factor` times the row on the desk. The owner's columns move to the left, and the first one is
+  /// Adds `factor` times the row in shared memory. The owner's columns move to the left, and the first one is
   /// finished.
   template <int Width>
   __device__ __forceinline__ void add_row(bool owner, T factor, T finished) {
     if (owner) {
       GAUSSWEEP_UNROLL
-      for (int c = 1; c < Width; ++c) a_[c - 1] = std::fma(factor, desk_.row[part_][c], a_[c]);
+      for (int c = 1; c < Width; ++c) a_[c - 1] = std::fma(factor, shared_.row[part_][c], a_[c]);
       a_[Width - 1] = finished;
     } else {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) a_[c] = std::fma(factor, desk_.row[part_][c], a_[c]);
+      for (int c = 0; c < Width; ++c) a_[c] = std::fma(factor, shared_.row[part_][c], a_[c]);
     }
   }
 
   /// As a step of the factorisation, of [A I]: a column that is finished is that of the identity.
-  __device__ void take_inverse_step(int k, UpperDesk<T, S>& upper, T& own_pivot, int& info) {
+  __device__ void take_inverse_step(int k, InverseStorage<T, S>& upper, T& own_pivot, int& info) {
     T pivot = T(0);
     const bool takes = row_ == find_pivot(true, pivot), was_taken = step_ >= 0;
     if (pivot == T(0) && info == 0) info = k + 1;
     if (takes) {
       GAUSSWEEP_UNROLL
-      for (int c = 1; c < S::N; ++c) desk_.row[0][c] = a_[c];
-      desk_.taken[k] = row_;
+      for (int c = 1; c < S::N; ++c) shared_.row[0][c] = a_[c];
+      shared_.taken[k] = row_;
       step_ = k;
       own_pivot = pivot;
     }
@@ -400,7 +400,7 @@ class Rows {
     if (was_taken) upper.columns[k][row_] = a_[0] * over_power_of_two(own_pivot);
     wait_for_group<S>();
     GAUSSWEEP_UNROLL
-    for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, desk_.row[0][c], a_[c]);
+    for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, shared_.row[0][c], a_[c]);
     a_[S::N - 1] = takes ? T(1) : -factor;
     if (S::group <= 32) wait_for_group<S>();
   }
@@ -435,22 +435,22 @@ class Rows {
     const int turn = k % 2;
     if (step_ == k) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) desk_.sum[turn][part_][r] = y_[r];
-      if (owner) desk_.pivot[turn] = of_column;
+      for (int r = 0; r < S::beside; ++r) shared_.sum[turn][part_][r] = y_[r];
+      if (owner) shared_.pivot[turn] = of_column;
     }
     wait_for_group<S>();
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) {
-      T sum = desk_.sum[turn][0][r];
+      T sum = shared_.sum[turn][0][r];
       GAUSSWEEP_UNROLL
-      for (int w = 1; w < S::W; ++w) sum += desk_.sum[turn][w][r];
-      const T x = sum / desk_.pivot[turn];
+      for (int w = 1; w < S::W; ++w) sum += shared_.sum[turn][w][r];
+      const T x = sum / shared_.pivot[turn];
       if (step_ == k) x_[r] = x;
       if (owner && step_ < k) y_[r] = std::fma(-of_column, x, y_[r]);
     }
   }
 
-  Desk<T, S>& desk_;
+  SharedStorage<T, S>& shared_;
   int row_, part_;
   int n_ = S::N;
   int step_ = -1;
@@ -478,10 +478,10 @@ void for_order(std::int64_t n, Launch&& launch) {
 template <class S>
 struct Seat {
   __device__ Seat()
-      : desk(static_cast<int>(threadIdx.x) / S::group),
+      : shared(static_cast<int>(threadIdx.x) / S::group),
         thread(static_cast<int>(threadIdx.x) % S::group),
-        system(static_cast<std::int64_t>(blockIdx.x) * S::systems + desk) {}
-  int desk, thread;
+        system(static_cast<std::int64_t>(blockIdx.x) * S::systems + shared) {}
+  int shared, thread;
   std::int64_t system;
 };
 template <class S>

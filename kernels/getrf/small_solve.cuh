@@ -19,7 +19,7 @@ struct Batch {
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
-  __shared__ Desk<T, S> desks[S::systems];
+  __shared__ SharedStorage<T, S> shared_of[S::systems];
   const Seat<S> seat;
   const int first = static_cast<int>(blockIdx.y) * S::beside;
   const std::int64_t n = batch.n;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(S::threads)
   const std::int64_t offset = seat.system * n * batch.nrhs + first * n;
   const int count = batch.nrhs - first;
 
-  Rows<T, S> rows(desks[seat.desk], seat.thread);
+  Rows<T, S> rows(shared_of[seat.shared], seat.thread);
   const System<const T> system{inside ? a + seat.system * n * n : nullptr, n, batch.n};
   if (S::symmetric) {
     rows.load(system, batch.uplo);
@@ -62,9 +62,9 @@ void solve_columns(Context& context, Operands<T>& op) {
 template <class T, class S, bool Symmetric, bool Beside>
 __global__ void __launch_bounds__(S::threads, S::blocks)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
-  __shared__ panels::Desk<T, S> desk;
+  __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x, n = batch.n, of_b = s * n * batch.nrhs;
-  panels::Panels<T, S, Symmetric, Beside> system(desk, {a + s * n * n, batch.n, batch.uplo});
+  panels::Panels<T, S, Symmetric, Beside> system(shared, {a + s * n * n, batch.n, batch.uplo});
   const int found = system.factor(b + of_b);
   if (threadIdx.x == 0) info[s] = found;
   Beside ? system.solve_beside(x + of_b) : system.solve(b + of_b, x + of_b, batch.nrhs);

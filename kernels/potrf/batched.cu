@@ -22,10 +22,10 @@ namespace {
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
-  __shared__ small::Desk<T, S> desks[S::systems];
+  __shared__ small::SharedStorage<T, S> shared_of[S::systems];
   const small::Seat<S> seat;
   const bool inside = seat.system < count;
-  small::Rows<T, S> rows(desks[seat.desk], seat.thread);
+  small::Rows<T, S> rows(shared_of[seat.shared], seat.thread);
   T* const own = inside ? a + seat.system * n * n : nullptr;
   rows.load({own, n, n}, uplo);
   rows.load_beside(nullptr, n, n, 0);
@@ -36,9 +36,9 @@ __global__ void __launch_bounds__(S::threads)
 
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
-  __shared__ panels::Desk<T, S> desk;
+  __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x;
-  const int found = panels::Panels<T, S, true>(desk, {a + s * n * n, n, uplo}).factor();
+  const int found = panels::Panels<T, S, true>(shared, {a + s * n * n, n, uplo}).factor();
   if (threadIdx.x == 0) info[s] = found;
 }
 

@@ -197,10 +197,10 @@ struct TileProduct {
     std::int64_t ld_;
   };
 
-  /// Adds the product of `Depth` columns in shared memory, `StrideA` and `StrideB` apart. meanwhile() is done
-  /// beside the first ones.
-  template <int StrideA, int StrideB, int Depth, class Meanwhile>
-  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Meanwhile meanwhile) {
+  /// Adds the product of `Depth` columns in shared memory, `StrideA` and `StrideB` apart. overlapped() is
+  /// done beside the first ones.
+  template <int StrideA, int StrideB, int Depth, class Overlapped>
+  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Overlapped overlapped) {
     const int g = lane() / 4, t = lane() % 4;
     const T* const own_a = a + row + 2 * g;
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -231,7 +231,7 @@ struct TileProduct {
             lu::multiply_16x8(sum[s][e / 2][e % 2], left_of[k / 4 % 2][s], right_of[k / 4 % 2][e / 2][e % 2]);
           }
         }
-        if (k == 0) meanwhile();
+        if (k == 0) overlapped();
       }
     } else {
 #ifdef __CUDACC__
@@ -256,11 +256,11 @@ struct TileProduct {
           GAUSSWEEP_UNROLL
           for (int e = 0; e < 4; ++e) multiply_16x8(part[s][e / 2][e % 2], left_of[s], right_of[e]);
         }
-        if (k == 0) meanwhile();
+        if (k == 0) overlapped();
       }
 #else
       // Shuffles would take most of the time of an emulated factorisation.
-      meanwhile();
+      overlapped();
       for (int k = 0; k < Depth; ++k) {
         for (int s = 0; s < Strips; ++s) {
           for (int e = 0; e < 16; ++e) {

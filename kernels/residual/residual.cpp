@@ -44,7 +44,7 @@ class Exponents {
 
 /// Packed operands and sums of the tile that a thread works at.
 template <class T>
-struct Desk {
+struct PackedTile {
   static constexpr int left_parts = splits<T> ? 2 : 1;
   static constexpr int right_parts = splits<T> ? 3 : 1;
   double left[edge * depth * left_parts];
@@ -87,23 +87,23 @@ class Multiplier {
   const Exponents& col_exponents() const { return col_exponents_; }
 
   /// The tile from (i, j) on, in units of its rows' and columns' powers.
-  void multiply(std::int64_t i, std::int64_t j, Desk<T>& desk) const {
+  void multiply(std::int64_t i, std::int64_t j, PackedTile<T>& packed) const {
     const auto rows = std::min<std::int64_t>(edge, factors_.rows() - i);
     const auto cols = std::min<std::int64_t>(edge, factors_.cols() - j);
     const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
     const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
-    desk.clear(row_groups * group_rows, col_groups * group_cols);
+    packed.clear(row_groups * group_rows, col_groups * group_cols);
     const RowRange inner = factors_.inner(i, i + rows, j, j + cols);
     static const AddProducts add = splits<T> ? split_products() : plain_products();
     for (std::int64_t k = inner.begin / depth * depth; k < inner.end; k += depth) {
-      pack_left(i, row_groups, k, desk);
-      pack_right(k, j, col_groups, desk);
-      add(desk.left, desk.right, row_groups, col_groups, desk.tile);
+      pack_left(i, row_groups, k, packed);
+      pack_right(k, j, col_groups, packed);
+      add(packed.left, packed.right, row_groups, col_groups, packed.tile);
     }
   }
 
  private:
-  void pack_left(std::int64_t i, int groups, std::int64_t k, Desk<T>& desk) const {
+  void pack_left(std::int64_t i, int groups, std::int64_t k, PackedTile<T>& packed) const {
     const int rows = groups * group_rows;
     double first[edge], second[edge];
     for (int r = 0; r < rows; ++r) {
@@ -111,7 +111,7 @@ class Multiplier {
       first[r] = divisor.first;
       second[r] = divisor.second;
     }
-    double* column = desk.column;
+    double* column = packed.column;
     for (int d = 0; d < depth; ++d) {
       if (k + d < factors_.terms()) {
         factors_.left.column(i, rows, k + d, column);
@@ -119,7 +119,7 @@ class Multiplier {
         std::fill_n(column, rows, 0.0);
       }
       for (int p = 0; p < groups; ++p) {
-        double* out = desk.left + (p * depth + d) * group_rows * Desk<T>::left_parts;
+        double* out = packed.left + (p * depth + d) * group_rows * PackedTile<T>::left_parts;
         for (int r = 0; r < group_rows; ++r) {
           const int at = p * group_rows + r;
           const double x = column[at] * first[at] * second[at];
@@ -133,10 +133,10 @@ class Multiplier {
       }
     }
   }
-  void pack_right(std::int64_t k, std::int64_t j, int groups, Desk<T>& desk) const {
+  void pack_right(std::int64_t k, std::int64_t j, int groups, PackedTile<T>& packed) const {
     const int count = static_cast<int>(std::min<std::int64_t>(depth, factors_.terms() - k));
-    constexpr int step = group_cols * Desk<T>::right_parts;
-    double* column = desk.column;
+    constexpr int step = group_cols * PackedTile<T>::right_parts;
+    double* column = packed.column;
     std::fill_n(column, depth, 0.0);
     for (int c = 0; c < groups * group_cols; ++c) {
       const bool inside = j + c < factors_.cols();
@@ -146,7 +146,8 @@ class Multiplier {
       } else {
         std::fill_n(column, depth, 0.0);
       }
-      double* out = desk.right + c / group_cols * depth * step + c % group_cols * Desk<T>::right_parts;
+      double* out =
+          packed.right + c / group_cols * depth * step + c % group_cols * PackedTile<T>::right_parts;
       for (int d = 0; d < depth; ++d, out += step) {
         const double x = column[d] * divisor.first * divisor.second;
         if constexpr (splits<T>) {
@@ -199,7 +200,7 @@ std::optional<Scaled> plain_column(const Tile& tile, const double* targets, cons
   return Scaled(all);
 }
 
-/// Calls work(i, j, desk, t) for every tile, t counting them, on several threads.
+/// Calls work(i, j, packed, t) for every tile, t counting them, on several threads.
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&& work) {
   const std::int64_t down = (factors.rows() + edge - 1) / edge;
@@ -207,13 +208,14 @@ void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&
   const double cost = 2.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.cols()) *
                       static_cast<double>(factors.terms());
   for_row_ranges(down * across, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    const std::unique_ptr<Desk<T>> desk(new Desk<T>);  // unset: small products need little of it
+    const std::unique_ptr<PackedTile<T>> packed(
+        new PackedTile<T>);  // unset: small products need little of it
     for (std::int64_t turn = begin; turn < end; ++turn) {
       // From both ends in turn: of triangles the last tiles have most to do.
       const std::int64_t t = turn % 2 == 0 ? turn / 2 : down * across - 1 - turn / 2;
       const std::int64_t i = t % down * edge, j = t / down * edge;
-      multiplier.multiply(i, j, *desk);
-      work(i, j, *desk, t);
+      multiplier.multiply(i, j, *packed);
+      work(i, j, *packed, t);
     }
   });
 }
@@ -238,31 +240,32 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
   const std::int64_t down = (factors.rows() + edge - 1) / edge;
   const std::int64_t across = (factors.cols() + edge - 1) / edge;
   std::vector<Scaled> parts(static_cast<std::size_t>(down * across * edge));  // a tile's columns
-  for_tiles(multiplier, factors, [&](std::int64_t i, std::int64_t j, const Desk<T>& desk, std::int64_t t) {
-    const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
-    const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
-    double powers[edge], targets[edge];
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const int exponent = multiplier.row_exponents().of(i + r);
-      powers[r] = is_plain(exponent) ? times_power(1, exponent) : 0;
-    }
-    for (std::int64_t c = 0; c < cols; ++c) {
-      Scaled& part = parts[static_cast<std::size_t>(t * edge + c)];
-      const int col_exponent = multiplier.col_exponents().of(j + c);
-      for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
-      const auto plain = plain_column(desk.tile, targets, powers, static_cast<int>(rows), static_cast<int>(c),
-                                      col_exponent, measure);
-      if (plain) {
-        part = *plain;
-        continue;
-      }
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const std::int64_t exponent = multiplier.row_exponents().of(i + r) + col_exponent;
-        include(part, tile_residual(targets[r], desk.tile, static_cast<int>(c * edge + r), exponent),
-                measure);
-      }
-    }
-  });
+  for_tiles(
+      multiplier, factors, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
+        const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
+        const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
+        double powers[edge], targets[edge];
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const int exponent = multiplier.row_exponents().of(i + r);
+          powers[r] = is_plain(exponent) ? times_power(1, exponent) : 0;
+        }
+        for (std::int64_t c = 0; c < cols; ++c) {
+          Scaled& part = parts[static_cast<std::size_t>(t * edge + c)];
+          const int col_exponent = multiplier.col_exponents().of(j + c);
+          for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
+          const auto plain = plain_column(packed.tile, targets, powers, static_cast<int>(rows),
+                                          static_cast<int>(c), col_exponent, measure);
+          if (plain) {
+            part = *plain;
+            continue;
+          }
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const std::int64_t exponent = multiplier.row_exponents().of(i + r) + col_exponent;
+            include(part, tile_residual(targets[r], packed.tile, static_cast<int>(c * edge + r), exponent),
+                    measure);
+          }
+        }
+      });
   std::vector<ColumnResidual> columns(static_cast<std::size_t>(factors.cols()));
   for (std::int64_t j = 0; j < factors.cols(); ++j) {
     ColumnResidual& column = columns[static_cast<std::size_t>(j)];
@@ -319,31 +322,32 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, const A
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
   const double most_exact = allowance.most_terms / static_cast<double>(factors.terms());
   std::atomic<std::int64_t> exact{0};
-  for_tiles(multiplier, factors, [&](std::int64_t i, std::int64_t j, const Desk<T>& desk, std::int64_t t) {
-    const std::unique_ptr<Desk<T>> other(new Desk<T>);
-    of_sizes.multiply(i, j, *other);
-    const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
-    const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
-    for (std::int64_t c = 0; c < cols; ++c) {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const int at = static_cast<int>(c * edge + r);
-        const std::int64_t exponent =
-            multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
-        const double element = target(i + r, j + c);
-        const Scaled size(other->tile.high[at] + other->tile.low[at], exponent);
-        const Scaled allowed =
-            Scaled(allowance.slope) * size + Scaled(allowance.of_target) * Scaled(element) + allowance.floor;
-        Scaled apart = tile_residual(element, desk.tile, at, exponent);
-        // Where the check's own error shows beside what is allowed, without any.
-        if (!(unit * Scaled(1, exponent) < Scaled(allowance.negligible) * allowed)) {
-          if (static_cast<double>(++exact) > most_exact) continue;
-          apart = exact_element(factors, element, i + r, j + c);
-        }
-        double& most = largest[static_cast<std::size_t>(t)];
-        most = std::max(most, (apart / allowed).value());
-      }
-    }
-  });
+  for_tiles(multiplier, factors,
+            [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
+              const std::unique_ptr<PackedTile<T>> other(new PackedTile<T>);
+              of_sizes.multiply(i, j, *other);
+              const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
+              const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
+              for (std::int64_t c = 0; c < cols; ++c) {
+                for (std::int64_t r = 0; r < rows; ++r) {
+                  const int at = static_cast<int>(c * edge + r);
+                  const std::int64_t exponent =
+                      multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
+                  const double element = target(i + r, j + c);
+                  const Scaled size(other->tile.high[at] + other->tile.low[at], exponent);
+                  const Scaled allowed = Scaled(allowance.slope) * size +
+                                         Scaled(allowance.of_target) * Scaled(element) + allowance.floor;
+                  Scaled apart = tile_residual(element, packed.tile, at, exponent);
+                  // Where the check's own error shows beside what is allowed, without any.
+                  if (!(unit * Scaled(1, exponent) < Scaled(allowance.negligible) * allowed)) {
+                    if (static_cast<double>(++exact) > most_exact) continue;
+                    apart = exact_element(factors, element, i + r, j + c);
+                  }
+                  double& most = largest[static_cast<std::size_t>(t)];
+                  most = std::max(most, (apart / allowed).value());
+                }
+              }
+            });
   if (static_cast<double>(exact) > most_exact) return std::numeric_limits<double>::quiet_NaN();
   return *std::max_element(largest.begin(), largest.end());
 }

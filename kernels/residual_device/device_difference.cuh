@@ -11,7 +11,7 @@ constexpr int gap_desk = 2048;  // elements of each matrix in shared memory
 /// Elements from (i, j) on into shared memory, `width` columns of `height` rows and a gap; 0 where none
 /// count. Neighbouring threads load what are neighbours in memory.
 template <int width, class T>
-__device__ __forceinline__ void stow(const Elements<T>& m, std::int64_t i, std::int64_t j, double* desk) {
+__device__ __forceinline__ void stow(const Elements<T>& m, std::int64_t i, std::int64_t j, double* shared) {
   constexpr int height = gap_desk / width;
   const auto t = static_cast<int>(threadIdx.x);
   const bool down = m.down == 1;
@@ -20,7 +20,7 @@ __device__ __forceinline__ void stow(const Elements<T>& m, std::int64_t i, std::
   const int cols_apart = down ? gap_threads / height : gap_threads % width;
   const T* const from = m.data + (i + row) * m.down + (j + col) * m.across;
   const std::int64_t apart = rows_apart * m.down + cols_apart * m.across;
-  double* const to = desk + col * (height + 1) + row;
+  double* const to = shared + col * (height + 1) + row;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < gap_desk / gap_threads; ++k) {
     const bool inside = counts(m, i + row + k * rows_apart, j + col + k * cols_apart);

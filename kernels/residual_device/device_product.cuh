@@ -162,10 +162,10 @@ __device__ __forceinline__ void take(const double* line, int first, int apart, d
 template <class T, Use use>
 __global__ void __launch_bounds__(product_threads)
     product_kernel(Product<T> p, Scaled* parts, double* sizes, Shares shares) {
-  __shared__ Pair desk[desk_size / 2];
+  __shared__ Pair shared[desk_size / 2];
   __shared__ int row_exponents[edge], col_exponents[edge];
   __shared__ tiles::Divisor row_divisors[edge], col_divisors[edge];
-  double* const left_high = reinterpret_cast<double*>(desk);
+  double* const left_high = reinterpret_cast<double*>(shared);
   double* const right_high = left_high + chunk * pitch;
   double* const left_low = right_high + chunk * pitch;
   double* const right_low = left_low + chunk * pitch;

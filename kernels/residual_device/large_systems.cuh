@@ -19,27 +19,27 @@ __device__ __forceinline__ int warps_of_block() {
 
 /// What a block shares: a number of each warp, and what each is to take of the right operand, in the order of
 /// inner indices.
-struct Board {
+struct SharedStorage {
   double of_warps[most_warps];
   alignas(16) double right[most_warps][32][most_columns];
 };
 
 /// One number from each warp's: the largest or the sum, in every thread.
-__device__ inline double together(Board& board, double of_warp, bool adds) {
+__device__ inline double together(SharedStorage& shared, double of_warp, bool adds) {
   if (warps_of_block() == 1) return of_warp;
   __syncthreads();
-  if (lane_of<32>() == 0) board.of_warps[warp_of_block()] = of_warp;
+  if (lane_of<32>() == 0) shared.of_warps[warp_of_block()] = of_warp;
   __syncthreads();
   double all = 0;
   for (int w = 0; w < warps_of_block(); ++w) {
-    const double one = board.of_warps[w];
+    const double one = shared.of_warps[w];
     all = adds ? all + one : one > all || one != one ? one : all;
     if (all != all) break;
   }
   return all;
 }
-__device__ __forceinline__ double largest_of_block(Board& board, double value) {
-  return together(board, largest_of_lanes<32>(value), false);
+__device__ __forceinline__ double largest_of_block(SharedStorage& shared, double value) {
+  return together(shared, largest_of_lanes<32>(value), false);
 }
 
 /// data[offset] where it counts, else 0. It loads in any case: loads under conditions wait for each other.
@@ -81,7 +81,7 @@ struct Norms {
 };
 /// @tparam Columns, Squares whether these are wanted
 template <bool Columns, bool Squares, class T>
-__device__ Norms norms_of(Board& board, const Elements<T>& m) {
+__device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
   unsigned long long largest = 0;
   double most = 0, squares = 0, sums[ahead] = {};
   for_sizes(
@@ -98,14 +98,14 @@ __device__ Norms norms_of(Board& board, const Elements<T>& m) {
           sums[c] = 0;
         }
       });
-  return {largest_of_block(board, size_of(largest)), Columns ? together(board, most, false) : 0,
-          Squares ? together(board, sum_of_lanes<32>(squares), true) : 0};
+  return {largest_of_block(shared, size_of(largest)), Columns ? together(shared, most, false) : 0,
+          Squares ? together(shared, sum_of_lanes<32>(squares), true) : 0};
 }
 
 /// The largest sum of sizes of a row.
 /// @param mirrored the triangle stands for the symmetric matrix
 template <class T>
-__device__ double largest_row_sum(Board& board, const Elements<T>& m, bool mirrored) {
+__device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, bool mirrored) {
   double most = 0;
   for (std::int64_t i = threadIdx.x; i < m.rows; i += blockDim.x) {
     double sum = 0;
@@ -124,7 +124,7 @@ __device__ double largest_row_sum(Board& board, const Elements<T>& m, bool mirro
     }
     most = max(most, sum);
   }
-  return largest_of_block(board, most);
+  return largest_of_block(shared, most);
 }
 
 /// L, R and C of C - L R, and what the ratio is over.
@@ -142,13 +142,13 @@ struct Residual {
 
 /// max over the columns of (residual / (scale factor)); of a product the sum of squares. A lane has a row.
 template <Quotient Q, int Columns, class T>
-__device__ double ratio_of(Board& board, const Residual<T>& r) {
+__device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   constexpr bool is_solution = Q == Quotient::solution, is_product = Q == Quotient::product;
   const int lane = lane_of<32>(), warp = warp_of_block();
   const auto rows = static_cast<int>(r.left.rows), cols = static_cast<int>(r.right.cols);
   const auto terms = static_cast<int>(r.left.cols);
   const Part of_left = r.left.part, of_right = r.right.part;
-  double(*const right)[most_columns] = board.right[warp];
+  double(*const right)[most_columns] = shared.right[warp];
   double* const mirrored =
       Q == Quotient::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
   double ratio = 0;
@@ -259,14 +259,14 @@ __device__ double ratio_of(Board& board, const Residual<T>& r) {
     }
     ratio = largest_of_lanes<32>(ratio);
   }
-  ratio = together(board, ratio, is_product);
+  ratio = together(shared, ratio, is_product);
   return is_solution || is_product ? ratio : share(ratio, r.whole * r.factor);
 }
 
 /// The rows of P A, and whether pivots and info are those of the factors (judges::lu_factors).
 template <class T>
-__device__ bool take_order(Board& board, const Systems<T>& all, std::int64_t s, const T* x, int* order,
-                           int* pivots) {
+__device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::int64_t s, const T* x,
+                           int* order, int* pivots) {
   const auto n = static_cast<int>(all.shape.n);
   double zeros_from_end = 0, flaws = 0;
   for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
@@ -276,8 +276,8 @@ __device__ bool take_order(Board& board, const Systems<T>& all, std::int64_t s, 
     if (x[i + static_cast<std::int64_t>(i) * n] == T(0)) zeros_from_end = max(zeros_from_end, n - i * 1.0);
     if (pivot < 0 || pivot >= n) flaws = 1;
   }
-  zeros_from_end = largest_of_block(board, zeros_from_end);
-  flaws = largest_of_block(board, flaws);
+  zeros_from_end = largest_of_block(shared, zeros_from_end);
+  flaws = largest_of_block(shared, flaws);
   if (flaws != 0 || (all.infos[s] >= 0 && all.infos[s] != info_of(zeros_from_end, n))) return false;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -293,7 +293,8 @@ __device__ bool take_order(Board& board, const Systems<T>& all, std::int64_t s, 
 
 /// The forward error of a system, by the solution that its right-hand sides were made of.
 template <class T>
-__device__ double error_of(Board& board, const Systems<T>& all, std::int64_t s, const Elements<T>& x) {
+__device__ double error_of(SharedStorage& shared, const Systems<T>& all, std::int64_t s,
+                           const Elements<T>& x) {
   const std::uint64_t seed = seed_of_system(all.solution_seed, s);
   double apart = 0, largest = 0;
   for (std::int64_t k = threadIdx.x; k < x.rows * x.cols; k += blockDim.x) {
@@ -302,8 +303,8 @@ __device__ double error_of(Board& board, const Systems<T>& all, std::int64_t s, 
     apart = max(apart, fabs(x.data[k] - known));
     largest = max(largest, fabs(known));
   }
-  apart = largest_of_block(board, apart);
-  return share(apart, largest_of_block(board, largest));
+  apart = largest_of_block(shared, apart);
+  return share(apart, largest_of_block(shared, largest));
 }
 
 /// Whether half of a product is enough, and its sums find room.
@@ -314,25 +315,25 @@ __host__ __device__ constexpr bool mirrors(const Shape& shape) {
 
 /// The ratio, and the forward error, which stays as it is where there is none.
 template <Quotient Q, class T>
-__device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, double& error) {
+__device__ double judged(SharedStorage& shared, const Systems<T>& all, std::int64_t s, double& error) {
   const System<T> system(all, s);
   const Elements<T>&a = system.a, &x = system.x, &b = system.b;
   constexpr bool is_lu = Q == Quotient::lu_factors, is_product = Q == Quotient::product;
-  const Norms of_a = norms_of < is_lu || Q == Quotient::inverse, is_product > (board, a);
-  const Norms of_x = norms_of<Q == Quotient::inverse, false>(board, x);
-  const Norms of_b = Q == Quotient::solution || is_product ? norms_of<false, is_product>(board, b) : Norms{};
+  const Norms of_a = norms_of < is_lu || Q == Quotient::inverse, is_product > (shared, a);
+  const Norms of_x = norms_of<Q == Quotient::inverse, false>(shared, x);
+  const Norms of_b = Q == Quotient::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
   const double words = foregone<T>(of_a.largest, of_x.largest, of_b.largest);
   if (words != 0) return words;
-  if (Q == Quotient::solution && all.knows_solution) error = error_of(board, all, s, x);
+  if (Q == Quotient::solution && all.knows_solution) error = error_of(shared, all, s, x);
 
   Residual<T> r{a, x, b, factor_of<Q, T>(all.shape), 0, 0, nullptr, nullptr};
   double most_left = of_a.largest, most_right = of_x.largest;
   if constexpr (Q == Quotient::solution) {
-    r.whole = largest_row_sum(board, a, false);
+    r.whole = largest_row_sum(shared, a, false);
   } else if constexpr (is_lu) {
     const std::int64_t n = all.shape.n;
     int* const order = simt::dynamic_shared<int>();
-    if (!take_order(board, all, s, x.data, order, order + n)) return size_of(bits_of_nan);
+    if (!take_order(shared, all, s, x.data, order, order + n)) return size_of(bits_of_nan);
     r.order = order;
     r.wanted = a;
     r.left = in_part(x, Part::lower);
@@ -348,11 +349,11 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, do
     for (std::int64_t i = threadIdx.x; i < x.rows; i += blockDim.x) {
       if (!(x.data[i * (x.rows + 1)] > T(0))) flaws = 1;
     }
-    if (largest_of_block(board, flaws) != 0) return size_of(bits_of_nan);
+    if (largest_of_block(shared, flaws) != 0) return size_of(bits_of_nan);
     r.wanted = as_lower(a);
     r.left = as_lower(x);
     r.right = transposed(r.left);
-    r.whole = largest_row_sum(board, a, true);
+    r.whole = largest_row_sum(shared, a, true);
     most_left = most_right;
     if (mirrors<Q>(all.shape)) {
       r.mirrored = simt::dynamic_shared<double>();
@@ -376,12 +377,12 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, do
     return ratio_of_sides(all.second_look, [&](bool x_first) {
       r.left = x_first ? x : a;
       r.right = x_first ? a : x;
-      return settled<T>(ratio_of<Q, most_columns>(board, r), sizes, r.whole * r.factor, all.tolerance);
+      return settled<T>(ratio_of<Q, most_columns>(shared, r), sizes, r.whole * r.factor, all.tolerance);
     });
   } else if constexpr (Q == Quotient::solution) {
-    ratio = r.right.cols == 1 ? ratio_of<Q, 1>(board, r) : ratio_of<Q, 4>(board, r);
+    ratio = r.right.cols == 1 ? ratio_of<Q, 1>(shared, r) : ratio_of<Q, 4>(shared, r);
   } else {
-    ratio = ratio_of<Q, most_columns>(board, r);
+    ratio = ratio_of<Q, most_columns>(shared, r);
   }
   double whole = r.whole * r.factor;
   if (Q == Quotient::solution) whole = (r.whole * of_x.largest + of_b.largest) * r.factor;
@@ -395,9 +396,9 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, do
 template <Quotient Q, class T>
 __global__ void __launch_bounds__(most_threads, 2)
     large_kernel(Systems<T> all, double* ratios, Totals* totals) {
-  __shared__ Board board;
+  __shared__ SharedStorage shared;
   double error = -1;
-  const double ratio = judged<Q>(board, all, blockIdx.x, error);
+  const double ratio = judged<Q>(shared, all, blockIdx.x, error);
   if (threadIdx.x == 0) note(all, blockIdx.x, ratio, error, ratios, totals);
 }
 

@@ -10,7 +10,7 @@ constexpr int small_threads = 128;
 
 /// The right operand, column after column. Systems of a warp and columns begin in banks of their own.
 template <int N, class T>
-struct Desk {
+struct RightOperand {
   static constexpr int pitch = N + 16 / static_cast<int>(sizeof(T));
   alignas(16) T columns[N * pitch + 32 / sizeof(T)];
 };
@@ -92,7 +92,8 @@ __device__ __forceinline__ bool take_row(const Systems<T>& all, std::int64_t s, 
 
 /// X of A X = B, a column after the other, and the forward error.
 template <int N, class T>
-__device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Desk<N, T>& desk, double& error) {
+__device__ double solution_of_small(const Systems<T>& all, std::int64_t s, RightOperand<N, T>& right_operand,
+                                    double& error) {
   const System<T> system(all, s);
   const int lane = lane_of<N>(), rows = static_cast<int>(all.shape.n), cols = static_cast<int>(system.x.cols);
   T left[N];
@@ -124,13 +125,13 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Desk<
   for (int j = 0; j < cols; ++j) {
     const double x = at(system.x, j), b = at(system.b, j);
     __syncwarp(mask_of<N>());
-    desk.columns[lane] = static_cast<T>(x);
+    right_operand.columns[lane] = static_cast<T>(x);
     Sum<T> sum;
     sum.high = bias;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) {
       if (k % 8 == 0) __syncwarp(mask_of<N>());  // nothing is loaded further ahead
-      sum.add(left[k], desk.columns[k]);
+      sum.add(left[k], right_operand.columns[k]);
     }
     const double apart = largest_of_lanes<N>(lane < rows ? sum.apart_from(b, bias) : 0);
     const double of_x = largest_of_lanes<N>(fabs(x)), of_b = largest_of_lanes<N>(fabs(b));
@@ -147,8 +148,9 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Desk<
 /// A product beside what it should be.
 /// @param x_first inverse: X A instead of A X
 template <Quotient Q, int N, class T>
-__device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, T>& desk, bool x_first) {
-  constexpr int group = 4, pitch = Desk<N, T>::pitch;  // columns at a time
+__device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOperand<N, T>& right_operand,
+                                 bool x_first) {
+  constexpr int group = 4, pitch = RightOperand<N, T>::pitch;  // columns at a time
   constexpr bool is_lu = Q == Quotient::lu_factors, is_cholesky = Q == Quotient::cholesky_factor;
   const System<T> system(all, s);
   const int lane = lane_of<N>();
@@ -179,7 +181,7 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, 
       const bool on = j == lane;
       pivot_is_zero = pivot_is_zero || (on && left[j] == T(0));
       const T diagonal = on ? left[j] : T(0);
-      desk.columns[j * pitch + lane] = j > lane ? left[j] : on && !all.unit_lower ? T(1) : diagonal;
+      right_operand.columns[j * pitch + lane] = j > lane ? left[j] : on && !all.unit_lower ? T(1) : diagonal;
       left[j] = j < lane ? left[j] : on && all.unit_lower ? T(1) : diagonal;
     }
     // Factors so large beside A that rounding to the smallest numbers shows are left to the CPU.
@@ -192,13 +194,13 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, 
     for (int j = 0; j < N; ++j) is_flaw = is_flaw || (j == lane && lane < all.shape.n && !(left[j] > T(0)));
     if (largest_of_lanes<N>(is_flaw ? 1 : 0) != 0) return size_of(bits_of_nan);
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < N; ++k) desk.columns[lane * pitch + k] = left[k];
+    for (int k = 0; k < N; ++k) right_operand.columns[lane * pitch + k] = left[k];
   } else {
     const Elements<T> right = Q == Quotient::product ? system.b : x_first ? system.a : system.x;
     load_row<N>(right, left);
     __syncwarp(mask_of<N>());  // the other side has been read
     GAUSSWEEP_UNROLL
-    for (int j = 0; j < N; ++j) desk.columns[j * pitch + lane] = left[j];
+    for (int j = 0; j < N; ++j) right_operand.columns[j * pitch + lane] = left[j];
     most_right = largest_of_rows<N>(left);
     const double of_right = Q == Quotient::product ? sum_of_squares<N>(left) : largest_column_sum<N>(left);
     if (Q == Quotient::product) {
@@ -242,7 +244,7 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, 
       GAUSSWEEP_UNROLL
       for (int k = k0; k < k0 + 8; ++k) {
         GAUSSWEEP_UNROLL
-        for (int g = 0; g < group; ++g) sums[g].add(left[k], desk.columns[(j0 + g) * pitch + k]);
+        for (int g = 0; g < group; ++g) sums[g].add(left[k], right_operand.columns[(j0 + g) * pitch + k]);
       }
     }
     GAUSSWEEP_UNROLL
@@ -271,18 +273,19 @@ template <Quotient Q, int N, class T>
 __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
     small_kernel(Systems<T> all, double* ratios, Totals* totals) {
   constexpr int teams = small_threads / N;
-  __shared__ Desk<N, T> desks[teams];
+  __shared__ RightOperand<N, T> right_operands[teams];
   const int seat = static_cast<int>(threadIdx.x) / N;
   const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * teams + seat;
   if (s >= all.shape.batch) return;
   double error = -1, ratio = 0;
   if constexpr (Q == Quotient::solution) {
-    ratio = solution_of_small<N>(all, s, desks[seat], error);
+    ratio = solution_of_small<N>(all, s, right_operands[seat], error);
   } else if constexpr (Q == Quotient::inverse) {
-    ratio = ratio_of_sides(all.second_look,
-                           [&](bool x_first) { return ratio_of_small<Q, N>(all, s, desks[seat], x_first); });
+    ratio = ratio_of_sides(all.second_look, [&](bool x_first) {
+      return ratio_of_small<Q, N>(all, s, right_operands[seat], x_first);
+    });
   } else {
-    ratio = ratio_of_small<Q, N>(all, s, desks[seat], false);
+    ratio = ratio_of_small<Q, N>(all, s, right_operands[seat], false);
   }
   if (lane_of<N>() == 0) note(all, s, ratio, error, ratios, totals);
 }

@@ -88,9 +88,9 @@ struct TileGrid {
     tile.row = (by_columns ? beside : own) * Order;
     tile.column = (by_columns ? own : beside) * Order;
     const bool last = tile.pair + 1 == pairs;
-    const auto there = [](int left, int most) { return left < most ? left : most; };
-    tile.rows = there((last ? p.last_rows : p.rows) - tile.row, Order);
-    tile.columns = there((last ? p.last_columns : p.columns) - tile.column, Order);
+    const auto in_range = [](int left, int most) { return left < most ? left : most; };
+    tile.rows = in_range((last ? p.last_rows : p.rows) - tile.row, Order);
+    tile.columns = in_range((last ? p.last_columns : p.columns) - tile.column, Order);
     const int place = by_columns ? tile.column : tile.row;
     tile.begin = tile.from ? place : 0;
     tile.end = tile.from ? p.inner : place + (by_columns ? tile.columns : tile.rows);
@@ -230,17 +230,18 @@ class TileProduct {
     }
     simt::end_copy_group();
   }
-  template <bool Whole, class There>
-  __device__ __forceinline__ void copy(T* to, There there) const {
+  template <bool Whole, class InRange>
+  __device__ __forceinline__ void copy(T* to, InRange in_range) const {
     T* const to_a = to + a_inner() * a_stride + a_row();
     T* const to_b = to + b_begin + b_column() * b_stride + b_inner();
     GAUSSWEEP_UNROLL
     for (int e = 0; e < share; ++e) {
       if (Whole || a_row() < rows_) {
-        simt::copy_or_zero(to_a + e * a_apart * a_stride, a_ + e * a_apart_, there(a_inner() + e * a_apart));
+        simt::copy_or_zero(to_a + e * a_apart * a_stride, a_ + e * a_apart_,
+                           in_range(a_inner() + e * a_apart));
       }
       if (Whole || b_column() + e * b_apart < columns_) {
-        simt::copy_or_zero(to_b + e * b_apart * b_stride, b_ + e * b_apart_, there(b_inner()));
+        simt::copy_or_zero(to_b + e * b_apart * b_stride, b_ + e * b_apart_, in_range(b_inner()));
       }
     }
   }

@@ -37,27 +37,44 @@ struct Blocks {
   static constexpr int least_with_border = 1000;
 };
 
-/// Where the ways part.
-struct Ways {
-  Blocks blocks;  ///< on the diagonal
-  int own_order;  ///< largest halves whose products are ours; so is that of a lone pair that is no larger
-  int own_tiles;  ///< tiles of 64 x 64 from which these are used, and not smaller ones
-  int strip;      ///< columns (or rows) of a strip of the vendor's products
-  int large;      ///< such tiles from which products in double are large_tiles.cuh's, if possible
-  int many;       ///< tiles of 128 x 128 from which these are used there
-  int shared = shared_of_level;  ///< inner indices from which two blocks may share a tile there
-  int large_shared = 1 << 30;    ///< tiles from which large_tiles.cuh is used for so many inner indices
+/// The schedule of one inversion: block orders and the thresholds between kernels.
+struct Schedule {
+  static constexpr int never = 1 << 30;
+  Blocks blocks{64, 0};  ///< on the diagonal
+  int own_order =
+      never;  ///< the largest half whose products our kernels compute; a lone pair may be as large
+  int own_tiles = never;  ///< the number of 64 x 64 tiles from which they replace smaller tiles
+  int strip = 0;          ///< columns (or rows) per call of the vendor's product
+  int large = never;      ///< the number of tiles from which large_tiles.cuh computes products in double
+  int many = 0;           ///< the number of 128 x 128 tiles from which large_tiles.cuh uses these
+  int shared = shared_of_level;  ///< the k range from which two thread blocks may share such a tile
+  int large_shared = never;      ///< `large` for k ranges from `shared` on
 
-  /// The fastest ones on an H100, for a matrix.
+  /// Returns the fastest schedule on an H100 for one matrix.
   template <class T>
-  static Ways of(const Context& context, int order) {
-    // The largest block that a thread block's shared memory has room for.
+  static Schedule of(const Context& context, int order) {
+    // A diagonal block of order 96 needs its square in a thread block's shared memory.
     const bool roomy = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
-    const Blocks blocks = Blocks::of(order, roomy ? 96 : 64);
+    Schedule result;
+    result.blocks = Blocks::of(order, roomy ? 96 : 64);
     if (sizeof(T) == sizeof(double) && can_be_large(context)) {
-      return {blocks, 1 << 30, 1 << 30, 0, 80, many_of_level, shared_of_level, 72};
+      result.large = 80;
+      result.many = many_of_level;
+      result.large_shared = 72;
+    } else {
+      result.own_order = 300;
+      result.own_tiles = 264;
+      result.strip = order <= 2048 ? order : 512;
     }
-    return {blocks, 300, 264, order <= 2048 ? order : 512, 1 << 30, 0};
+    return result;
+  }
+
+  /// Returns the schedule for several matrices: all products by our kernels.
+  static Schedule of_several(int order) {
+    Schedule result;
+    result.own_order = result.strip = order;
+    result.own_tiles = 264;
+    return result;
   }
 };
 
@@ -67,13 +84,12 @@ class TriangleInverse {
   /// `order`: a.n, or more where an identity continues the triangle; `products`: product_elements(order)
   /// elements. Of several triangles the order of each, a power of two from 64 on, and so many elements each.
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
-      : TriangleInverse(
-            context, a, order, products,
-            a.count == 1 ? Ways::of<T>(context, static_cast<int>(order))
-                         : Ways{{64, 0}, static_cast<int>(order), 264, static_cast<int>(order), 1 << 30, 0}) {
-  }
-  TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, const Ways& ways)
-      : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), ways_(ways) {}
+      : TriangleInverse(context, a, order, products,
+                        a.count == 1 ? Schedule::of<T>(context, static_cast<int>(order))
+                                     : Schedule::of_several(static_cast<int>(order))) {}
+  TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products,
+                  const Schedule& schedule)
+      : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), schedule_(schedule) {}
 
   /// x = the inverse, order x order, with zeros in the other triangle; those of several triangles one behind
   /// the other. `x` may be where the triangle is. Asynchronous.
@@ -86,8 +102,8 @@ class TriangleInverse {
     invert_blocks(copies, info);
     from_ = copies ? x : a_.data;
     ld_from_ = copies ? ldx : a_.ld;
-    for (int half = ways_.blocks.order; half < even(); half *= 2) join(half);
-    if (const int beyond = ways_.blocks.beyond; beyond > 0) {
+    for (int half = schedule_.blocks.order; half < even(); half *= 2) join(half);
+    if (const int beyond = schedule_.blocks.beyond; beyond > 0) {
       add_border<T>(context_, {from_, ld_from_, x, ldx, products_, even(), beyond, a_.lower});
     }
   }
@@ -95,11 +111,11 @@ class TriangleInverse {
  private:
   using Product = LevelProduct<T>;
 
-  int even() const { return order_ - ways_.blocks.beyond; }  ///< the order without a border
+  int even() const { return order_ - schedule_.blocks.beyond; }  ///< the order without a border
 
   void invert_blocks(bool copies, int* info) {
     context_.stage("diagonal_blocks");
-    const int order = ways_.blocks.order;
+    const int order = schedule_.blocks.order;
     const int count = (order_ + order - 1) / order;
     const dim3 grid(static_cast<unsigned>(count), copies ? static_cast<unsigned>(count) : 1u,
                     static_cast<unsigned>(a_.count));
@@ -164,15 +180,16 @@ class TriangleInverse {
 
     const int tiles = TileGrid<64>(left, pairs, 1).blocks();
     if constexpr (sizeof(T) == sizeof(double)) {
-      const int least = half >= ways_.shared ? std::min(ways_.large, ways_.large_shared) : ways_.large;
+      const int least =
+          half >= schedule_.shared ? std::min(schedule_.large, schedule_.large_shared) : schedule_.large;
       if (a_.count == 1 && tiles >= least && can_be_large(context_)) {
         context_.stage("product");
-        multiply_by_large_tiles(context_, right, pairs, ways_.many, ways_.shared);
-        multiply_by_large_tiles(context_, left, pairs, ways_.many, ways_.shared);
+        multiply_by_large_tiles(context_, right, pairs, schedule_.many, schedule_.shared);
+        multiply_by_large_tiles(context_, left, pairs, schedule_.many, schedule_.shared);
         return;
       }
     }
-    const std::int64_t own = ways_.own_order;
+    const std::int64_t own = schedule_.own_order;
     if (half <= own || (pairs == 1 && static_cast<std::int64_t>(half) * last <= own * own)) {
       context_.stage("join");
       launch(right, pairs, tiles);
@@ -191,7 +208,7 @@ class TriangleInverse {
   }
 
   void launch(const Product& p, int pairs, int tiles) {
-    const bool large = tiles * a_.count >= ways_.own_tiles &&
+    const bool large = tiles * a_.count >= schedule_.own_tiles &&
                        simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
     return large ? launch<64, 128, 3>(p, pairs) : launch<32, 128, 4>(p, pairs);
   }
@@ -222,8 +239,8 @@ class TriangleInverse {
     const bool by_columns = p.is_by_columns();
     const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
     const int length = by_columns ? p.columns : p.rows;
-    for (int begin = 0; begin < length; begin += ways_.strip) {
-      const int end = std::min(begin + ways_.strip, length);
+    for (int begin = 0; begin < length; begin += schedule_.strip) {
+      const int end = std::min(begin + schedule_.strip, length);
       const auto multiply = [&](int inner_begin, int inner_end, T beta) {
         const T* const a = p.a + inner_begin * p.lda + (by_columns ? 0 : begin);
         const T* const b = p.b + inner_begin + (by_columns ? begin * p.ldb : 0);
@@ -245,7 +262,7 @@ class TriangleInverse {
   Triangle<T> a_;
   int order_;
   T* products_;
-  Ways ways_;
+  Schedule schedule_;
   T* x_ = nullptr;
   std::int64_t ldx_ = 0;
   const T* from_ = nullptr;  // what is not inverted yet

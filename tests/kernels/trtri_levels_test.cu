@@ -1,4 +1,4 @@
-/// The inverse of a triangle level by level, kernels/trtri/levels.cuh, by each of its ways.
+/// The inverse of a triangle level by level, kernels/trtri/levels.cuh, by each of its schedules.
 
 #include "kernels/trtri/levels.cuh"
 
@@ -51,8 +51,8 @@ double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx,
 }
 
 template <class T>
-void check_inverse(Context& context, int n, int order, bool lower, bool unit, const levels::Ways& ways,
-                   int beyond = 3) {
+void check_inverse(Context& context, int n, int order, bool lower, bool unit,
+                   const levels::Schedule& schedule, int beyond = 3) {
   SCOPED_TRACE(testing::Message() << "n = " << n << " of " << order << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
   const int lda = n + beyond;
@@ -72,7 +72,7 @@ void check_inverse(Context& context, int n, int order, bool lower, bool unit, co
   const DeviceArray<T> products(context.device, nan(levels::product_elements(order)));
   const DeviceArray<T> x(context.device, nan(static_cast<std::int64_t>(order) * order));
   const DeviceArray<int> info(context.device, 1);
-  levels::TriangleInverse<T>(context, {there.data(), lda, n, lower, unit}, order, products.data(), ways)
+  levels::TriangleInverse<T>(context, {there.data(), lda, n, lower, unit}, order, products.data(), schedule)
       .invert(x.data(), order, info.data());
   EXPECT_EQ(info.values()[0], 0);
   EXPECT_LT(ratio(a, lda, x.values(), order, n, lower, unit), 1);
@@ -80,12 +80,12 @@ void check_inverse(Context& context, int n, int order, bool lower, bool unit, co
 
 /// Orders with and without a smaller last pair, of whole blocks and not, continued by an identity and not.
 template <class T>
-void check_orders(Context& context, const levels::Ways& ways) {
+void check_orders(Context& context, const levels::Schedule& schedule) {
   for (const int n : {64, 128, 192, 300}) {
     for (const bool lower : {true, false}) {
       const int order = static_cast<int>(levels::whole_order(n));
-      check_inverse<T>(context, n, order, lower, n == 192, ways);
-      if (order != n) check_inverse<T>(context, n, n, lower, false, ways);
+      check_inverse<T>(context, n, order, lower, n == 192, schedule);
+      if (order != n) check_inverse<T>(context, n, n, lower, false, schedule);
     }
   }
 }
@@ -119,20 +119,20 @@ TEST(TrtriLevelsBlocks, LeaveFewLevelsThatAreAllButEven) {
 }
 
 TEST_P(TrtriLevels, BySmallTiles) {
-  check_orders<double>(context, levels::Ways::of<double>(context, 300));
-  check_orders<float>(context, levels::Ways::of<float>(context, 300));
+  check_orders<double>(context, levels::Schedule::of<double>(context, 300));
+  check_orders<float>(context, levels::Schedule::of<float>(context, 300));
   for (const int n : {1, 2, 63, 65, 97, 161, 281, 385}) {
     for (const bool lower : {true, false}) {
-      check_inverse<double>(context, n, n, lower, false, levels::Ways::of<double>(context, n));
-      check_inverse<float>(context, n, n, lower, true, levels::Ways::of<float>(context, n));
+      check_inverse<double>(context, n, n, lower, false, levels::Schedule::of<double>(context, n));
+      check_inverse<float>(context, n, n, lower, true, levels::Schedule::of<float>(context, n));
     }
   }
 }
 
 TEST_P(TrtriLevels, ByTilesOf64) {
-  const levels::Ways ways{{64, 0}, 512, 1, 512, 1 << 30, 0};
-  check_orders<double>(context, ways);
-  check_orders<float>(context, ways);
+  const levels::Schedule schedule{{64, 0}, 512, 1, 512, 1 << 30, 0};
+  check_orders<double>(context, schedule);
+  check_orders<float>(context, schedule);
   for (const bool lower : {true, false}) {
     check_inverse<double>(context, 300, 300, lower, false, {{40, 0}, 512, 1, 512, 1 << 30, 0});
     check_inverse<double>(context, 300, 300, lower, false, {{88, 0}, 512, 1, 512, 1 << 30, 0});
@@ -163,9 +163,9 @@ TEST_P(TrtriLevels, ByLargeTilesThatAreShared) {
 TEST_P(TrtriLevels, WithABorder) {
   for (const bool lower : {true, false}) {
     for (const int border : {1, 8, 9, 16}) {
-      const levels::Ways ways{{64, border}, 512, 1 << 30, 512, 1 << 30, 0};
-      check_inverse<double>(context, 256 + border, 256 + border, lower, false, ways);
-      check_inverse<float>(context, 256 + border, 256 + border, lower, border == 1, ways);
+      const levels::Schedule schedule{{64, border}, 512, 1 << 30, 512, 1 << 30, 0};
+      check_inverse<double>(context, 256 + border, 256 + border, lower, false, schedule);
+      check_inverse<float>(context, 256 + border, 256 + border, lower, border == 1, schedule);
     }
     // By large tiles, of whose operands one has odd columns.
     for (const int many : {0, 1 << 30}) {
@@ -178,11 +178,11 @@ TEST_P(TrtriLevels, WithABorder) {
 
 TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
   for (const int block : {64, 72}) {
-    const levels::Ways ways{{block, 0}, 0, 1, 64, 1 << 30, 0};
-    check_orders<double>(context, ways);
-    check_orders<float>(context, ways);
+    const levels::Schedule schedule{{block, 0}, 0, 1, 64, 1 << 30, 0};
+    check_orders<double>(context, schedule);
+    check_orders<float>(context, schedule);
     for (const bool lower : {true, false}) {  // the last of two pairs is smaller
-      check_inverse<double>(context, 640, 640, lower, false, ways);
+      check_inverse<double>(context, 640, 640, lower, false, schedule);
     }
   }
 }

@@ -23,8 +23,8 @@ class Messages : public ::testing::Test {
   std::vector<Message> all_ = all_of<Message>(std::make_index_sequence<std::variant_size_v<Message>>());
 };
 
-using Ways = ::testing::Types<ToWorker, FromWorker, ToSupervisor, ToCoordinator>;
-TYPED_TEST_SUITE(Messages, Ways);
+using Directions = ::testing::Types<ToWorker, FromWorker, ToSupervisor, ToCoordinator>;
+TYPED_TEST_SUITE(Messages, Directions);
 
 /// A record or a trial that can be read back.
 template <class Message>

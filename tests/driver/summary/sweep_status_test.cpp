@@ -55,8 +55,8 @@ io::JournalContents example_journal() {
 constexpr double midnight = 1772323200;  // 2026-03-01T00:00:00Z
 
 /// So many seconds later, by the clock that people set.
-Moment at(double seconds) {
-  Moment moment;
+Timestamp at(double seconds) {
+  Timestamp moment;
   moment.seconds = midnight + seconds;
   return moment;
 }
@@ -151,7 +151,7 @@ TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
   io::JournalContents journal = example_journal();
   journal.notes[0] = note(
       R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","clock":{"boot":"b","uptime":1000.0}})");
-  Moment now = at(-3600);  // set back by an hour, 40 s after the start
+  Timestamp now = at(-3600);  // set back by an hour, 40 s after the start
   now.boot = "b";
   now.uptime = 1040;
   EXPECT_DOUBLE_EQ(status_of(journal, true, now, 10).rate, 0.1);

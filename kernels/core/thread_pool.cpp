@@ -1,4 +1,4 @@
-#include "kernels/core/crew.hpp"
+#include "kernels/core/thread_pool.hpp"
 
 #include <csignal>
 
@@ -29,7 +29,7 @@ class BlockedSignals {
 
 }  // namespace
 
-struct Crew::Job {
+struct ThreadPool::Job {
   Job(std::int64_t all, int most, const std::function<void(std::int64_t)>& what)
       : count(all), helpers(most), work(what) {}
   void take_part() {
@@ -52,12 +52,12 @@ struct Crew::Job {
   std::exception_ptr error;
 };
 
-Crew& Crew::of_process() {
-  static Crew crew;
-  return crew;
+ThreadPool& ThreadPool::of_process() {
+  static ThreadPool pool;
+  return pool;
 }
 
-Crew::~Crew() {
+ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -66,7 +66,7 @@ Crew::~Crew() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Crew::keep(std::size_t threads) {
+void ThreadPool::keep(std::size_t threads) {
   if (threads_.size() >= threads) return;
   threads_.reserve(threads);
   const BlockedSignals blocked;
@@ -77,7 +77,7 @@ void Crew::keep(std::size_t threads) {
   }
 }
 
-void Crew::serve() {
+void ThreadPool::serve() {
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -94,7 +94,7 @@ void Crew::serve() {
   }
 }
 
-void Crew::for_each(std::int64_t count, int helpers, const std::function<void(std::int64_t)>& work) {
+void ThreadPool::for_each(std::int64_t count, int helpers, const std::function<void(std::int64_t)>& work) {
   if (helpers <= 0 || Share::has_one()) {
     for (std::int64_t i = 0; i < count; ++i) work(i);
     return;

@@ -1,4 +1,4 @@
-#include "kernels/core/crew.hpp"
+#include "kernels/core/thread_pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,23 +15,23 @@
 namespace gaussweep {
 namespace {
 
-TEST(Crew, DoesEveryPieceOnce) {
-  Crew crew;
+TEST(ThreadPool, DoesEveryPieceOnce) {
+  ThreadPool pool;
   for (const int helpers : {0, 1, 5, 20, 3}) {
     for (const std::int64_t count : {0, 1, 2, 300}) {
       std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
-      crew.for_each(count, helpers, [&](std::int64_t i) { ++visits[static_cast<std::size_t>(i)]; });
+      pool.for_each(count, helpers, [&](std::int64_t i) { ++visits[static_cast<std::size_t>(i)]; });
       for (const auto& visit : visits) EXPECT_EQ(visit, 1) << helpers << " helpers, " << count;
     }
   }
 }
 
-TEST(Crew, HelpsWhereWorkIsLong) {
-  Crew crew;
+TEST(ThreadPool, HelpsWhereWorkIsLong) {
+  ThreadPool pool;
   std::promise<void> came;
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<bool> has_come{false};
-  crew.for_each(2, 1, [&](std::int64_t) {
+  pool.for_each(2, 1, [&](std::int64_t) {
     if (std::this_thread::get_id() != caller) {
       if (!has_come.exchange(true)) came.set_value();
     } else {
@@ -41,32 +41,32 @@ TEST(Crew, HelpsWhereWorkIsLong) {
   EXPECT_TRUE(has_come);
 }
 
-TEST(Crew, RethrowsAndWorksOn) {
-  Crew crew;
+TEST(ThreadPool, RethrowsAndWorksOn) {
+  ThreadPool pool;
   const auto fail = [](std::int64_t i) {
     if (i == 7) throw std::runtime_error("seven");
   };
-  EXPECT_THROW(crew.for_each(20, 4, fail), std::runtime_error);
+  EXPECT_THROW(pool.for_each(20, 4, fail), std::runtime_error);
   std::atomic<int> visits{0};
-  crew.for_each(20, 4, [&](std::int64_t) { ++visits; });
+  pool.for_each(20, 4, [&](std::int64_t) { ++visits; });
   EXPECT_EQ(visits, 20);
 }
 
-TEST(Crew, HelpsNobodyWithinARange) {
-  Crew crew;
+TEST(ThreadPool, HelpsNobodyWithinARange) {
+  ThreadPool pool;
   std::atomic<int> strangers{0};
   for_row_ranges(2, 2, 0, [&](std::int64_t, std::int64_t) {
     const std::thread::id caller = std::this_thread::get_id();
-    crew.for_each(50, 4, [&](std::int64_t) { strangers += std::this_thread::get_id() != caller ? 1 : 0; });
+    pool.for_each(50, 4, [&](std::int64_t) { strangers += std::this_thread::get_id() != caller ? 1 : 0; });
   });
   EXPECT_EQ(strangers, 0);
 }
 
-TEST(Crew, TakesTurns) {
-  Crew crew;
+TEST(ThreadPool, TakesTurns) {
+  ThreadPool pool;
   std::atomic<int> visits{0};
   const auto both = [&] {
-    for (int k = 0; k < 50; ++k) crew.for_each(10, 3, [&](std::int64_t) { ++visits; });
+    for (int k = 0; k < 50; ++k) pool.for_each(10, 3, [&](std::int64_t) { ++visits; });
   };
   auto other = std::async(std::launch::async, both);
   both();
@@ -96,22 +96,22 @@ class NoNewThreads {
   pthread_attr_t before_;
 };
 
-TEST(Crew, WorksWithoutThreadsAndLeavesSignalsAsTheyWere) {
+TEST(ThreadPool, WorksWithoutThreadsAndLeavesSignalsAsTheyWere) {
   const auto blocked = [] {
     sigset_t mask;
     pthread_sigmask(SIG_BLOCK, nullptr, &mask);
     return sigismember(&mask, SIGTERM) == 1;
   };
   ASSERT_FALSE(blocked());
-  Crew crew;
+  ThreadPool pool;
   std::atomic<int> visits{0};
   const auto visit = [&](std::int64_t) { ++visits; };
   {
     const NoNewThreads none;
-    EXPECT_NO_THROW(crew.for_each(20, 4, visit));
+    EXPECT_NO_THROW(pool.for_each(20, 4, visit));
     EXPECT_FALSE(blocked());
   }
-  crew.for_each(20, 4, visit);
+  pool.for_each(20, 4, visit);
   EXPECT_FALSE(blocked());
   EXPECT_EQ(visits, 40);
 }

@@ -11,13 +11,13 @@
 namespace gaussweep {
 
 /// A process's threads for short work. They may run where the first caller may, and take no signals.
-class Crew {
+class ThreadPool {
  public:
-  static Crew& of_process();
-  Crew() = default;
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
-  ~Crew();
+  static ThreadPool& of_process();
+  ThreadPool() = default;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool();
 
   /// Calls work(i) for every i of [0, count): whoever is free takes the next one, the caller too. Returns
   /// when all are done, without waiting for a thread that comes too late; rethrows what one threw. Within a
