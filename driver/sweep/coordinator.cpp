@@ -401,15 +401,17 @@ void Coordinator::lose_silent(int rank, double seconds) {
 }
 
 void Coordinator::watch_silence(double now) {
-  // Messages may lie here unread, or on their way, while this process stands still.
+  // Messages may lie here unread, or on their way, while this process stands still. A standstill counts as the
+  // shortest one, so that a coordinator whose steps are all slow still finds a frozen rank.
   const double standstill = last_step_ < 0 ? 0 : now - last_step_;
+  const double forgiven = std::max(0.0, standstill - shortest_standstill);
   last_step_ = now;
   for (int rank = 0; rank < post_.size(); ++rank) {
     Rank& own = at(rank);
     if (own.gone || own.left) continue;
-    if (standstill >= shortest_standstill) own.heard = std::min(now, own.heard + standstill);
+    own.heard = std::min(now, own.heard + forgiven);
     const double busy = own.trials.empty() ? 0 : trials_[own.trials.front()].timeout_seconds;
-    const double silence = now - (own.trials.empty() ? own.heard : std::max(own.heard, own.since));
+    const double silence = now - std::max(own.heard, own.since);
     if (silence > busy + silence_margin) lose_silent(rank, silence);
   }
 }

@@ -146,6 +146,33 @@ TEST_F(AFrozenRank, IsNotLostWhileAllProcessesStandStill) {
   EXPECT_FALSE(sweep.lost_peer());
 }
 
+TEST_F(AFrozenRank, IsLostAlthoughEveryStepOfTheCoordinatorIsSlow) {
+  ASSERT_TRUE(sweep.run(20000, [&] { sweep.stand_still(3); }));
+  EXPECT_GT(frozen, 0);
+  EXPECT_TRUE(sweep.lost_peer());
+  EXPECT_EQ(sweep.records(), 8U);
+}
+
+TEST(SweepInProcess, LosesAFrozenRankWithoutTrials) {
+  SweepInProcess sweep(2, 2);
+  sweep.trial_timeout = 600;
+  sweep.script.answers = [&](int rank, const Trial& trial) {
+    if (rank == 1) return good_answer(trial);
+    Words words(600, message_json(FromWorker{message::At{"loop"}}));  // longer than a rank may be silent
+    for (nlohmann::json& word : good_answer(trial)) words.push_back(std::move(word));
+    return words;
+  };
+  double frozen = 0;
+  ASSERT_TRUE(sweep.run(2000, [&] {
+    if (frozen > 0 || sweep.records() < 1) return;
+    frozen = sweep.now();
+    sweep.dead.insert(1);
+  }));
+  EXPECT_GT(frozen, 0);
+  EXPECT_TRUE(sweep.lost_peer());
+  EXPECT_EQ(sweep.records(), 2U);
+}
+
 TEST(SweepInProcess, KeepsARankWhoseTrialEndsTwoWorkers) {
   SweepInProcess sweep(2, 4);
   sweep.trial_timeout = 60;
