@@ -32,7 +32,7 @@ struct Scatter {
   double share = 0, seconds = 0;
 };
 
-/// Fitted on the half of tests/data/identical_runs.csv that `IdenticalRuns` is not judged by.
+/// Fitted on the half of tests/data/identical_runs.h5 that `IdenticalRuns` is not judged by.
 constexpr Scatter gpu_scatter{0.004, 5e-7};
 /// Times in which the host's launches, or its waits, are: of the host's share of them.
 constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
