@@ -1,11 +1,11 @@
 /// gesv/crout: Crout's factorisation and two substitutions on one CPU core.
 ///
-/// L. Čejka, ČVUT 2022, sections 1.3 and 1.3.1: A = L U once, without pivoting, U with the unit diagonal;
-/// then L y = b and U x = y for every right-hand side.
+/// L. Čejka, ČVUT 2022, sections 1.3 and 1.3.1: factors A = L U once, without pivoting, with a unit diagonal
+/// in U; then solves L y = b and U x = y for every right-hand side.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n elements.
-/// Needs a strongly regular matrix: a leading minor that is 0 gives info > 0, and b is left as it was. Of
-/// a batch a system follows the other.
+/// A must be strongly regular: a zero leading minor gives info > 0 and leaves b unchanged. The systems of a
+/// batch are solved one after the other.
 
 #include "kernels/getrf/crout_steps.hpp"
 #include "kernels/registry/batch.hpp"

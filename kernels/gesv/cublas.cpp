@@ -1,8 +1,8 @@
 /// gesv/cublas: many small systems on the GPU, cuBLAS's xgetrfBatched and xgetrsBatched.
 ///
-/// Layout: column-major, systems side by side; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations a
-/// system. Workspace: pointers to all matrices, made in the run, and n pivots a system. A pivot that is
-/// exactly 0 gives info > 0, and the answer is then not finite.
+/// Layout: column-major, systems side by side; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations
+/// per system. Workspace: pointers to all matrices, written during the run, and n pivots per system. A zero
+/// pivot gives info > 0, and the answer is then not finite.
 
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"

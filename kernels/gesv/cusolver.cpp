@@ -1,10 +1,9 @@
 /// gesv/cusolver: LU with partial pivoting on the GPU, cuSOLVER's xgetrf and xgetrs.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n pivots
-/// and what xgetrf asks for; only cuSOLVER itself, on a GPU, can say how much that is, so it is not announced
-/// in the row but kept with the handles (VendorHandles): the first run of a size allocates it, which the
-/// warm-up does. Needs a nonsingular matrix: a pivot that is exactly 0 gives info > 0, and the answer is then
-/// not finite.
+/// and xgetrf's buffer. Only cuSOLVER on a GPU can report the buffer's size, so the row does not announce it.
+/// VendorHandles keeps the buffer; the first run of a size (the warm-up) allocates it. A must be nonsingular:
+/// a zero pivot gives info > 0, and the answer is then not finite.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

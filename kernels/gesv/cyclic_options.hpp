@@ -1,6 +1,5 @@
 #pragma once
-/// What the row-cyclic methods let a plan choose besides blocks and threads: the choices' names, and the
-/// workspace they take.
+/// Options of the row-cyclic methods, except blocks and threads, and their workspace.
 
 #include <cstdint>
 
@@ -10,9 +9,10 @@ namespace gaussweep {
 
 /// `back_substitution` of the row-cyclic methods.
 enum class Substitution {
-  reduction,       ///< one block, sums by reduction
-  pipelined,       ///< a pipeline of blocks: tickets, flags that one thread of a block looks at
-  pipelined_locks  ///< the paper's: fixed pieces, a lock an unknown, polled by every thread with atomics
+  reduction,       ///< one block with sum reductions
+  pipelined,       ///< a pipeline of blocks with tickets and flags; one thread per block polls
+  pipelined_locks  ///< the thesis's pipeline: fixed row ranges, one lock per unknown, polled by every thread
+                   ///< with atomics
 };
 
 inline Substitution substitution(const Parameters& parameters) {
@@ -21,10 +21,12 @@ inline Substitution substitution(const Parameters& parameters) {
   return name == "pipelined_locks" ? Substitution::pipelined_locks : Substitution::reduction;
 }
 
-/// Ints from lock to lock: each of the paper's is an allocation of its own, and those begin 256 bytes apart.
+/// Distance of two locks in ints: each lock of the thesis is a separate allocation, and allocations are
+/// aligned to 256 bytes.
 constexpr std::int64_t lock_spacing = 64;
 
-/// Ints that the back substitution takes from the workspace: the locks; or a flag an unknown and the tickets.
+/// Returns the ints of workspace that the back substitution takes: the locks, or one flag per unknown and the
+/// ticket counter.
 inline std::int64_t substitution_ints(Substitution how, std::int64_t n) {
   if (how == Substitution::reduction) return 0;
   return how == Substitution::pipelined ? n + 1 : n * lock_spacing;

@@ -1,13 +1,13 @@
 /// gesv/gauss_block: Gaussian elimination without pivoting by the threads of one block.
 ///
-/// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of the only block share each row operation; a row
-/// whose factor is 0 is skipped. Then back substitution by sum reduction in the same block. Of a batch each
-/// system has a block.
+/// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of one block share each row operation; rows with
+/// factor 0 are skipped. The same block then substitutes back with sum reductions. A batch uses one block per
+/// system.
 ///
-/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 2
-/// multiply-adds (the paper's choice to subtract over all columns from 0), two barriers a row pair, one
-/// multiprocessor. Workspace: none. Needs a strongly regular matrix: a leading minor that is 0 gives info >
-/// 0, a small one an inaccurate answer.
+/// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 2 multiply-adds
+/// (the thesis subtracts over all columns from 0), two barriers per pair of rows, one multiprocessor.
+/// Workspace: none. A must be strongly regular: a zero leading minor gives info > 0, and a small one gives an
+/// inaccurate answer.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

@@ -1,10 +1,10 @@
-/// gesv/gauss_cyclic_decrement: row-cyclic Gaussian elimination, one block less from stage to stage.
+/// gesv/gauss_cyclic_decrement: row-cyclic Gaussian elimination with one block fewer in each stage.
 ///
-/// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 1"): as gesv/gauss_cyclic_halving, but the
+/// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 1"): like gesv/gauss_cyclic_halving, but the
 /// stages run with blocks, blocks - 1, …, 1 blocks.
 ///
-/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
-/// multiply-adds in `blocks` launches. Workspace, what it needs of the matrix and how it fails: as
+/// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
+/// multiply-adds in `blocks` launches. Workspace, requirements on A and failures: as for
 /// gesv/gauss_cyclic_halving.
 
 #include "kernels/gesv/gauss_steps.cuh"
@@ -17,14 +17,14 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 void gesv_gauss_cyclic_decrement(Context& context, Operands<T>& op, const Parameters& parameters) {
   const int threads = thread_count(parameters, op.shape.n);
-  const auto most = static_cast<int>(parameters.integer("blocks"));
+  const auto max_blocks = static_cast<int>(parameters.integer("blocks"));
   prepare(context, op, parameters, threads);
   context.stage("eliminate");
-  run_stages(context, op, most, one_less, [&](int blocks, StageInfo info) {
+  run_stages(context, op, max_blocks, one_less, [&](int blocks, StageInfo info) {
     eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
   });
   context.stage("back_substitute");
-  back_substitute(context, op, substitution(parameters), most, threads);
+  back_substitute(context, op, substitution(parameters), max_blocks, threads);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_decrement)

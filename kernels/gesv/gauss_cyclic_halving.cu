@@ -1,18 +1,17 @@
-/// gesv/gauss_cyclic_halving: row-cyclic Gaussian elimination, the number of blocks halved from stage to
-/// stage.
+/// gesv/gauss_cyclic_halving: row-cyclic Gaussian elimination with half the blocks in each stage.
 ///
-/// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 0"): the rows are dealt to the blocks in
-/// turn, each block eliminates within its own stripe, without looking at the others; the next stage does the
-/// same with half as many blocks (rounded up), until one block has made the matrix triangular. A factor of 0
-/// says that the rest of the stripe was done in an earlier stage.
+/// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 0"): the rows are distributed cyclically over
+/// the blocks, and each block eliminates within its own stripe, independently of the others. The next stage
+/// does the same with half the blocks (rounded up), until one block has made the matrix triangular. A factor
+/// of 0 means that an earlier stage eliminated the rest of the stripe.
 ///
-/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
-/// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: one int; where the back substitution is
-/// pipelined, n + 1 more, or 256 bytes an unknown for the paper's locks. Every element and every leading
-/// minor of each stripe must be nonzero: with more than one block the divisors are off-diagonal elements, and
-/// the answer is as unstable as they are small. info > 0: row info was to be normalised at a 0, the first
-/// such row of the first stage that has any. info < 0: the pipelined back substitution gave up waiting, which
-/// is an error of the run.
+/// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
+/// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: one int; for a pipelined back substitution
+/// also n + 1 ints, or 256 bytes per unknown for the thesis's locks. Every element and every leading minor of
+/// each stripe must be nonzero. With more than one block the divisors are off-diagonal elements: small ones
+/// make the answer unstable. info > 0: the divisor of row `info` was 0; it is the smallest such row in the
+/// first stage that failed. info < 0: the pipelined back substitution timed out, which is an error of the
+/// run.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"
@@ -24,14 +23,14 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 void gesv_gauss_cyclic_halving(Context& context, Operands<T>& op, const Parameters& parameters) {
   const int threads = thread_count(parameters, op.shape.n);
-  const auto most = static_cast<int>(parameters.integer("blocks"));
+  const auto max_blocks = static_cast<int>(parameters.integer("blocks"));
   prepare(context, op, parameters, threads);
   context.stage("eliminate");
-  run_stages(context, op, most, half_of, [&](int blocks, StageInfo info) {
+  run_stages(context, op, max_blocks, half_of, [&](int blocks, StageInfo info) {
     eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
   });
   context.stage("back_substitute");
-  back_substitute(context, op, substitution(parameters), most, threads);
+  back_substitute(context, op, substitution(parameters), max_blocks, threads);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_halving)

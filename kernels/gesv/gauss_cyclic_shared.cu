@@ -1,13 +1,13 @@
-/// gesv/gauss_cyclic_shared: row-cyclic Gaussian elimination, the row that is subtracted in shared memory.
+/// gesv/gauss_cyclic_shared: row-cyclic Gaussian elimination with the subtracted row in shared memory.
 ///
-/// F. Fuhrmann, TU Wien 2017: his appendix declares this kernel beside the one that
-/// gesv/gauss_cyclic_halving and gesv/gauss_cyclic_decrement use, and does not show it. Here the stages are
-/// theirs (`schedule` says whose), but a block copies the row that it has just normalised into shared memory
-/// and subtracts it from there. What does not fit is read from global memory.
+/// F. Fuhrmann, TU Wien 2017: the appendix declares this kernel next to the kernel that
+/// gesv/gauss_cyclic_halving and gesv/gauss_cyclic_decrement use, but does not print it. `schedule` selects
+/// the stages of one of these two methods. A block copies the row that it has just normalised into shared
+/// memory and subtracts it from there. Elements that do not fit are read from global memory.
 ///
-/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
-/// multiply-adds. Workspace: as gesv/gauss_cyclic_halving, and shared memory for a row. What it needs of the
-/// matrix and how it fails: as there; the answers are the same to the bit.
+/// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
+/// multiply-adds. Workspace: as for gesv/gauss_cyclic_halving, and shared memory for a row. Requirements on
+/// A, failures and the bits of the answer: as there.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// One stage, as eliminate_stripe. The first `cached` elements of a row have room in shared memory.
+/// Runs one stage like eliminate_stripe. The first `cached` elements of a row fit in shared memory.
 template <class T>
 __global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int columns, int cached,
                                         StageInfo info) {
@@ -32,13 +32,13 @@ __global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int column
   for (std::int64_t i = blockIdx.x; i < n; i += stride, ++column) {
     T* row = a + i * ld;
     if (!normalise_row(row, column, columns, static_cast<int>(i), info.own)) return;
-    __syncthreads();  // the row was normalised by other threads; the last copy is no longer read
+    __syncthreads();  // the row is normalised, and no thread still reads the last copy
     for (int j = thread; j < cached; j += threads) copy[j] = row[j];
     for (std::int64_t y = i + stride; y < n; y += stride) {
       T* target = a + y * ld;
       const T factor = target[column];
-      __syncthreads();  // all have read the factor before its place is overwritten; and the copy is complete
-      if (factor == T(0)) break;  // the rest of the stripe was done in an earlier stage
+      __syncthreads();            // target[column] is overwritten below, and the copy must be complete
+      if (factor == T(0)) break;  // an earlier stage eliminated the rest of the stripe
       for (int j = thread; j < cached; j += threads) target[j] = std::fma(-factor, copy[j], target[j]);
       for (int j = cached + thread; j < columns; j += threads) {
         target[j] = std::fma(-factor, row[j], target[j]);
@@ -52,21 +52,21 @@ __global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int column
 template <class T>
 void gesv_gauss_cyclic_shared(Context& context, Operands<T>& op, const Parameters& parameters) {
   const int threads = thread_count(parameters, op.shape.n);
-  const auto most = static_cast<int>(parameters.integer("blocks"));
+  const auto max_blocks = static_cast<int>(parameters.integer("blocks"));
   const bool halving = parameters.choice("schedule") == "halving";
   const auto columns = static_cast<int>(op.a.cols);
-  // What a kernel may declare itself comes on top.
-  const std::size_t room = (simt::max_shared_bytes(context) - 1024) / sizeof(T);
-  const int cached = static_cast<int>(std::min<std::size_t>(room, static_cast<std::size_t>(columns)));
+  // Leaves 1 KiB for static shared memory.
+  const std::size_t capacity = (simt::max_shared_bytes(context) - 1024) / sizeof(T);
+  const int cached = static_cast<int>(std::min<std::size_t>(capacity, static_cast<std::size_t>(columns)));
   prepare(context, op, parameters, threads);
   context.stage("eliminate");
-  run_stages(context, op, most, halving ? half_of : one_less, [&](int blocks, StageInfo info) {
+  run_stages(context, op, max_blocks, halving ? half_of : one_less, [&](int blocks, StageInfo info) {
     simt::launch(context, eliminate_stripe_shared<T>, dim3(static_cast<unsigned>(blocks)),
                  dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(cached) * sizeof(T),
                  op.a.data, op.a.ld, static_cast<int>(op.shape.n), columns, cached, info);
   });
   context.stage("back_substitute");
-  back_substitute(context, op, substitution(parameters), most, threads);
+  back_substitute(context, op, substitution(parameters), max_blocks, threads);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_shared)

@@ -1,13 +1,14 @@
 /// gesv/gauss_jordan_global: Gauss-Jordan elimination with partial pivoting, from global memory.
 ///
-/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination" (gauss_jordan_steps.cuh): in every iteration a
-/// thread an element, each of which loads its multiplier and its element of the pivot row itself.
+/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination" (gauss_jordan_steps.cuh): one thread per
+/// element in every iteration; each thread loads its multiplier and its element of the pivot row from global
+/// memory.
 ///
-/// Layout: [A | B] in rows; the answer replaces B. Cost: n^3 / 2 multiply-adds, n^3 elements moved (twice of
-/// both where `grid` is full), and per column a transfer to the host, for which the device waits (the paper's
-/// choice). Workspace: n elements. Needs a nonsingular matrix: a column without a nonzero pivot gives info >
-/// 0, and the method ends there. The residual grows with the condition of the matrix, whatever the pivots: on
-/// a Hilbert or Cauchy matrix the answer fails where elimination with back substitution passes.
+/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements moved
+/// (twice both if `grid` is full), and one synchronous transfer to the host per column (the paper's choice).
+/// Workspace: n elements. A must be nonsingular: a column without a nonzero pivot gives info > 0 and ends the
+/// method. The residual grows with the condition number of A whatever the pivots are: Hilbert and Cauchy
+/// matrices fail here and pass by elimination with back substitution.
 
 #include <string>
 
@@ -21,7 +22,7 @@ template <class T>
 __global__ void eliminate_from_global(Elimination<T> e) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
   const std::int64_t c = e.first + static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (e.has(j, c)) e.subtract(j, c, e.multipliers[j], e.a.data[e.i * e.a.ld + c]);
+  if (e.updates(j, c)) e.subtract(j, c, e.multipliers[j], e.a.data[e.i * e.a.ld + c]);
 }
 
 }  // namespace

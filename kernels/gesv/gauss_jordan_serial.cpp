@@ -1,15 +1,15 @@
 /// gesv/gauss_jordan_serial: Gauss-Jordan elimination with partial pivoting on one CPU core.
 ///
-/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination", their serial code of it: for every column the
-/// row with the largest element on or below the diagonal becomes the pivot row, a multiple of it is
-/// subtracted from all other rows, above and below, and at the end every right-hand side is divided by the
-/// diagonal: no back substitution.
+/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination", the serial Gauss-Jordan code. In every column
+/// the row with the largest element on or below the diagonal becomes the pivot row. A multiple of it is
+/// subtracted from all other rows, above and below. At the end every right-hand side is divided by the
+/// diagonal, without back substitution.
 ///
-/// Layout: [A | B] in rows; the answer replaces B. Cost: n^3 / 2 multiply-adds, half as many again as
-/// gesv/gauss_pivot_serial, which substitutes back. Workspace: none. Needs a nonsingular matrix: a column
-/// without a nonzero pivot gives info > 0, and the method ends there. The residual grows with the condition
-/// of the matrix, whatever the pivots: on a Hilbert or Cauchy matrix the answer fails where elimination with
-/// back substitution passes.
+/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds, 1.5 times those of
+/// gesv/gauss_pivot_serial, which uses back substitution. Workspace: none. A must be nonsingular: a column
+/// without a nonzero pivot gives info > 0 and ends the method. The residual grows with the condition number
+/// of A whatever the pivots are: Hilbert and Cauchy matrices fail here and pass by elimination with back
+/// substitution.
 
 #include <algorithm>
 #include <cstdint>

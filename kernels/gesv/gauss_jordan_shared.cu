@@ -1,15 +1,15 @@
 /// gesv/gauss_jordan_shared: Gauss-Jordan elimination with partial pivoting, by tiles in shared memory.
 ///
-/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination" (gauss_jordan_steps.cuh): in every iteration a
-/// thread an element; a block first loads its piece of the multipliers and its piece of the pivot row into
-/// shared memory, an element of either for every row and column of the tile.
+/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination" (gauss_jordan_steps.cuh): one thread per
+/// element in every iteration. A block first loads the multipliers of its tile's rows and the pivot row's
+/// elements in its tile's columns into shared memory.
 ///
-/// Layout: [A | B] in rows; the answer replaces B. Cost: n^3 / 2 multiply-adds, n^3 elements moved (twice of
-/// both where `grid` is full), and per column a transfer to the host, for which the device waits (the paper's
-/// choice; of a batch a block has a system and finds the pivot itself). Workspace: n elements. Needs a
-/// nonsingular matrix: a column without a nonzero pivot gives info > 0, and the method ends there. The
-/// residual grows with the condition of the matrix, whatever the pivots: on a Hilbert or Cauchy matrix the
-/// answer fails where elimination with back substitution passes.
+/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements moved
+/// (twice both if `grid` is full), and one synchronous transfer to the host per column (the paper's choice;
+/// for a batch, one block per system finds the pivots itself). Workspace: n elements. A must be nonsingular:
+/// a column without a nonzero pivot gives info > 0 and ends the method. The residual grows with the condition
+/// number of A whatever the pivots are: Hilbert and Cauchy matrices fail here and pass by elimination with
+/// back substitution.
 
 #include "kernels/gesv/gauss_jordan_steps.cuh"
 #include "kernels/gesv/gauss_steps.cuh"
@@ -30,12 +30,12 @@ __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<
   if (ty == 0 && first_row + tx < e.a.rows) multipliers[tx] = e.multipliers[first_row + tx];
   if (ty == 1 && c < e.a.cols) pivot_row[tx] = e.a.data[e.i * e.a.ld + c];
   __syncthreads();
-  if (e.has(j, c)) e.subtract(j, c, multipliers[ty], pivot_row[tx]);
+  if (e.updates(j, c)) e.subtract(j, c, multipliers[ty], pivot_row[tx]);
 }
 
-/// Of a batch: a block a system. Its first thread finds the pivot, as the host does of a single one.
+/// Solves one system of a batch per block. Thread 0 finds the pivots, as the host does for a single system.
 template <class T>
-__global__ void reduce_systems(MatrixView<T> a, Shape shape, bool full, int* infos) {
+__global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* infos) {
   const std::int64_t s = blockIdx.x, gap = gap_of(shape, s);
   const auto n = static_cast<int>(shape.n), columns = n + static_cast<int>(shape.nrhs);
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -54,7 +54,7 @@ __global__ void reduce_systems(MatrixView<T> a, Shape shape, bool full, int* inf
       pivot = is_singular ? none : largest;
     }
     __syncthreads();
-    // Only thread 0 looks at the element: faster threads exchange the rows while slower ones are still here.
+    // All threads test `pivot`, not the element: faster threads may already exchange the rows.
     if (pivot == none) return;
     for (int c = thread; c < columns; c += threads) {
       pivot_row[c] = row(pivot)[c];
@@ -82,7 +82,7 @@ void gesv_gauss_jordan_shared(Context& context, Operands<T>& op, const Parameter
   if (op.shape.batch > 1) {
     const unsigned tile = parameters.choice("tile") == "32" ? 32 : 16;
     context.stage("eliminate");
-    simt::launch(context, reduce_systems<T>, dim3(static_cast<unsigned>(op.shape.batch)), dim3(tile * tile),
+    simt::launch(context, solve_systems<T>, dim3(static_cast<unsigned>(op.shape.batch)), dim3(tile * tile),
                  static_cast<std::size_t>(2 * op.shape.n + op.shape.nrhs) * sizeof(T), op.a, op.shape,
                  parameters.choice("grid") == "full", op.info);
   } else if (parameters.choice("tile") == "32") {

@@ -1,14 +1,14 @@
 #pragma once
-/// Gauss-Jordan elimination with partial pivoting, as gesv/gauss_jordan_global and gesv/gauss_jordan_shared
-/// share it, after X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination".
+/// Gauss-Jordan elimination with partial pivoting for gesv/gauss_jordan_global and gesv/gauss_jordan_shared,
+/// after X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination".
 ///
-/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. In iteration i, column i is copied
-/// to the host, and the host finds the pivot. The device exchanges the rows, computes the multipliers and
-/// subtracts the pivot row from all others. At the end the right-hand sides are divided by the diagonal.
+/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Iteration i copies column i to the
+/// host, which finds the pivot. The device exchanges the rows, computes the multipliers and subtracts the
+/// pivot row from all other rows. At the end the right-hand sides are divided by the diagonal.
 ///
-/// The paper has N x N threads in every iteration (`grid` full). All of them work, also left of the pivot,
-/// where there are zeros by then. With `grid` shrinking, columns up to i, which are done, have no threads and
-/// are left as they stand. The answer is the same to the bit: zeros are subtracted there.
+/// The paper launches N x N threads in every iteration (`grid` full); all of them compute, even left of the
+/// pivot where all elements are zero. With `grid` shrinking, the finished columns up to i have no threads and
+/// keep their values. The answers have the same bits, because the full grid only subtracts zeros there.
 
 #include <cmath>
 #include <cstdint>
@@ -20,36 +20,36 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The index of this thread in a 1D grid.
+/// Returns the index of this thread in a 1D grid.
 __device__ inline std::int64_t line_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// to[j] = a(j, column) for j from `first` on, a thread a row.
+/// Copies to[j] = a(j, column) for rows j >= `first`, one thread per row.
 template <class T>
 __global__ void copy_column(MatrixView<T> a, std::int64_t column, std::int64_t first, T* to) {
   const std::int64_t j = first + line_index();
   if (j < a.rows) to[j] = a.data[j * a.ld + column];
 }
 
-/// Exchanges two rows from `first` on, a thread a column.
+/// Exchanges two rows from column `first` on, one thread per column.
 template <class T>
 __global__ void switch_rows(MatrixView<T> a, std::int64_t one, std::int64_t other, std::int64_t first) {
   const std::int64_t c = first + line_index();
   if (c >= a.cols) return;
-  const T kept = a.data[one * a.ld + c];
+  const T saved = a.data[one * a.ld + c];
   a.data[one * a.ld + c] = a.data[other * a.ld + c];
-  a.data[other * a.ld + c] = kept;
+  a.data[other * a.ld + c] = saved;
 }
 
-/// multipliers[j] = a(j, i) / a(i, i), a thread a row.
+/// Computes multipliers[j] = a(j, i) / a(i, i), one thread per row.
 template <class T>
 __global__ void find_multipliers(MatrixView<T> a, std::int64_t i, T* multipliers) {
   const std::int64_t j = line_index();
   if (j < a.rows) multipliers[j] = a.data[j * a.ld + i] / a.data[i * a.ld + i];
 }
 
-/// Divides the right-hand sides by the diagonal, a thread a row.
+/// Divides the right-hand sides by the diagonal, one thread per row.
 template <class T>
 __global__ void normalise(MatrixView<T> a) {
   const std::int64_t j = line_index();
@@ -58,9 +58,9 @@ __global__ void normalise(MatrixView<T> a) {
   for (std::int64_t c = a.rows; c < a.cols; ++c) row[c] /= row[j];
 }
 
-/// What iteration i subtracts: a thread an element of the columns from `first` on. Those before `begin`
-/// are left out; column i becomes 0. `first` is the beginning of a tile, so that warps load whole
-/// lines.
+/// The subtraction of iteration i, one thread per element of the columns from `first` on. Columns before
+/// `begin` are skipped; column i becomes 0. `first` is a multiple of the tile size, so that warps load whole
+/// cache lines.
 template <class T>
 struct Elimination {
   MatrixView<T> a;
@@ -69,11 +69,11 @@ struct Elimination {
   std::int64_t begin;
   const T* multipliers;
 
-  /// Whether there is an element for a thread at (j, c).
-  __device__ bool has(std::int64_t j, std::int64_t c) const {
+  /// Returns true if iteration i updates element (j, c).
+  __device__ bool updates(std::int64_t j, std::int64_t c) const {
     return j < a.rows && j != i && c >= begin && c < a.cols;
   }
-  /// Subtracts in row j and column c, with this multiplier and this element of the pivot row.
+  /// Subtracts multiplier * above from element (j, c); `above` is the element of the pivot row in column c.
   __device__ void subtract(std::int64_t j, std::int64_t c, T multiplier, T above) const {
     T* element = a.data + j * a.ld + c;
     *element = c == i ? T(0) : std::fma(-multiplier, above, *element);
@@ -92,14 +92,14 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
   T* scratch = op.workspace.template take<T>(n);  // the column, then the multipliers
   std::vector<T> column(static_cast<std::size_t>(n));
   constexpr unsigned threads = 256;
-  const auto line = [](std::int64_t count) {
+  const auto grid_1d = [](std::int64_t count) {
     return dim3(static_cast<unsigned>((count + threads - 1) / threads));
   };
   const auto tiles = [tile](std::int64_t count) { return static_cast<unsigned>((count + tile - 1) / tile); };
   for (std::int64_t i = 0; i < n; ++i) {
     context.stage("copy_column");
     const std::int64_t from = full ? 0 : i;
-    simt::launch(context, copy_column<T>, line(n - from), dim3(threads), 0, a, i, from, scratch);
+    simt::launch(context, copy_column<T>, grid_1d(n - from), dim3(threads), 0, a, i, from, scratch);
     context.device.to_host(column.data() + from, scratch + from,
                            static_cast<std::size_t>(n - from) * sizeof(T));
     const std::int64_t pivot = i + find_pivot(column.data() + i, 1, n - i);
@@ -110,10 +110,10 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
     }
     if (pivot != i) {
       context.stage("switch_rows");
-      simt::launch(context, switch_rows<T>, line(a.cols - from), dim3(threads), 0, a, i, pivot, from);
+      simt::launch(context, switch_rows<T>, grid_1d(a.cols - from), dim3(threads), 0, a, i, pivot, from);
     }
     context.stage("multipliers");
-    simt::launch(context, find_multipliers<T>, line(n), dim3(threads), 0, a, i, scratch);
+    simt::launch(context, find_multipliers<T>, grid_1d(n), dim3(threads), 0, a, i, scratch);
     context.stage("eliminate");
     const std::int64_t begin = full ? 0 : i + 1;
     const std::int64_t first = begin / tile * tile;
@@ -122,7 +122,7 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
                  Elimination<T>{a, i, first, begin, scratch});
   }
   context.stage("normalise");
-  simt::launch(context, normalise<T>, line(n), dim3(threads), 0, a);
+  simt::launch(context, normalise<T>, grid_1d(n), dim3(threads), 0, a);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,13 +1,13 @@
 /// gesv/gauss_pivot_serial: Gaussian elimination with partial pivoting and back substitution on one CPU core.
 ///
-/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination", their "traditional" serial solver: for every
-/// column the row with the largest element on or below the diagonal becomes the pivot row, and a multiple of
-/// it is subtracted from the rows below, right of that column only. Then back substitution row by row from
-/// the last, which divides by the diagonal.
+/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination", the "traditional" serial solver. In every
+/// column the row with the largest element on or below the diagonal becomes the pivot row. A multiple of the
+/// pivot row is subtracted from the rows below, only right of that column. Back substitution then runs from
+/// the last row to the first and divides by the diagonal.
 ///
-/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 3
-/// multiply-adds, two thirds of gesv/gauss_jordan_serial's. Workspace: none. Needs a nonsingular matrix: a
-/// column without a nonzero pivot gives info > 0, and the method ends there.
+/// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 3 multiply-adds,
+/// two thirds of gesv/gauss_jordan_serial's. Workspace: none. A must be nonsingular: a column without a
+/// nonzero pivot gives info > 0 and ends the method.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,15 +1,15 @@
 /// gesv/gauss_serial: Gaussian elimination on one CPU core, without pivoting or with partial pivoting.
 ///
-/// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, meant right: row k is divided by its diagonal element,
-/// and a multiple of it is subtracted from every row below, over all columns; a row whose factor is 0 is
-/// skipped. Then back substitution row by row from the last. With `pivoting` partial, which is not the
-/// paper's, the row with the largest element in column k is exchanged for row k first
-/// (gesv/gauss_pivot_serial is the elimination that does without the columns that are done).
+/// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, as they are meant. Divides row k by its
+/// diagonal element and subtracts a multiple of it from every row below, over all columns; rows with factor 0
+/// are skipped. Back substitution then runs from the last row to the first. `pivoting` = partial, which the
+/// thesis does not have, first exchanges row k for the row with the largest element in column k.
+/// (gesv/gauss_pivot_serial leaves out the columns that are already eliminated.)
 ///
-/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 2
-/// multiply-adds (the paper's choice to subtract over all columns from 0). Workspace: none. Without pivoting
-/// it needs a strongly regular matrix: a leading minor that is 0 gives info > 0, a small one an inaccurate
-/// answer. With pivoting, only a singular matrix gives info > 0.
+/// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 2 multiply-adds
+/// (the thesis subtracts over all columns from 0). Workspace: none. Without pivoting, A must be strongly
+/// regular: a zero leading minor gives info > 0, and a small one gives an inaccurate answer. With pivoting,
+/// only a singular matrix gives info > 0.
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 #pragma once
-/// Forward elimination as the Gauss methods share it, after F. Fuhrmann, "Solving Linear Equations With the
-/// GPU Architecture", TU Wien 2017, sections 4.3.1 and 4.3.2.
+/// Forward elimination of the Gauss methods, after F. Fuhrmann, "Solving Linear Equations With the GPU
+/// Architecture", TU Wien 2017, sections 4.3.1 and 4.3.2.
 ///
-/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Every product that is subtracted is
-/// one fma, so that all backends agree to the bit. Also, x - 1 x is exactly 0, which the test for a zero
-/// factor needs.
+/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Each subtracted product is one fma,
+/// so that all backends give the same bits, and so that x - 1 x is exactly 0 (the test for a zero factor
+/// relies on this).
 
 #include <algorithm>
 #include <cmath>
@@ -15,62 +15,62 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// What a factor of exactly 0 says about the rows further down the stripe.
+/// The meaning of a factor that is exactly 0 for the rows further down the stripe.
 enum class ZeroFactor {
-  skips_row,   ///< nothing: only this row has nothing to subtract
-  ends_stripe  ///< they begin with as many zeros at least, from an earlier stage: the stripe is done
+  skips_row,   ///< none: only this row is skipped
+  ends_stripe  ///< an earlier stage eliminated this row and all rows below it in the stripe: the stripe ends
 };
 
-/// *info becomes `value` where it is 0 or larger: of all threads that call this, the smallest value stays,
-/// whatever their order.
+/// Stores `value` in *info if *info is 0 or larger than `value`. The smallest value of all calling threads
+/// stays, whatever their order.
 __device__ inline void keep_smallest(int* info, int value) {
-  int seen = simt::load_volatile(info);
-  while (seen == 0 || seen > value) {
-    const int before = atomicCAS(info, seen, value);
-    if (before == seen) return;
-    seen = before;
+  int current = simt::load_volatile(info);
+  while (current == 0 || current > value) {
+    const int previous = atomicCAS(info, current, value);
+    if (previous == current) return;
+    current = previous;
   }
 }
 
-/// Where the stages of an elimination tell of a zero pivot. The blocks of one stage know nothing of each
-/// other, and all of them run to their end. So `own` is the smallest index that any of them met. Only the
-/// next stage, which has it as `earlier`, does nothing. `earlier` is null for the first.
+/// The zero pivot that the stages of an elimination report. The blocks of one stage do not communicate and
+/// all run to their end, so `own` is the smallest pivot index at which any block failed. The next stage reads
+/// it as `earlier` and then does nothing. `earlier` is null for the first stage.
 struct StageInfo {
   const int* earlier;
   int* own;  ///< 0 before the stage
 
-  /// Whether an earlier stage failed; its index is then handed on. All threads of the block call this and get
-  /// the same.
+  /// Returns true if an earlier stage failed, and copies its index to `own`. All threads of the block must
+  /// call this; all get the same answer.
   __device__ bool failed_earlier() const {
-    // Nobody writes to `earlier` while this stage runs, and all blocks write the same to `own`.
+    // No block writes `earlier` during this stage, and all blocks write the same value to `own`.
     if (earlier == nullptr || *earlier == 0) return false;
     if (threadIdx.x == 0) *own = *earlier;
     return true;
   }
 };
 
-/// A system's row of the [A | B] of a batch: its columns of B lie behind those of the other systems.
+/// A row of one system in the [A | B] of a batch. The system's columns of B lie behind the columns of A of
+/// all systems.
 template <class T>
-struct RowOfBatch {
+struct BatchRow {
   T* data;
   int n;
   std::int64_t gap;
   __device__ T& operator[](int j) const { return data[j < n ? j : j + gap]; }
 };
-/// Columns between A's last and B's first of system s.
+/// Returns the number of columns between the last column of A and the first column of B of system s.
 GAUSSWEEP_SHARED_INLINE std::int64_t gap_of(const Shape& shape, std::int64_t s) {
   return (shape.batch - 1 - s) * shape.n + s * shape.nrhs;
 }
 
-/// Divides row[first], …, row[columns - 1] by row[first]. Where that is 0, `*info` becomes `index` + 1,
-/// unless a smaller one stands there, and the answer is false. All threads of the block call this and get the
-/// same.
-/// @tparam Row T* or RowOfBatch<T>
+/// Divides row[first], …, row[columns - 1] by row[first]. If that is 0, lowers `*info` to `index` + 1
+/// (keep_smallest) and returns false. All threads of the block must call this; all get the same answer.
+/// @tparam Row T* or BatchRow<T>
 template <class Row>
 __device__ bool normalise_row(Row row, int first, int columns, int index, int* info) {
-  __syncthreads();  // the updates of this row were made by other threads
+  __syncthreads();  // waits until other threads have finished their updates of this row
   const auto divisor = row[first];
-  __syncthreads();  // all have read the divisor before its place is overwritten
+  __syncthreads();  // row[first] is overwritten below
   if (divisor == 0) {
     if (threadIdx.x == 0) keep_smallest(info, index + 1);
     return false;
@@ -80,14 +80,13 @@ __device__ bool normalise_row(Row row, int first, int columns, int index, int* i
   return true;
 }
 
-/// Subtracts target[column] times `row`, which has a 1 there, from `target`, over all columns from 0 as the
-/// paper does. False, and nothing done, where target[column] is 0. All threads of the block call this and get
-/// the same.
+/// Subtracts target[column] times `row` from `target`, over all columns from 0 as in the thesis. @pre
+/// row[column] is 1. Returns false and does nothing if target[column] is 0. All threads of the block must
+/// call this; all get the same answer.
 template <class Row>
 __device__ bool eliminate_row(Row target, Row row, int column, int columns) {
   const auto factor = target[column];
-  __syncthreads();  // all have read the factor before its place is overwritten; and `row` is normalised
-                    // throughout
+  __syncthreads();  // target[column] is overwritten below, and `row` must be normalised completely
   if (factor == 0) return false;
   const int threads = static_cast<int>(blockDim.x);
   for (int j = static_cast<int>(threadIdx.x); j < columns; j += threads) {
@@ -96,10 +95,11 @@ __device__ bool eliminate_row(Row target, Row row, int column, int columns) {
   return true;
 }
 
-/// One stage: stripe p of `stride` eliminates within the rows p, p + stride, p + 2 stride, …. The k-th of
-/// them is normalised at column k. With one stripe that is Gaussian elimination without pivoting. With more,
-/// the divisors lie off the diagonal, and the matrix is left as a staircase with steps of `stride` rows.
-/// @param row_at row i of [A | B]
+/// Runs one stage: stripe p of `stride` eliminates within the rows p, p + stride, p + 2 stride, …, and
+/// normalises the k-th of them at column k. With one stripe this is Gaussian elimination without pivoting.
+/// With more stripes, the divisors lie off the diagonal, and the stage leaves a staircase with steps of
+/// `stride` rows.
+/// @param row_at returns row i of [A | B]
 template <class RowAt>
 __device__ void eliminate_rows(std::int64_t first, std::int64_t stride, int n, int columns, ZeroFactor zero,
                                int* info, RowAt&& row_at) {
@@ -113,7 +113,7 @@ __device__ void eliminate_rows(std::int64_t first, std::int64_t stride, int n, i
   }
 }
 
-/// A block a stripe (1D grid and block).
+/// Eliminates one stripe per block (1D grid and block).
 template <class T>
 __global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, ZeroFactor zero, StageInfo info) {
   if (info.failed_earlier()) return;
@@ -121,24 +121,24 @@ __global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, Zero
                  [&](std::int64_t i) { return a + i * ld; });
 }
 
-/// A block a system of a batch.
+/// Eliminates one system of a batch per block.
 template <class T>
 __global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroFactor zero, int* infos) {
   const std::int64_t s = blockIdx.x;
   const auto n = static_cast<int>(shape.n);
   eliminate_rows(0, 1, n, n + static_cast<int>(shape.nrhs), zero, infos + s, [&](std::int64_t i) {
-    return RowOfBatch<T>{a + i * ld + s * n, n, gap_of(shape, s)};
+    return BatchRow<T>{a + i * ld + s * n, n, gap_of(shape, s)};
   });
 }
 
-/// The threads of a block: the parameter `threads`, where 0 means one a row, as many as fit in a block.
+/// Returns the threads per block: the parameter `threads`; for 0, one thread per row, at most 1024.
 inline int thread_count(const Parameters& parameters, std::int64_t n) {
   const std::int64_t asked = parameters.integer("threads");
   return static_cast<int>(asked > 0 ? asked : std::min<std::int64_t>(n, 1024));
 }
 
-/// Launches one stage with `blocks` stripes; of a batch a block a system.
-/// @pre of a batch `blocks` is 1
+/// Launches one stage with `blocks` stripes, or with one block per system of a batch.
+/// @pre `blocks` is 1 for a batch
 template <class T>
 void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroFactor zero, StageInfo info) {
   if (op.shape.batch > 1) {
@@ -151,24 +151,24 @@ void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroF
                static_cast<int>(op.a.cols), zero, info);
 }
 
-/// Calls stage(blocks, info) for the stages of a row-cyclic schedule: with `most` blocks first, then with
-/// next(blocks), …, down to one. Takes one int of the workspace, where every other stage tells of a zero
-/// pivot; the last tells it in *op.info.
+/// Calls stage(blocks, info) for each stage of a row-cyclic schedule: first with `max_blocks`, then with
+/// next(blocks), …, down to one block. Takes one int of the workspace. The stages report zero pivots
+/// alternately there and in *op.info, so that the last stage uses *op.info.
 template <class T, class Next, class Stage>
-void run_stages(Context& context, Operands<T>& op, int most, Next next, Stage stage) {
+void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, Stage stage) {
   int* spare = op.workspace.template take<int>(1);
   context.device.fill(spare, 0, sizeof(int));
   int stages = 1;
-  for (int blocks = most; blocks > 1; blocks = next(blocks)) ++stages;
+  for (int blocks = max_blocks; blocks > 1; blocks = next(blocks)) ++stages;
   const int* earlier = nullptr;
-  for (int blocks = most; stages > 0; blocks = next(blocks), --stages) {
+  for (int blocks = max_blocks; stages > 0; blocks = next(blocks), --stages) {
     const StageInfo info{earlier, stages % 2 == 1 ? op.info : spare};
     stage(blocks, info);
     earlier = info.own;
   }
 }
 
-/// Half of the blocks, rounded up.
+/// Returns half of the blocks, rounded up.
 inline int half_of(int blocks) {
   return (blocks + 1) / 2;
 }

@@ -1,10 +1,10 @@
 #pragma once
-/// Back substitution as the Gauss methods share it, after F. Fuhrmann, TU Wien 2017. It has sums by reduction
-/// within a block (section 4.3.1), and a pipeline of blocks with one lock an unknown (section 4.3.2). The
-/// pipeline is as he has it and, as a second form, with flags that one thread of a block looks at.
+/// Back substitution of the Gauss methods, after F. Fuhrmann, TU Wien 2017: with sum reductions in one block
+/// (section 4.3.1), or as a pipeline of blocks with one lock per unknown (section 4.3.2). The pipeline exists
+/// in the thesis's form and in a second form, in which one thread per block polls flags.
 ///
-/// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All ways add
-/// up in the same order, whatever the number of blocks: their answers agree to the bit.
+/// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All variants
+/// add in the same order for any number of blocks, so their answers agree bit for bit.
 
 #include <cmath>
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Adds up `value` over the block: the upper half of what is left is added to the lower half until one is
-/// left, in cache[0]. All threads call this. @pre the block's threads are past their last use of `cache`,
-/// blockDim.x elements
+/// Adds up `value` over the block into cache[0]: adds the upper half of the remaining sums to the lower half
+/// until one sum remains. All threads must call this. @pre no thread still reads `cache` (blockDim.x
+/// elements)
 template <class T>
 __device__ void reduce_in_block(T* cache, T value) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -32,9 +32,9 @@ __device__ void reduce_in_block(T* cache, T value) {
   }
 }
 
-/// A block a system solves row after row from the last. Thread t sums up the products of the columns that are
-/// t modulo the number of threads (counted from the end). The block reduces, thread 0 subtracts from the
-/// right-hand side.
+/// Solves one system per block, from the last row to the first. Thread t sums the products of columns j with
+/// (n - 1 - j) mod blockDim.x = blockDim.x - 1 - t. The block reduces these sums, and thread 0 subtracts the
+/// result from the right-hand side.
 template <class T>
 __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
   T* cache = simt::dynamic_shared<T>();
@@ -43,7 +43,7 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape
   a += s * n;
   x += s * n * nrhs;
   info += s;
-  // Nobody writes to info while this kernel runs, so that all threads read the same.
+  // No thread writes info during this kernel, so all threads read the same value.
   if (*info != 0) return;
   const int threads = static_cast<int>(blockDim.x);
   const int last = n - threads + static_cast<int>(threadIdx.x);
@@ -60,27 +60,27 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape
   }
 }
 
-/// How often a waiting block looks, without any unknown being solved meanwhile, before it gives up. A look
-/// takes about a microsecond on a GPU: more than half a minute for a single row, which takes milliseconds at
-/// worst.
-constexpr std::int64_t pipeline_patience = std::int64_t{1} << 26;
+/// Polls without progress (no newly solved unknown) after which a waiting block gives up. A poll takes about
+/// a microsecond on a GPU: more than half a minute in all, while one row takes at most milliseconds.
+constexpr std::int64_t max_flag_polls = std::int64_t{1} << 26;
 
-/// Waits, for one thread of a block, until unknown `lowest` is solved, and so all above it. @pre those from
-/// `known` on are solved. False where it gave up or where another block had: `*info` is then not 0.
+/// Waits in one thread of a block until unknown `lowest`, and thus every unknown above it, is solved. @pre
+/// the unknowns from `known` on are solved. Returns false, with `*info` != 0, if this wait or another block's
+/// wait gave up.
 __device__ inline bool wait_until_solved(const int* solved, int known, int lowest, int* info,
-                                         std::int64_t patience) {
-  int next = known - 1;  // the unknown whose solution would be progress
-  std::int64_t looks = 0;
+                                         std::int64_t max_polls) {
+  int next = known - 1;  // the largest unknown that is not yet solved
+  std::int64_t polls = 0;
   while (simt::load_volatile(solved + lowest) == 0) {
     if (simt::load_volatile(info) != 0) return false;
-    if (++looks >= patience) {
+    if (++polls >= max_polls) {
       const int before = next;
       while (next >= lowest && simt::load_volatile(solved + next) != 0) --next;
       if (next == before) {
         atomicCAS(info, 0, -1);
         return false;
       }
-      looks = 0;
+      polls = 0;
     }
     simt::spin_pause();
   }
@@ -88,29 +88,29 @@ __device__ inline bool wait_until_solved(const int* solved, int known, int lowes
   return true;
 }
 
-/// The pipeline: position p of gridDim.x positions has the p-th of the contiguous, balanced pieces of the
-/// rows, from the last row up. A block sums up what is solved and waits for what is not. Positions are given
-/// out as blocks start. So whom a block waits for has started and cannot be waiting for it: no order of
-/// starting can hang.
+/// Solves the p-th of gridDim.x contiguous, balanced row ranges at pipeline position p, counted from the last
+/// row up. A block adds the solved unknowns and waits for the others. Blocks take positions from a ticket
+/// counter when they start. A block therefore waits only for blocks that have started and that do not wait
+/// for it: no start order can deadlock.
 /// @pre solved[0 … n) and *tickets are 0
 template <class T>
 __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* solved,
-                                       int* tickets, int* info, std::int64_t patience) {
+                                       int* tickets, int* info, std::int64_t max_polls) {
   __shared__ int position;
-  __shared__ int go_on;
+  __shared__ int proceed;
   T* cache = simt::dynamic_shared<T>();
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
     position = atomicAdd(tickets, 1);
-    go_on = simt::load_volatile(info) == 0 ? 1 : 0;
+    proceed = simt::load_volatile(info) == 0 ? 1 : 0;
   }
   __syncthreads();
-  if (go_on == 0) return;
+  if (proceed == 0) return;
   const int threads = static_cast<int>(blockDim.x);
-  const std::int64_t pieces = gridDim.x;
-  const int top = n - 1 - static_cast<int>(static_cast<std::int64_t>(n) * position / pieces);
-  const int bottom = n - static_cast<int>(static_cast<std::int64_t>(n) * (position + 1) / pieces);
-  int known = n;  // this block has seen that the unknowns from here on are solved
+  const std::int64_t ranges = gridDim.x;
+  const int top = n - 1 - static_cast<int>(static_cast<std::int64_t>(n) * position / ranges);
+  const int bottom = n - static_cast<int>(static_cast<std::int64_t>(n) * (position + 1) / ranges);
+  int known = n;  // this block knows that unknowns >= known are solved
   for (int y = top; y >= bottom; --y) {
     const T* row = a + y * ld;
     for (int r = 0; r < nrhs; ++r) {
@@ -120,15 +120,15 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
         const int begin = end - threads;
         const int lowest = begin > y ? begin : y + 1;
         if (lowest < known) {
-          // One thread looks for all: the others would only crowd the memory.
+          // One thread polls for the block: polls of the other threads would only add memory traffic.
           __syncthreads();
-          if (thread == 0) go_on = wait_until_solved(solved, known, lowest, info, patience) ? 1 : 0;
+          if (thread == 0) proceed = wait_until_solved(solved, known, lowest, info, max_polls) ? 1 : 0;
           __syncthreads();
-          if (go_on == 0) return;
+          if (proceed == 0) return;
           known = lowest;
         }
         const int j = begin + thread;
-        // Volatile: a line of x may be in this multiprocessor's cache from before a neighbour was solved.
+        // Volatile: L1 may hold a line of x from before a neighbouring unknown was solved.
         if (j > y) sum = std::fma(row[j], simt::load_volatile(solution + j), sum);
       }
       reduce_in_block(cache, sum);
@@ -140,19 +140,19 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
   }
 }
 
-/// How often a thread polls a lock before it gives up, and how often it polls between two looks at whether
-/// another gave up. A poll takes about a microsecond on a GPU: a minute, where the whole substitution takes
-/// seconds at worst.
-constexpr std::int64_t lock_patience = std::int64_t{1} << 26;
+/// `max_lock_polls`: polls of a lock after which a thread gives up. `polls_between_looks`: polls between two
+/// checks whether another thread gave up. A poll takes about a microsecond on a GPU: a minute in all, while
+/// the whole substitution takes at most seconds.
+constexpr std::int64_t max_lock_polls = std::int64_t{1} << 26;
 constexpr std::int64_t polls_between_looks = 1024;
 
-/// Polls until the lock is open. False where it gave up or where another had: `*info` is then not 0.
-__device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t patience) {
+/// Polls until the lock is open. Returns false, with `*info` != 0, if this thread or another thread gave up.
+__device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t max_polls) {
   std::int64_t polls = 0;
   while (atomicAnd(lock, 1) == 0) {
     if (++polls % polls_between_looks != 0) continue;
     if (simt::load_volatile(info) != 0) return false;
-    if (polls >= patience) {
+    if (polls >= max_polls) {
       atomicCAS(info, 0, -1);
       return false;
     }
@@ -162,15 +162,16 @@ __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t patience
   return true;
 }
 
-/// The paper's pipeline: block b has the b-th of the contiguous pieces of n / gridDim.x rows, from the last
-/// row up. The last block has what is left over. Every thread of every block but the first polls the lock of
-/// each unknown that it reads, also of those that its own block solved. A block that starts before one that
-/// it waits for, with no room left for that one, would wait for ever: it gives up. What the paper leaves out
-/// and a right answer needs: x is visible before its lock opens, and is read from memory.
-/// @pre locks[j * lock_spacing] is 0, closed, for all unknowns j
+/// The pipeline of the thesis: block b solves the b-th contiguous range of n / gridDim.x rows, counted from
+/// the last row up; the last block also solves the remainder. Every thread of every block except the first
+/// polls the lock of each unknown that it reads, even of unknowns that its own block solved. A block
+/// deadlocks if it occupies the multiprocessor of a block that it waits for; it then gives up. Two things
+/// that the thesis omits are needed for correct answers: x is visible before its lock opens, and is read from
+/// memory.
+/// @pre locks[j * lock_spacing] is 0 (closed) for all unknowns j
 template <class T>
 __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* locks,
-                                        int* info, std::int64_t patience) {
+                                        int* info, std::int64_t max_polls) {
   __shared__ int failed;
   T* cache = simt::dynamic_shared<T>();
   const int thread = static_cast<int>(threadIdx.x);
@@ -178,17 +179,17 @@ __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int 
   if (thread == 0) failed = simt::load_volatile(info) != 0 ? 1 : 0;
   __syncthreads();
   if (failed != 0) return;
-  const int pieces = static_cast<int>(gridDim.x);
-  const int piece = static_cast<int>(blockIdx.x);
-  const int top = n - 1 - n / pieces * piece;
-  const int rows = n / pieces + (piece == pieces - 1 ? n % pieces : 0);
+  const int ranges = static_cast<int>(gridDim.x);
+  const int range = static_cast<int>(blockIdx.x);
+  const int top = n - 1 - n / ranges * range;
+  const int rows = n / ranges + (range == ranges - 1 ? n % ranges : 0);
   for (int y = top; y > top - rows; --y) {
     const T* row = a + y * ld;
     for (int r = 0; r < nrhs; ++r) {
       T* solution = x + static_cast<std::int64_t>(r) * n;
       T sum = 0;
       for (int j = n - threads + thread; j > y; j -= threads) {
-        if (piece > 0 && !wait_for_lock(locks + j * lock_spacing, info, patience)) {
+        if (range > 0 && !wait_for_lock(locks + j * lock_spacing, info, max_polls)) {
           failed = 1;
           break;
         }
@@ -206,7 +207,7 @@ __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int 
   }
 }
 
-/// Launches the back substitution, `blocks` of them where it is pipelined.
+/// Launches the back substitution; `blocks` is used only by the pipelines.
 template <class T>
 void back_substitute(Context& context, Operands<T>& op, Substitution how, int blocks, int threads) {
   const auto n = static_cast<int>(op.shape.n);
@@ -226,11 +227,11 @@ void back_substitute(Context& context, Operands<T>& op, Substitution how, int bl
   const dim3 grid(static_cast<unsigned>(blocks));
   if (how == Substitution::pipelined_locks) {
     simt::launch(context, substitute_behind_locks<T>, grid, block, shared_bytes, a, op.a.ld, n, nrhs,
-                 op.x.data, solved, op.info, lock_patience);
+                 op.x.data, solved, op.info, max_lock_polls);
     return;
   }
   simt::launch(context, substitute_in_pipeline<T>, grid, block, shared_bytes, a, op.a.ld, n, nrhs, op.x.data,
-               solved, solved + n, op.info, pipeline_patience);
+               solved, solved + n, op.info, max_flag_polls);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

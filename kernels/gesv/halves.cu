@@ -1,6 +1,6 @@
 /// gesv/halves: getrf/halves, then both triangular solves in one launch.
 ///
-/// As gesv/recursive, with the factorisation, its parameters, report and workspace of getrf/halves.
+/// Like gesv/recursive, but with the factorisation, parameters, report and workspace of getrf/halves.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/getrf/half_lu.cuh"

@@ -1,6 +1,6 @@
 #pragma once
-/// The small part of GMRES for one right-hand side, on the host. It solves the least squares problem of the
-/// Hessenberg matrix by rotations, and tells from its residuals how many iterations are to come.
+/// The host part of GMRES for one right-hand side: solves the least squares problem of the Hessenberg matrix
+/// by Givens rotations, and predicts from the residuals how many iterations are left.
 
 #include <cmath>
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace gaussweep::mixed {
 
-/// One cycle of one right-hand side. Residuals are in relation to what they are to be small against.
+/// One cycle for one right-hand side. All residuals are relative.
 class Krylov {
  public:
-  /// `norm`: of the residual where the cycle begins; `scale`: what makes a norm a residual; `enough`: the
-  /// residual that is asked for.
-  void start(double norm, double scale, double enough) {
+  /// Starts a cycle. `norm`: the 2-norm of its first residual; `scale`: factor from a norm to a relative
+  /// residual; `target`: the relative residual to reach.
+  void start(double norm, double scale, double target) {
     *this = {};
     scale_ = scale;
-    enough_ = enough;
+    target_ = target;
     rhs_ = {norm};
   }
 
-  /// One iteration, by the next column of the Hessenberg matrix: as many elements as iterations, and one.
-  /// @return the residual then
+  /// Adds the next column of the Hessenberg matrix; in iteration k (from 1) it has k + 1 elements.
+  /// @return the relative residual after this iteration
   double add(const double* column) {
     const std::size_t k = columns_.size();
     std::vector<double> h(column, column + k + 2);
@@ -42,47 +42,47 @@ class Krylov {
     return errors_.back();
   }
 
-  /// Whether the residual is small enough; not where it is NaN.
-  bool reached() const { return !errors_.empty() && errors_.back() <= enough_; }
+  /// Returns true if the residual has reached the target; false if it is NaN.
+  bool reached() const { return !errors_.empty() && errors_.back() <= target_; }
 
-  /// Directions have become better ones: their rate is not known yet.
+  /// Forgets the rate of convergence, because the next directions come from more accurate factors.
   void forget_rate() { errors_ = {errors_.back()}; }
 
-  /// Whether at the last iteration's rate many more would be needed.
+  /// Returns true if more than 8 further iterations would be needed at the rate of the last one.
   bool slow() const {
     constexpr int many = 8;
     const std::size_t count = errors_.size();
     if (count < 2) return false;
     const double gain = std::log2(errors_[count - 2] / errors_[count - 1]);
-    return !(gain > 0 && missing() <= many * gain);
+    return !(gain > 0 && missing_bits() <= many * gain);
   }
-  /// Whether at the rate of the last iterations those that are left, of `most` in all, will not do.
-  bool hopeless(int most) const {
-    constexpr std::size_t looked_back = 3;
+  /// Returns true if `max_iterations` iterations would not suffice at the mean rate of the last three.
+  bool hopeless(int max_iterations) const {
+    constexpr std::size_t window = 3;
     const std::size_t count = errors_.size();
-    if (count <= looked_back) return false;
-    const double gain = std::log2(errors_[count - 1 - looked_back] / errors_[count - 1]) / looked_back;
-    // A little beyond what there is: convergence often becomes quicker.
-    return !(gain > 0 && static_cast<double>(columns_.size()) + missing() / gain <= most + 10);
+    if (count <= window) return false;
+    const double gain = std::log2(errors_[count - 1 - window] / errors_[count - 1]) / window;
+    // Allows 10 iterations more than there are: convergence often accelerates.
+    return !(gain > 0 && static_cast<double>(columns_.size()) + missing_bits() / gain <= max_iterations + 10);
   }
 
-  /// What the directions contribute to the answer, by back substitution.
+  /// Returns the coefficients of the directions in the correction, by back substitution.
   std::vector<double> coefficients() const {
     const std::size_t k = columns_.size();
-    std::vector<double> found(rhs_.begin(), rhs_.begin() + static_cast<std::ptrdiff_t>(k));
+    std::vector<double> solution(rhs_.begin(), rhs_.begin() + static_cast<std::ptrdiff_t>(k));
     for (std::size_t i = k; i-- > 0;) {
-      for (std::size_t j = i + 1; j < k; ++j) found[i] -= columns_[j][i] * found[j];
-      found[i] /= columns_[i][i];
+      for (std::size_t j = i + 1; j < k; ++j) solution[i] -= columns_[j][i] * solution[j];
+      solution[i] /= columns_[i][i];
     }
-    return found;
+    return solution;
   }
 
  private:
-  /// Binary digits between the residual and what is asked for.
-  double missing() const { return std::log2(errors_.back() / enough_); }
+  /// Returns log2 of residual / target.
+  double missing_bits() const { return std::log2(errors_.back() / target_); }
 
-  double scale_ = 0, enough_ = 0;
-  std::vector<std::vector<double>> columns_;  // of R
+  double scale_ = 0, target_ = 0;
+  std::vector<std::vector<double>> columns_;  // columns of the triangular factor R
   std::vector<double> cosine_, sine_, rhs_, errors_;
 };
 

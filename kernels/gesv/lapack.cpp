@@ -2,8 +2,8 @@
 /// that the process may use.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n ints of
-/// pivots, taken from the heap in the run, like what OpenBLAS takes for itself. Needs a nonsingular matrix: a
-/// pivot that is exactly 0 gives info > 0, and b is left as it was.
+/// pivots, allocated on the heap during the run, as OpenBLAS allocates its own buffers. A must be
+/// nonsingular: a zero pivot gives info > 0 and leaves b unchanged.
 
 #include <vector>
 

@@ -1,13 +1,13 @@
 /// gesv/lu_fixed_point: the iterative LU decomposition and two substitutions.
 ///
-/// L. Čejka, ČVUT 2022, sections 1.3 and 1.3.2: A = L U once, by fixed-point iteration without pivoting
-/// (getrf/fixed_point_steps.cuh), U with the unit diagonal; then L y = b and U x = y, a block a right-hand
-/// side, column by column.
+/// L. Čejka, ČVUT 2022, sections 1.3 and 1.3.2: factors A = L U once by fixed-point iteration without
+/// pivoting (getrf/fixed_point_steps.cuh), with a unit diagonal in U; then solves L y = b and U x = y column
+/// by column, one block per right-hand side.
 ///
-/// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 operations an iteration, some twenty iterations
-/// where the diagonal dominates, 2 n at worst; 2 n^2 nrhs for the substitutions, with two barriers an
-/// unknown. Workspace: the factors, and a second iterate where it is double-buffered. Needs a strongly
-/// regular matrix: a pivot that ends as 0 gives info > 0, and the answer is then not finite.
+/// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 operations per iteration, about 20 iterations
+/// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with two barriers per unknown.
+/// Workspace: the factors, and a second iterate if double-buffered. A must be strongly regular: a pivot that
+/// ends as 0 gives info > 0, and the answer is then not finite.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"
@@ -16,7 +16,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Solves with the right-hand side blockIdx.x; the threads share the rows.
+/// Solves for right-hand side blockIdx.x; the threads share the rows.
 template <class T>
 __global__ void substitute_columns(MatrixView<T> lu, MatrixView<T> b) {
   T* x = b.data + blockIdx.x * b.ld;
@@ -24,7 +24,7 @@ __global__ void substitute_columns(MatrixView<T> lu, MatrixView<T> b) {
   for (std::int64_t k = 0; k < n; ++k) {
     const T* column = lu.data + k * lu.ld;
     const T unknown = x[k] / column[k];
-    __syncthreads();  // all have read x[k] before its place is overwritten
+    __syncthreads();  // x[k] is overwritten below
     if (threadIdx.x == 0) x[k] = unknown;
     for (std::int64_t i = k + 1 + threadIdx.x; i < n; i += blockDim.x) {
       x[i] = std::fma(-unknown, column[i], x[i]);

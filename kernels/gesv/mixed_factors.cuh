@@ -1,5 +1,5 @@
 #pragma once
-/// What is handed to those that make the factors in float, and the host's looks at how they go.
+/// The inputs and buffers of the float factorisations, and the host's checks of their progress.
 
 #include <algorithm>
 #include <cmath>
@@ -16,29 +16,30 @@ inline double value_of(Largest bits) {
   return value;
 }
 
-/// The matrix, and where to put what is made of it. T is what A is given in.
+/// The matrix and the buffers for its factors. T is the element type of A.
 template <class T>
 struct System {
   Context& context;
   MatrixView<T> a;
   int n;
-  unsigned blocks;  ///< of `group` rows
-  std::int64_t ld;  ///< of vectors and factors, of which there is room for as many columns
-  double* wide;     ///< the factors in double, once they are; anything before
-  float* narrow;    ///< those in float, until then: the second half of the same room
+  unsigned blocks;  ///< number of blocks of `group` rows
+  std::int64_t ld;  ///< leading dimension of vectors and factors; also the columns allocated for the factors
+  double* wide;     ///< the factors in double after their conversion; scratch before
+  float* narrow;    ///< the factors in float before; the second half of the memory of `wide`
   std::byte* solving;
   double *row_scale, *column_scale;
-  double *slices, *other_slices;  ///< room for `slices` vectors, each
+  double *slices, *other_slices;  ///< each holds `slices` vectors
   Scalars* scalars;
 
   int slice_columns() const { return (n + gaussweep::mixed::slices - 1) / gaussweep::mixed::slices; }
   Scalars read() const {
-    Scalars seen{};
-    context.device.to_host(&seen, scalars, sizeof(seen));
-    return seen;
+    Scalars measured{};
+    context.device.to_host(&measured, scalars, sizeof(measured));
+    return measured;
   }
 
-  /// Looks at a sample of a scaled matrix, or one that `scale` scales: pivots below 2^`level` are low.
+  /// Measures a sample of a scaled matrix, or of a matrix that `scale` scales. Pivots below 2^`level` are
+  /// low.
   template <class E>
   void take_sample(const E* matrix, std::int64_t ld_matrix, Given given, const double* scale,
                    double level) const {
@@ -54,30 +55,33 @@ struct System {
     return norm >= 1 / margin && norm <= margin;
   }
 
-  /// Whether the pivots of the columns so far let expect factors that are good for something.
-  bool promising(int columns) const {
+  /// Returns true if the pivots of the first `columns` columns promise usable factors.
+  bool is_promising(int columns) const {
     const int window = std::max(32, n / 64);
     const int distance = std::max(64, n / 16);
     if (columns < window + distance) return true;
     context.stage("inspect");
     simt::launch(context, inspect_pivots, dim3(1), dim3(group), 0, narrow, ld, columns, window, distance,
                  scalars);
-    const Scalars seen = read();
-    if (!(seen.largest_pivot < most_growth)) return false;
-    if (!(seen.smallest_pivot > (columns <= n / 2 ? 0x1p-20 : 0x1p-30))) return false;
-    if (8 * columns > 5 * n) return true;  // nearly done: the iteration itself will tell
-    // Scaled, a matrix has pivots of about 1 as long as float holds what is left of it. Where they fall
-    // evenly, as those of a geometric sequence of singular values do, they would go on to do so.
-    const double fall = std::min(0.0, (seen.last_window - seen.first_window) / distance);  // log2 a column
-    const double end = seen.last_window + fall * (n - columns + window / 2);
-    return seen.last_window > -0.25 || (seen.last_window > least_level && end > least_end);
+    const Scalars measured = read();
+    if (!(measured.largest_pivot < most_growth)) return false;
+    if (!(measured.smallest_pivot > (columns <= n / 2 ? 0x1p-20 : 0x1p-30))) return false;
+    if (8 * columns > 5 * n) return true;  // nearly done: try the iteration
+    // A scaled matrix has pivots of about 1 while float can represent its trailing matrix. Evenly falling
+    // pivots, as for a geometric sequence of singular values, are extrapolated to the last column.
+    const double slope =
+        std::min(0.0, (measured.last_window - measured.first_window) / distance);  // log2 per column
+    const double end = measured.last_window + slope * (n - columns + window / 2);
+    return measured.last_window > -0.25 || (measured.last_window > least_level && end > least_end);
   }
 
  private:
-  static constexpr double most_growth = 2048;  ///< of elements: half of what a half holds, scaled
-  static constexpr double least_level = -10;   ///< log2 of pivots; below, float's rounding errors rule them
-  static constexpr double least_end = -12.5;   ///< the same of the last ones
-  static constexpr int least_sampled = 256;    ///< order; below, a look at the pivots themselves is as quick
+  static constexpr double most_growth = 2048;  ///< limit for elements: half of the range of a half, scaled
+  static constexpr double least_level =
+      -10;  ///< log2 of pivots; smaller pivots consist of float's rounding errors
+  static constexpr double least_end = -12.5;  ///< log2 of the extrapolated last pivots
+  static constexpr int least_sampled =
+      256;  ///< smallest n that is sampled; for smaller n, checking the pivots themselves is as fast
 };
 
 }  // namespace gaussweep::cuda::mixed

@@ -1,8 +1,8 @@
 #pragma once
-/// The factors of gesv/mixed_gmres: LU of the scaled matrix in float.
+/// The factors of gesv/mixed_gmres: an LU factorisation of the scaled matrix in float.
 ///
-/// R and C bring the largest element of every row, then of every column, to [1, 2). Sums go over slices of
-/// columns, and then over these in their order: the same bits in every run.
+/// R scales the largest element of every row, and C then that of every column, to [1, 2). Partial sums of
+/// column slices are added in a fixed order, so that every run gives the same bits.
 
 #include "kernels/gesv/mixed_factors.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -11,7 +11,7 @@
 
 namespace gaussweep::cuda::mixed {
 
-/// The largest element and the sum of each row's part in a slice of columns.
+/// Computes max |a| and sum |a| of each row within a slice of columns.
 template <class T>
 __global__ void __launch_bounds__(group)
     measure_rows(const T* a, std::int64_t lda, int n, int columns, double* largest, double* sums) {
@@ -20,14 +20,14 @@ __global__ void __launch_bounds__(group)
   const int begin = static_cast<int>(blockIdx.y) * columns;
   const int end = min(n, begin + columns);
   double most = 0, sum = 0;
-  constexpr int at_once = 8;
+  constexpr int unrolled = 8;
   int j = begin;
-  for (; j + at_once <= end; j += at_once) {
-    T value[at_once];
+  for (; j + unrolled <= end; j += unrolled) {
+    T value[unrolled];
 #pragma unroll
-    for (int i = 0; i < at_once; ++i) value[i] = a[row + (j + i) * lda];
+    for (int i = 0; i < unrolled; ++i) value[i] = a[row + (j + i) * lda];
 #pragma unroll
-    for (int i = 0; i < at_once; ++i) {
+    for (int i = 0; i < unrolled; ++i) {
       most = fmax(most, std::fabs(static_cast<double>(value[i])));
       sum += std::fabs(static_cast<double>(value[i]));
     }
@@ -37,12 +37,12 @@ __global__ void __launch_bounds__(group)
     most = fmax(most, value);
     sum += value;
   }
-  const std::int64_t place = row + blockIdx.y * static_cast<std::int64_t>(n);
-  largest[place] = most;
-  sums[place] = sum;
+  const std::int64_t index = row + blockIdx.y * static_cast<std::int64_t>(n);
+  largest[index] = most;
+  sums[index] = sum;
 }
 
-/// R and the norm of A from the slices.
+/// Computes R and the norm of A from the slices.
 __global__ void __launch_bounds__(group)
     scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* found) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -57,37 +57,37 @@ __global__ void __launch_bounds__(group)
   raise(&found->norm_of_a, sum);
 }
 
-/// C, the largest of its reciprocals, and R A C in float, with zeros below it down to `ld_out`. A block takes
-/// a column at a time.
+/// Computes C, max(1 / C), and R A C in float, padded with zero rows to `ld_out`. Each block processes a
+/// column at a time.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
                   float* out, std::int64_t ld_out, Scalars* found) {
-  constexpr int at_once = 4;
+  constexpr int unrolled = 4;
   for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
     const T* const column = a + j * lda;
-    const auto load = [&](int begin, double(&value)[at_once]) {
+    const auto load = [&](int begin, double(&value)[unrolled]) {
 #pragma unroll
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         const int row = begin + i * group;
         value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
       }
     };
-    double most = 0, value[at_once];
-    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
+    double most = 0, value[unrolled];
+    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += unrolled * group) {
       load(begin, value);
 #pragma unroll
-      for (int i = 0; i < at_once; ++i) most = fmax(most, std::fabs(value[i]));
+      for (int i = 0; i < unrolled; ++i) most = fmax(most, std::fabs(value[i]));
     }
     const double scale = scale_for(largest_of_block(most));
     if (threadIdx.x == 0) {
       column_scale[j] = scale;
       atomicMax(&found->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
     }
-    for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += at_once * group) {
+    for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += unrolled * group) {
       load(begin, value);
 #pragma unroll
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         const int row = begin + i * group;
         if (row < ld_out) out[row + j * ld_out] = static_cast<float>(value[i] * scale);
       }
@@ -98,17 +98,17 @@ __global__ void __launch_bounds__(group)
 template <class T>
 class LuFactors {
  public:
-  static constexpr bool unit = true;  ///< the diagonal of the lower one
+  static constexpr bool unit = true;  ///< L has a unit diagonal
   static constexpr bool symmetric = false;
-  static constexpr int patience = most_iterations;  ///< iterations that are worth while
+  static constexpr int patience = most_iterations;  ///< most iterations before refinement is given up
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::lu::leading_dimension(n); }
 
   LuFactors(const System<T>& system, Workspace& memory)
       : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
 
-  /// Scales and factors. False where refinement is not worth trying. Then something is not finite or out of
-  /// range, a pivot is 0, or a sample of the matrix is nearly singular in many directions. Or the pivots fall
-  /// so fast that those to come would drown in float's rounding.
+  /// Scales and factors. Returns false if refinement is not worth trying: an element or the norm is not
+  /// finite or out of range, a pivot is 0, a sample of the matrix is nearly singular in many directions, or
+  /// the pivots fall so fast that later pivots would be smaller than float's rounding errors.
   bool make(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
@@ -128,17 +128,17 @@ class LuFactors {
     lu::SplitProducts products(context, s.n, memory_);
     lu::RecursiveLu<float, lu::SplitProducts> factorisation(context, s.narrow, s.ld, s.n, pivots_, info(),
                                                             memory_);
-    if (!factorisation.factor(products, [&s](int columns) { return s.promising(columns); })) return false;
+    if (!factorisation.factor(products, [&s](int columns) { return s.is_promising(columns); })) return false;
     rows_ = factorisation.rows_of_all();
     int zero_pivot = 0;
     context.device.to_host(&zero_pivot, info(), sizeof(zero_pivot));
     return zero_pivot == 0;
   }
 
-  /// The rows of A that those of the factors were.
+  /// Returns the row permutation: the row of A for each row of the factors.
   const int* rows() const { return rows_; }
 
-  /// Replaces z by the answer of the system of these factors.
+  /// Solves L U z = P z in place.
   template <class F>
   void solve(const F* factors, F* z, std::int64_t nrhs) {
     solve_lu(system_.context, system_.n, nrhs, factors, system_.ld, pivots_, z, system_.ld, system_.solving,
@@ -146,13 +146,13 @@ class LuFactors {
   }
 
  private:
-  static constexpr double low_pivot = -10.5;  ///< log2, of the sample
+  static constexpr double low_pivot = -10.5;  ///< log2 of the limit for low pivots of the sample
 
   int* info() const { return pivots_ + system_.n; }
 
   System<T> system_;
   Workspace& memory_;
-  int* pivots_;  // and info behind them
+  int* pivots_;  // n pivots, then info
   const int* rows_ = nullptr;
 };
 

@@ -1,8 +1,9 @@
 #pragma once
-/// Looks at a matrix before and while it is factored in float, and the factors in double.
+/// Kernels that measure a matrix before and during its float factorisation, and convert the factors to
+/// double.
 ///
-/// The matrix of the iteration is R A C, R and C diagonal, of powers of two. By these its elements are about
-/// 1 in size or smaller.
+/// The iteration works on R A C; R and C are diagonal with powers of two, chosen such that the elements are
+/// at most about 1.
 
 #include <cuda_runtime.h>
 
@@ -15,24 +16,24 @@ namespace gaussweep::cuda::mixed {
 
 using namespace gaussweep::mixed;
 
-/// Largest values of several blocks: as bits, which are ordered as doubles that are not negative are, NaN
-/// above all.
+/// The bits of a nonnegative double, for an atomicMax over several blocks. The bits are ordered like the
+/// doubles; NaN is the largest.
 using Largest = unsigned long long;
 
-/// What the host decides by before it iterates. All are 0 before they are added to.
+/// Measurements of the matrix from which the host decides whether to refine. Accumulators start at 0.
 struct Scalars {
-  double scale_of_rows;              ///< the smallest, of R
-  Largest norm_of_a;                 ///< the largest sum of a row of |A|
-  Largest columns;                   ///< the largest of 1 / C
-  double first_window, last_window;  ///< means of log2 of the pivots
+  double scale_of_rows;              ///< the smallest element of R
+  Largest norm_of_a;                 ///< max row sum of |A|
+  Largest columns;                   ///< max of 1 / C
+  double first_window, last_window;  ///< means of log2 |pivot| (inspect_pivots)
   double smallest_pivot, largest_pivot;
-  double low_pivots;        ///< of the sample, how many are low
-  double smallest_sampled;  ///< the smallest of these
-  Largest beside_diagonal;  ///< of a symmetric matrix, the largest sum of a row's squares there, scaled
+  double low_pivots;        ///< number of low pivots in the sample
+  double smallest_sampled;  ///< the smallest pivot of the sample
+  Largest beside_diagonal;  ///< symmetric A: max over rows of the sum of squared scaled off-diagonal elements
 };
 static_assert(sizeof(Scalars) <= scalars * sizeof(double));
 
-/// *to becomes at least the largest of |value| of the warp, all of whose threads call this.
+/// Raises *to to the largest |value| of the warp. All threads of the warp must call this.
 __device__ __forceinline__ void raise(Largest* to, double value) {
   auto bits = static_cast<Largest>(__double_as_longlong(std::fabs(value)));
   for (int d = 16; d > 0; d /= 2) {
@@ -42,11 +43,11 @@ __device__ __forceinline__ void raise(Largest* to, double value) {
   if (threadIdx.x % 32 == 0) atomicMax(to, bits);
 }
 
-/// The sum over the block's threads, in all of them. @pre `group` threads
+/// Returns the sum over the block's threads to all of them. @pre `group` threads
 __device__ __forceinline__ double sum_of_block(double value) {
   __shared__ double of_warp[group / 32];
   for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
-  __syncthreads();  // of an earlier sum
+  __syncthreads();  // an earlier call may still read of_warp
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   double sum = 0;
@@ -64,8 +65,8 @@ __device__ __forceinline__ double largest_of_block(double value) {
   return most;
 }
 
-/// 2^-exponent of a value, so that their product is in [1, 2); within what a double holds; 1 for 0 and what
-/// is not finite.
+/// Returns 2^-e such that value * 2^-e is in [1, 2), with |e| <= 1000. Returns 1 if the value is 0 or not
+/// finite.
 __device__ __forceinline__ double scale_for(double value) {
   if (!(value > 0) || isinf(value)) return 1;
   int exponent = ilogb(value);
@@ -73,18 +74,18 @@ __device__ __forceinline__ double scale_for(double value) {
   return ldexp(1.0, -exponent);
 }
 
-/// The smallest of R: one block.
+/// Stores the smallest element of R. One block.
 static __global__ void __launch_bounds__(group)
     smallest_scale(const double* row_scale, int n, Scalars* found) {
-  double most = 0;  // of the reciprocals
+  double most = 0;  // max of 1 / R
   for (int i = static_cast<int>(threadIdx.x); i < n; i += group) most = fmax(most, 1 / row_scale[i]);
   most = largest_of_block(most);
   if (threadIdx.x == 0) found->scale_of_rows = 1 / most;
 }
 
-/// What the pivots so far tell: the smallest and the largest, and two means of their binary logarithms. These
-/// are over the last `window` columns and over as many that end `distance` before. One block. @pre window +
-/// distance <= columns
+/// Measures the pivots of the first `columns` columns: the smallest, the largest, and the means of log2
+/// |pivot| over two windows. One window is the last `window` columns; the other has the same length and ends
+/// `distance` columns earlier. One block. @pre window + distance <= columns
 static __global__ void __launch_bounds__(group)
     inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* found) {
   double first = 0, last = 0, inverse = 0, most = 0;
@@ -110,8 +111,8 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// Row and column number i of the sample of an n x n matrix. They are spread, but not evenly, for what is in
-/// the matrix may have a period. @pre n >= sample
+/// Returns the row (and column) index of entry i of the sample of an n x n matrix. The indices are spread
+/// unevenly, because the matrix may be periodic. @pre n >= sample
 __device__ __forceinline__ int sampled(int i, int n) {
   const auto begin = static_cast<int>(static_cast<std::int64_t>(i) * n / sample);
   const auto end = static_cast<int>(static_cast<std::int64_t>(i + 1) * n / sample);
@@ -122,12 +123,12 @@ __device__ __forceinline__ int sampled(int i, int n) {
   return begin + static_cast<int>(bits % static_cast<unsigned>(end - begin));
 }
 
-/// Where the elements of a matrix are.
+/// The part of a matrix that is stored.
 enum class Given { all, lower, upper };
 
-/// The pivots of a sample, of its rows and the same columns, by partial pivoting, up to the first column that
-/// is 0. It finds the smallest, and how many are below `low`. `scale`, if it is given, scales rows and
-/// columns of A. One block. @pre n >= sample
+/// Factors a sample of `sample` rows and the same columns with partial pivoting, up to the first zero column.
+/// Stores the smallest pivot and the number of pivots below `low`. `scale`, if given, scales rows and columns
+/// of A. One block. @pre n >= sample
 template <class T>
 __global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t lda, int n, Given given,
                                                        const double* scale, float low, Scalars* found) {
@@ -136,27 +137,27 @@ __global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t 
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < sample * sample; i += group) {
     const int row = sampled(i % sample, n), column = sampled(i / sample, n);
-    const bool turned = given == Given::lower ? row < column : given == Given::upper && row > column;
-    auto value = static_cast<double>(a[turned ? column + row * lda : row + column * lda]);
+    const bool transposed = given == Given::lower ? row < column : given == Given::upper && row > column;
+    auto value = static_cast<double>(a[transposed ? column + row * lda : row + column * lda]);
     if (scale != nullptr) value *= scale[row] * scale[column];
     element[i / sample][i % sample] = static_cast<float>(value);
   }
   __syncthreads();
   const int lane = thread % 32;
   const int row = thread % sample;
-  std::uint64_t done = 0;  // rows that were pivots: a bit each, the same in all threads
+  std::uint64_t done = 0;  // bit mask of the rows that were pivots; equal in all threads
   int count = 0;
   float smallest = INFINITY;
   for (int k = 0; k < sample; ++k) {
-    // Magnitude and row in one word: the last bits of a float do not matter here.
-    unsigned best = 0;
+    // Packs the magnitude and the row into one word: the lowest bits of a float do not matter here.
+    unsigned best_key = 0;
     for (int r = lane; r < sample; r += 32) {
       const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;
-      if ((done >> r & 1u) == 0) best = max(best, magnitude | static_cast<unsigned>(r));
+      if ((done >> r & 1u) == 0) best_key = max(best_key, magnitude | static_cast<unsigned>(r));
     }
-    for (int d = 16; d > 0; d /= 2) best = max(best, __shfl_xor_sync(0xffffffffu, best, d));
-    if (best < 64) break;
-    const int from = static_cast<int>(best % 64);
+    for (int d = 16; d > 0; d /= 2) best_key = max(best_key, __shfl_xor_sync(0xffffffffu, best_key, d));
+    if (best_key < 64) break;
+    const int from = static_cast<int>(best_key % 64);
     const float pivot = element[k][from];
     if (std::fabs(pivot) < low) ++count;
     smallest = fminf(smallest, std::fabs(pivot));
@@ -175,18 +176,18 @@ __global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t 
   }
 }
 
-/// The columns [0, count) of floats in double, `ld` apart in both. @pre no column of `to` is where one of
-/// `from` is
+/// Converts columns [0, count) from float to double, both with leading dimension `ld`. @pre the columns of
+/// `to` and `from` do not overlap
 static __global__ void __launch_bounds__(group)
     widen(const float* from, double* to, std::int64_t ld, int n, int count) {
-  constexpr int at_once = 4;
-  const int begin = static_cast<int>(blockIdx.x) * at_once * group + static_cast<int>(threadIdx.x);
+  constexpr int unrolled = 4;
+  const int begin = static_cast<int>(blockIdx.x) * unrolled * group + static_cast<int>(threadIdx.x);
   for (int j = static_cast<int>(blockIdx.y); j < count; j += static_cast<int>(gridDim.y)) {
-    float value[at_once];
+    float value[unrolled];
 #pragma unroll
-    for (int i = 0; i < at_once; ++i) value[i] = from[min(begin + i * group, n - 1) + j * ld];
+    for (int i = 0; i < unrolled; ++i) value[i] = from[min(begin + i * group, n - 1) + j * ld];
 #pragma unroll
-    for (int i = 0; i < at_once; ++i) {
+    for (int i = 0; i < unrolled; ++i) {
       if (begin + i * group < n) to[begin + i * group + j * ld] = static_cast<double>(value[i]);
     }
   }

@@ -1,12 +1,13 @@
 #pragma once
-/// The product of an iteration with a symmetric matrix of which one triangle is read, once.
+/// The product of an iteration with a symmetric matrix; reads only the stored triangle, once.
 
 #include "kernels/gesv/mixed_vectors.cuh"
 
 namespace gaussweep::cuda::mixed {
 
-/// A C y for the symmetric matrix A of which the triangle is given: partial(row, band). A block has a tile of
-/// 128 x 128 of the triangle. It counts for the rows of both its bands, a tile of the diagonal once.
+/// Computes partial sums of A C y for a symmetric matrix A with one stored triangle: partial(row, band). Each
+/// block has a 128 x 128 tile of the triangle and adds its products for the tile's rows and, off the
+/// diagonal, also for its transpose.
 template <class T, class Y>
 __global__ void __launch_bounds__(group)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,
@@ -14,8 +15,8 @@ __global__ void __launch_bounds__(group)
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
   constexpr int warps = group / 32, columns = band / warps, rows = band / 32;
   static_assert(group == 2 * band && columns == 16, "a thread for each row and column; lanes share 16 sums");
-  __shared__ double x[2 * band];  // of the tile's rows, then of its columns
-  __shared__ double of_rows[warps][band], of_columns[band];
+  __shared__ double x[2 * band];  // elements for the tile's rows, then for its columns
+  __shared__ double row_sums[warps][band], column_sums[band];
   const bool diagonal = blockIdx.x == blockIdx.y;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int first_row = static_cast<int>(blockIdx.x) * band;
@@ -41,42 +42,42 @@ __global__ void __launch_bounds__(group)
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int place = warp * columns + c + i;
+      const int tile_column = warp * columns + c + i;
       double sum = 0;
 #pragma unroll
       for (int v = 0; v < rows; ++v) {
         const auto element = static_cast<double>(value[i][v]);
-        row_sum[v] = std::fma(element, x[band + place], row_sum[v]);
-        const bool twice = diagonal && lane + 32 * v == place;
-        sum = std::fma(twice ? 0.0 : element, x[lane + 32 * v], sum);
+        row_sum[v] = std::fma(element, x[band + tile_column], row_sum[v]);
+        const bool counted_above = diagonal && lane + 32 * v == tile_column;
+        sum = std::fma(counted_above ? 0.0 : element, x[lane + 32 * v], sum);
       }
       column_sum[c + i] = sum;
     }
   }
-  // Sixteen sums over the lanes: at each step a lane keeps half of its sums and gives the others away.
+  // Reduces 16 sums over the lanes: at each step a lane keeps half of its sums and sends the other half.
 #pragma unroll
   for (int half = columns / 2; half > 0; half /= 2) {
     const bool high = (lane & 2 * half) != 0;
 #pragma unroll
     for (int i = 0; i < half; ++i) {
       const double kept = high ? column_sum[i + half] : column_sum[i];
-      const double given = high ? column_sum[i] : column_sum[i + half];
-      column_sum[i] = kept + __shfl_xor_sync(0xffffffffu, given, 2 * half);
+      const double sent = high ? column_sum[i] : column_sum[i + half];
+      column_sum[i] = kept + __shfl_xor_sync(0xffffffffu, sent, 2 * half);
     }
   }
   column_sum[0] += __shfl_xor_sync(0xffffffffu, column_sum[0], 1);
-  if (lane % 2 == 0) of_columns[warp * columns + lane / 2] = column_sum[0];
+  if (lane % 2 == 0) column_sums[warp * columns + lane / 2] = column_sum[0];
 #pragma unroll
-  for (int v = 0; v < rows; ++v) of_rows[warp][lane + 32 * v] = row_sum[v];
+  for (int v = 0; v < rows; ++v) row_sums[warp][lane + 32 * v] = row_sum[v];
   __syncthreads();
   if (own >= n || (diagonal && thread >= band)) return;
   if (thread >= band) {
-    partial[own + blockIdx.x * ld] = of_columns[thread - band];
+    partial[own + blockIdx.x * ld] = column_sums[thread - band];
     return;
   }
-  double sum = diagonal ? of_columns[thread] : 0.0;
+  double sum = diagonal ? column_sums[thread] : 0.0;
 #pragma unroll
-  for (int w = 0; w < warps; ++w) sum += of_rows[w][thread];
+  for (int w = 0; w < warps; ++w) sum += row_sums[w][thread];
   partial[own + blockIdx.y * ld] = sum;
 }
 

@@ -1,62 +1,61 @@
 #pragma once
-/// The steps of an iteration in mixed precision beside the factors: products with the matrix,
-/// orthogonalisation.
+/// Vector kernels of a mixed-precision iteration: products with the matrix, and orthogonalisation.
 ///
-/// Right-hand sides lie side by side, the columns of every vector `ld` apart; blockIdx.y is a right-hand
-/// side. Sums go over slices of columns, or groups of 256 rows, and then over these in their order: the same
-/// bits in every run.
+/// Right-hand sides are columns with leading dimension `ld`; blockIdx.y selects the right-hand side. Sums are
+/// accumulated over column slices, or over groups of 256 rows, and then over the partial sums in a fixed
+/// order: every run gives the same bits.
 
 #include "kernels/gesv/mixed_steps.cuh"
 
 namespace gaussweep::cuda::mixed {
 
-/// The same of one right-hand side while it does. All others than `h` are 0 before they are added to.
+/// Measurements of one right-hand side during an iteration. Elements other than `h` start at 0.
 struct Readings {
-  double h[most_iterations + 2];  ///< a column of the Hessenberg matrix; the norm of a residual
-  Largest y;                      ///< the largest of |y|, x = C y
-  Largest r;                      ///< the largest of |b - A x|
+  double h[most_iterations + 2];  ///< a column of the Hessenberg matrix, or the norm of a residual
+  Largest y;                      ///< max |y|, where x = C y
+  Largest r;                      ///< max |b - A x|
 };
 static_assert(sizeof(Readings) == readings * sizeof(double));
 
-/// Before what is largest is looked for: a thread a right-hand side.
+/// Resets the maxima, one thread per right-hand side.
 static __global__ void clear_largest(Readings* found, int nrhs) {
   const int r = static_cast<int>(threadIdx.x);
   if (r < nrhs) found[r].y = found[r].r = 0;
 }
 
-/// A C Y for a slice of columns of A and the `nrhs` <= R right-hand sides at y: partial(row, slice,
+/// Computes A C Y for a slice of columns of A and `nrhs` <= R right-hand sides: partial(row, slice,
 /// right-hand side). A thread has `rows` rows, `group` apart.
 template <class T, class Y, int R>
 __global__ void __launch_bounds__(group)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,
                    const double* column_scale, double* partial, std::int64_t ld, Readings* found) {
   constexpr int rows = rows_of_slice(R);
-  constexpr int at_once = 8 / rows;              // columns
-  constexpr int chains = R == 1 ? 4 : 1;         // sums of a row that do not wait for each other
-  __shared__ __align__(16) double x[group * R];  // of a column all right-hand sides
+  constexpr int unrolled = 8 / rows;             // columns loaded before they are used
+  constexpr int chains = R == 1 ? 4 : 1;         // independent partial sums per row
+  __shared__ __align__(16) double x[group * R];  // x[column][right-hand side]
   const int thread = static_cast<int>(threadIdx.x);
   const int row = static_cast<int>(blockIdx.x) * rows * group + thread;
   const int begin = static_cast<int>(blockIdx.y) * columns;
   const int end = min(n, begin + columns);
-  const T* own[rows];  // of a row beyond the matrix nothing is kept
+  const T* own[rows];  // rows beyond the matrix repeat the last row and are not stored
 #pragma unroll
   for (int v = 0; v < rows; ++v) own[v] = a + min(row + v * group, n - 1);
   double sum[rows][R][chains] = {};
   const auto add = [&](const T(&value)[rows], int c, int chain) {
 #pragma unroll
     for (int r = 0; r < R; r += R == 1 ? 1 : 2) {
-      double of_column[2];
+      double x_of_rhs[2];
       if constexpr (R == 1) {
-        of_column[0] = x[c];
+        x_of_rhs[0] = x[c];
       } else {
         const auto two = *reinterpret_cast<const double2*>(x + c * R + r);
-        of_column[0] = two.x, of_column[1] = two.y;
+        x_of_rhs[0] = two.x, x_of_rhs[1] = two.y;
       }
 #pragma unroll
       for (int q = 0; q < (R == 1 ? 1 : 2); ++q) {
 #pragma unroll
         for (int v = 0; v < rows; ++v) {
-          sum[v][r + q][chain] = std::fma(static_cast<double>(value[v]), of_column[q], sum[v][r + q][chain]);
+          sum[v][r + q][chain] = std::fma(static_cast<double>(value[v]), x_of_rhs[q], sum[v][r + q][chain]);
         }
       }
     }
@@ -74,15 +73,15 @@ __global__ void __launch_bounds__(group)
     }
     __syncthreads();
     int c = 0;
-    for (; c + at_once <= count; c += at_once) {
-      T value[at_once][rows];
+    for (; c + unrolled <= count; c += unrolled) {
+      T value[unrolled][rows];
 #pragma unroll
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
 #pragma unroll
         for (int v = 0; v < rows; ++v) value[i][v] = own[v][(first + c + i) * lda];
       }
 #pragma unroll
-      for (int i = 0; i < at_once; ++i) add(value[i], c + i, i % chains);
+      for (int i = 0; i < unrolled; ++i) add(value[i], c + i, i % chains);
     }
     for (; c < count; ++c) {
       T value[rows];
@@ -105,19 +104,19 @@ __global__ void __launch_bounds__(group)
   }
 }
 
-/// X = C Y in double, where a product of the vendor's is to follow.
+/// Computes X = C Y in double, as input of a vendor product.
 template <class Y>
 __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, const double* column_scale,
                                                           double* x, std::int64_t ld, Readings* found) {
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
-  const std::int64_t place = row + blockIdx.y * ld;
-  const double value = row < n ? static_cast<double>(y[place]) : 0.0;
+  const std::int64_t index = row + blockIdx.y * ld;
+  const double value = row < n ? static_cast<double>(y[index]) : 0.0;
   raise(&found[blockIdx.y].y, value);
-  if (row < n) x[place] = column_scale[row] * value;
+  if (row < n) x[index] = column_scale[row] * value;
 }
 
-/// w = R (sum of the slices), or R (b - it) where b is given. Of the latter also the largest, before R, and
-/// the groups' sums of squares of w.
+/// Computes w = R s with s = sum of the slices, or w = R (b - s) if b is given; then also max |b - s| and the
+/// sums of squares of w per group.
 template <class T>
 __global__ void __launch_bounds__(group)
     gather_slices(const double* partial, int count, int n, const T* b, std::int64_t ldb,
@@ -139,8 +138,8 @@ __global__ void __launch_bounds__(group)
   if (threadIdx.x == 0) squares[blockIdx.x + r * gridDim.x] = sum;
 }
 
-/// The groups' parts of V^T w, `count` columns v `stride` apart: partial(group, column, right-hand side). A
-/// warp takes every eighth column.
+/// Computes each group's part of V^T w for `count` columns of V, `stride` apart: partial(group, column,
+/// right-hand side). A warp takes every eighth column.
 static __global__ void __launch_bounds__(group)
     project(const double* v, std::int64_t stride, int n, int count, const double* w, std::int64_t ld,
             double* partial) {
@@ -161,8 +160,8 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// w -= V (the sum of the groups' parts), which is added to found->h, or put there; and the groups' sums of
-/// squares of w. @pre as many blocks as project had
+/// Computes w -= V h, where h is the sum of the groups' parts; adds h to found->h or stores it there; and
+/// computes the groups' sums of squares of w. @pre the grid of `project`
 static __global__ void __launch_bounds__(group)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
                         const double* partial, bool add, double* squares, Readings* found) {
@@ -192,26 +191,26 @@ static __global__ void __launch_bounds__(group)
   if (thread == 0) squares[blockIdx.x + static_cast<std::int64_t>(blockIdx.y) * blocks] = sum;
 }
 
-/// v = w / |w|, also to where a direction is made of it. There its rows are as they are `from`, if that is
-/// given. `found->h[place]` becomes |w|. Where that is 0, so is v.
+/// Computes v = w / |w| (0 if |w| = 0) and stores |w| in found->h[h_index]. Also stores v in `z`, if given,
+/// with its rows permuted by `from`, if given.
 template <class Z>
 __global__ void __launch_bounds__(group)
     normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, Z* z,
-              const int* from, int place, Readings* found) {
+              const int* from, int h_index, Readings* found) {
   w += blockIdx.y * ld;
   squares += static_cast<std::int64_t>(blockIdx.y) * gridDim.x;
   double sum = 0;
   for (int g = static_cast<int>(threadIdx.x); g < static_cast<int>(gridDim.x); g += group) sum += squares[g];
   const double norm = std::sqrt(sum_of_block(sum));
-  if (blockIdx.x == 0 && threadIdx.x == 0) found[blockIdx.y].h[place] = norm;
+  if (blockIdx.x == 0 && threadIdx.x == 0) found[blockIdx.y].h[h_index] = norm;
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   if (row >= n) return;
-  const std::int64_t there = row + blockIdx.y * ld;
-  v[there] = norm > 0 ? w[row] / norm : 0.0;
-  if (z != nullptr) z[there] = static_cast<Z>(norm > 0 ? w[from == nullptr ? row : from[row]] / norm : 0.0);
+  const std::int64_t index = row + blockIdx.y * ld;
+  v[index] = norm > 0 ? w[row] / norm : 0.0;
+  if (z != nullptr) z[index] = static_cast<Z>(norm > 0 ? w[from == nullptr ? row : from[row]] / norm : 0.0);
 }
 
-/// y += Z coefficients, Z n x count, a column `stride` after the other.
+/// Computes y += Z coefficients; Z is n x count with columns `stride` apart.
 template <class Z>
 __global__ void __launch_bounds__(group) correct(const Z* z, std::int64_t stride, int n, int count,
                                                  const double* coefficients, double* y, std::int64_t ld) {
@@ -225,7 +224,7 @@ __global__ void __launch_bounds__(group) correct(const Z* z, std::int64_t stride
   y[row + blockIdx.y * ld] = value;
 }
 
-/// x = C y.
+/// Computes x = C y.
 template <class T>
 __global__ void __launch_bounds__(group)
     unscale(const double* y, int n, std::int64_t ld, const double* column_scale, T* x, std::int64_t ldx) {

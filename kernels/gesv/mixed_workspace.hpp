@@ -1,5 +1,5 @@
 #pragma once
-/// What gesv/mixed_gmres asks for, where no CUDA is needed to say it.
+/// The workspace and the expected times of gesv/mixed_gmres. Needs no CUDA.
 
 #include <algorithm>
 
@@ -8,22 +8,22 @@
 
 namespace gaussweep::mixed {
 
-/// Bytes for the factors in float, their making, and the refinement of so many right-hand sides at once.
+/// Returns the bytes for factoring in float and refining `nrhs` right-hand sides together.
 inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
   return iteration_bytes(n, nrhs, lu::leading_dimension(n)) + lu::workspace_bytes(n, sizeof(float)) +
          lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int));
 }
 
-/// Bytes for gesv/recursive, which takes their place where refinement is given up.
+/// Returns the bytes for gesv/recursive, which solves in the same workspace if refinement is given up.
 inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element) {
   return workspace_piece(n, sizeof(int)) +
          workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, element)), 1) +
          lu::workspace_bytes(n, element);
 }
 
-/// Milliseconds that gesv/recursive takes on an H100 or H200. The parts are products at the rate of DGEMM,
-/// panels, whose columns take longer the more rows they have, and the solves. Their chain reads the factors
-/// once for eight right-hand sides.
+/// Returns the expected milliseconds of gesv/recursive on an H100 or H200: products at DGEMM's rate, panels
+/// (a column takes longer the more rows it has), and the solves. The solve kernel reads the factors once per
+/// eight right-hand sides.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
@@ -33,8 +33,9 @@ inline double direct_ms(double n, std::int64_t nrhs) {
   return factor + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * eights);
 }
 
-/// The same with factors in float and a uniform matrix's six iterations. It is between what an H200 takes and
-/// the 0.5 to 1 ms more of an H100. An iteration reads A and the factors once for all right-hand sides.
+/// Returns the expected milliseconds with factors in float and six iterations, which a uniform matrix takes.
+/// An H200 takes a little less, an H100 0.5 to 1 ms more. An iteration reads A and the factors once for all
+/// right-hand sides.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
@@ -49,7 +50,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   return all;
 }
 
-/// Whether float is tried at all; `from`: the parameter `float_from`.
+/// Returns true if factors in float are tried; `from`: the parameter `float_from`.
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   if (from > 0) return n >= from;
   const auto order = static_cast<double>(n);

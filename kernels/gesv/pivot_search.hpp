@@ -1,13 +1,13 @@
 #pragma once
-/// Partial pivoting, the search on the host.
+/// The pivot search of partial pivoting on the host.
 
 #include <cmath>
 #include <cstdint>
 
 namespace gaussweep {
 
-/// The index of the first element of the largest magnitude among column[0], column[stride], …, `count` >= 1
-/// of them. A NaN is never larger; where the first one is NaN, it stays.
+/// Returns the index of the first element with the largest magnitude among column[0], column[stride], …;
+/// `count` >= 1 elements. A NaN is never larger than another element; a NaN in column[0] stays the answer.
 template <class T>
 std::int64_t find_pivot(const T* column, std::int64_t stride, std::int64_t count) {
   std::int64_t best = 0;

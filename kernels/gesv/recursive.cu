@@ -1,9 +1,9 @@
 /// gesv/recursive: getrf/recursive, then both triangular solves in one launch.
 ///
-/// The factorisation is getrf/recursive_lu.cuh's, the solve trsv/block_chain.cu's, with the row exchanges
-/// fused. Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: that
-/// of the factorisation, of the solve, and n pivots. A pivot that is exactly 0 gives info > 0, and the answer
-/// is then not finite. n <= 65536. Needs compute capability 9.0.
+/// Factors with getrf/recursive_lu.cuh and solves with trsv/block_chain.cu, which fuses the row exchanges.
+/// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: those of
+/// the factorisation and the solve, and n pivots. A zero pivot gives info > 0, and the answer is then not
+/// finite. n <= 65536. Needs compute capability 9.0.
 
 #include "kernels/getrf/recursive_lu.cuh"
 #include "kernels/tables.hpp"

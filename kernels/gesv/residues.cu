@@ -1,6 +1,6 @@
 /// gesv/residues: getrf/residues, then both triangular solves in one launch.
 ///
-/// As gesv/recursive, with the factorisation, its parameters, report and workspace of getrf/residues.
+/// Like gesv/recursive, but with the factorisation, parameters, report and workspace of getrf/residues.
 
 #include "kernels/getrf/residue_lu.cuh"
 #include "kernels/tables.hpp"

@@ -36,7 +36,7 @@ namespace {
 double operations(const Shape& shape) {
   return lu_flops(shape) + lu_solve_flops(shape);
 }
-/// B is read, X written.
+/// Counts A and B, which are read, and X, which is written.
 double operands(const Shape& shape) {
   return square_elements(shape) + 2.0 * columns_elements(shape);
 }
@@ -66,27 +66,27 @@ constexpr const char* xia_lee = "X. Xia, J. C. Lee, Modified CUDA Gaussian Elimi
 constexpr const char* cejka = "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022";
 
 Parameter threads() {
-  return integer_parameter("threads", 0, 0, 1024,
-                           "threads of a block; 0: one a row, as many as fit (at most 1024)");
+  return integer_parameter("threads", 0, 0, 1024, "threads per block; 0: one per row, at most 1024");
 }
 
 std::vector<Parameter> cyclic_parameters() {
-  return {integer_parameter("blocks", 8, 1, 65535, "blocks (stripes of rows) of the first stage"), threads(),
-          choice_parameter(
-              "back_substitution", {"reduction", "pipelined", "pipelined_locks"},
-              "one block that sums by reduction, or a pipeline of blocks: with a flag an unknown, or, "
-              "as in the paper, a lock that every thread polls"),
-          choice_parameter("preparation", {"none", "add_rows"},
-                           "rows added to rows first until no element is 0, or nothing")};
+  return {
+      integer_parameter("blocks", 8, 1, 65535, "blocks (stripes of rows) of the first stage"), threads(),
+      choice_parameter("back_substitution", {"reduction", "pipelined", "pipelined_locks"},
+                       "one block with sum reductions, or a pipeline of blocks with one flag per unknown or, "
+                       "as in the paper, with locks that every thread polls"),
+      choice_parameter("preparation", {"none", "add_rows"},
+                       "nothing, or rows added to rows until no element is 0")};
 }
 
-/// A stage's zero pivot (gauss_steps.cuh), and what the back substitution takes.
+/// Returns the bytes for the zero pivot of a stage (gauss_steps.cuh) and for the flags of the back
+/// substitution.
 std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, std::size_t) {
   return workspace_piece(1, sizeof(int)) +
          workspace_piece(substitution_ints(substitution(parameters), shape.n), sizeof(int));
 }
 
-/// What the methods of the first paper have in common.
+/// Returns a method with the properties that all methods of Fuhrmann's thesis share.
 Method fuhrmann_method(std::string variant, std::string summary) {
   Method method = row(gesv(), std::move(variant), std::move(summary), fuhrmann);
   method.needs = {Need::strongly_regular};
@@ -98,7 +98,7 @@ Method fuhrmann_method(std::string variant, std::string summary) {
 Method gauss_serial() {
   Method method = fuhrmann_method("gauss_serial", "Gaussian elimination on one CPU core");
   method.parameters = {choice_parameter("pivoting", {"none", "partial"},
-                                        "row exchanges: none, or for the largest element of the column")};
+                                        "row exchanges: none, or for the largest element in the column")};
   return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_gauss_serial));
 }
 
@@ -119,14 +119,15 @@ Method cyclic(std::string variant, std::string summary, PortableEntries entries)
 
 Method cyclic_shared() {
   Method method = cyclic("gauss_cyclic_shared",
-                         "row-cyclic Gaussian elimination, the row that is subtracted in shared memory",
+                         "row-cyclic Gaussian elimination with the subtracted row in shared memory",
                          GAUSSWEEP_ENTRIES(gesv_gauss_cyclic_shared));
-  method.parameters.push_back(
-      choice_parameter("schedule", {"decrement", "halving"}, "one block less each stage, or half as many"));
+  method.parameters.push_back(choice_parameter("schedule", {"decrement", "halving"},
+                                               "one block fewer per stage, or half the blocks"));
   return method;
 }
 
-/// What the methods of Xia and Lee have in common: partial pivoting, the answer in place of B.
+/// Returns a method with the properties that both methods of Xia and Lee share: partial pivoting; the answer
+/// replaces B.
 Method xia_lee_method(std::string variant, std::string summary) {
   Method method = row(gesv(), std::move(variant), std::move(summary), xia_lee);
   method.layout = Layout::augmented;
@@ -147,7 +148,8 @@ Method gauss_jordan_serial() {
       GAUSSWEEP_ENTRY(host, gesv_gauss_jordan_serial));
 }
 
-/// Iteration i reads and writes what lies right of column i, or all columns, but for row i.
+/// Returns the memory traffic. Iteration i reads and writes all rows except row i, in the columns right of
+/// column i (`grid` shrinking) or in all columns (`grid` full).
 double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   const double left_part = parameters.choice("grid") == "full" ? n * n : n * (n - 1) / 2;
@@ -158,10 +160,10 @@ double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std:
 Method gauss_jordan(std::string variant, std::string summary, PortableEntries entries) {
   Method method = xia_lee_method(std::move(variant), std::move(summary));
   method.parameters = {
-      choice_parameter("tile", {"16", "32"}, "a block is tile x tile threads"),
+      choice_parameter("tile", {"16", "32"}, "a block has tile x tile threads"),
       choice_parameter(
           "grid", {"shrinking", "full"},
-          "threads of an iteration: for the columns left, or, as in the paper, for all of them")};
+          "threads per iteration: for the remaining columns or, as in the paper, for all columns")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n, element);
   };
@@ -169,7 +171,8 @@ Method gauss_jordan(std::string variant, std::string summary, PortableEntries en
   return portable(std::move(method), entries);
 }
 
-/// What the methods of Čejka have in common: no pivoting, one factorisation for all right-hand sides.
+/// Returns a method with the properties that Čejka's methods share: no pivoting, one factorisation for all
+/// right-hand sides.
 Method cejka_method(std::string variant, std::string summary) {
   Method method = row(gesv(), std::move(variant), std::move(summary), cejka);
   method.needs = {Need::strongly_regular};
@@ -195,7 +198,7 @@ Method lu_fixed_point() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_lu_fixed_point));
 }
 
-/// [A, B] in columns, the answer in place of B.
+/// Returns a method with column-major A and B whose answer replaces B.
 Method in_place(std::string variant, std::string summary, std::string source) {
   Method method = row(gesv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
@@ -214,7 +217,7 @@ Method recursive() {
 }
 
 Method by_residues() {
-  Method method = in_place("residues", "as recursive, large products by residues where that is faster",
+  Method method = in_place("residues", "recursive, with large products by residues if that is faster",
                            "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = lu::residue_parameters();
@@ -228,7 +231,7 @@ Method by_residues() {
 }
 
 Method by_halves() {
-  Method method = in_place("halves", "as recursive, large products of floats by split halves",
+  Method method = in_place("halves", "recursive, with large products of floats by split halves",
                            "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.parameters = halves::lu_parameters();
@@ -245,8 +248,8 @@ Method mixed_gmres() {
       "gaussweep, after E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018");
   method.mixed_precision = true;
   method.parameters = {integer_parameter("float_from", 0, 0, lu::most_rows + 1,
-                                         "order from which on float is tried; below it, as recursive; 0: "
-                                         "where that is expected to be faster")};
+                                         "smallest n that tries factors in float (below: recursive); 0: "
+                                         "if that is expected to be faster")};
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return mixed::workspace_bytes(shape.n, shape.nrhs, element, parameters.integer("float_from"));
@@ -274,7 +277,7 @@ Method cublas() {
 Method batched() {
   Method method =
       row(gesv(), "batched",
-          "LU with partial pivoting of many small systems, rows or panels of them in registers", "gaussweep");
+          "LU with partial pivoting of many small systems, with rows or panels in registers", "gaussweep");
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_batched)));
@@ -289,9 +292,9 @@ Method cusolver() {
 std::vector<Method> methods() {
   return {gauss_serial(),
           gauss_block(),
-          cyclic("gauss_cyclic_halving", "row-cyclic Gaussian elimination, half the blocks each stage",
+          cyclic("gauss_cyclic_halving", "row-cyclic Gaussian elimination, half the blocks per stage",
                  GAUSSWEEP_ENTRIES(gesv_gauss_cyclic_halving)),
-          cyclic("gauss_cyclic_decrement", "row-cyclic Gaussian elimination, one block less each stage",
+          cyclic("gauss_cyclic_decrement", "row-cyclic Gaussian elimination, one block fewer per stage",
                  GAUSSWEEP_ENTRIES(gesv_gauss_cyclic_decrement)),
           cyclic_shared(),
           gauss_pivot_serial(),
