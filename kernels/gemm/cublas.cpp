@@ -1,7 +1,7 @@
-/// gemm/cublas: the GPU's vendor row, cuBLAS's xgemm in the operands' own precision.
+/// gemm/cublas: the vendor reference on the GPU, cuBLAS's xgemm in the operands' precision.
 ///
-/// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations. Workspace: cuBLAS's
-/// own. Takes any matrix of any shape with sizes below 2^31.
+/// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations. Workspace: only cuBLAS's internal
+/// one. Accepts any matrices with sizes below 2^31.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

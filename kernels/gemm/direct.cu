@@ -1,12 +1,12 @@
-/// gemm/direct: C = A B from global memory as the thesis has it, one thread an element of C, column-major.
+/// gemm/direct: C = A B from column-major global memory as in the thesis, one thread per element of C.
 ///
 /// J. Soriano, IIT 2011, section 5.2.4 (table 5.13): each thread multiplies its row of A with its column of
-/// B. Neighbouring threads have neighbouring columns of matrices that lie in columns, so that all threads of
-/// a warp read one element of A, but elements of B and C that are a column apart: nothing is coalesced but by
-/// chance. That is the flaw which he reports; gemm/global is the same by rows, coalesced.
+/// B. Neighbouring threads have neighbouring columns of column-major matrices. All threads of a warp
+/// therefore read one element of A, but elements of B and C that are a column apart, which is not coalesced.
+/// The thesis reports this flaw; gemm/global is the coalesced row-major version.
 ///
-/// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations; every thread loads 2 k
-/// elements, of B a cache line each. Workspace: none. Takes any matrix of any shape.
+/// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements,
+/// and each element of B costs a cache line. Workspace: none. Accepts matrices of any shape.
 
 #include <algorithm>
 #include <cmath>

@@ -1,19 +1,20 @@
 #pragma once
-/// The two inner loops of the serial methods, one fma an element: the same bits as the kernels on a GPU.
+/// The two inner loops of the serial methods, with one fma per element, so that they give the bits of the GPU
+/// kernels.
 
 #include <cmath>
 #include <cstdint>
 
 namespace gaussweep::host {
 
-/// target[j] -= factor * row[j] as one fma each, for j from 0 to count - 1.
+/// Computes target[j] -= factor * row[j] with one fma each, for j from 0 to count - 1.
 template <class T>
 using SubtractMultiple = void (*)(T* target, const T* row, T factor, std::int64_t count);
-/// start - x[0] y[0] - x[1] y[1] - …, in this order, one fma each.
+/// Returns start - x[0] y[0] - x[1] y[1] - … in this order, with one fma each.
 template <class T>
 using SubtractProducts = T (*)(T start, const T* x, const T* y, std::int64_t count);
 
-/// Chosen once for this processor.
+/// The loops for this processor's instruction set.
 template <class T>
 struct FmaLoops {
   SubtractMultiple<T> subtract_multiple;
@@ -23,16 +24,16 @@ struct FmaLoops {
 namespace fma_loops_detail {
 
 template <class T>
-void multiple_anywhere(T* target, const T* row, T factor, std::int64_t count) {
+void multiple_generic(T* target, const T* row, T factor, std::int64_t count) {
   for (std::int64_t j = 0; j < count; ++j) target[j] = std::fma(-factor, row[j], target[j]);
 }
 template <class T>
-T products_anywhere(T rest, const T* x, const T* y, std::int64_t count) {
+T products_generic(T rest, const T* x, const T* y, std::int64_t count) {
   for (std::int64_t j = 0; j < count; ++j) rest = std::fma(-x[j], y[j], rest);
   return rest;
 }
 
-// Without the processor's own instruction every fma is a call: the same bits, ten times slower.
+// Without the FMA instruction every std::fma is a library call: the same bits, ten times slower.
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class T>
 __attribute__((target("avx2,fma"))) void multiple_avx2(T* target, const T* row, T factor,
@@ -55,7 +56,7 @@ FmaLoops<T> fma_loops() {
     return {fma_loops_detail::multiple_avx2<T>, fma_loops_detail::products_avx2<T>};
   }
 #endif
-  return {fma_loops_detail::multiple_anywhere<T>, fma_loops_detail::products_anywhere<T>};
+  return {fma_loops_detail::multiple_generic<T>, fma_loops_detail::products_generic<T>};
 }
 
 }  // namespace gaussweep::host

@@ -1,12 +1,12 @@
-/// gemm/global: C = A B from global memory, one thread an element of C.
+/// gemm/global: C = A B from global memory, one thread per element of C.
 ///
 /// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.10): each thread multiplies its row of A with its column of
-/// B (J. Soriano's direct product, by columns, is gemm/direct). Neighbouring threads have neighbouring
-/// columns, so that B and C are read and written coalesced and A is the same for all of them. Here for any m,
-/// n and k: threads beyond the edge do nothing.
+/// B (J. Soriano's column-major version is gemm/direct). Neighbouring threads have neighbouring columns, so
+/// that accesses to B and C are coalesced and all threads of a warp row read the same element of A. This
+/// version accepts any m, n and k: threads beyond the edge do nothing.
 ///
-/// Layout: row-major; the answer is a matrix of its own. Cost: 2 m n k operations; every thread loads 2 k
-/// elements, which only the caches make less. Workspace: none. Takes any matrix of any shape.
+/// Layout: row-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements, and
+/// only the caches reduce this traffic. Workspace: none. Accepts matrices of any shape.
 
 #include <cmath>
 #include <cstdint>

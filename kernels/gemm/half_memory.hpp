@@ -1,6 +1,5 @@
 #pragma once
-/// Products of floats by split halves, where no kernel is needed: their memory, their parameters, and when
-/// they are the faster ones.
+/// Workspace, parameters and expected speed of float products by split halves. Needs no kernels.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,40 +9,40 @@
 
 namespace gaussweep::halves {
 
-constexpr int parts = 3;  ///< low high, high low and high high: the inner size is so many times as large
-/// Terms of a sum on tensor cores, after which it is added to others in float. A product is to be as accurate
-/// as SGEMM's where all terms have one sign; in LU the terms cancel.
+constexpr int parts = 3;  ///< low high, high low, high high: the half-precision product has 3 k as its k
+/// Terms after which a tensor-core sum is added to others in float. A product must be as accurate as SGEMM's
+/// even if all terms have one sign; in LU the terms cancel.
 constexpr int product_inner = 256, lu_inner = 1024;
 
-/// The k up to which gemm/halves sums a product in double.
+/// The largest k for which gemm/halves computes the product in double.
 constexpr int few_terms = 32;
 
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 7) / 8 * 8;
 }
-/// Columns whose sums are held at once: 2^26 sums, or 2048 columns.
+/// Returns the columns of C per block: 2^26 sums, but at least 2048 columns.
 constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 26) / padded(m) / 256 * 256);
 }
-/// Room for a product, or for several.
+/// Workspace sizes for one or several products.
 struct Room {
-  std::int64_t left = 0;       ///< halves of a piece of A
-  std::int64_t right = 0;      ///< of one of B, a block of columns
+  std::int64_t left = 0;       ///< halves of one k slice of A
+  std::int64_t right = 0;      ///< halves of one k slice of B
   std::int64_t sums = 0;       ///< floats
-  std::int64_t exponents = 0;  ///< ints: rows of A, columns of B, and the inner index twice
+  std::int64_t exponents = 0;  ///< ints: m + n + 2 k
 };
-/// Of products with at most m rows, n columns and inner size k, of which no C has more than `sums` elements.
+/// Returns the sizes for products of at most m x n x k in which no C has more than `sums` elements.
 constexpr Room room_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t inner,
                         std::int64_t sums) {
   const std::int64_t piece = parts * padded(std::min(k, inner));
   return {padded(m) * piece, n * piece, std::min(sums, padded(m) * block_width(m)), m + n + 2 * k};
 }
-/// Of a product by itself.
+/// Returns the sizes for a single product.
 constexpr Room room_of_product(const Shape& s, std::int64_t inner) {
   return room_for(s.m, s.n, s.k, inner, padded(s.m) * s.n);
 }
-/// Of the products in a factorisation of order n; with `solved`, also of those that solve with it for n
-/// columns. A C that begins at row and column h has n - h rows and columns, or h.
+/// Returns the sizes for the products of a factorisation of order n; with `solved`, also for the products
+/// that solve with it for n columns. A C that begins at row and column h has n - h rows and columns, or h.
 constexpr Room room_of_lu(std::int64_t n, std::int64_t inner, bool solved) {
   const std::int64_t half = padded((n + 1) / 2) + 8;
   return room_for(n, n, n, inner, solved ? half * n : half * half);
@@ -59,17 +58,16 @@ inline std::size_t lu_bytes(std::int64_t n, const Parameters& parameters, bool s
 
 inline Parameter inner_parameter(int usual) {
   return integer_parameter("inner", usual, 8, 65536,
-                           "terms of a sum on tensor cores: more are faster and less accurate");
+                           "terms per tensor-core sum: more terms are faster and less accurate");
 }
 inline std::vector<Parameter> lu_parameters() {
-  return {inner_parameter(lu_inner),
-          integer_parameter("least_inner", 0, 0, 65536,
-                            "inner size from which products are by halves; 0: where that "
-                            "is faster")};
+  return {inner_parameter(lu_inner), integer_parameter("least_inner", 0, 0, 65536,
+                                                       "k from which products are by halves; 0: if that "
+                                                       "is faster")};
 }
 
-/// Whether m x n x k by halves takes less time than SGEMM: from rates measured on an H200, in operations and
-/// bytes a second.
+/// Returns true if m x n x k by halves takes less time than SGEMM, from rates measured on an H200 in
+/// operations per second and bytes per second.
 inline bool are_faster(double m, double n, double k) {
   constexpr double float_rate = 46e12, half_rate = 600e12, traffic = 3e12;
   constexpr double launches = 20e-6;

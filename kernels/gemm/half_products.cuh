@@ -1,12 +1,13 @@
 #pragma once
-/// Products of floats on tensor cores: every float as the sum of two halves, three products of four.
+/// Products of floats on tensor cores: every float is split into two halves, and three of the four partial
+/// products are computed.
 ///
-/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. Then hi hi + hi lo +
-/// lo hi is one product of half-precision matrices with three times the inner size, accumulated in float.
-/// Tensor cores cut off, not round, what they add to their accumulator. So the small products come first,
-/// while there is little to cut off. After some hundred terms a sum ends and is added to others in float,
-/// rounded. (H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing
-/// the FP32 theoretical peak performance, IJHPCA 36, 2022.) half_steps.cuh says how they are scaled.
+/// x = hi + lo: hi is x rounded to half, lo is x - hi rounded to half; together they keep 22 of 24 bits. Then
+/// hi hi + hi lo + lo hi is one product of half-precision matrices with three times the k range, accumulated
+/// in float. Tensor cores truncate, not round, when they add to the accumulator. The small products therefore
+/// come first, while the accumulator is small. After some hundred terms the sum is added to a float sum with
+/// rounding. (H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing
+/// the FP32 theoretical peak performance, IJHPCA 36, 2022.) half_steps.cuh describes the scaling.
 
 #include <algorithm>
 
@@ -19,8 +20,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::halves {
 
 class HalfProducts {
  public:
-  /// `memory`: bytes_of(room). Products take at most the rows, columns, inner size and sums that have room.
-  /// `inner`: terms of a sum on tensor cores.
+  /// `memory`: bytes_of(room); `room` limits the sizes of the products. `inner`: terms per tensor-core sum.
   HalfProducts(Context& context, const Room& room, std::int64_t inner, Workspace& memory)
       : context_(context),
         room_(room),
@@ -30,8 +30,8 @@ class HalfProducts {
         sums_(memory.take<float>(room.sums)),
         exponents_(memory.take<int>(room.exponents)) {}
 
-  /// C = A B, or C -= A B where `subtracted`; column-major, any leading dimensions. Elements that are not
-  /// finite make those of C that they meet not finite. Asynchronous.
+  /// Computes C = A B, or C -= A B if `subtracted`; column-major, any leading dimensions. Elements of C that
+  /// depend on a non-finite element become non-finite. Asynchronous.
   void multiply(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c, bool subtracted) {
     if (c.rows == 0 || c.cols == 0) return;
     const std::int64_t m8 = padded(c.rows);
@@ -41,7 +41,7 @@ class HalfProducts {
       const std::int64_t n = std::min(width, c.cols - j);
       for (std::int64_t k = 0; k < a.cols; k += inner_) {
         const std::int64_t inner = std::min(inner_, a.cols - k);
-        multiply_piece({a.data + k * a.ld, a.rows, inner, a.ld}, {b.data + k + j * b.ld, inner, n, b.ld}, k,
+        multiply_slice({a.data + k * a.ld, a.rows, inner, a.ld}, {b.data + k + j * b.ld, inner, n, b.ld}, k,
                        j, m8);
       }
       context_.stage("scale_back");
@@ -77,10 +77,10 @@ class HalfProducts {
                  dim3(threads), 0, a, b, found_, row_blocks, slices);
   }
 
-  void multiply_piece(MatrixView<const float> a, MatrixView<const float> b, std::int64_t first,
+  void multiply_slice(MatrixView<const float> a, MatrixView<const float> b, std::int64_t first,
                       std::int64_t column, std::int64_t m8) {
     const std::int64_t inner8 = padded(a.cols);
-    constexpr std::int64_t each = 4 * threads * 2;  // elements of a block
+    constexpr std::int64_t each = 4 * threads * 2;  // elements per thread block
     const unsigned left_blocks = blocks_of(m8 * inner8, each);
     const unsigned right_blocks = blocks_of(b.cols * inner8, each);
     Exponents found = found_;

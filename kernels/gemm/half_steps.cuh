@@ -1,11 +1,11 @@
 #pragma once
-/// The steps of a product by split halves beside the product of halves: exponents, scaling, splitting.
+/// The kernels around the half-precision products: exponents, scaling, splitting.
 ///
-/// Scaled by powers of two, A and B become A' = D1 A D2 and B' = D2^-1 B D3. D2 makes the largest element of
-/// a column of A' as large as that of the row of B' that it meets. D1 and D3 bring the largest of a row of A'
-/// and of a column of B' to 2^14 to 2^15. A half holds elements down to 2^-18 of that with all of its digits,
-/// and the second half what is left of them. So what each element of C keeps does not depend on how rows,
-/// columns or the inner index are graded. It does not depend on where in float's range they are either.
+/// A and B are scaled by powers of two to A' = D1 A D2 and B' = D2^-1 B D3. D2 equalises the maximum of each
+/// column of A' with that of the matching row of B'. D1 and D3 scale the maximum of each row of A' and of
+/// each column of B' to [2^14, 2^15). The high half keeps all its digits for elements down to 2^-18 of that,
+/// and the low half stores the remainder. The accuracy of each element of C therefore does not depend on the
+/// grading of rows, columns or the k range, nor on the position in float's range.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ using namespace gaussweep::halves;
 
 constexpr int threads = 256;
 constexpr int top = 15;                               ///< scaled elements are below 2^top
-constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: what a fill with 0x80 leaves
+constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: the pattern of a fill with 0x80
 
 #ifdef __CUDACC__
 using Half = __half;
@@ -39,7 +39,7 @@ __device__ __forceinline__ float to_float(Half value) {
 struct Half {
   std::uint16_t bits;
 };
-/// The nearest one, of two equally near the even one. @pre |value| <= 2^15, or it is not finite
+/// Rounds to nearest, ties to even. @pre |value| <= 2^15, or it is not finite
 inline Half to_half(float value) {
   const unsigned sign = std::signbit(value) ? 0x8000u : 0u;
   if (!std::isfinite(value))
@@ -57,8 +57,8 @@ inline float to_float(Half value) {
 }
 #endif
 
-/// The least e >= -126 with |value| < 2^e; `unset` where it is 0 or no number. (What is below 2^-126 has all
-/// of its digits above 2^-149, and so in two halves.)
+/// Returns the least e >= -126 with |value| < 2^e; `unset` if the value is 0 or not finite. (Values below
+/// 2^-126 have all their digits above 2^-149, so two halves hold them.)
 __device__ __forceinline__ int exponent_above(float value) {
   const unsigned bits = __float_as_uint(value) & 0x7fffffffu;
   return bits == 0 || bits >= 0x7f800000u ? unset : static_cast<int>(bits >> 23) - 126;
@@ -69,7 +69,7 @@ __device__ __forceinline__ int larger(int a, int b) {
 __device__ __forceinline__ int smaller(int a, int b) {
   return a < b ? a : b;
 }
-/// value 2^exponent, in two steps, for 2^exponent may be beyond float's range.
+/// Returns value 2^exponent, in two steps, because 2^exponent may be outside float's range.
 __device__ __forceinline__ float scaled(float value, int exponent) {
   exponent = exponent < -250 ? -250 : exponent > 250 ? 250 : exponent;
   const int half = exponent >> 1;
@@ -77,30 +77,31 @@ __device__ __forceinline__ float scaled(float value, int exponent) {
          __uint_as_float(static_cast<unsigned>(exponent - half + 127) << 23);
 }
 
-/// What brings a largest element below 2^top.
+/// Returns the exponent shift that brings a maximum with exponent `most` below 2^top.
 __device__ __forceinline__ int to_top(int most) {
   return most == unset ? 0 : top - most;
 }
 
-/// Exponents of the largest elements, `unset` where all are 0.
+/// The exponents of maxima; `unset` if all elements are 0.
 struct Exponents {
-  int* a_columns;  ///< k, of A
-  int* b_rows;     ///< k, of B
-  int* rows;       ///< m, of A D2
-  int* columns;    ///< n, of D2^-1 B
+  int* a_columns;  ///< k of them: columns of A
+  int* b_rows;     ///< k of them: rows of B
+  int* rows;       ///< m of them: rows of A D2
+  int* columns;    ///< n of them: columns of D2^-1 B
 
-  /// Of D2 at k. What meets zeros alone is to be the largest of nothing.
+  /// Returns the exponent of D2 at k. A column that meets only zeros is scaled down, so that it does not
+  /// determine a row's maximum.
   __device__ __forceinline__ int inner(int k) const {
-    constexpr int of_zeros = -280;
-    const int a = a_columns[k] == unset ? of_zeros : a_columns[k];
-    const int b = b_rows[k] == unset ? of_zeros : b_rows[k];
+    constexpr int exponent_of_zeros = -280;
+    const int a = a_columns[k] == unset ? exponent_of_zeros : a_columns[k];
+    const int b = b_rows[k] == unset ? exponent_of_zeros : b_rows[k];
     return (b - a) >> 1;
   }
 };
 
-/// Pass 1: the largest of A's columns and of B's rows. Pass 2: of the rows of A D2 and of the columns of
-/// D2^-1 B. Blocks up to row_blocks * slices take 256 rows of a matrix in one of `slices` parts of its
-/// columns. The others take a column of the other matrix each.
+/// Pass 1 finds the maxima of A's columns and of B's rows; pass 2 those of the rows of A D2 and of the
+/// columns of D2^-1 B. The first row_blocks * slices blocks process 256 rows of one matrix in one of `slices`
+/// ranges of its columns. Each further block processes one column of the other matrix.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
                                                    Exponents found, int row_blocks, int slices) {
@@ -145,67 +146,67 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
 }
 
 /// Four elements of a column of halves.
-struct alignas(4 * sizeof(Half)) FourHalves {
+struct alignas(4 * sizeof(Half)) HalfQuad {
   Half value[4];
 };
 
-/// The first `left_blocks` blocks write the halves [low, high, high] of A (m x inner), `m8` x 3 inner8, at
-/// `left`. The others write those of B (inner x n), in each column [high; low; high], 3 inner8 x n, at
-/// `right`. Zeros stand where m or the inner size end before the multiples of 8. A thread takes four elements
-/// of a column at a time. `first`: what A's first column is of the inner index of the whole product.
+/// The first `left_blocks` blocks write the halves [low, high, high] of A (m x inner) to `left` (m8 x 3
+/// inner8). The other blocks write [high; low; high] of each column of B (inner x n) to `right` (3 inner8 x
+/// n). m8 and inner8 are m and inner padded with zeros to multiples of 8. A thread processes four elements of
+/// a column at a time. `first`: the index of A's first column in the k range of the whole product.
 template <class T>
 __global__ void __launch_bounds__(threads)
     split(MatrixView<const T> a, MatrixView<const T> b, Exponents found, int first, Half* left, int m8,
           int left_blocks, Half* right, int inner8) {
-  const bool is_left = static_cast<int>(blockIdx.x) < left_blocks;
-  const unsigned block = is_left ? blockIdx.x : blockIdx.x - static_cast<unsigned>(left_blocks);
+  const bool is_a = static_cast<int>(blockIdx.x) < left_blocks;
+  const unsigned block = is_a ? blockIdx.x : blockIdx.x - static_cast<unsigned>(left_blocks);
   const unsigned blocks =
-      is_left ? static_cast<unsigned>(left_blocks) : gridDim.x - static_cast<unsigned>(left_blocks);
-  const T* const from = is_left ? a.data : b.data;
-  const std::int64_t ld = is_left ? a.ld : b.ld;
-  const auto rows = static_cast<int>(is_left ? a.rows : b.rows);
-  const auto columns = static_cast<int>(is_left ? a.cols : b.cols);
-  const auto fours = static_cast<unsigned>((is_left ? m8 : inner8) / 4);  // of a column
-  const unsigned all = fours * static_cast<unsigned>(is_left ? inner8 : columns);
-  for (unsigned i = block * threads + threadIdx.x; i < all; i += blocks * threads) {
-    const auto column = static_cast<int>(i / fours);
-    const int row = static_cast<int>(i % fours) * 4;
-    // Loaded whether they exist or not: a load under a condition of its own would be waited for.
+      is_a ? static_cast<unsigned>(left_blocks) : gridDim.x - static_cast<unsigned>(left_blocks);
+  const T* const from = is_a ? a.data : b.data;
+  const std::int64_t ld = is_a ? a.ld : b.ld;
+  const auto rows = static_cast<int>(is_a ? a.rows : b.rows);
+  const auto columns = static_cast<int>(is_a ? a.cols : b.cols);
+  const auto quads_per_column = static_cast<unsigned>((is_a ? m8 : inner8) / 4);  // groups of four per column
+  const unsigned quads = quads_per_column * static_cast<unsigned>(is_a ? inner8 : columns);
+  for (unsigned i = block * threads + threadIdx.x; i < quads; i += blocks * threads) {
+    const auto column = static_cast<int>(i / quads_per_column);
+    const int row = static_cast<int>(i % quads_per_column) * 4;
+    // Loads are unconditional with clamped indices: a predicated load would stall.
     const int there = smaller(column, columns - 1);
-    // What is common to the column: of the inner index, or of B's column.
-    const int common = is_left ? found.inner(first + there) : to_top(found.columns[there]);
+    // The shift that the column shares: of its k index (A), or of B's column.
+    const int common = is_a ? found.inner(first + there) : to_top(found.columns[there]);
     float value[4];
     int own[4];
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {
       const int at = smaller(row + e, rows - 1);
       value[e] = from[at + there * ld];
-      own[e] = is_left ? to_top(found.rows[at]) : -found.inner(first + at);
+      own[e] = is_a ? to_top(found.rows[at]) : -found.inner(first + at);
     }
-    FourHalves high, low;
+    HalfQuad high, low;
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {
       const float x = column < columns && row + e < rows ? scaled(value[e], common + own[e]) : 0.0f;
       high.value[e] = to_half(x);
       const float rest = x - to_float(high.value[e]);
-      low.value[e] = to_half(rest == rest ? rest : 0.0f);  // an infinite one has no rest
+      low.value[e] = to_half(rest == rest ? rest : 0.0f);  // inf - inf is NaN: no remainder
     }
-    if (is_left) {
+    if (is_a) {
       Half* const to = left + row + static_cast<std::int64_t>(column) * m8;
       const std::int64_t part = static_cast<std::int64_t>(inner8) * m8;
-      *reinterpret_cast<FourHalves*>(to) = low;
-      *reinterpret_cast<FourHalves*>(to + part) = high;
-      *reinterpret_cast<FourHalves*>(to + 2 * part) = high;
+      *reinterpret_cast<HalfQuad*>(to) = low;
+      *reinterpret_cast<HalfQuad*>(to + part) = high;
+      *reinterpret_cast<HalfQuad*>(to + 2 * part) = high;
     } else {
       Half* const to = right + row + static_cast<std::int64_t>(column) * parts * inner8;
-      *reinterpret_cast<FourHalves*>(to) = high;
-      *reinterpret_cast<FourHalves*>(to + inner8) = low;
-      *reinterpret_cast<FourHalves*>(to + 2 * inner8) = high;
+      *reinterpret_cast<HalfQuad*>(to) = high;
+      *reinterpret_cast<HalfQuad*>(to + inner8) = low;
+      *reinterpret_cast<HalfQuad*>(to + 2 * inner8) = high;
     }
   }
 }
 
-/// C = the sums, scaled back, or C less these. A thread takes a row of four columns.
+/// Stores C = S or C -= S, where S are the sums scaled back. A thread processes four columns of one row.
 template <bool subtracted>
 __global__ void __launch_bounds__(threads)
     scale_back(const float* sums, std::int64_t m8, MatrixView<float> c, const int* rows, const int* columns) {

@@ -1,12 +1,12 @@
 /// gemm/halves: C = A B in float, by products of split halves on tensor cores.
 ///
-/// half_products.cuh: its source stands there. Layout: column-major; the answer is a matrix of its own. Cost:
-/// 6 m n k operations of halves. Workspace: the sums of up to 2^26 elements of C or of 2048 of its columns, 3
-/// `inner` halves a row of A and a column of B, and their exponents. Elements may be anywhere in float's
-/// range, with rows, columns and the k range graded. A term loses up to 2^-21 of itself, SGEMM's sum of k
-/// terms up to k 2^-24 of |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
-/// section 3.5). Products of few terms are therefore summed in double. Elements of C that meet an element of
-/// A or B that is not finite are not finite; which infinity they would be is lost.
+/// half_products.cuh names the source. Layout: column-major; C is a separate matrix. Cost: 6 m n k operations
+/// in half precision. Workspace: sums of up to 2^26 elements or 2048 columns of C, 3 `inner` halves per row
+/// of A and per column of B, and their exponents. Elements may lie anywhere in float's range, with graded
+/// rows, columns and k range. A term loses up to 2^-21 of itself, while SGEMM's sum of k terms loses up to k
+/// 2^-24 of |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5).
+/// Products with few terms are therefore computed in double. Elements of C that depend on a non-finite
+/// element of A or B are not finite, but the sign of an infinity may be lost.
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +22,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 namespace {
 
-/// C = A B for k <= Terms, summed in double: float sums of subnormal terms would lose digits. A thread keeps
-/// a row of A and computes its elements of C. Blocks with the same blockIdx.x share the columns.
+/// Computes C = A B for k <= Terms with double sums, because float sums of subnormal terms would lose digits.
+/// A thread keeps one row of A and computes its elements of C. Blocks with different blockIdx.y share the
+/// columns.
 template <int Terms>
 __global__ void multiply_few_terms(MatrixView<float> a, MatrixView<float> b, MatrixView<float> c) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

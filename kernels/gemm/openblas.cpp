@@ -1,7 +1,7 @@
-/// gemm/openblas: the CPU's vendor row, OpenBLAS's xGEMM on all cores that the process may use.
+/// gemm/openblas: the vendor reference on the CPU, OpenBLAS's xGEMM on all cores that the process may use.
 ///
-/// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations. Workspace: none of
-/// ours. Takes any matrix of any shape with sizes below 2^31.
+/// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations. Workspace: none, except OpenBLAS's
+/// internal one. Accepts any matrices with sizes below 2^31.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,12 +1,12 @@
 #pragma once
-/// Numbers of the products by residues: moduli, how many a product needs, weights of the reconstruction.
+/// Constants of the products by residues: moduli, their number, and the weights of the reconstruction.
 ///
-/// P is the product of coprime moduli p_l. An integer x with |x| < P / 2 is known by its residues c_l. But
-/// for an integer x / P = sum over l of c_l w_l, where w_l = ((P / p_l)^-1 mod p_l) / p_l.
+/// P is the product of coprime moduli p_l. An integer x with |x| < P / 2 is determined by its residues c_l: x
+/// / P = sum over l of c_l w_l, up to an integer, with w_l = ((P / p_l)^-1 mod p_l) / p_l.
 ///
-/// Rounded weights leave an error of up to 2^-77 of P, below which x cannot be told from 0. Elements have
-/// most_bits at most, however large P is. With up to 18 moduli that error is below 2^-53 of the largest
-/// product. More moduli need a limb more in their weights.
+/// Rounding the weights causes an error of up to 2^-77 P; smaller x cannot be told from 0. Elements have at
+/// most most_bits bits, however large P is. With up to 18 moduli the error is below 2^-53 of the largest
+/// product. More moduli need weights with one more limb.
 
 #include <cmath>
 #include <cstdint>
@@ -14,23 +14,23 @@
 namespace gaussweep::residues {
 
 constexpr int most_moduli = 20;
-constexpr int most_chosen = 18;  ///< beyond, a product in double is as fast
+constexpr int most_chosen = 18;  ///< with more moduli a product in double is as fast
 constexpr int moduli[most_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
                                      223, 217, 211, 199, 197, 193, 191, 181, 179, 173};
 constexpr std::int64_t most_inner = 65536;  ///< sums of k products of bytes stay below 2^30
-constexpr int most_exponent = 400;          ///< of what is scaled: nothing over- or underflows on the way
-constexpr int magnitude_bits = 7;           ///< of the elements' sizes in the look ahead
-constexpr int most_bits = 116;              ///< of two elements: residues are made of up to 58 bits
+constexpr int most_exponent = 400;  ///< largest |exponent| of scaled operands: no step over- or underflows
+constexpr int magnitude_bits = 7;   ///< bits per |element| in the look-ahead
+constexpr int most_bits = 116;      ///< bits of a product of two elements: an element has at most 58 bits
 
 constexpr int limbs = 4;
 constexpr int limb_bits = 28;  ///< 20 products with sums below 2^30 add up in 63 bits
 
-/// What the kernels are handed.
+/// The constants that are passed to the kernels.
 struct Numbers {
   int count = 0;
   double modulus[most_moduli] = {}, reciprocal[most_moduli] = {};
   int weight[most_moduli][limbs] = {};   ///< w_l in limbs of 28 bits, the highest first
-  int fifth[most_moduli] = {};           ///< a limb more, of more than most_chosen moduli
+  int fifth[most_moduli] = {};           ///< the additional limb, used with more than most_chosen moduli
   double product = 0, product_rest = 0;  ///< P as the sum of two doubles
 };
 
@@ -45,7 +45,7 @@ inline Numbers numbers(int count) {
     const double high = found.product * p;
     found.product_rest = std::fma(found.product, p, -high) + found.product_rest * p;
     found.product = high;
-    int others = 1;  // P / p_l mod p_l
+    int others = 1;  // (P / p_l) mod p_l
     for (int i = 0; i < count; ++i) others = i == l ? others : others * moduli[i] % p;
     std::int64_t rest = 1;  // its inverse
     while (rest * others % p != 1 % p) ++rest;
@@ -69,14 +69,16 @@ inline Numbers numbers(int count) {
   return found;
 }
 
-/// Bits of an element of A and one of B together, that sums of k products stay below P / 2.
+/// Returns the bits that an element of A and an element of B may have together, such that sums of k products
+/// stay below P / 2.
 inline int bits_of(int count, std::int64_t k) {
   double bits = -1 - std::log2(static_cast<double>(k)) - 1e-6;
   for (int l = 0; l < count; ++l) bits += std::log2(moduli[l]);
   return static_cast<int>(std::floor(bits));
 }
 
-/// Fewest moduli that leave `bits` of every element; 0: more than most_chosen.
+/// Returns the smallest number of moduli that keeps `bits` bits of every element; 0 if it exceeds
+/// most_chosen.
 inline int moduli_for(double bits, std::int64_t k) {
   for (int count = 2; count <= most_chosen; ++count) {
     if (bits_of(count, k) >= 2 * bits) return count;
@@ -84,20 +86,21 @@ inline int moduli_for(double bits, std::int64_t k) {
   return 0;
 }
 
-/// Bits, below the power of two above the largest of its row or column, that an element must keep.
+/// Returns the bits that an element must keep, counted from the power of two above the largest element of its
+/// row or column.
 ///
-/// Every sum shall be as accurate as a product in the precision of `digits` can promise, (k + 2) 2^-digits of
-/// |A| |B|. The smallest sum of sizes |A| |B| is at least least 2^-14 of the product of both largest.
-/// Rounding the elements costs k 2^-bits of that product. All errors together, of either sign, shall be of
-/// the size of those that rounding partial sums causes. For uniform elements in [-1, 1] these are digits +
-/// 0.7 - log2(k) / 2 bits; where most are smaller than the largest, more. `sampled`: terms of the sums that
-/// `least` is the smallest of.
+/// Every sum must be as accurate as a product in the precision of `digits` bits guarantees: (k + 2) 2^-digits
+/// |A| |B|. `least` is the smallest sum of the look-ahead: sum |a| |b| >= least 2^-14 times the product of
+/// both maxima. Rounding the elements costs k 2^-bits of that product. Moreover, all errors together, which
+/// have random signs, must not exceed those of rounding the partial sums. For uniform elements in [-1, 1]
+/// this takes digits + 0.7 - log2(k) / 2 bits, and more if most elements are smaller than the largest.
+/// `sampled`: the number of terms in the sums of the look-ahead.
 inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int least) {
-  const double promised = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least));
-  const double even = static_cast<double>(sampled) * 0x1p12;
-  const double usual =
-      digits + 0.7 - std::log2(static_cast<double>(k)) / 2 + std::log2(std::fmax(even / least, 1.0)) / 2;
-  return std::fmax(promised, usual);
+  const double guaranteed = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least));
+  const double uniform = static_cast<double>(sampled) * 0x1p12;
+  const double statistical =
+      digits + 0.7 - std::log2(static_cast<double>(k)) / 2 + std::log2(std::fmax(uniform / least, 1.0)) / 2;
+  return std::fmax(guaranteed, statistical);
 }
 
 }  // namespace gaussweep::residues

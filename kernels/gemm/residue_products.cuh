@@ -1,10 +1,10 @@
 #pragma once
 /// Products of floats or doubles by residues: Ozaki's scheme II on 8-bit integer tensor cores.
 ///
-/// A and B, scaled by rows and columns to integers, are reduced modulo N coprime numbers up to 256. The N
+/// A and B are scaled by rows and columns to integers and reduced modulo N coprime numbers up to 256. The N
 /// products of bytes are exact in 32 bits. The Chinese remainder theorem gives the product of the integers.
 /// (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC
-/// '25 workshops, arXiv:2508.03984.) Elements are rounded once, when they are scaled; nothing else is lost.
+/// '25 workshops, arXiv:2508.03984.) The only rounding error is that of the scaled elements.
 
 #include <algorithm>
 
@@ -17,13 +17,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
-/// C = A B, or C -= A B.
+/// C = A B (product) or C -= A B (subtracted).
 enum class Output { product, subtracted };
 
 template <class T>
 class ResidueProducts {
  public:
-  /// `memory`: bytes_of(room). Products take at most the moduli, rows, columns and inner size that have room.
+  /// `memory`: bytes_of(room); `room` limits the moduli and the sizes of the products.
   ResidueProducts(Context& context, const Room& room, Workspace& memory)
       : context_(context),
         room_(room),
@@ -33,9 +33,10 @@ class ResidueProducts {
         exponents_(memory.take<int>(room.exponents + 2)),
         facts_(reinterpret_cast<Facts*>(exponents_ + room.exponents)) {}
 
-  /// The product by `count` moduli; 0: by as many as make it as right as one in T. Waits for what tells.
-  /// Returns how many; 0: C was left alone. Then elements are not finite, out of range or too different in
-  /// size, or the inner size is too large. @pre count is at most what memory was taken for; column-major
+  /// Computes the product with `count` moduli; for 0, with the number that the accuracy of T needs. Waits for
+  /// the device. Returns the number of moduli, or 0 if C is unchanged because elements are not finite, out of
+  /// range or too different in size, or k is too large. Column-major. @pre `room` was made for at least
+  /// `count` moduli
   int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
     if (a.cols > most_inner || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;
@@ -79,7 +80,7 @@ class ResidueProducts {
             column_exponents() + first};
   }
 
-  /// Measures the operands and says how many moduli there are to be, and the bits that they leave.
+  /// Measures the operands, and returns the number of moduli and the `bits` that they leave for two elements.
   int count_for(int wanted, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, int& bits) {
     rows_ = a.rows;
     context_.stage("measure");
@@ -97,7 +98,7 @@ class ResidueProducts {
       bits = std::min(bits_of(wanted, a.cols), most_bits);
       return facts().outside == 0 && bits > 1 ? wanted : 0;
     }
-    // A part of the terms tells enough where elements are of like sizes.
+    // An eighth of the terms suffices if elements have similar sizes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
@@ -120,7 +121,7 @@ class ResidueProducts {
     return found;
   }
 
-  /// The least sum of sizes, of every `stride`th 16 terms.
+  /// Computes the smallest sum of |a| |b| over every `stride`th group of 16 terms.
   void sum_sizes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded(sampled);

@@ -1,9 +1,9 @@
 #pragma once
-/// The steps of a product by residues beside the products of bytes: scaling, residues, reconstruction.
+/// The kernels around the products of bytes: scaling, residues, reconstruction.
 ///
-/// Row i of A is scaled by 2^(bits - e), e the least with |a| <= 2^e, and rounded to integers, columns of B
-/// likewise. Both lie with the inner index running fastest, padded with zeros to multiples of 16. That is how
-/// products of bytes are fastest, and what they ask for.
+/// Row i of A is scaled by 2^(bits - e), where e is the least exponent with |a| <= 2^e for the whole row, and
+/// rounded to integers; columns of B likewise. Both are stored with k contiguous and padded with zeros to
+/// multiples of 16: products of bytes require this layout.
 
 #include <cmath>
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
 using namespace gaussweep::residues;
 
-constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: what a fill with 0x80 leaves
+constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: the pattern of a fill with 0x80
 constexpr int threads = 256;
-constexpr int chunk = 16;  ///< bytes that a thread stores at once
+constexpr int chunk = 16;  ///< bytes that a thread stores in one access
 constexpr double to_integer = 0x1.8p52;
 
-/// What the host reads before it decides.
+/// Measurements that the host reads to choose the number of moduli.
 struct Facts {
-  int outside;  ///< 1: an exponent is beyond most_exponent, or an element is not finite
-  int least;    ///< of the sums of sizes
+  int outside;  ///< 1: an |exponent| exceeds most_exponent, or an element is not finite
+  int least;    ///< the smallest sum of |a| |b| in the look-ahead
 };
 
-/// A as its rows, or B as its columns: `count` vectors of `inner` elements.
+/// The rows of A or the columns of B: `count` vectors of `inner` elements.
 template <class T>
 struct Vectors {
   const T* data;
-  std::int64_t step, inner_step;  ///< between vectors, between their elements
+  std::int64_t step, inner_step;  ///< strides between vectors and between the elements of a vector
   int count, inner;
   const int* exponents;
 };
@@ -45,7 +45,7 @@ __device__ __forceinline__ double power_of_two(int exponent) {
   return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);
 }
 
-/// The exponents of A's rows: a thread a row, in a slice of `each` columns.
+/// Computes the exponents of A's rows: one thread per row, in a slice of `each` columns.
 template <class T>
 __global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int each, int* exponents) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int eac
   atomicMax(exponents + row, most);
 }
 
-/// Those of B's columns: a block a column.
+/// Computes the exponents of B's columns, one block per column.
 template <class T>
 __global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int* exponents) {
   const T* const column = b.data + blockIdx.x * b.ld;
@@ -94,19 +94,19 @@ struct alignas(16) Chunk {
   unsigned word[4];
 };
 
-/// Which vector and which 16 of its elements a thread has. Of A's rows eight lanes have 128 bytes to store,
-/// and four neighbours read 32; of B's columns all lanes have neighbours.
+/// Assigns a vector and a chunk of 16 elements to the thread. For rows of A, eight lanes store 128 contiguous
+/// bytes, and four neighbouring lanes read 32 bytes; for columns of B all lanes access contiguous memory.
 template <bool of_rows>
-__device__ __forceinline__ void place(int chunks, int& vector, int& which) {
+__device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk_index) {
   const int thread = static_cast<int>(threadIdx.x);
   if (of_rows) {
     const int across = (chunks + 7) / 8;
     vector = static_cast<int>(blockIdx.x) / across * (threads / 8) + thread / 8;
-    which = static_cast<int>(blockIdx.x) % across * 8 + thread % 8;
+    chunk_index = static_cast<int>(blockIdx.x) % across * 8 + thread % 8;
   } else {
     const std::int64_t all = static_cast<std::int64_t>(blockIdx.x) * threads + thread;
     vector = static_cast<int>(all / chunks);
-    which = static_cast<int>(all % chunks);
+    chunk_index = static_cast<int>(all % chunks);
   }
 }
 
@@ -124,20 +124,22 @@ __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int fir
   }
 }
 
-/// Residues of the scaled elements, modulus by modulus: one read of the elements, a plane of bytes each.
-/// @tparam wide bits may be more than 51: quotients are then off by more than half. @pre bits <= 58
+/// Computes the residues of the scaled elements for all moduli: reads the elements once and writes one plane
+/// of bytes per modulus.
+/// @tparam wide bits may exceed 51: the first quotient is then off by more than 1/2 and needs a second step.
+/// @pre bits <= 58
 template <class T, bool of_rows, bool wide>
 __global__ void __launch_bounds__(threads)
     make_residues(Vectors<T> from, int bits, int padded_count, int chunks, signed char* to,
                   std::int64_t plane, Numbers numbers) {
-  int vector, which;
-  place<of_rows>(chunks, vector, which);
-  if (vector >= padded_count || which >= chunks) return;
+  int vector, chunk_index;
+  assign_chunk<of_rows>(chunks, vector, chunk_index);
+  if (vector >= padded_count || chunk_index >= chunks) return;
   double value[chunk];
-  load(from, vector, which * chunk, bits, value);
+  load(from, vector, chunk_index * chunk, bits, value);
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) value[t] = rint(value[t]);
-  to += (static_cast<std::int64_t>(vector) * chunks + which) * chunk;
+  to += (static_cast<std::int64_t>(vector) * chunks + chunk_index) * chunk;
   for (int l = 0; l < numbers.count; ++l, to += plane) {
     const double modulus = numbers.modulus[l], reciprocal = numbers.reciprocal[l];
     Chunk bytes = {};
@@ -152,44 +154,44 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Of every `stride`th 16 elements their sizes in 7 bits, rounded down.
+/// Computes 7-bit magnitudes, rounded down, of every `stride`th group of 16 elements.
 template <class T, bool of_rows>
 __global__ void __launch_bounds__(threads)
     make_sizes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
-  int vector, which;
-  place<of_rows>(chunks, vector, which);
-  if (vector >= padded_count || which >= chunks) return;
+  int vector, chunk_index;
+  assign_chunk<of_rows>(chunks, vector, chunk_index);
+  if (vector >= padded_count || chunk_index >= chunks) return;
   double value[chunk];
-  load(from, vector, which * chunk * stride, magnitude_bits, value);
+  load(from, vector, chunk_index * chunk * stride, magnitude_bits, value);
   Chunk bytes = {};
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {
     const double size = fmin(fabs(value[t]), 127.0);
     bytes.word[t / 4] |= static_cast<unsigned>(size) << (t % 4 * 8);
   }
-  *reinterpret_cast<Chunk*>(to + (static_cast<std::int64_t>(vector) * chunks + which) * chunk) = bytes;
+  *reinterpret_cast<Chunk*>(to + (static_cast<std::int64_t>(vector) * chunks + chunk_index) * chunk) = bytes;
 }
 
-struct alignas(16) FourSums {
-  int of_row[4];
+struct alignas(16) SumQuad {
+  int value[4];
 };
 
-/// The least sum of sizes, without rows and columns of zeros.
+/// Finds the smallest sum of |a| |b|, ignoring rows and columns of zeros.
 template <class Int>
 __global__ void __launch_bounds__(threads)
     least_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
               const int* column_exponents, Facts* facts) {
-  const std::int64_t fours = padded_rows / 4;
+  const std::int64_t quads_per_column = padded_rows / 4;
   int least = 0x7fffffff;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < fours * cols;
-       i += static_cast<std::int64_t>(gridDim.x) * threads) {
-    const int column = static_cast<int>(i / fours);
-    const FourSums four = reinterpret_cast<const FourSums*>(sums)[i];
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+       i < quads_per_column * cols; i += static_cast<std::int64_t>(gridDim.x) * threads) {
+    const int column = static_cast<int>(i / quads_per_column);
+    const SumQuad four = reinterpret_cast<const SumQuad*>(sums)[i];
     if (column_exponents[column] == unset) continue;
     GAUSSWEEP_UNROLL
     for (int t = 0; t < 4; ++t) {
-      const int row = static_cast<int>(i % fours) * 4 + t;
-      if (four.of_row[t] < least && row < rows && row_exponents[row] != unset) least = four.of_row[t];
+      const int row = static_cast<int>(i % quads_per_column) * 4 + t;
+      if (four.value[t] < least && row < rows && row_exponents[row] != unset) least = four.value[t];
     }
   }
   for (int d = 16; d > 0; d /= 2) {
@@ -199,8 +201,9 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x % 32 == 0) atomicMin(&facts->least, least);
 }
 
-/// x / P of a sum over l of c_l w_l in limbs, the highest first, as 2^-56 (high + low), x = that times P.
-/// @tparam Noise bits of the last limb that the weights' errors may change
+/// Reconstructs an integer from sum over l of c_l w_l, given in limbs, the highest first. x / P is 2^-56
+/// (high + low 2^-56); returns 2^56 x.
+/// @tparam Noise number of low bits that the weights' rounding errors may affect
 template <int Noise>
 __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numbers& numbers) {
   constexpr long long mask = (1LL << limb_bits) - 1;
@@ -209,11 +212,11 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numb
     sum[i - 1] += sum[i] >> limb_bits;
     sum[i] &= mask;
   }
-  // Modulo 1, from -1/2 on.
+  // Reduces modulo 1 to [-1/2, 1/2).
   const long long top = static_cast<long long>(static_cast<unsigned long long>(sum[0]) << 36) >> 36;
   const long long high = top * (1LL << limb_bits) + sum[1];
   const long long low = (sum[2] << limb_bits) + sum[3];
-  // Weights are rounded: what is less than the sum of these errors is a sum of 0.
+  // Sums below the weights' rounding errors are 0.
   constexpr long long noise = 1LL << Noise;
   if ((high == 0 && low < noise) || (high == -1 && low > (1LL << 56) - noise)) return 0;
   const auto first = static_cast<double>(high);
@@ -226,30 +229,31 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numb
   return product + rest;
 }
 
-/// C, or C less it, from the residues' sums: a thread four rows. `bits`: of A and of B together.
-/// @tparam Many there are more than most_chosen moduli
+/// Stores C, or subtracts it, from the sums per modulus; one thread per four rows. `bits`: of A and B
+/// together.
+/// @tparam Many more than most_chosen moduli
 template <class T, bool subtract, bool Many>
 __global__ void __launch_bounds__(threads)
     reconstruct(const int* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,
                 const int* row_exponents, const int* column_exponents, Numbers numbers) {
-  const int fours = padded_rows / 4;
+  const int quads_per_column = padded_rows / 4;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-  if (i >= fours * c.cols) return;
-  const std::int64_t column = i / fours;
-  const int row = static_cast<int>(i % fours) * 4;
+  if (i >= quads_per_column * c.cols) return;
+  const std::int64_t column = i / quads_per_column;
+  const int row = static_cast<int>(i % quads_per_column) * 4;
   long long sum[4][limbs] = {}, fifth[4] = {};
   const int* from = sums + i * 4;
 #if defined(__CUDACC__)
 #pragma unroll 4
 #endif
   for (int l = 0; l < numbers.count; ++l, from += plane) {
-    const FourSums four = *reinterpret_cast<const FourSums*>(from);
+    const SumQuad four = *reinterpret_cast<const SumQuad*>(from);
     GAUSSWEEP_UNROLL
     for (int t = 0; t < 4; ++t) {
       GAUSSWEEP_UNROLL
       for (int w = 0; w < limbs; ++w)
-        sum[t][w] += static_cast<long long>(four.of_row[t]) * numbers.weight[l][w];
-      if (Many) fifth[t] += static_cast<long long>(four.of_row[t]) * numbers.fifth[l];
+        sum[t][w] += static_cast<long long>(four.value[t]) * numbers.weight[l][w];
+      if (Many) fifth[t] += static_cast<long long>(four.value[t]) * numbers.fifth[l];
     }
   }
   const int column_exponent = column_exponents[column];

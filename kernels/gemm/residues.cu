@@ -1,13 +1,13 @@
 /// gemm/residues: C = A B by residues modulo coprime numbers, on 8-bit integer tensor cores.
 ///
-/// Ozaki's scheme II, residue_products.cuh: its sources stand there. Layout: column-major; the answer is a
-/// matrix of its own. Cost: 2 m n k operations of bytes a modulus, and one a term more, or an eighth of one,
-/// to choose how many: the parameter `moduli`, by itself as many as make every element as right as a product
-/// in full precision can promise. Workspace: m k + c (k + 4 m) bytes a
-/// modulus, c = 2048 columns, or more where m is less than 16384. Where an element is not
-/// finite, the largest of a row or a column is beyond 2^400 or below 2^-400, elements are of too different
-/// sizes or k > 65536, the product is the vendor's. The report's iterations are the moduli, 0 for the
-/// vendor's; its convergence is `converged`, or empty.
+/// Ozaki's scheme II; residue_products.cuh names the sources. Layout: column-major; C is a separate matrix.
+/// Cost: 2 m n k operations on bytes per modulus, plus 2 m n k or an eighth of that for the look-ahead, which
+/// chooses the number of moduli such that every element is as accurate as a product in full precision
+/// guarantees; the parameter `moduli` overrides it. Workspace: m k + c (k + 4 m) bytes per modulus with c =
+/// 2048 columns, or more if m < 16384. The vendor computes the product if an element is not finite, the
+/// maximum of a row or column is above 2^400 or below 2^-400, the sizes of elements differ too much, or k >
+/// 65536. The report's iterations are the number of moduli (0 for the vendor); its convergence is
+/// `converged`, or empty for the vendor.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/tables.hpp"

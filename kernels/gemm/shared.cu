@@ -1,16 +1,16 @@
-/// gemm/shared: C = A B by square tiles in shared memory, one thread an element of C.
+/// gemm/shared: C = A B with square tiles in shared memory, one thread per element of C.
 ///
 /// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.11), and J. Soriano, IIT 2011, section 5.2.4: a block
-/// computes a tile of C. It goes along its rows of A and down its columns of B; from each pair of tiles that
-/// it meets, every thread loads one element of either into shared memory, and adds up the products of its row
-/// and column. Here for any m, n and k: what lies beyond the edge is 0.
+/// computes one tile of C. It loops over the tiles of its rows of A and its columns of B. For each pair of
+/// tiles, every thread loads one element of each into shared memory and accumulates the products of its row
+/// and column. This version accepts any m, n and k: elements beyond the edge are 0.
 ///
-/// The threads of a warp load neighbouring elements (coalesced), read one row of B's tile (no two from one
-/// bank) and the same element of A's (a broadcast).
+/// The threads of a warp load neighbouring elements (coalesced), read one row of B's tile (without bank
+/// conflicts) and the same element of A's tile (a broadcast).
 ///
-/// Layout: row-major; the answer is a matrix of its own. Cost: 2 m n k operations, 2 m n k / tile loads from
-/// global memory, and two loads from shared memory a multiply-add, which bound its speed. Workspace: none;
-/// shared memory for two tiles. Takes any matrix of any shape.
+/// Layout: row-major; C is a separate matrix. Cost: 2 m n k operations, 2 m n k / tile loads from global
+/// memory, and two shared memory loads per multiply-add, which limit its speed. Workspace: none; shared
+/// memory for two tiles. Accepts matrices of any shape.
 
 #include "kernels/gemm/shared_steps.cuh"
 #include "kernels/tables.hpp"

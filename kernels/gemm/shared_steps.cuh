@@ -1,5 +1,5 @@
 #pragma once
-/// The product by tiles in shared memory, as gemm/shared describes it and poinv/cholesky_gets uses it too.
+/// The product with tiles in shared memory, used by gemm/shared and poinv/cholesky_gets.
 
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T, int tile>
 __global__ void __launch_bounds__(tile* tile)
     multiply_tiles(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
-  alignas(16) __shared__ T a_tile[tile][tile];  // so that several elements of a row are one load
+  alignas(16)
+      __shared__ T a_tile[tile][tile];  // aligned, so that several elements of a row are one vector load
   __shared__ T b_tile[tile][tile];
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
@@ -32,12 +33,12 @@ __global__ void __launch_bounds__(tile* tile)
     from_b += tile * b.ld;
     __syncthreads();
     for (int k = 0; k < tile; ++k) sum = std::fma(a_tile[ty][k], b_tile[k][tx], sum);
-    __syncthreads();  // all are done with these tiles before the next overwrite them
+    __syncthreads();  // the tiles are overwritten in the next iteration
   }
   if (row_inside && column_inside) c.data[row * c.ld + column] = sum;
 }
 
-/// C = A B, all row-major. @pre c.rows = a.rows, c.cols = b.cols, a.cols = b.rows
+/// Computes C = A B, all row-major. @pre c.rows = a.rows, c.cols = b.cols, a.cols = b.rows
 template <class T, int tile>
 void tiled_product(Context& context, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
   for_row_strips(a, c, tile, [&](MatrixView<T> a_rows, MatrixView<T> c_rows) {

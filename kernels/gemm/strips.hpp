@@ -1,5 +1,5 @@
 #pragma once
-/// Products of more rows than one grid reaches.
+/// Products with more rows than one grid covers.
 
 #include <algorithm>
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace gaussweep {
 
-/// The most thread blocks that a grid of any GPU has from top to bottom.
+/// The largest gridDim.y of any GPU.
 constexpr std::int64_t most_blocks_down = 65535;
 
-/// Calls product(a's rows, c's rows) for strips of at most `most_blocks_down` tiles, from the top: nearly
-/// always once. Row-major. @pre as many rows in `a` as in `c`
+/// Calls product(rows of a, rows of c) for strips of at most `most_blocks_down` tiles, from the top; nearly
+/// always once. Row-major. @pre a.rows = c.rows
 template <class T, class Product>
 void for_row_strips(MatrixView<T> a, MatrixView<T> c, std::int64_t tile, Product product) {
   const std::int64_t strip = most_blocks_down * tile;

@@ -58,7 +58,8 @@ constexpr const char* cejka_soriano =
     "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022; "
     "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011";
 
-/// What all rows of this problem have in common: the answer in a matrix of its own, the inputs survive.
+/// Returns a method with the properties that all gemm methods share: C is a separate matrix, and the inputs
+/// survive.
 Method gemm_method(std::string variant, std::string summary, std::string source) {
   Method method = row(gemm(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::x;
@@ -71,8 +72,8 @@ Method serial() {
                 GAUSSWEEP_ENTRY(host, gemm_serial));
 }
 
-Method one_element_a_thread(std::string variant, std::string summary, const char* tile_help,
-                            PortableEntries entries) {
+Method one_element_per_thread(std::string variant, std::string summary, const char* tile_help,
+                              PortableEntries entries) {
   Method method = gemm_method(std::move(variant), std::move(summary), cejka_soriano);
   method.layout = Layout::row_major;
   method.parameters = {choice_parameter("tile", {"16", "32"}, tile_help)};
@@ -81,9 +82,9 @@ Method one_element_a_thread(std::string variant, std::string summary, const char
 
 Method direct() {
   Method method =
-      gemm_method("direct", "a thread an element of C, from global memory by columns, not coalesced",
+      gemm_method("direct", "one thread per element of C, from global memory by columns, not coalesced",
                   "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
-  method.parameters = {choice_parameter("tile", {"16", "32"}, "a block is tile x tile threads")};
+  method.parameters = {choice_parameter("tile", {"16", "32"}, "a block has tile x tile threads")};
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_direct));
 }
 
@@ -92,7 +93,7 @@ Method by_residues() {
                               "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = {integer_parameter("moduli", 0, 0, residues::most_moduli,
-                                         "moduli, from 2 on; 0: as many as full precision takes")};
+                                         "number of moduli, at least 2; 0: as many as full precision needs")};
   method.accepts = [](const Shape&, const Parameters& p) { return p.integer("moduli") != 1; };
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
     const auto moduli = static_cast<int>(parameters.integer("moduli"));
@@ -103,7 +104,7 @@ Method by_residues() {
 }
 
 Method by_halves() {
-  Method method = gemm_method("halves", "floats as two halves each, three products of them on tensor cores",
+  Method method = gemm_method("halves", "each float as two halves, three products of halves on tensor cores",
                               "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.parameters = {halves::inner_parameter(halves::product_inner)};
@@ -131,18 +132,18 @@ Method cublas_emulated() {
                               "NVIDIA cuBLAS 13");
   method.mixed_precision = true;
   method.parameters = {
-      integer_parameter("mantissa_bits", 0, 0, 120, "of doubles; 0: as many as cuBLAS finds are needed")};
+      integer_parameter("mantissa_bits", 0, 0, 120, "mantissa bits of doubles; 0: cuBLAS determines them")};
   return tuned(std::move(method), 80, GAUSSWEEP_CUDA_ENTRY(gemm_cublas_emulated));
 }
 
 std::vector<Method> methods() {
   return {serial(),
           direct(),
-          one_element_a_thread("global", "a thread an element of C, from global memory",
-                               "a block is tile x tile threads", GAUSSWEEP_ENTRIES(gemm_global)),
-          one_element_a_thread("shared", "a thread an element of C, by tiles in shared memory",
-                               "a block is tile x tile threads and has tiles of that size in shared memory",
-                               GAUSSWEEP_ENTRIES(gemm_shared)),
+          one_element_per_thread("global", "one thread per element of C, from global memory",
+                                 "a block has tile x tile threads", GAUSSWEEP_ENTRIES(gemm_global)),
+          one_element_per_thread("shared", "one thread per element of C, by tiles in shared memory",
+                                 "a block has tile x tile threads and shared memory tiles of that size",
+                                 GAUSSWEEP_ENTRIES(gemm_shared)),
           by_residues(),
           by_halves(),
           openblas(),
