@@ -9,44 +9,45 @@ namespace {
 
 using chain::Chain;
 
-/// Polls before a wait is given up: seconds, where a solve takes milliseconds.
+/// Polls after which a wait times out: seconds, while a solve takes milliseconds.
 constexpr int patience = 1 << 24;
 
-/// Up to which condition number the inverse of a triangle of L or U, from partial pivoting, is trusted in a
-/// system of order n. Such triangles have 100 to 1000, and lose less than a factor of 3. The ratio that is
-/// judged divides by n, so a small system may have n.
-float most_of_lu(std::int64_t n) {
-  const auto all = static_cast<float>(n);
-  return std::min(all < 128 ? all : all * all / 128, 2000.0f);
+/// Returns the condition number up to which the inverse of a triangle from partial pivoting is used without
+/// correction, in a system of order n. Such triangles have condition numbers from 100 to 1000 and lose less
+/// than a factor of 3 in accuracy. The verified ratio divides by n, so a small system is allowed at most n.
+float max_condition_lu(std::int64_t n) {
+  const auto order = static_cast<float>(n);
+  return std::min(order < 128 ? order : order * order / 128, 2000.0f);
 }
-/// Of a Cholesky factor's: well-conditioned ones have less, so that what is corrected is worth it.
-constexpr float most_of_cholesky = 32;
+/// The same for Cholesky factors. Well-conditioned factors stay below it; for the others a correction pays.
+constexpr float max_condition_cholesky = 32;
 
-/// Tiles that are loaded ahead: as many as the registers hold.
+/// Prefetched tiles: as many as fit in registers.
 template <class T, int R>
 constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
                       : sizeof(T) == 8 && R == 8 ? 1
                                                  : 2;
 
 template <class T, int R, bool Paired>
-void start(Context& context, const Chain<T>& work, int items) {
+void launch_chain(Context& context, const Chain<T>& work, int items) {
   const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
   simt::launch(context, chain::solve_chain<T, R, depth<T, R>, Paired>, dim3(grid), dim3(chain::threads), 0,
                work);
 }
 
 template <class T, int R>
-void start(Context& context, const Chain<T>& work, int items) {
+void launch_chain(Context& context, const Chain<T>& work, int items) {
   const bool paired = reinterpret_cast<std::uintptr_t>(work.a) % (2 * sizeof(T)) == 0 && work.ld % 2 == 0;
-  paired ? start<T, R, true>(context, work, items) : start<T, R, false>(context, work, items);
+  paired ? launch_chain<T, R, true>(context, work, items) : launch_chain<T, R, false>(context, work, items);
 }
 
-/// Solves for all right-hand sides, a few at a time. `work` lacks what is in the workspace.
+/// Solves for all right-hand sides, rhs_per_launch at a time, and fills in the members of `work` that point
+/// into the workspace.
 template <class T>
 void solve(Context& context, Chain<T> work, std::int64_t nrhs, void* memory) {
-  const ChainWorkspace room(work.n, nrhs, sizeof(T), work.sweeps == 2);
+  const ChainWorkspace layout(work.n, nrhs, sizeof(T), work.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
-  const auto pieces = [&](int number) { return reinterpret_cast<T*>(bytes + room.pieces(number)); };
+  const auto pieces = [&](int number) { return reinterpret_cast<T*>(bytes + layout.pieces(number)); };
   work.blocks = static_cast<int>((work.n + chain::order - 1) / chain::order);
   work.control = reinterpret_cast<chain::Control*>(bytes);
   for (int s = 0; s < work.sweeps; ++s) {
@@ -55,26 +56,26 @@ void solve(Context& context, Chain<T> work, std::int64_t nrhs, void* memory) {
     work.sweep[s].last = s + 1 == work.sweeps;
   }
   if (work.pivots != nullptr) {
-    work.sources = reinterpret_cast<int*>(bytes + room.sources());
+    work.sources = reinterpret_cast<int*>(bytes + layout.sources());
     work.permuted = pieces(2);
     work.sweep[0].source = work.permuted;
   }
   work.patience = patience;
   const int items = work.sweeps * work.blocks + (work.pivots != nullptr ? 1 : 0);
   T* const b = work.b;
-  for (std::int64_t done = 0; done < nrhs; done += room.at_once) {
-    work.nrhs = static_cast<int>(std::min<std::int64_t>(nrhs - done, room.at_once));
+  for (std::int64_t done = 0; done < nrhs; done += layout.rhs_per_launch) {
+    work.nrhs = static_cast<int>(std::min<std::int64_t>(nrhs - done, layout.rhs_per_launch));
     work.b = b + done * work.ldb;
-    context.device.fill(memory, 0xff, room.bytes());
-    switch (room.at_once) {
+    context.device.fill(memory, 0xff, layout.bytes());
+    switch (layout.rhs_per_launch) {
       case 1:
-        start<T, 1>(context, work, items);
+        launch_chain<T, 1>(context, work, items);
         break;
       case 4:
-        start<T, 4>(context, work, items);
+        launch_chain<T, 4>(context, work, items);
         break;
       default:
-        start<T, 8>(context, work, items);
+        launch_chain<T, 8>(context, work, items);
         break;
     }
   }
@@ -95,13 +96,13 @@ void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std:
   work.info = info;
   work.sweep[0].lower = uplo == Uplo::lower;
   work.sweep[0].unit = diagonal == vendor::Diagonal::unit;
-  work.trusted = most_of_lu(n);
+  work.trusted = max_condition_lu(n);
   solve(context, work, nrhs, workspace);
 }
 
 namespace {
 
-/// Both triangles of `a`, the lower one first.
+/// Solves with both triangles of `a`, the lower one first.
 template <class T>
 void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld, bool unit,
                 const int* pivots, T* b, std::int64_t ldb, float trusted, void* workspace, int* info) {
@@ -125,13 +126,13 @@ void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a,
 template <class T>
 void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
               const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
-  solve_both(context, n, nrhs, lu, ld, true, pivots, b, ldb, most_of_lu(n), workspace, info);
+  solve_both(context, n, nrhs, lu, ld, true, pivots, b, ldb, max_condition_lu(n), workspace, info);
 }
 
 template <class T>
 void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T* l, std::int64_t ld, T* b,
                     std::int64_t ldb, void* workspace, int* info) {
-  solve_both(context, n, nrhs, l, ld, false, static_cast<const int*>(nullptr), b, ldb, most_of_cholesky,
+  solve_both(context, n, nrhs, l, ld, false, static_cast<const int*>(nullptr), b, ldb, max_condition_cholesky,
              workspace, info);
 }
 

@@ -1,24 +1,24 @@
 #pragma once
 /// The kernel of trsv/inverted_blocks and of the solves after an LU decomposition: a chain of block rows in
-/// one launch. `block_chain.cu` starts it and says what it is for.
+/// one launch, started by block_chain.cu.
 ///
-/// A block takes block rows of 64 by ticket. For each it inverts the 64 x 64 triangle on the diagonal. It
-/// adds up the products of the tiles beside that with those pieces of the answer that are there. At last it
-/// multiplies the rest of the right-hand side by the inverse: that is its piece of the answer. A piece is
-/// handed on without a flag. All bits of the place for it are set before the launch, which no number that is
-/// written has (presentable). So a reader polls the values themselves. That is one trip through the L2 cache
-/// from block to block, where a flag would cost two and a fence. A tile does not depend on any piece, so it
-/// is loaded before the piece is waited for.
+/// A thread block takes block rows of 64 rows by ticket. For each block row it inverts the 64 x 64 triangle
+/// on the diagonal, multiplies the off-diagonal tiles with the finished pieces of the answer (a piece: the 64
+/// elements of one block row), and multiplies the remaining right-hand side by the inverse, which gives this
+/// row's piece. Pieces are published without a flag: before the launch the memory of all pieces is filled
+/// with set bits, a pattern that no published number has (presentable). A consumer polls the values
+/// themselves. This costs one trip through L2 per block row, while a flag would cost two trips and a fence.
+/// Tiles do not depend on pieces, so they are prefetched before the wait.
 ///
-/// A block waits for lower tickets only, whose blocks run or have run. The chain goes on however few blocks
-/// the device holds at once, also one after another. A wait ends after `patience` polls: the row then has
-/// NaN, all other waits end soon, and info is -1.
+/// A block waits only for lower tickets, whose blocks are running or have finished. The chain therefore
+/// progresses with any number of resident blocks, even one. A wait times out after `patience` polls: the row
+/// then becomes NaN, all other waits end soon, and info is -1.
 ///
-/// Accuracy. x = inverse * y has a residual of the order g u |x| in place of u |x|. Here g = max |inverse|
-/// |triangle| e (Skeel's condition number, indifferent to the scale of rows). Up to a bound that the caller
-/// gives, x is taken as it is. Beyond it x is corrected by the inverse times the residual, in float twice if
-/// need be. A correction leaves some g u of the error. Where they are not enough (most_corrected) a row is
-/// solved by substitution, which costs it 20 microseconds.
+/// Accuracy. The residual of x = inverse * y is of order g u |x| instead of u |x|, with g = max |inverse|
+/// |triangle| e (Skeel's condition number, independent of row scaling). Up to g = `trusted`, which the caller
+/// chooses, x is used as it is. Beyond, x is corrected by inverse times residual, in float twice if needed.
+/// Each correction multiplies the error by about g u. If the corrections do not suffice
+/// (correctable_condition), the row is solved by substitution, which takes 20 microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -30,25 +30,26 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace chain {
 
-/// Where all start with all bits set.
+/// Counters; all bits are set before the launch.
 struct Control {
-  unsigned ticket;     ///< the one taken last
-  unsigned done;       ///< items that are done, less 1
+  unsigned ticket;     ///< the last ticket taken
+  unsigned done;       ///< finished items - 1
   unsigned zero;       ///< the smallest i, from 1, with a(i, i) = 0
-  unsigned abandoned;  ///< 0 after a wait that was given up
+  unsigned abandoned;  ///< 0 after a wait timed out
 };
 
-/// One triangle to be solved. Its block rows come in the order in which their answers follow from each other.
+/// One triangular solve. Its block rows are processed in the order of substitution.
 template <class T>
 struct Sweep {
   bool lower;
-  bool unit;        ///< ones on the diagonal, whatever is stored there
-  const T* source;  ///< pieces of the right-hand side; null: those in b
-  T* pieces;        ///< of the answer
-  bool last;        ///< the answer goes into b too
+  bool unit;        ///< unit diagonal; the stored one is not read
+  const T* source;  ///< pieces of the right-hand side; null: it is in b
+  T* pieces;        ///< pieces of the answer
+  bool last;        ///< also store the answer in b
 };
 
-/// Pieces: element i of right-hand side r is at [(i / order * R + r) * order + i % order].
+/// The arguments of the kernel. In pieces, element i of right-hand side r is at [(i / order * R + r) * order
+/// + i % order].
 template <class T>
 struct Chain {
   std::int64_t n;
@@ -59,37 +60,37 @@ struct Chain {
   std::int64_t ld;
   T* b;
   std::int64_t ldb;
-  const int* pivots;  ///< LAPACK's, from 1: the rows of b are exchanged first; null: they are not
-  int* sources;       ///< with pivots: n numbers, all bits set
-  T* permuted;        ///< with pivots: the pieces of b afterwards
+  const int* pivots;  ///< LAPACK's, from 1: exchange the rows of b first; null: no exchange
+  int* sources;       ///< with pivots: n ints, all bits set
+  T* permuted;        ///< with pivots: the pieces of b after the exchanges
   Sweep<T> sweep[2];
   Control* control;
   int* info;      ///< may be null
-  int patience;   ///< polls after which a wait is given up
-  float trusted;  ///< up to this condition number an inverse's answer is not corrected
+  int patience;   ///< polls after which a wait times out
+  float trusted;  ///< an inverse with at most this condition number is not corrected
 };
 
 template <class T, int R>
 struct Shared {
-  Square<T> square;  ///< the diagonal's triangle and inverse; then sums of warps
+  Square<T> square;  ///< the diagonal triangle and its inverse; later the sums of the warps
   alignas(16) T staged[warps][R * columns];
   unsigned ticket;
 };
 
-/// What belongs to a warp's columns of a piece, spread over its lanes: columns x R numbers, c fastest. With
-/// fewer than 32 of them each is in several lanes.
+/// Distributes the warp's elements of a piece over its lanes: columns x R elements, columns fastest. With
+/// fewer than 32 elements, each is in several lanes.
 template <int R>
-struct Spread {
+struct LaneMap {
   static constexpr int count = columns * R;
   static constexpr int slots = (count + lanes - 1) / lanes;
   static constexpr int copies = count < lanes ? lanes / count : 1;
   __device__ static int index(int lane, int slot) { return lane % count + slot * lanes; }
 };
 
-/// One block's view of the chain.
+/// The work of one thread block.
 template <class T, int R, int Depth, bool Paired>
 struct Worker {
-  using S = Spread<R>;
+  using S = LaneMap<R>;
   const Chain<T>& chain;
   Shared<T, R>& shared;
   int lane, warp;
@@ -100,40 +101,40 @@ struct Worker {
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
     return sweep.lower ? step : blocks - 1 - step;
   }
-  /// Where this lane's numbers of a piece are.
-  __device__ const T* place(const T* pieces, int block, int slot) const {
+  /// Returns the address of this lane's element of a piece.
+  __device__ const T* element_address(const T* pieces, int block, int slot) const {
     const int index = S::index(lane, slot);
     return pieces + (static_cast<std::int64_t>(block) * R + index / columns) * order + warp * columns +
            index % columns;
   }
   __device__ void peek(T (&numbers)[S::slots], const T* pieces, int block) const {
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::slots; ++s) numbers[s] = simt::load_volatile(place(pieces, block, s));
+    for (int s = 0; s < S::slots; ++s) numbers[s] = simt::load_volatile(element_address(pieces, block, s));
   }
-  __device__ bool lose_patience(int polls) const {
+  __device__ bool times_out(int polls) const {
     if (polls >= chain.patience) {
       simt::store_volatile(&chain.control->abandoned, 0u);
       return true;
     }
     return polls % 1024 == 1023 && simt::load_volatile(&chain.control->abandoned) == 0u;
   }
-  /// Polls until none of the warp's numbers is absent.
+  /// Polls until all of the warp's numbers are published; after a timeout they become NaN.
   __device__ void await(T (&numbers)[S::slots], const T* pieces, int block) const {
     for (int polls = 0;; ++polls) {
       bool missing = false;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < S::slots; ++s) missing = missing || is_absent(numbers[s]);
       if (!__any_sync(all_lanes, missing)) return;
-      if (lose_patience(polls)) break;
+      if (times_out(polls)) break;
       peek(numbers, pieces, block);
     }
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::slots; ++s) numbers[s] = std::numeric_limits<T>::quiet_NaN();
   }
-  /// Makes the warp's numbers known to all its lanes.
+  /// Copies the warp's numbers to shared memory for all its lanes.
   __device__ const T* stage(const T (&numbers)[S::slots]) const {
     T* const staged = shared.staged[warp];
-    __syncwarp();  // all have read what was staged before
+    __syncwarp();  // no lane still reads the previous numbers
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::slots; ++s) {
       if (S::copies == 1 || lane < S::count) staged[S::index(lane, s)] = numbers[s];
@@ -141,7 +142,7 @@ struct Worker {
     __syncwarp();
     return staged;
   }
-  /// The right-hand side of the warp's columns.
+  /// Loads the right-hand side elements of the warp's columns.
   __device__ void right_hand_side(T (&numbers)[S::slots], const Sweep<T>& sweep, int block) const {
     if (sweep.source != nullptr) {
       peek(numbers, sweep.source, block);
@@ -166,24 +167,25 @@ struct Worker {
     }
   }
 
-  /// The triangle on the diagonal, as a lower one: an upper one is turned by half a turn. Beyond the matrix
-  /// it is continued by an identity.
+  /// Loads the diagonal triangle as a lower one; an upper triangle is rotated by 180 degrees. Pads it with an
+  /// identity beyond the matrix.
   __device__ void load_triangle(const Sweep<T>& sweep, int block) const {
     const std::int64_t size = height(block);
     const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
-    constexpr int share = order * order / threads;
+    constexpr int per_thread = order * order / threads;
     const int i = static_cast<int>(threadIdx.x) % order, j0 = static_cast<int>(threadIdx.x) / order;
-    T values[share];
+    T values[per_thread];
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {  // all loads before the first use
-      const int j = j0 + k * (order / share);
-      const bool beside = sweep.lower ? i > j : i < j;
+    for (int k = 0; k < per_thread; ++k) {  // all loads before the first use
+      const int j = j0 + k * (order / per_thread);
+      const bool off_diagonal = sweep.lower ? i > j : i < j;
       values[k] = i == j ? T(1) : T(0);
-      if (i < size && j < size && (beside || (i == j && !sweep.unit))) values[k] = first[i + j * chain.ld];
+      if (i < size && j < size && (off_diagonal || (i == j && !sweep.unit)))
+        values[k] = first[i + j * chain.ld];
     }
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {
-      const int j = j0 + k * (order / share);
+    for (int k = 0; k < per_thread; ++k) {
+      const int j = j0 + k * (order / per_thread);
       if (i == j && values[k] == T(0)) {
         atomicMin(&chain.control->zero, static_cast<unsigned>(block * order + i + 1));
       }
@@ -191,7 +193,7 @@ struct Worker {
     }
   }
 
-  /// The warp's columns of the triangle on the diagonal.
+  /// Loads the warp's columns of the diagonal triangle.
   __device__ void load_own_columns(Slice<T>& slice, const Sweep<T>& sweep, int block) const {
     const std::int64_t size = height(block);
     const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
@@ -208,7 +210,7 @@ struct Worker {
     }
   }
 
-  /// The warp's columns of the inverse, turned back.
+  /// Loads the warp's columns of the inverse, rotated back.
   __device__ void load_inverse(Slice<T>& slice, bool lower) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns; ++c) {
@@ -221,12 +223,12 @@ struct Worker {
     }
   }
 
-  /// Where the sums of warps for right-hand side r are: sums[w * order + row].
+  /// Returns the warps' sums for right-hand side r: sums[w * order + row].
   static constexpr int sets = 2 * R * warps * order <= order * stride ? 2 : 1;
   __device__ T* sums_of(int r, int set) const {
     return shared.square.elements + (set % sets * R + r) * warps * order;
   }
-  __device__ void give_sums(const T (&sums)[R][rows], int set) const {
+  __device__ void store_sums(const T (&sums)[R][rows], int set) const {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < R; ++r) {
       GAUSSWEEP_UNROLL
@@ -235,13 +237,13 @@ struct Worker {
       }
     }
   }
-  /// The same; others' sums are there then.
+  /// Stores the sums and waits until all warps have stored theirs.
   __device__ void exchange_sums(const T (&sums)[R][rows], int set) const {
-    if (sets == 1) __syncthreads();  // all have read what was there before
-    give_sums(sums, set);
+    if (sets == 1) __syncthreads();  // no thread still reads the previous sums
+    store_sums(sums, set);
     __syncthreads();
   }
-  /// The sum of `count` warps' sums from warp `from` on, by halves.
+  /// Returns the sum of `count` warps' sums from warp `from` on, added pairwise.
   template <int count>
   __device__ static T total(const T* sums, int from, int row) {
     if constexpr (count == 1) {
@@ -250,15 +252,15 @@ struct Worker {
       return total<count / 2>(sums, from, row) + total<count / 2>(sums, from + count / 2, row);
     }
   }
-  /// Adds the sums of all warps to numbers for the warp's columns, or subtracts them.
+  /// Adds the sums of all warps to the numbers of the warp's columns, or subtracts them.
   template <bool negated>
   __device__ void add_totals(T (&numbers)[S::slots], int set) const {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::slots; ++s) {
       const int index = S::index(lane, s);
-      constexpr int share = warps / S::copies;
-      T sum = total<share>(sums_of(index / columns, set), lane / S::count * share % warps,
-                           warp * columns + index % columns);
+      constexpr int per_thread = warps / S::copies;
+      T sum = total<per_thread>(sums_of(index / columns, set), lane / S::count * per_thread % warps,
+                                warp * columns + index % columns);
       GAUSSWEEP_UNROLL
       for (int distance = S::count; distance < lanes; distance *= 2) {
         sum += __shfl_xor_sync(all_lanes, sum, distance);
@@ -267,8 +269,8 @@ struct Worker {
     }
   }
 
-  /// A piece of the answer, corrected: x + inverse (y - triangle x). Of y and of the sums for x each warp has
-  /// its own.
+  /// Publishes a corrected piece x + inverse (y - triangle x). Each warp has its part of y and its sums for
+  /// x.
   __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
                                     const Slice<T>& inverse, const T (&y)[S::slots], const T (&sums)[R][rows],
                                     int corrections) const {
@@ -276,7 +278,7 @@ struct Worker {
     T x[S::slots] = {};
     add_totals<false>(x, 1);
     GAUSSWEEP_UNROLL
-    for (int count = 0; count < most_corrections<T>; ++count) {
+    for (int count = 0; count < max_corrections<T>; ++count) {
       if (count > 0 && count == corrections) break;
       T product[R][rows] = {}, correction[R][rows] = {}, rest[S::slots];
       multiply<T, R>(triangle, stage(x), product);
@@ -296,7 +298,7 @@ struct Worker {
     }
   }
 
-  /// Substitution in the diagonal's triangle, a warp a right-hand side, from the sums of the warps.
+  /// Solves the diagonal triangle by substitution from the warps' sums, one warp per right-hand side.
   __device__ void substitute(const Sweep<T>& sweep, int block) const {
     if (warp >= R) return;
     const int r = warp;
@@ -306,7 +308,7 @@ struct Worker {
     for (int v = 0; v < rows; ++v) {
       const int row = row_of<Paired>(lane, v);
       T value = 0;
-      if (sweep.source != nullptr) {  // all of it is there: every warp has waited for its columns
+      if (sweep.source != nullptr) {  // complete: every warp has waited for its columns
         value = simt::load_volatile(sweep.source + (static_cast<std::int64_t>(block) * R + r) * order + row);
       } else if (row < size && r < chain.nrhs) {
         value = chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb];
@@ -351,23 +353,23 @@ struct Worker {
     for (int v = 0; v < rows; ++v) publish(sweep, block, r, row_of<Paired>(lane, v), y[v]);
   }
 
-  /// Block row number `step` of a sweep.
+  /// Solves block row number `step` of a sweep.
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
     const int block = block_of(sweep, step, chain.blocks);
-    const T* const line = chain.a + static_cast<std::int64_t>(block) * order;
-    const auto load_tile = [&](Slice<T>& slice, int other) {
-      const std::int64_t column = static_cast<std::int64_t>(other) * order + warp * columns;
-      load<T, Paired>(slice, line + column * chain.ld, chain.ld, lane, height(block), chain.n - column);
+    const T* const row_tiles = chain.a + static_cast<std::int64_t>(block) * order;
+    const auto load_tile = [&](Slice<T>& slice, int column_block) {
+      const std::int64_t column = static_cast<std::int64_t>(column_block) * order + warp * columns;
+      load<T, Paired>(slice, row_tiles + column * chain.ld, chain.ld, lane, height(block), chain.n - column);
     };
-    const auto other_of = [&](int s) { return block_of(sweep, s, chain.blocks); };
-    Slice<T> last, ahead[Depth];
-    T numbers_ahead[Depth][S::slots];
-    if (step > 0) load_tile(last, other_of(step - 1));
+    const auto block_at = [&](int s) { return block_of(sweep, s, chain.blocks); };
+    Slice<T> last, prefetched[Depth];
+    T prefetched_numbers[Depth][S::slots];
+    if (step > 0) load_tile(last, block_at(step - 1));
     GAUSSWEEP_UNROLL
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
-        load_tile(ahead[d], other_of(d));
-        peek(numbers_ahead[d], sweep.pieces, other_of(d));
+        load_tile(prefetched[d], block_at(d));
+        peek(prefetched_numbers[d], sweep.pieces, block_at(d));
       }
     }
     load_triangle(sweep, block);
@@ -379,11 +381,11 @@ struct Worker {
       GAUSSWEEP_UNROLL
       for (int d = 0; d < Depth; ++d) {
         if (s + d >= step - 1) break;
-        await(numbers_ahead[d], sweep.pieces, other_of(s + d));
-        multiply<T, R>(ahead[d], stage(numbers_ahead[d]), sums);
+        await(prefetched_numbers[d], sweep.pieces, block_at(s + d));
+        multiply<T, R>(prefetched[d], stage(prefetched_numbers[d]), sums);
         if (s + d + Depth < step - 1) {
-          load_tile(ahead[d], other_of(s + d + Depth));
-          peek(numbers_ahead[d], sweep.pieces, other_of(s + d + Depth));
+          load_tile(prefetched[d], block_at(s + d + Depth));
+          peek(prefetched_numbers[d], sweep.pieces, block_at(s + d + Depth));
         }
       }
     }
@@ -393,16 +395,16 @@ struct Worker {
     if (corrections > 0) load_own_columns(triangle, sweep, block);
     T numbers[S::slots];
     right_hand_side(numbers, sweep, block);
-    __syncthreads();  // the inverse is in registers: its place is free for sums
+    __syncthreads();  // the inverse is in registers; its memory is reused for sums
     if (step > 0) {
       T latest[S::slots];
-      peek(latest, sweep.pieces, other_of(step - 1));
-      await(latest, sweep.pieces, other_of(step - 1));
+      peek(latest, sweep.pieces, block_at(step - 1));
+      await(latest, sweep.pieces, block_at(step - 1));
       multiply<T, R>(last, stage(latest), sums);
     }
-    give_sums(sums, 0);
+    store_sums(sums, 0);
     __syncthreads();
-    if (corrections > most_corrections<T>) return substitute(sweep, block);
+    if (corrections > max_corrections<T>) return substitute(sweep, block);
     add_totals<true>(numbers, 0);
     T solved[R][rows] = {};
     multiply<T, R>(inverse, stage(numbers), solved);
@@ -415,7 +417,7 @@ struct Worker {
     }
   }
 
-  /// b after the exchanges, piece by piece.
+  /// Publishes b after the row exchanges, piece by piece.
   __device__ void permute() const {
     static_assert(sizeof(shared.square.quarters) >= 2 * order * sizeof(int), "no room for two pieces");
     exchange_rows<T, R>(chain.n, chain.nrhs, chain.b, chain.ldb, chain.pivots, chain.permuted,
@@ -426,7 +428,7 @@ struct Worker {
 
   __device__ int items() const { return chain.sweeps * chain.blocks + (chain.pivots != nullptr ? 1 : 0); }
 
-  /// One item after another, until there is none.
+  /// Processes items until none is left.
   __device__ void work() const {
     for (;;) {
       if (threadIdx.x == 0) shared.ticket = atomicAdd(&chain.control->ticket, 1u) + 1u;
@@ -439,11 +441,11 @@ struct Worker {
       } else {
         solve_row(chain.sweep[item / chain.blocks], item % chain.blocks);
       }
-      __syncthreads();  // also: all have read the ticket and are done with shared memory
+      __syncthreads();  // also: no thread still uses the ticket or shared memory
       if (threadIdx.x == 0) finish_item();
     }
   }
-  /// The last one tells what was found.
+  /// Sets info after the last item.
   __device__ void finish_item() const {
     if (chain.info == nullptr) return;
     __threadfence();

@@ -1,10 +1,10 @@
 #pragma once
-/// LAPACK's exchanges of rows, n of them one after another, followed by a block while others solve already.
+/// LAPACK's n sequential row exchanges, applied by one block while other blocks already solve.
 ///
-/// 32 exchanges are taken at once: a lane finds by shuffles which lane before it has put something into the
-/// rows that it exchanges. What was moved is kept as a number a row (`sources`), so that the right-hand sides
-/// themselves move once. Row i is final after the first i exchanges (pivots point downwards), so the pieces
-/// are handed on in order.
+/// A warp processes 32 exchanges together: each lane finds by shuffles the last lower lane that wrote one of
+/// its two rows. Only row numbers (`sources`) are exchanged; each right-hand side element moves once. Row i
+/// is final after the first i exchanges, because pivots point downwards. The pieces are therefore published
+/// in order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
@@ -13,24 +13,25 @@ namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 struct Exchanges {
   int n;
   const int* pivots;  ///< from 1
-  int* sources;       ///< n numbers: the first b's row that is in a row; -1: its own
+  int* sources;       ///< n ints: the row of the original b that is now in a row; -1: the row itself
 
-  __device__ int content_of(int q) const { return sources[q] < 0 ? q : sources[q]; }
+  __device__ int source_of(int q) const { return sources[q] < 0 ? q : sources[q]; }
 
   __device__ int pivot_of(int i) const { return i < n ? pivots[i] : 0; }
-  /// The row, from 0, that is exchanged with row i; beyond n one that no other lane of the window has.
+  /// Returns the row, from 0, that is exchanged with row i; for i >= n a number that no other lane of the
+  /// window has.
   __device__ int partner(int i, int pivot) const {
     if (i >= n) return -1 - i % lanes;
-    return pivot <= i || pivot > n ? i : pivot - 1;  // no pivot points elsewhere
+    return pivot <= i || pivot > n ? i : pivot - 1;  // guards against invalid pivots
   }
 
-  /// The exchanges of rows first … first + 31, each with the lane's row q.
-  /// @return which row of the first b is in row first + lane then
+  /// Applies the exchanges of rows first … first + 31 with the lanes' rows q.
+  /// @return the row of the original b that is then in row first + lane
   __device__ int exchange(int first, int lane, int q) const {
     const int i = first + lane;
     const bool inside = i < n;
-    int link = -1;      // the last lane before this one that has put something into row i
-    int previous = -1;  // the last lane before this one that has put something into row q
+    int link = -1;      // the last lower lane that writes row i
+    int previous = -1;  // the last lower lane that writes row q
     bool followed = false;
     GAUSSWEEP_UNROLL
     for (int s = 0; s < lanes; ++s) {
@@ -39,57 +40,59 @@ struct Exchanges {
       if (s < lane && other == q) previous = s;
       followed = followed || (s > lane && other == q);
     }
-    int content = inside ? content_of(i) : 0;
-    int found = inside ? content_of(q) : 0;
-    // What is in row i before its turn came along the links.
+    int content = inside ? source_of(i) : 0;
+    int found = inside ? source_of(q) : 0;
+    // Follows the links to the content of row i before its exchange.
     GAUSSWEEP_UNROLL
     for (int round = 0; round < 5; ++round) {
       const int from = link < 0 ? lane : link;
       content = __shfl_sync(all_lanes, content, from);
       link = __shfl_sync(all_lanes, link, from);
     }
-    const int put = __shfl_sync(all_lanes, content, previous < 0 ? lane : previous);
-    if (previous >= 0) found = put;
-    __syncwarp();  // all have read
+    const int moved = __shfl_sync(all_lanes, content, previous < 0 ? lane : previous);
+    if (previous >= 0) found = moved;
+    __syncwarp();  // all lanes have read `sources`
     if (q >= first + lanes && !followed) sources[q] = content;
     __syncwarp();
     return q == i ? content : found;
   }
 };
 
-/// b (n x nrhs) after the exchanges, as pieces of R right-hand sides: warp 0 follows the rows, the others
-/// move them. `near`: `room` numbers in shared memory, where the sources are kept if they fit; else they are
-/// in `far`, all bits set. `found`: two pieces in shared memory, used by turns.
+/// Publishes b (n x nrhs) after the exchanges as pieces of R right-hand sides. Warp 0 computes the source
+/// rows; the other warps move the elements. `shared_sources`: `capacity` ints in shared memory, used if they
+/// suffice for n; otherwise `global_sources` (all bits set). `found`: a double buffer of two pieces' source
+/// rows in shared memory.
 template <class T, int R>
 __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t ldb, const int* pivots,
-                              T* permuted, int* near, int room, int* far, int* found) {
+                              T* permuted, int* shared_sources, int capacity, int* global_sources,
+                              int* found) {
   const int t = static_cast<int>(threadIdx.x);
   const int lane = t % lanes, warp = t / lanes;
   const int blocks = static_cast<int>((n + order - 1) / order);
-  const Exchanges rows_of_b{static_cast<int>(n), pivots, n <= room ? near : far};
-  for (int i = t; i < room; i += threads) near[i] = -1;
-  // Loaded two pieces ahead, by turns, since memory takes longer than a piece.
+  const Exchanges rows_of_b{static_cast<int>(n), pivots, n <= capacity ? shared_sources : global_sources};
+  for (int i = t; i < capacity; i += threads) shared_sources[i] = -1;
+  // Pivots are prefetched two pieces ahead, because a load takes longer than a piece.
   int pivot[2][rows];
   GAUSSWEEP_UNROLL
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int buffer = 0; buffer < 2; ++buffer) {
     GAUSSWEEP_UNROLL
     for (int half = 0; half < rows; ++half) {
-      pivot[turn][half] = warp == 0 ? rows_of_b.pivot_of(turn * order + half * lanes + lane) : 0;
+      pivot[buffer][half] = warp == 0 ? rows_of_b.pivot_of(buffer * order + half * lanes + lane) : 0;
     }
   }
   __syncthreads();
   for (int pair = 0; pair <= blocks; pair += 2) {
     GAUSSWEEP_UNROLL
-    for (int turn = 0; turn < 2; ++turn) {
-      const int block = pair + turn;
+    for (int buffer = 0; buffer < 2; ++buffer) {
+      const int block = pair + buffer;
       if (block > blocks) break;
       if (warp == 0 && block < blocks) {
         GAUSSWEEP_UNROLL
         for (int half = 0; half < rows; ++half) {
           const int first = block * order + half * lanes;
-          const int partner = rows_of_b.partner(first + lane, pivot[turn][half]);
-          pivot[turn][half] = rows_of_b.pivot_of(first + lane + 2 * order);
-          found[turn * order + half * lanes + lane] = rows_of_b.exchange(first, lane, partner);
+          const int partner = rows_of_b.partner(first + lane, pivot[buffer][half]);
+          pivot[buffer][half] = rows_of_b.pivot_of(first + lane + 2 * order);
+          found[buffer * order + half * lanes + lane] = rows_of_b.exchange(first, lane, partner);
         }
       }
       if (warp > 0 && block > 0) {
@@ -97,7 +100,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
         for (int k = t - lanes; k < R * order; k += threads - lanes) {
           const int row = k % order, r = k / order;
           const bool inside = before * order + row < n && r < nrhs;
-          const T value = inside ? b[found[(1 - turn) * order + row] + r * ldb] : T(0);
+          const T value = inside ? b[found[(1 - buffer) * order + row] + r * ldb] : T(0);
           simt::store_volatile(permuted + (before * R + r) * order + row, presentable(value));
         }
       }

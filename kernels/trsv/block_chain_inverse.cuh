@@ -1,28 +1,28 @@
 #pragma once
-/// The inverse of a 64 x 64 lower triangle in shared memory, by all threads of a block. The 16 x 16 triangles
-/// on the diagonal come first, then pairs of inverses are joined twice. Larger ones:
-/// trtri/diagonal_blocks.cuh.
+/// The inverse of a 64 x 64 lower triangle in shared memory, by all threads of a block: inverts the 16 x 16
+/// triangles on the diagonal, then joins pairs of inverses twice. trtri/diagonal_blocks.cuh handles larger
+/// triangles.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-/// A second correction would take registers that doubles need.
+/// Most corrections. In double a second correction would need too many registers.
 template <class T>
-constexpr int most_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
-/// The largest condition number g = max |inverse| |triangle| e at which so many corrections of an inverse's
-/// answer are enough: g (g u)^count <= 1/4. See block_chain.cuh.
+constexpr int max_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
+/// Returns the largest condition number g = max |inverse| |triangle| e at which `count` corrections of an
+/// inverse's answer suffice: g (g u)^count <= 1/4. See block_chain.cuh.
 template <class T>
-__device__ constexpr T most_corrected(int count) {
+__device__ constexpr T correctable_condition(int count) {
   if (sizeof(T) == sizeof(double)) return T(0x1p25);
   return count == 1 ? T(0x1p11) : T(0x1p15);
 }
 
-/// Lies in shared memory. The block has 4 Order threads.
+/// A square in shared memory. The block has 4 Order threads.
 template <class T, int Order = order>
 struct Square {
-  static constexpr int apart = Order + 2;  ///< columns start in different banks
-  alignas(16) T elements[Order * apart];   ///< in columns; all of them may serve others between inversions
+  static constexpr int apart = Order + 2;  ///< leading dimension; columns start in different banks
+  alignas(16) T elements[Order * apart];   ///< column-major; free for other use between inversions
   T quarters[4][Order];
   T scale[Order];
   T reciprocals[Order];
@@ -31,7 +31,7 @@ struct Square {
   __device__ T& at(int i, int j) { return elements[j * apart + i]; }
   __device__ const T& at(int i, int j) const { return elements[j * apart + i]; }
 
-  /// Sums over a row of |square| times `factor`, a quarter a thread.
+  /// Computes row sums of |square|, weighted by `scale` if `scaled`; each thread sums a quarter of a row.
   __device__ void sum_quarters(bool scaled) {
     const int i = static_cast<int>(threadIdx.x) % order, quarter = static_cast<int>(threadIdx.x) / order;
     T sum = 0;
@@ -46,7 +46,8 @@ struct Square {
     return (quarters[0][i] + quarters[1][i]) + (quarters[2][i] + quarters[3][i]);
   }
 
-  /// The 16 x 16 triangles on the diagonal, a thread a column. @pre reciprocals, and a barrier
+  /// Inverts the 16 x 16 triangles on the diagonal, one thread per column. @pre `reciprocals` are set,
+  /// followed by a barrier
   __device__ void invert_small() {
     constexpr int small = 16;
     const int t = static_cast<int>(threadIdx.x);
@@ -69,7 +70,7 @@ struct Square {
     __syncthreads();
   }
 
-  /// sums[e] = row r of the h x h part at (i0, j0) times column e of the part at (i1, j1).
+  /// Computes sums[e] = (row r of the h x h block at (i0, j0)) times (column e of the block at (i1, j1)).
   template <int h, int E>
   __device__ void small_product(T (&sums)[E], int i0, int j0, int i1, int j1, int from) const {
     GAUSSWEEP_UNROLL
@@ -84,12 +85,13 @@ struct Square {
       }
     }
   }
-  /// [X 0; L Y] with the inverses X and Y becomes [X 0; -Y L X Y], for all pairs of h x h triangles.
+  /// Replaces [X 0; L Y], where X and Y are already inverses, by [X 0; -Y L X Y], for all pairs of h x h
+  /// triangles.
   template <int h>
   __device__ void join() {
     constexpr int E = h / 8;
     const int t = static_cast<int>(threadIdx.x);
-    const int r = t % h, column = t / h * E;  // columns of all pairs are counted through
+    const int r = t % h, column = t / h * E;  // columns are numbered over all pairs
     const int base = column / h * 2 * h, c = column % h;
     T sums[E];
     small_product<h, E>(sums, base + h + r, base, base, base + c, c / 2 * 2);
@@ -104,9 +106,9 @@ struct Square {
     __syncthreads();
   }
 
-  /// The triangle in `square` becomes its inverse.
-  /// @return how many corrections its answers need, none up to condition number `trusted`; more than
-  /// most_corrections where it is of no use
+  /// Replaces the triangle by its inverse.
+  /// @return the number of corrections that answers need (0 up to condition number `trusted`); more than
+  /// max_corrections if the inverse is unusable
   __device__ int invert(float trusted) {
     const int t = static_cast<int>(threadIdx.x);
     sum_quarters(false);
@@ -122,7 +124,8 @@ struct Square {
     if (t < order) {
       const T condition = row_sum(t);
       int count = condition <= T(trusted) ? 0 : 1;
-      while (count > 0 && count <= most_corrections<T> && !(condition <= most_corrected<T>(count))) ++count;
+      while (count > 0 && count <= max_corrections<T> && !(condition <= correctable_condition<T>(count)))
+        ++count;
       atomicMax(&corrections, count);
     }
     __syncthreads();

@@ -1,6 +1,6 @@
 #pragma once
-/// What the chain of block rows (block_chain.cuh) is made of. These are its measures, the tiles of the
-/// matrix, and the numbers that blocks hand to each other.
+/// The building blocks of block_chain.cuh: tile sizes, tiles of the matrix, and the numbers that blocks
+/// exchange through global memory.
 
 #include <cmath>
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
 constexpr int order = 64;  ///< rows of a block row
-constexpr int warps = 8;   ///< of a block, each with its columns of every tile
+constexpr int warps = 8;   ///< warps per block; each has `columns` columns of every tile
 constexpr int lanes = 32;
 constexpr int threads = warps * lanes;
 constexpr int columns = order / warps;
-constexpr int rows = order / lanes;  ///< of a lane: 2
-constexpr int stride = order + 2;    ///< of a square in shared memory: columns start in different banks
+constexpr int rows = order / lanes;  ///< rows per lane: 2
+constexpr int stride = order + 2;    ///< leading dimension of Square; columns start in different banks
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr unsigned unset = 0xffffffffu;
 
@@ -26,7 +26,7 @@ struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// No number, but what was there before.
+/// Returns true if the value has not been published: all its bits are set.
 template <class T>
 __device__ __forceinline__ bool is_absent(T value) {
   if constexpr (sizeof(T) == 8) {
@@ -40,25 +40,25 @@ __device__ __forceinline__ bool is_absent(T value) {
   }
 }
 
-/// Any NaN as one that is not taken for an absent number.
+/// Returns the value, with every NaN replaced by a NaN whose bits are not all set.
 template <class T>
 __device__ __forceinline__ T presentable(T value) {
   return value == value ? value : std::numeric_limits<T>::quiet_NaN();
 }
 
-/// A warp's columns of a tile, in registers.
+/// A warp's columns of a tile, in registers (a fragment per lane).
 template <class T>
 struct Slice {
   T value[columns][rows];
 };
 
-/// The row of a block row that is a lane's v-th. Paired: two neighbours, which one load brings.
+/// Returns the v-th row of a lane within a block row. Paired: two neighbouring rows, fetched by one load.
 template <bool Paired>
 __device__ __forceinline__ int row_of(int lane, int v) {
   return Paired ? rows * lane + v : lane + lanes * v;
 }
 
-/// The part of a matrix from `first` on; beyond its `height` and `width` are zeros.
+/// Loads a fragment from `first` on; elements beyond `height` and `width` become 0.
 template <class T, bool Paired>
 __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
@@ -86,7 +86,7 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
   }
 }
 
-/// sums += slice * the numbers staged for this warp.
+/// Computes sums += slice * staged.
 template <class T, int R>
 __device__ __forceinline__ void multiply(const Slice<T>& slice, const T* staged, T (&sums)[R][rows]) {
   GAUSSWEEP_UNROLL
@@ -99,7 +99,7 @@ __device__ __forceinline__ void multiply(const Slice<T>& slice, const T* staged,
       x[c + 1] = pair.second;
     }
     GAUSSWEEP_UNROLL
-    for (int v = 0; v < rows; ++v) {  // two sums a row, so that the second does not wait for the first
+    for (int v = 0; v < rows; ++v) {  // two independent sums per row shorten the dependency chain
       T even = sums[r][v], odd = T(0);
       GAUSSWEEP_UNROLL
       for (int c = 0; c < columns; c += 2) {

@@ -1,17 +1,17 @@
 #pragma once
-/// How the workspace of block_chain.cu is divided.
+/// The layout of the workspace of block_chain.cu.
 
 #include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 
-/// Offsets in bytes, all multiples of 256.
+/// Byte offsets, all multiples of 256. A set of pieces holds one vector per right-hand side of a launch.
 struct ChainWorkspace {
   ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool with_exchanges)
-      : at_once(nrhs == 1   ? 1
-                : nrhs <= 4 ? 4
-                            : 8),
-        piece_bytes_(workspace_piece((n + 63) / 64 * 64 * at_once, element)),
+      : rhs_per_launch(nrhs == 1   ? 1
+                       : nrhs <= 4 ? 4
+                                   : 8),
+        piece_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_launch, element)),
         source_bytes_(with_exchanges ? workspace_piece(n, sizeof(int)) : 0),
         sets_(with_exchanges ? 3 : 1) {}
 
@@ -19,7 +19,7 @@ struct ChainWorkspace {
   std::size_t sources() const { return pieces(sets_); }
   std::size_t bytes() const { return sources() + source_bytes_; }
 
-  int at_once;  ///< right-hand sides of one launch
+  int rhs_per_launch;  ///< right-hand sides per launch
 
  private:
   static constexpr std::size_t control_bytes = 256;
@@ -28,11 +28,11 @@ struct ChainWorkspace {
   int sets_;
 };
 
-/// Bytes of workspace for solve_triangle.
+/// Returns the bytes of workspace for solve_triangle.
 inline std::size_t solve_triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
   return ChainWorkspace(n, nrhs, element, false).bytes();
 }
-/// Bytes of workspace for solve_lu.
+/// Returns the bytes of workspace for solve_lu.
 inline std::size_t solve_lu_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
   return ChainWorkspace(n, nrhs, element, true).bytes();
 }

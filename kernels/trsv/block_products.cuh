@@ -1,9 +1,9 @@
 #pragma once
-/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides at once. It works
-/// by products with the inverses of the triangles' blocks on the diagonal and with what lies beside these.
+/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides, by products with
+/// inverted diagonal blocks and with the off-diagonal blocks of the triangles.
 ///
-/// A chain of 2 n / order steps, each of two products; the triangles are read once, however many right-hand
-/// sides there are. An answer is as accurate as the inverses are: good enough where it preconditions.
+/// Takes 2 n / order dependent steps of two products each, and reads the triangles once for all right-hand
+/// sides. The answers are as accurate as the inverses, which suffices for a preconditioner.
 
 #include <algorithm>
 #include <cstdint>
@@ -17,24 +17,25 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 class BlockProducts {
  public:
-  /// Both triangles of `lu`, n x n; of the lower one the diagonal is 1 where it is `unit`. `ldb`: of all
-  /// right-hand sides, `nrhs` at most. `memory`: BlockProductsWorkspace(n, nrhs, order, ldb).elements().
+  /// Uses both triangles of `lu` (n x n); `unit`: the lower one has a unit diagonal. `ldb`: the leading
+  /// dimension of all right-hand sides; `nrhs`: their largest number. `memory`: BlockProductsWorkspace(n,
+  /// nrhs, order, ldb).elements().
   BlockProducts(Context& context, std::int64_t n, const T* lu, std::int64_t ld, bool unit, std::int64_t order,
                 std::int64_t nrhs, std::int64_t ldb, T* memory)
       : context_(context),
-        room_(n, nrhs, order, ldb),
+        layout_(n, nrhs, order, ldb),
         n_(n),
         lu_(lu),
         ld_(ld),
         unit_(unit),
         order_(order),
         ldb_(ldb),
-        of_lower_(memory),
-        of_upper_(memory + room_.inverses),
-        solved_(memory + 2 * room_.inverses) {}
+        lower_inverses_(memory),
+        upper_inverses_(memory + layout_.inverses),
+        solved_(memory + 2 * layout_.inverses) {}
 
-  /// The inverses: once, after `lu` is there. Asynchronous. A 0 on a diagonal ends in numbers that are not
-  /// finite.
+  /// Computes the inverses, once `lu` is complete. Asynchronous. A 0 on a diagonal leads to non-finite
+  /// numbers.
   void prepare() {
     for (const bool lower : {true, false}) {
       const levels::Triangle<T> triangles{lu_,
@@ -42,10 +43,10 @@ class BlockProducts {
                                           static_cast<int>(n_),
                                           lower,
                                           lower && unit_,
-                                          static_cast<int>(room_.count),
+                                          static_cast<int>(layout_.count),
                                           order_ * (ld_ + 1)};
       levels::TriangleInverse<T>(context_, triangles, order_, solved_)
-          .invert(lower ? of_lower_ : of_upper_, order_, nullptr);
+          .invert(lower ? lower_inverses_ : upper_inverses_, order_, nullptr);
     }
   }
 
@@ -54,13 +55,15 @@ class BlockProducts {
     for (std::int64_t first = 0; first < n_; first += order_) {
       const std::int64_t rows = std::min(order_, n_ - first);
       const std::int64_t below = first + rows;
-      multiply(rows, nrhs, rows, T(1), of_lower_ + first * order_, order_, b + first, T(0), solved_ + first);
+      multiply(rows, nrhs, rows, T(1), lower_inverses_ + first * order_, order_, b + first, T(0),
+               solved_ + first);
       multiply(n_ - below, nrhs, rows, T(-1), lu_ + below + first * ld_, ld_, solved_ + first, T(1),
                b + below);
     }
-    for (std::int64_t first = (room_.count - 1) * order_; first >= 0; first -= order_) {
+    for (std::int64_t first = (layout_.count - 1) * order_; first >= 0; first -= order_) {
       const std::int64_t rows = std::min(order_, n_ - first);
-      multiply(rows, nrhs, rows, T(1), of_upper_ + first * order_, order_, solved_ + first, T(0), b + first);
+      multiply(rows, nrhs, rows, T(1), upper_inverses_ + first * order_, order_, solved_ + first, T(0),
+               b + first);
       multiply(first, nrhs, rows, T(-1), lu_ + first * ld_, ld_, b + first, T(1), solved_);
     }
   }
@@ -74,13 +77,13 @@ class BlockProducts {
   }
 
   Context& context_;
-  BlockProductsWorkspace room_;
+  BlockProductsWorkspace layout_;
   std::int64_t n_;
   const T* lu_;
   std::int64_t ld_;
   bool unit_;
   std::int64_t order_, ldb_;
-  T *of_lower_, *of_upper_, *solved_;
+  T *lower_inverses_, *upper_inverses_, *solved_;
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

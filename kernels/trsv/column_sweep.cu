@@ -1,15 +1,14 @@
-/// trsv/column_sweep: substitution with one launch a column and one thread a row ("GPU Simple").
+/// trsv/column_sweep: substitution with one launch per column and one thread per row ("GPU Simple").
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": launch i subtracts
-/// unknown i - 1 times its column from the right-hand side, and the thread of row i then divides by the
-/// diagonal. An unknown takes the place of its right-hand side, since no thread of launch i reads b(i) but
-/// the one that writes it. Here for any n, both triangles and several right-hand sides (a row of blocks
-/// each).
+/// unknown i - 1 times its column from the right-hand side; the thread of row i then divides by the diagonal.
+/// Unknowns overwrite their right-hand sides, because only the thread that writes b(i) reads it in launch i.
+/// Works for any n, both triangles and several right-hand sides (one row of blocks each).
 ///
-/// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations a right-hand side in
-/// n launches, whose overhead is most of the time up to some thousand unknowns. Workspace: none. Needs a
-/// triangular matrix without a 0 on the diagonal: the diagonal is read first (stage "diagonal"), the first 0
-/// from the top gives info > 0, and the answer is then not finite.
+/// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side
+/// in n launches, whose overhead dominates up to some thousand unknowns. Workspace: none. A zero on the
+/// diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then not
+/// finite.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/triangle_steps.cuh"

@@ -1,10 +1,9 @@
-/// trsv/cublas: the GPU's vendor row, cuBLAS's xtrsv for one right-hand side and xtrsm for several; of
-/// batches xtrsmBatched.
+/// trsv/cublas: the vendor reference on the GPU, cuBLAS's xtrsv for one right-hand side, xtrsm for several,
+/// and xtrsmBatched for batches.
 ///
-/// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side. Workspace: of batches
-/// pointers to all matrices. Needs a triangular matrix without a 0 on the diagonal: cuBLAS does not look for
-/// one, so a small kernel reads the diagonal first (stage "diagonal"); the first 0 gives info > 0, and the
-/// answer is then not finite.
+/// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side. Workspace: for
+/// batches, pointers to all matrices. cuBLAS does not check for zeros on the diagonal, so a small kernel
+/// reads it first (stage "diagonal"); the first zero gives info > 0, and the answer is then not finite.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

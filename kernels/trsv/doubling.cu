@@ -1,16 +1,15 @@
 /// trsv/doubling: 2 x 2 triangles, then blocks of doubling size by row operations ("GPU Complex 2").
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": the 2 x 2 triangles on
-/// the diagonal become identities (triangle_steps.cuh), then 4 x 4, 8 x 8, … (doubling_steps.cuh), a launch
-/// each, with one thread an element that keeps its sum in a register and reads everything else from global
-/// memory. Here for any n (the last group may be cut off), both triangles and several right-hand sides.
+/// the diagonal become identities (triangle_steps.cuh), then those of order 4, 8, … (doubling_steps.cuh), one
+/// launch each. One thread per element keeps its sum in a register and reads all operands from global memory.
+/// Works for any n (the last group may be incomplete), both triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: log2(n) steps, n^3 / 6 operations
-/// and as many loads, where substitution takes n^2: the report's point is that the parallelism does not pay
-/// for them. Workspace: none. Needs a triangular matrix without a 0 on the diagonal: the diagonal is read
-/// first (stage "diagonal"), the first 0 from the top gives info > 0, and the answer is then not finite. The
-/// rows that it combines amount to products with inverted blocks, so the residual may grow with their
-/// condition.
+/// and as many loads, while substitution takes n^2 operations; the report shows that the parallelism does not
+/// compensate for this. Workspace: none. A zero on the diagonal (read first, in stage "diagonal") gives info
+/// > 0, its first index, and the answer is then not finite. The row combinations are products with inverted
+/// blocks, so the residual may grow with the blocks' condition numbers.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/doubling_steps.cuh"

@@ -1,15 +1,15 @@
 /// trsv/doubling_shared: doubling with tiles of 32 x 32 in shared memory.
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", its optimisation of
-/// doubling.cu: a step is a matrix product of multipliers and rows, so a block loads a tile of either into
-/// shared memory, adds up what they contribute to its 32 x 32 elements, and goes on to the next pair of
-/// tiles. From step 32 on: a tile then lies within one group of rows, and left of its multipliers or not at
-/// all. The steps before have short sums and read global memory.
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the optimised version of
+/// doubling.cu. A step is a matrix product of multipliers and rows: a block loads a tile of each into shared
+/// memory, accumulates its 32 x 32 elements, and continues with the next pair of tiles. Tiles are used from
+/// step 32 on, when a tile lies within one group of rows and either entirely left of the multipliers or not
+/// at all. Earlier steps have short sums and read global memory.
 ///
-/// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as doubling, n^3 / 6 operations,
-/// but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. Needs a triangular
-/// matrix without a 0 on the diagonal: the diagonal is read first (stage "diagonal"), the first 0 from the
-/// top gives info > 0, and the answer is then not finite. The residual is that of doubling.
+/// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as trsv/doubling, n^3 / 6
+/// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. A zero
+/// on the diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then
+/// not finite. The residual is that of trsv/doubling.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/doubling_steps.cuh"
@@ -21,15 +21,15 @@ constexpr int tile = step_block;
 
 template <class T>
 __global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> step) {
-  const RowOperations<T> o = step.here();
+  const RowOperations<T> o = step.for_plane();
   __shared__ T multipliers[tile][tile];  // [column][row]
   __shared__ T rows_above[tile][tile];   // [column][row]
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;  // the tile's first lower row
   const std::int64_t columns = o.columns(first);
-  if (static_cast<std::int64_t>(blockIdx.y) * tile >= columns) return;  // the whole block does
-  const Lines<T> target = o.target();
+  if (static_cast<std::int64_t>(blockIdx.y) * tile >= columns) return;  // uniform for the block
+  const StridedMatrix<T> target = o.target();
   const std::int64_t x = index_y();
   const std::int64_t y = o.row(first) + tx;
   const std::int64_t g = o.group(first);
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> 
     rows_above[ty][tx] = column_inside ? target(d + tx, x) : T(0);
     __syncthreads();
     for (int k = 0; k < tile; ++k) value = std::fma(-multipliers[k][tx], rows_above[ty][k], value);
-    __syncthreads();  // all are done with these tiles before the next overwrite them
+    __syncthreads();  // the tiles are overwritten in the next iteration
   }
   if (row_inside && column_inside) target(y, x) = value;
 }

@@ -1,14 +1,15 @@
-/// trsv/gets: a triangular system by Gaussian elimination, a launch a row, thread blocks of one size.
+/// trsv/gets: a triangular system by Gaussian elimination, one launch per row, with a fixed thread block
+/// size.
 ///
-/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes it and leaves it unbuilt: GETS, which inverts a
-/// triangular matrix, solves triangular systems where the right-hand sides take the identity's place
-/// (trtri/gets_steps.cuh). Row k of them, divided by the diagonal, is subtracted from all later rows; one
-/// launch at the end divides all of them.
+/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this without an implementation: GETS, which inverts
+/// a triangular matrix, solves triangular systems if the right-hand sides replace the identity
+/// (trtri/gets_steps.cuh). Row k of the right-hand sides, divided by the diagonal, is subtracted from all
+/// later rows; one final launch divides all rows by the diagonal.
 ///
-/// Layout: column-major; the answer replaces b, A stays. Cost: n^2 operations a right-hand side, n launches,
-/// without waiting for the device; each thread divides for itself. Workspace: none. Needs a triangular matrix
-/// without a 0 on the diagonal: the diagonal is read first (stage "diagonal"), the first 0 from the top gives
-/// info > 0, and the answer is then not finite.
+/// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
+/// n launches without synchronisation; each thread divides for itself. Workspace: none. A zero on the
+/// diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then not
+/// finite.
 
 #include "kernels/tables.hpp"
 #include "kernels/trtri/gets_steps.cuh"

@@ -1,17 +1,16 @@
-/// trsv/inverted_blocks: substitution by blocks of 64 rows in one launch, the triangles on the diagonal
-/// inverted.
+/// trsv/inverted_blocks: substitution by blocks of 64 rows in one launch, with inverted diagonal triangles.
 ///
-/// A GPU block takes a block row, inverts the triangle on its diagonal, subtracts the products of its tiles
-/// with the pieces of the answer as they appear, and multiplies what is left by the inverse
-/// (block_chain.cuh). The n / 64 block rows follow on one another by polled values; the tiles are loaded
-/// before they are needed.
+/// A thread block takes a block row, inverts its diagonal triangle, subtracts the products of its tiles with
+/// the pieces of the answer as these are published, and multiplies the remainder by the inverse
+/// (block_chain.cuh). The n / 64 block rows form a dependency chain through polled values; tiles are
+/// prefetched.
 ///
-/// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations a right-hand side,
-/// and 64^2 / 3 for each of the n rows; the triangle is read once for up to eight right-hand sides. Time: at
-/// the large end that of reading the triangle, at the small end n / 64 steps of the chain. Workspace:
-/// solve_triangle_workspace, the pieces. Needs a triangular matrix without a 0 on the diagonal: the first 0
-/// gives info > 0, and the answer is then not finite. Where an inverse would be inaccurate its answer is
-/// corrected, or the block row solved by substitution.
+/// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
+/// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. For large n the
+/// time is that of reading the triangle, for small n that of n / 64 dependent steps. Workspace:
+/// solve_triangle_workspace, for the pieces. The first zero on the diagonal gives info > 0, and the answer is
+/// then not finite. If an inverse is too inaccurate, its answer is corrected or the block row is solved by
+/// substitution.
 
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"

@@ -1,8 +1,9 @@
-/// trsv/openblas: the CPU's vendor row, OpenBLAS's xTRSV for one right-hand side and xTRSM for several.
+/// trsv/openblas: the vendor reference on the CPU, OpenBLAS's xTRSV for one right-hand side and xTRSM for
+/// several.
 ///
-/// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side. Workspace: none.
-/// Needs a triangular matrix without a 0 on the diagonal: BLAS does not look for one, so the diagonal is read
-/// first, as LAPACK's xTRTRS does; the first 0 gives info > 0, and b is left as it was.
+/// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side. Workspace: none.
+/// BLAS does not check for zeros on the diagonal, so the diagonal is read first, as LAPACK's xTRTRS does; the
+/// first zero gives info > 0 and leaves b unchanged.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

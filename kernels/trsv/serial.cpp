@@ -1,12 +1,12 @@
 /// trsv/serial: forward (lower) or back (upper) substitution on one CPU core.
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", its CPU solver: an
-/// unknown is divided out, then its column is subtracted from the right-hand side. Here for any n, both
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver: computes
+/// an unknown by a division, then subtracts its column from the right-hand side. Works for any n, both
 /// triangles and several right-hand sides.
 ///
-/// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side, in loops down the
-/// columns. Workspace: none. Needs a triangular matrix without a 0 on the diagonal: the one of smallest index
-/// gives info > 0, as with all rows of this problem, and b is left as it was.
+/// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side, in loops down the
+/// columns. Workspace: none. A zero on the diagonal gives info > 0, its first index as for all trsv methods,
+/// and leaves b unchanged.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

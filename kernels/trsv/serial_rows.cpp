@@ -1,13 +1,13 @@
 /// trsv/serial_rows: forward (lower) or back (upper) substitution by rows on one CPU core.
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", its CPU solver as listed:
-/// the products of a row with the unknowns that are known are subtracted from its right-hand side, one after
-/// another, and the rest is divided by the diagonal. Here for any n, both triangles and several right-hand
-/// sides. trsv/serial does the same by columns.
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver as listed:
+/// subtracts the products of a row with the known unknowns from its right-hand side, one after another, and
+/// divides by the diagonal. Works for any n, both triangles and several right-hand sides. trsv/serial does
+/// the same by columns.
 ///
-/// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations a right-hand side, in sums along
-/// the rows, each of which waits for the one before it. Workspace: none. Needs a triangular matrix without a
-/// 0 on the diagonal: the one of smallest index gives info > 0, and b is left as it was.
+/// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations per right-hand side, in sequential
+/// sums along the rows. Workspace: none. A zero on the diagonal gives info > 0, its first index, and leaves b
+/// unchanged.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

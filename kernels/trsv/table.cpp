@@ -21,7 +21,7 @@ double operations(const Shape& shape) {
   const auto n = static_cast<double>(shape.n);
   return static_cast<double>(shape.nrhs) * (n * n);
 }
-/// B is read, X written.
+/// Counts the triangle of A and B, which are read, and X, which is written.
 double operands(const Shape& shape) {
   return triangle_elements(shape) + 2.0 * columns_elements(shape);
 }
@@ -49,7 +49,8 @@ Problem trsv() {
 
 constexpr const char* report = "Algorithmic Techniques: Dense Lower Triangular Solver (course report)";
 
-/// What all rows of this problem have in common: [A, b] in columns, the answer in b.
+/// Returns a method with the properties that all trsv methods share: column-major A and b; the answer
+/// replaces b.
 Method trsv_method(std::string variant, std::string summary, std::string source) {
   Method method = row(trsv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
@@ -68,23 +69,23 @@ Method serial_rows() {
 }
 
 Method gets() {
-  Method method = trsv_method("gets", "Gaussian elimination, a launch a row",
+  Method method = trsv_method("gets", "Gaussian elimination, one launch per row",
                               "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
-  method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"}, "threads of a block")};
+  method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"}, "threads per block")};
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trsv_gets));
 }
 
-/// The report's solvers for the GPU.
+/// Returns a GPU method of the report.
 Method report_method(std::string variant, std::string summary, PortableEntries entries) {
   Method method = trsv_method(std::move(variant), std::move(summary), report);
-  method.max_nrhs = 65535;  // a row of blocks each
+  method.max_nrhs = 65535;  // one row of blocks per right-hand side
   return portable(std::move(method), entries);
 }
 
 Method inverted_blocks() {
   Method method = trsv_method(
-      "inverted_blocks",
-      "one launch: blocks of 64 rows, their triangles inverted, pieces handed on by polling", "gaussweep");
+      "inverted_blocks", "one launch: block rows of 64 with inverted diagonal triangles, chained by polling",
+      "gaussweep");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return solve_triangle_workspace(shape.n, shape.nrhs, element);
   };
@@ -110,14 +111,14 @@ std::vector<Method> methods() {
   return {
       serial(),
       serial_rows(),
-      report_method("column_sweep", "substitution, a launch a column and a thread a row",
+      report_method("column_sweep", "substitution, one launch per column and one thread per row",
                     GAUSSWEEP_ENTRIES(trsv_column_sweep)),
-      report_method("pair_sweep", "2 x 2 triangles solved first, then substitution by two columns a launch",
+      report_method("pair_sweep", "2 x 2 triangles solved first, then substitution by two columns per launch",
                     GAUSSWEEP_ENTRIES(trsv_pair_sweep)),
       report_method("doubling",
                     "2 x 2 triangles solved first, then blocks of doubling size by row operations",
                     GAUSSWEEP_ENTRIES(trsv_doubling)),
-      report_method("doubling_shared", "doubling with tiles in shared memory, from blocks of 32 on",
+      report_method("doubling_shared", "doubling, with tiles in shared memory from blocks of 32 on",
                     GAUSSWEEP_ENTRIES(trsv_doubling_shared)),
       gets(),
       inverted_blocks(),

@@ -1,6 +1,6 @@
 #pragma once
-/// What the GPU's triangular solvers share, after the course report "Algorithmic Techniques: Dense Lower
-/// Triangular Solver". These are both triangles as a lower one, and the report's first kernel, which solves
+/// Common parts of the GPU's triangular solvers, after the course report "Algorithmic Techniques: Dense Lower
+/// Triangular Solver": a view of either triangle as a lower one, and the report's first kernel, which solves
 /// the 2 x 2 triangles on the diagonal.
 
 #include <cmath>
@@ -12,10 +12,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// A column-major matrix whose rows, or rows and columns, may run backwards: counted from its last corner, an
-/// upper triangle is a lower one.
+/// A matrix with strides of either sign. With rows and columns reversed, an upper triangle is a lower one.
 template <class T>
-struct Lines {
+struct StridedMatrix {
   T* first;
   std::int64_t row_step;
   std::int64_t column_step;
@@ -24,7 +23,7 @@ struct Lines {
   }
 };
 
-/// L x = b with a lower triangle, whatever `uplo` was.
+/// The system L x = b with a lower triangle L for either `uplo`.
 template <class T>
 struct LowerSystem {
   explicit LowerSystem(const Operands<T>& op) : n(op.shape.n), nrhs(op.shape.nrhs) {
@@ -36,11 +35,11 @@ struct LowerSystem {
   }
   std::int64_t n;
   std::int64_t nrhs;
-  Lines<T> l;
-  Lines<T> b;
+  StridedMatrix<T> l;
+  StridedMatrix<T> b;
 };
 
-/// The index of this thread along x and along y of the grid.
+/// The index of this thread along x (and y) of the grid.
 __device__ inline std::int64_t index_x() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
@@ -48,25 +47,26 @@ __device__ inline std::int64_t index_y() {
   return static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
 }
 
-/// Blocks of `threads` for `count` elements.
+/// Returns the number of blocks of `threads` threads for `count` elements.
 inline unsigned blocks_of(std::int64_t count, unsigned threads) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
 
-/// The shape of kernels with a thread an element: a warp goes down a column, as the elements lie in memory.
+/// The block shape of kernels with one thread per element; a warp accesses consecutive elements of a column.
 constexpr unsigned patch_rows = 32;
 constexpr unsigned patch_columns = 8;
 
-/// Makes every 2 x 2 triangle of `l` an identity by operations on its two rows. It does the same to `target`,
-/// a thread a 2 x 2 block of it. `target` is either the part of `l` left of the triangles (below_diagonal) or
-/// the right-hand sides. The triangles themselves, which become 1 0 1, are read by all other threads of their
-/// rows. They are left as they stand, and nobody reads them afterwards.
+/// Applies to `target` the row operations that make every 2 x 2 triangle of `l` an identity, one thread per 2
+/// x 2 block. `target` is either the part of `l` left of the triangles (below_diagonal) or the right-hand
+/// sides. The triangles themselves are not overwritten, because all threads of their rows read them; later
+/// steps treat them as identities.
 template <class T>
-__global__ void solve_pairs(LowerSystem<T> s, Lines<T> target, std::int64_t columns, bool below_diagonal) {
+__global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int64_t columns,
+                            bool below_diagonal) {
   const std::int64_t y = 2 * index_x();
   const std::int64_t x = 2 * index_y();
   if (y >= s.n || x >= (below_diagonal ? y : columns)) return;
-  const bool whole = y + 1 < s.n;  // the last row of an odd n is alone
+  const bool whole = y + 1 < s.n;  // false for the last row if n is odd
   const T upper = s.l(y, y);
   const T lower = whole ? s.l(y + 1, y + 1) : T(1);
   const T factor = whole ? s.l(y + 1, y) / upper : T(0);
@@ -77,7 +77,7 @@ __global__ void solve_pairs(LowerSystem<T> s, Lines<T> target, std::int64_t colu
   }
 }
 
-/// solve_pairs for the whole system: matrix, then right-hand sides.
+/// Applies solve_pairs to the matrix and then to the right-hand sides.
 template <class T>
 void solve_all_pairs(Context& context, const LowerSystem<T>& s) {
   const dim3 block(patch_rows, patch_columns);
