@@ -9,8 +9,9 @@
 namespace gaussweep {
 namespace {
 
-/// Calls visit(range, i, j, element) for a region, along memory. In small matrices on one thread: the
-/// method's own, whose caches then hold what it works on. Of large ones a range of lines a thread.
+/// Calls visit(line, i, j, element) for the elements of a region in memory order. Small matrices are visited
+/// by the calling thread, which then also runs the method with warm caches; large ones by several threads,
+/// each with a range of lines.
 template <class Matrix, class Visit>
 void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&& visit) {
   if (region == Region::none) return;
@@ -30,15 +31,15 @@ void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&&
   });
 }
 
-/// The sum over a region of what `of` says of its elements: the same on any number of threads.
-template <class Matrix, class Of>
-std::uint64_t sum_region(const Matrix& matrix, const Extent& size, Region region, Of&& of) {
-  std::vector<std::uint64_t> of_lines(static_cast<std::size_t>(std::max(size.rows, size.cols)), 0);
+/// Returns the sum of value_of(i, j, element) over a region; it does not depend on the number of threads.
+template <class Matrix, class ValueOf>
+std::uint64_t sum_region(const Matrix& matrix, const Extent& size, Region region, ValueOf&& value_of) {
+  std::vector<std::uint64_t> line_sums(static_cast<std::size_t>(std::max(size.rows, size.cols)), 0);
   for_region(matrix, size, region,
              [&](std::int64_t line, std::int64_t i, std::int64_t j, const auto& element) {
-               of_lines[static_cast<std::size_t>(line)] += of(i, j, element);
+               line_sums[static_cast<std::size_t>(line)] += value_of(i, j, element);
              });
-  return std::accumulate(of_lines.begin(), of_lines.end(), std::uint64_t{0});
+  return std::accumulate(line_sums.begin(), line_sums.end(), std::uint64_t{0});
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
-/// What makes every run's operands its own, and what its answer shows of it.
+/// Guards that make each run's operands different, and digests of its answer.
 ///
-/// In every second run some signs of A differ. The right answer then has the same bits but for known signs:
-/// an answer kept from the run before is wrong. What a method may not read holds NaN.
+/// Every second run negates part of A. The correct answer then has the same bits except for known signs, so
+/// that an answer kept from the previous run is wrong. Elements that a method must not read hold NaN.
 
 #include <cstdint>
 
@@ -13,25 +13,26 @@
 
 namespace gaussweep {
 
-/// What becomes of the elements of an operand.
+/// The regions of an operand that are changed.
 struct OperandGuard {
   Region negated = Region::none;
-  Region hidden = Region::none;  ///< set to NaN
-  bool noise = false;            ///< to numbers instead: libraries may compute with them, if not use them
+  Region hidden = Region::none;  ///< the elements are set to NaN
+  bool noise = false;  ///< set hidden elements to numbers instead: libraries may compute with them without
+                       ///< using the results
 };
 
-/// Guards a matrix where it lies on the context's device; not waited for. @throws DeviceError
+/// Guards a matrix on the context's device. Asynchronous. @throws DeviceError
 template <class T>
 void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
                    const OperandGuard& guard);
 
-/// A digest of the elements of `counted`, with the signs of `negated` changed. Another where a bit differs,
-/// but for one case in 2^64. @throws DeviceError
+/// Returns a digest of the elements of `counted`, with the signs of `negated` flipped. Different bits give
+/// different digests, except for one case in 2^64. @throws DeviceError
 template <class T>
 std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
                               Region negated);
 
-/// How many elements of `hidden` are NaN no more. @throws DeviceError
+/// Returns how many elements of `hidden` are no longer NaN. @throws DeviceError
 template <class T>
 std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const Extent& size, Region hidden);
 

@@ -1,4 +1,4 @@
-// A block a line of the matrix at a time, its threads along memory.
+// Each block processes one line of the matrix at a time; its threads run along memory.
 #include <algorithm>
 
 #include "kernels/device/scratch.hpp"
@@ -9,25 +9,25 @@ namespace gaussweep::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t most_blocks = 4096;
+constexpr std::int64_t max_blocks = 4096;
 
-/// A matrix as lines along memory.
+/// A matrix as contiguous lines (rows or columns).
 template <class Element>
-struct Lines {
+struct MatrixLines {
   Element* data;
   bool along_row;
   std::int64_t lines, count, across, step, rows;
 };
 
 template <class Element, class Matrix>
-Lines<Element> lines_of(const Matrix& matrix, const Extent& size) {
+MatrixLines<Element> lines_of(const Matrix& matrix, const Extent& size) {
   if (matrix.down == 1) return {matrix.data, false, size.cols, size.rows, matrix.across, 1, size.rows};
   return {matrix.data, true, size.rows, size.cols, matrix.down, matrix.across, size.rows};
 }
 
-/// Calls visit(i, j, element) for the elements of a region that are this thread's.
+/// Calls visit(i, j, element) for this thread's elements of a region.
 template <class Element, class Visit>
-__device__ void for_own(const Lines<Element>& m, Region region, Visit&& visit) {
+__device__ void for_thread_elements(const MatrixLines<Element>& m, Region region, Visit&& visit) {
   for (std::int64_t line = blockIdx.x; line < m.lines; line += gridDim.x) {
     const IndexSpan span = guard::span_of(region, m.along_row ? line : line % m.rows, m.count, m.along_row);
     for (std::int64_t k = span.begin + static_cast<std::int64_t>(threadIdx.x) * span.step; k < span.end;
@@ -38,39 +38,41 @@ __device__ void for_own(const Lines<Element>& m, Region region, Visit&& visit) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads) guard_kernel(Lines<T> matrix, OperandGuard guard) {
-  for_own(matrix, guard.negated, [&](std::int64_t i, std::int64_t j, T& element) {
+__global__ void __launch_bounds__(threads) guard_kernel(MatrixLines<T> matrix, OperandGuard guard) {
+  for_thread_elements(matrix, guard.negated, [&](std::int64_t i, std::int64_t j, T& element) {
     if (!guard::contains(guard.hidden, i, j % matrix.rows)) element = -element;
   });
-  for_own(matrix, guard.hidden,
-          [&](std::int64_t i, std::int64_t j, T& element) { element = guard::poison<T>(guard.noise, i, j); });
-}
-
-template <class T>
-__global__ void __launch_bounds__(threads)
-    digest_elements_kernel(Lines<const T> matrix, Region counted, Region negated, unsigned long long* sum) {
-  unsigned long long own = 0;
-  for_own(matrix, counted, [&](std::int64_t i, std::int64_t j, const T& element) {
-    own += guard::digest_of(element, guard::contains(negated, i, j % matrix.rows),
-                            static_cast<unsigned long long>(i + j * matrix.rows));
+  for_thread_elements(matrix, guard.hidden, [&](std::int64_t i, std::int64_t j, T& element) {
+    element = guard::poison<T>(guard.noise, i, j);
   });
-  if (own != 0) atomicAdd(sum, own);
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads) digest_elements_kernel(MatrixLines<const T> matrix, Region counted,
+                                                                  Region negated, unsigned long long* sum) {
+  unsigned long long thread_sum = 0;
+  for_thread_elements(matrix, counted, [&](std::int64_t i, std::int64_t j, const T& element) {
+    thread_sum += guard::digest_of(element, guard::contains(negated, i, j % matrix.rows),
+                                   static_cast<unsigned long long>(i + j * matrix.rows));
+  });
+  if (thread_sum != 0) atomicAdd(sum, thread_sum);
 }
 
 template <class T>
 __global__ void __launch_bounds__(threads)
-    count_overwritten_kernel(Lines<const T> matrix, Region hidden, unsigned long long* sum) {
-  unsigned long long own = 0;
-  for_own(matrix, hidden,
-          [&](std::int64_t, std::int64_t, const T& element) { own += element == element ? 1 : 0; });
-  if (own != 0) atomicAdd(sum, own);
+    count_overwritten_kernel(MatrixLines<const T> matrix, Region hidden, unsigned long long* sum) {
+  unsigned long long thread_sum = 0;
+  for_thread_elements(matrix, hidden, [&](std::int64_t, std::int64_t, const T& element) {
+    thread_sum += element == element ? 1 : 0;
+  });
+  if (thread_sum != 0) atomicAdd(sum, thread_sum);
 }
 
 dim3 blocks_for(std::int64_t lines) {
-  return dim3(static_cast<unsigned>(std::max<std::int64_t>(1, std::min(lines, most_blocks))));
+  return dim3(static_cast<unsigned>(std::max<std::int64_t>(1, std::min(lines, max_blocks))));
 }
 
-/// What `launch` adds to a sum on the device.
+/// Returns the sum that `launch` accumulates on the device.
 template <class Launch>
 unsigned long long summed(Context& context, Launch&& launch) {
   const Scratch::Piece piece = scratch_of(context).take(sizeof(unsigned long long));

@@ -1,5 +1,5 @@
 #pragma once
-/// Between column-major matrices on the host and row-major ones on a device, a part at a time.
+/// Converts between column-major matrices on the host and row-major ones on a device, one panel at a time.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace gaussweep::host_layout {
 
-/// Calls copy(i, j) for every element, tile by tile, so that both sides of a transposition stay in cache, on
-/// several threads.
+/// Calls copy(i, j) for every element, tile by tile, on several threads. Tiles keep both sides of a
+/// transposition in cache.
 template <class Copy>
 void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   constexpr std::int64_t tile = 32;
@@ -32,13 +32,15 @@ void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   });
 }
 
-/// Rows of a row-major matrix that are converted at a time: the host needs no second copy of a large matrix.
+/// Returns the rows of a row-major matrix per panel (64 MiB), so that the host needs no second copy of a
+/// large matrix.
 inline std::int64_t panel_rows(std::int64_t row_bytes) {
   constexpr std::int64_t panel_bytes = std::int64_t{64} << 20;
   return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
 }
 
-/// Writes `count` rows, from row i0, of the columns of `parts`, side by side, as one row-major matrix.
+/// Writes rows i0 … i0 + count - 1 of `parts`, side by side, as a row-major matrix; pads rows with zeros up
+/// to `ld`.
 template <class T>
 void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
               std::int64_t count) {
@@ -54,7 +56,7 @@ void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& pa
   for (std::int64_t i = 0; i < count; ++i) std::fill(to + i * ld + width, to + (i + 1) * ld, T{0});
 }
 
-/// The other way: `count` dense rows, from row i0, of a column-major matrix.
+/// Copies `count` dense row-major rows to rows i0 … of a column-major matrix.
 template <class T>
 void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
   T* column = to.data + i0;
@@ -62,7 +64,7 @@ void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int
                     [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
 }
 
-/// Uploads the columns of `parts`, side by side, as one row-major matrix.
+/// Uploads `parts`, side by side, as one row-major matrix.
 template <class T>
 void upload_rows(Device& device, T* destination, std::int64_t ld,
                  const std::vector<MatrixView<const T>>& parts) {
@@ -76,7 +78,7 @@ void upload_rows(Device& device, T* destination, std::int64_t ld,
   }
 }
 
-/// Fetches a row-major view into a column-major matrix.
+/// Downloads a row-major view into a column-major matrix.
 template <class T>
 void download_rows(Device& device, const MatrixView<T>& to, const T* source, std::int64_t ld) {
   const std::int64_t width = to.cols;

@@ -1,6 +1,6 @@
 #pragma once
-/// The one way to run a method: operands laid out and uploaded, fresh before every timed run, runs between
-/// two events, the answer fetched.
+/// Runs a method: stages and uploads its operands, restores them before every timed run, times runs between
+/// two events, and downloads the answer.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,39 +21,40 @@ namespace gaussweep {
 template <class T>
 class MethodRun {
  public:
-  /// Allocates what runs need.
-  /// @param repeats runs between two events, each on operands of its own where the method overwrites them.
-  /// With the pristine inputs on the host there can then be but one (else std::invalid_argument)
-  /// @param there what is on the device already of the inputs that will be uploaded (Staging)
+  /// Allocates the memory that runs need.
+  /// @param repeats runs between two events; each run has a separate working set if the method overwrites its
+  /// operands. With pristine inputs on the host, such a method allows only one repeat (else
+  /// std::invalid_argument)
+  /// @param resident inputs that are already on the device (Staging)
   /// @throws OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
             const Shape& shape, std::int64_t repeats = 1, Pristine pristine = Pristine::on_device,
-            Resident<T> there = {})
+            Resident<T> resident = {})
       : context_(context),
         parameters_(parameters),
         repeats_(repeats),
         copies_(working_sets(method, repeats, pristine)),
         run_(method.entry(backend).template get<T>()),
-        staging_(context.device, method, parameters, shape, copies_, std::move(there)) {}
+        staging_(context.device, method, parameters, shape, copies_, std::move(resident)) {}
 
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
-  /// Where the pristine inputs lie on the host, they must stay as they are as long as there are runs.
+  /// Stages and uploads the inputs. Pristine inputs on the host must stay unchanged until the last run.
   void upload(const InputViews<T>& inputs) {
     inputs_ = inputs;
     staging_.upload_from(context_, inputs);
     fresh_ = true;
     guarded_ = false;
   }
-  /// `upload` in parts (Staging): the first outside of any clock. @pre the pristine inputs lie on the device
+  /// `upload` in two steps (Staging); only the second is timed. @pre the pristine inputs are on the device
   void lay_out(const Inputs<T>& inputs) { staging_.lay_out(views_of(inputs)); }
   void upload_laid_out() { staging_.upload_laid_out(); }
-  /// A run outside of any clock, on fresh operands, and all that follows it on the device.
+  /// Runs once on fresh operands without timing, and waits for the device.
   void warm_up() {
     reset();
     run_all();
     context_.device.synchronize();
   }
-  /// Seconds of one run between two events, operands fresh before the first.
+  /// Returns the seconds per run between two events; the operands are fresh before the first run.
   double timed_run() {
     const double seconds = between_events([this] {
       const double start = clock_ != nullptr ? clock_() : 0;
@@ -65,43 +66,43 @@ class MethodRun {
     report_ = context_.report;
     return seconds;
   }
-  /// From now on a timed run also takes the time in which the host queues it, by `clock`.
+  /// Makes timed runs also measure, with `clock`, the time that the host takes to queue them.
   void watch_queue(HostClock clock) { clock_ = clock; }
-  /// Seconds that the host needed to queue one run of the last timed run: on a GPU it runs meanwhile, and may
-  /// go on longer. NaN where nobody watched.
+  /// Returns the host's seconds to queue one run of the last timed run. A GPU executes meanwhile, possibly
+  /// longer. NaN without watch_queue.
   double queue_seconds() const { return queue_seconds_; }
-  /// How often one run of the last timed run waited for the device; what a vendor's routine waits for is not
-  /// in it.
+  /// Returns how often one run of the last timed run waited for the device. Waits inside vendor routines are
+  /// not counted.
   std::int64_t waits() const { return waits_; }
-  /// From now on the caches are emptied between the operands' copies and each timed run.
+  /// Makes each timed run start with empty caches, flushed after the operands are copied.
   /// @throws OutOfMemory, DeviceError
   void run_cold() { flush_.emplace(context_.device); }
 
-  /// Records a timed run's work. False where that is not possible (recording.hpp), and where every replay
-  /// would want its operands from the host.
+  /// Records the work of a timed run. Returns false if that is impossible (recording.hpp) or if every replay
+  /// would have to upload its operands.
   bool record() {
     if (pristine() == Pristine::on_host) return false;
     recording_ = record_work(context_.device, [this] { run_all(); });
     return recording_ != nullptr;
   }
-  /// Kernels of one run as it was recorded. @pre `record` said true
+  /// Returns the number of kernels per recorded run. @pre `record` returned true
   std::int64_t recorded_kernels() const {
     return static_cast<std::int64_t>(recording_->kernels()) / repeats_;
   }
-  /// Seconds of one run as it was recorded, between two events, operands fresh before. @pre `record` said
-  /// true
+  /// Replays the recording and returns the seconds per run between two events, on fresh operands. @pre
+  /// `record` returned true
   double replayed_run() {
     return between_events([this] { recording_->replay(); });
   }
-  /// Queues `count` runs on fresh operands, or only the making of fresh operands: what those cost is so
-  /// known.
+  /// Queues `count` runs on fresh operands, or, without `with_runs`, only the copies of fresh operands, so
+  /// that their cost can be measured.
   void queue(std::int64_t count, bool with_runs) {
     for (std::int64_t i = 0; i < count; ++i) {
       reset();
       if (with_runs) run_all();
     }
   }
-  /// One run on fresh operands whose stages `sink` hears of. What it reports is not kept.
+  /// Runs once on fresh operands and reports the stages to `sink`. The iteration report is not kept.
   void observed_run(StageSink& sink) {
     reset();
     context_.stages = &sink;
@@ -111,7 +112,7 @@ class MethodRun {
     } quiet{context_};
     run(0);
   }
-  /// One run on the operands as they are.
+  /// Runs once on the current operands.
   void run(int copy = 0) {
     Operands<T> operands = staging_.operands(copy);
     context_.report = {};
@@ -120,28 +121,28 @@ class MethodRun {
     report_of_last_ = context_.report;
   }
 
-  /// Digests of the answers of the last runs, one a working set: equal where the answers are (guard.hpp).
+  /// Returns a digest of each working set's answer; equal answers have equal digests (guard.hpp).
   std::vector<std::uint64_t> answer_digests() {
     std::vector<std::uint64_t> digests;
     for (int copy = 0; copy <= last_copy(); ++copy)
       digests.push_back(staging_.answer_digest(context_, copy, is_negated(copy)));
     return digests;
   }
-  /// Gives an answer the signs that it has on the inputs as they are. Before the answer is read where it
-  /// lies.
+  /// Restores the signs of an answer that was computed from negated operands. Call before reading the answer
+  /// on the device.
   void settle(int copy) {
     if (is_negated(copy)) staging_.settle(context_, copy);
     if (guarded_) settled_.at(static_cast<std::size_t>(copy)) = true;
   }
   void settle() { settle(last_copy()); }
-  /// What the last run wrote where it must not, in words; else empty. The answer is lost.
-  /// @pre the pristine inputs lie on the device
+  /// Returns a description of the last run's forbidden writes, or an empty text. Destroys the answer.
+  /// @pre the pristine inputs are on the device
   std::string forbidden_writes() {
     settled_.assign(settled_.size(), false);
     return staging_.forbidden_writes(context_, last_copy(), is_negated(last_copy()));
   }
 
-  /// The answer of the last run (Staging::download).
+  /// Returns the answer of the last run (Staging::download).
   Answer<T> download(const T* by_columns = nullptr) { return download(last_copy(), by_columns); }
   Answer<T> download(int copy, const T* by_columns) {
     settle(copy);
@@ -151,26 +152,28 @@ class MethodRun {
     settle();
     return staging_.download_to(destination, last_copy());
   }
-  /// `download` in parts, where the operands were laid out: the second outside of any clock.
+  /// `download` in two steps after `lay_out`; the second is not timed.
   void fetch() {
     settle();
     staging_.fetch(last_copy());
   }
   Answer<T> fetched() { return staging_.fetched(last_copy()); }
-  /// What an iterative method said of its last timed run; without one, of its last run.
+  /// Returns the iteration report of the last timed run or, without one, of the last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }
   Pristine pristine() const { return copies_ == 0 ? Pristine::on_host : Pristine::on_device; }
-  /// The working set of the last run.
+  /// Returns the working set of the last run.
   int last_copy() const { return std::max(copies_ - 1, 0); }
 
  private:
   static int working_sets(const Method& method, std::int64_t repeats, Pristine pristine) {
     if (pristine == Pristine::on_device) return method.overwrites ? static_cast<int>(repeats) : 1;
     if (!method.overwrites || repeats == 1) return 0;
-    throw std::invalid_argument(method.id() + ": repeated runs overwrite what would have to be uploaded");
+    throw std::invalid_argument(method.id() +
+                                ": repeated runs would overwrite inputs that are uploaded once");
   }
-  /// Fresh operands. From one time to the next, and from one working set to the next, signs change.
+  /// Restores the operands. The negated signs alternate between resets and between working sets, so that an
+  /// old answer is wrong.
   void reset() {
     if (pristine() == Pristine::on_device) {
       staging_.reset();
@@ -184,7 +187,7 @@ class MethodRun {
     settled_.assign(static_cast<std::size_t>(last_copy() + 1), false);
     for (int copy = 0; copy <= last_copy(); ++copy) staging_.guard(context_, copy, is_negated(copy));
   }
-  /// Whether the answer that lies in a working set is that of negated operands.
+  /// Returns true if a working set holds the answer of negated operands.
   bool is_negated(int copy) const {
     return guarded_ && !settled_.at(static_cast<std::size_t>(copy)) && negated_first_ == (copy % 2 == 0);
   }
@@ -215,9 +218,9 @@ class MethodRun {
   Run<T> run_;
   Staging<T> staging_;
   InputViews<T> inputs_;
-  bool fresh_ = false;  ///< no run has seen what was uploaded last
+  bool fresh_ = false;  ///< no run has used the last upload
   bool guarded_ = false, negated_first_ = true;
-  std::vector<bool> settled_;  ///< a working set each
+  std::vector<bool> settled_;  ///< per working set
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();

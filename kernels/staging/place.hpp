@@ -1,12 +1,12 @@
 #pragma once
-/// Matrices that lie on a device already, laid out anew there.
+/// Layout conversion of matrices on a device.
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/device/context.hpp"
 
 namespace gaussweep {
 
-/// Where a matrix is written to, in whatever layout: element (i, j) at `data[i * down + j * across]`.
+/// A destination matrix of any layout: element (i, j) is at `data[i * down + j * across]`.
 template <class T>
 struct Destination {
   T* data = nullptr;
@@ -14,8 +14,8 @@ struct Destination {
   std::int64_t across = 0;
 };
 
-/// Copies a matrix of `rows` x `cols` on the context's device, element by element, whatever the two layouts;
-/// not waited for. Memory between the elements stays as it is. @throws DeviceError
+/// Copies a `rows` x `cols` matrix on the context's device between any two layouts. Asynchronous. Memory
+/// between the elements stays unchanged. @throws DeviceError
 template <class T>
 void place(Context& context, const Strided<T>& from, std::int64_t rows, std::int64_t cols,
            const Destination<T>& to);

@@ -13,14 +13,14 @@ namespace {
 
 using namespace host_layout;
 
-constexpr std::size_t alignment = 256;  // what cudaMalloc and cudaMallocPitch give
+constexpr std::size_t alignment = 256;  // the alignment of cudaMalloc and cudaMallocPitch
 
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// The shapes of the operands, and where they lie.
-struct Pieces {
+/// The shapes and offsets of the operands.
+struct OperandLayout {
   MatrixView<char> a, b, x;  // rows, cols, ld; data unused
   StagingLayout layout;
 };
@@ -30,7 +30,7 @@ std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_
   return static_cast<std::size_t>(view.ld * lines) * element;
 }
 
-/// Bytes behind each operand that no kernel may touch.
+/// Returns the bytes of the red zone behind each operand.
 std::size_t gap_on(Device& device) {
   return device.watched_memory() != nullptr ? WatchedMemory::red_zone : 0;
 }
@@ -39,7 +39,8 @@ MatrixView<char> dense(const Extent& of, Layout layout) {
   return {nullptr, of.rows, of.cols, layout == Layout::row_major ? of.cols : of.rows};
 }
 
-/// Where the answer lies. In an augmented matrix a solver's takes the place of the right-hand sides.
+/// Returns the operand that holds the answer. In an augmented matrix a solver's answer replaces the
+/// right-hand sides.
 template <class View>
 const View& answer_among(const Method& method, const View& a, const View& b, const View& x) {
   if (method.answer == AnswerIn::x) return x;
@@ -49,15 +50,15 @@ const View& answer_among(const Method& method, const View& a, const View& b, con
 std::int64_t pivot_count(const Shape& shape) {
   return shape.n * shape.batch;
 }
-/// What a pivot says of its row where there was no exchange.
+/// Returns pivot i for "no exchange".
 int unexchanged(std::size_t i, const Shape& shape) {
   return static_cast<int>(static_cast<std::int64_t>(i) % shape.n);
 }
 
-/// @param gap bytes that are left free behind every operand
-Pieces measure(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element,
-               std::size_t gap = 0) {
-  Pieces p;
+/// @param gap unused bytes behind every operand
+OperandLayout measure(const Method& method, const Shape& shape, const Parameters& parameters,
+                      std::size_t element, std::size_t gap = 0) {
+  OperandLayout p;
   std::size_t end = 0;
   const auto append = [&](StagingLayout::Piece& piece, std::size_t bytes) {
     piece = {end, bytes};
@@ -67,11 +68,11 @@ Pieces measure(const Method& method, const Shape& shape, const Parameters& param
   const ProblemRow& problem = method.problem.row();
   require_sizes(problem, shape, method.id());
   if (layout == Layout::augmented) {
-    const std::int64_t of_a = problem.a(shape).cols, of_b = problem.b(shape).cols;
-    const auto row = static_cast<std::size_t>(of_a + of_b) * element;
+    const std::int64_t columns_of_a = problem.a(shape).cols, columns_of_b = problem.b(shape).cols;
+    const auto row = static_cast<std::size_t>(columns_of_a + columns_of_b) * element;
     const auto ld = static_cast<std::int64_t>(aligned(row) / element);
-    p.a = {nullptr, shape.n, of_a + of_b, ld};
-    p.b = {nullptr, shape.n, of_b, ld};  // a view of the last columns of a
+    p.a = {nullptr, shape.n, columns_of_a + columns_of_b, ld};
+    p.b = {nullptr, shape.n, columns_of_b, ld};  // a view of the last columns of a
     append(p.layout.a, matrix_bytes(p.a, layout, element));
   } else {
     p.a = dense(problem.a(shape), layout);
@@ -99,7 +100,7 @@ Pieces measure(const Method& method, const Shape& shape, const Parameters& param
   return p;
 }
 
-/// A method that leaves its inputs alone can be repeated on one and the same set.
+/// Returns the number of working sets: 1 if the method keeps its inputs, so that all repeats can share a set.
 int working_sets(const Method& method, int copies) {
   return method.overwrites ? copies : 1;
 }
@@ -109,7 +110,7 @@ void require_shape(const MatrixView<const T>& matrix, std::int64_t rows, std::in
                    const char* name) {
   if (matrix.rows == rows && matrix.cols == cols && matrix.ld == rows) return;
   throw std::invalid_argument(std::string("operand ") + name + " is " + std::to_string(matrix.rows) + " x " +
-                              std::to_string(matrix.cols) + ", but the trial's shape asks for " +
+                              std::to_string(matrix.cols) + ", but the trial's shape requires " +
                               std::to_string(rows) + " x " + std::to_string(cols));
 }
 
@@ -155,26 +156,26 @@ std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Param
 
 template <class T>
 Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
-                    int copies, Resident<T> there)
+                    int copies, Resident<T> resident)
     : device_(device),
       method_(method),
       shape_(shape),
       copies_(copies == 0 ? 0 : working_sets(method, copies)) {
-  if (copies < 0) throw std::invalid_argument(method.id() + ": fewer than no working sets");
-  const Pieces p = measure(method, shape, parameters, sizeof(T), gap_on(device));
+  if (copies < 0) throw std::invalid_argument(method.id() + ": negative number of working sets");
+  const OperandLayout p = measure(method, shape, parameters, sizeof(T), gap_on(device));
   layout_ = p.layout;
   a_ = typed<T>(p.a);
   b_ = typed<T>(p.b);
   x_ = typed<T>(p.x);
-  is_there_ = copies_ > 0 && there.has_a() && there.layout == method.layout &&
-              there.problem == method.problem && there.memory.bytes() == layout_.pristine_bytes &&
-              (method.problem->b == nullptr || there.b.data != nullptr);
-  if (is_there_) {
-    pristine_ = std::move(there.memory);
+  is_resident_ = copies_ > 0 && resident.has_a() && resident.layout == method.layout &&
+                 resident.problem == method.problem && resident.memory.bytes() == layout_.pristine_bytes &&
+                 (method.problem->b == nullptr || resident.b.data != nullptr);
+  if (is_resident_) {
+    pristine_ = std::move(resident.memory);
   } else {
     pristine_ = Buffer(device, copies_ == 0 ? layout_.set_bytes : layout_.pristine_bytes);
     guard_gaps(pristine_);
-    there_ = std::move(there);
+    resident_ = std::move(resident);
   }
   for (int copy = 0; copy < copies_; ++copy) {
     sets_.emplace_back(device, layout_.set_bytes);
@@ -183,7 +184,7 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
   workspace_ = Buffer(device, layout_.workspace_bytes);
 }
 
-/// Where kernels are emulated, a write behind an operand of the set is an error.
+/// Makes a write behind an operand of the set an error on emulated devices.
 template <class T>
 void Staging<T>::guard_gaps(const Buffer& set) {
   WatchedMemory* const memory = device_.watched_memory();
@@ -196,16 +197,17 @@ void Staging<T>::guard_gaps(const Buffer& set) {
   }
 }
 
-/// What goes into the pristine set, each a matrix there.
+/// Returns the matrices of the pristine set.
 template <class T>
-std::vector<typename Staging<T>::Placed> Staging<T>::placed(const InputViews<T>& inputs) const {
+std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
+    const InputViews<T>& inputs) const {
   if (method_.layout == Layout::augmented) {
     require_shape(inputs.a, shape_.n, a_.cols - b_.cols, "a");
     require_shape(inputs.b, shape_.n, b_.cols, "b");
     return {{0, a_.ld, {inputs.a, inputs.b}}};
   }
   require_shape(inputs.a, a_.rows, a_.cols, "a");
-  std::vector<Placed> all{{0, a_.ld, {inputs.a}}};
+  std::vector<StagedMatrix> all{{0, a_.ld, {inputs.a}}};
   if (layout_.b.bytes == 0) return all;
   require_shape(inputs.b, b_.rows, b_.cols, "b");
   all.push_back({layout_.b.offset, b_.ld, {inputs.b}});
@@ -214,43 +216,44 @@ std::vector<typename Staging<T>::Placed> Staging<T>::placed(const InputViews<T>&
 
 template <class T>
 void Staging<T>::upload(const InputViews<T>& inputs) {
-  for (const Placed& one : placed(inputs)) upload_one(one);
+  for (const StagedMatrix& staged : staged_matrices(inputs)) upload_one(staged);
   upload_rest();
 }
 
 template <class T>
-void Staging<T>::upload_one(const Placed& one) {
-  auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pristine_.data()) + one.offset);
+void Staging<T>::upload_one(const StagedMatrix& staged) {
+  auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pristine_.data()) + staged.offset);
   if (method_.layout == Layout::column_major) {
-    device_.to_device(to, one.parts.front().data, dense_bytes(one.parts.front()));
+    device_.to_device(to, staged.parts.front().data, dense_bytes(staged.parts.front()));
   } else {
-    upload_rows(device_, to, one.ld, one.parts);
+    upload_rows(device_, to, staged.ld, staged.parts);
   }
 }
 
 template <class T>
-Destination<T> Staging<T>::place_of(const Strided<T>& in_pristine) const {
+Destination<T> Staging<T>::writable_view(const Strided<T>& in_pristine) const {
   return {const_cast<T*>(in_pristine.data), in_pristine.down, in_pristine.across};
 }
 
 template <class T>
 void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
-  const std::vector<Placed> all = placed(inputs);
-  if (std::exchange(is_there_, false)) return;
-  const Resident<T> there = std::move(there_);
+  const std::vector<StagedMatrix> all = staged_matrices(inputs);
+  if (std::exchange(is_resident_, false)) return;
+  const Resident<T> resident = std::move(resident_);
   const Extent b = method_.problem->b != nullptr ? method_.problem->b(shape_) : Extent{0, 0};
   const bool augmented = method_.layout == Layout::augmented;
-  // In an augmented matrix the right-hand sides lie between the rows of A.
-  if (copies_ == 0 || !there.has_a() || (augmented && there.b.data == nullptr)) return upload(inputs);
+  // In an augmented matrix the right-hand sides are interleaved with the rows of A, so that a and b must both
+  // be resident.
+  if (copies_ == 0 || !resident.has_a() || (augmented && resident.b.data == nullptr)) return upload(inputs);
   if (augmented && a_.ld != a_.cols) device_.fill(pristine_.data(), 0, layout_.a.bytes);
-  place(context, there.a, inputs.a.rows, inputs.a.cols, place_of(pristine_a()));
-  if (b.rows * b.cols > 0 && there.b.data != nullptr) {
-    place(context, there.b, b.rows, b.cols, place_of(pristine_b()));
+  place(context, resident.a, inputs.a.rows, inputs.a.cols, writable_view(pristine_a()));
+  if (b.rows * b.cols > 0 && resident.b.data != nullptr) {
+    place(context, resident.b, b.rows, b.cols, writable_view(pristine_b()));
   } else if (b.rows * b.cols > 0) {
     upload_one(all.back());
   }
   upload_rest();
-  device_.synchronize();  // what was there is freed
+  device_.synchronize();  // the resident memory is freed on return
 }
 
 template <class T>
@@ -265,12 +268,12 @@ template <class T>
 void Staging<T>::lay_out(const InputViews<T>& inputs) {
   laid_out_.reset();
   laid_out_ = HostBuffer(device_, layout_.laid_out_bytes);
-  for (const Placed& one : placed(inputs)) {
-    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(laid_out_.data()) + one.offset);
+  for (const StagedMatrix& staged : staged_matrices(inputs)) {
+    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(laid_out_.data()) + staged.offset);
     if (method_.layout == Layout::column_major) {
-      copy_blocked(to, one.parts.front().data, dense_bytes(one.parts.front()));
+      copy_blocked(to, staged.parts.front().data, dense_bytes(staged.parts.front()));
     } else {
-      lay_rows(to, one.ld, one.parts, 0, one.parts.front().rows);
+      lay_rows(to, staged.ld, staged.parts, 0, staged.parts.front().rows);
     }
   }
   upload_rest();
@@ -285,7 +288,7 @@ void Staging<T>::upload_laid_out() {
   device_.synchronize();
 }
 
-/// The pristine set without a and b.
+/// Writes the pristine set except for a and b.
 template <class T>
 void Staging<T>::upload_rest() {
   auto* const set = static_cast<std::byte*>(pristine_.data());
@@ -298,7 +301,7 @@ void Staging<T>::upload_rest() {
   if (copies_ == 0) poison(pristine_);
 }
 
-/// Every byte 0xFF is a NaN in both precisions.
+/// Fills x with NaN: bytes 0xFF are a NaN in both precisions.
 template <class T>
 void Staging<T>::poison(const Buffer& set) {
   if (layout_.x.bytes > 0)
@@ -307,8 +310,7 @@ void Staging<T>::poison(const Buffer& set) {
 
 template <class T>
 void Staging<T>::reset() {
-  if (copies_ == 0)
-    throw std::logic_error(method_.id() + ": what was uploaded and overwritten cannot be reset");
+  if (copies_ == 0) throw std::logic_error(method_.id() + ": reset needs pristine inputs on the device");
   for (Buffer& set : sets_) {
     device_.copy(set.data(), pristine_.data(), layout_.pristine_bytes);
     poison(set);
@@ -318,7 +320,7 @@ void Staging<T>::reset() {
 template <class T>
 Operands<T> Staging<T>::operands(int copy) {
   if (copy < 0) throw std::out_of_range("working sets are counted from 0");
-  // Where one set serves all repeats (overwrites == false), copies_ is 1.
+  // If one set serves all repeats (overwrites == false), copies_ is 1.
   if (copy >= std::max(copies_, 1) && method_.overwrites) {
     throw std::out_of_range("working set " + std::to_string(copy) + " of " + std::to_string(copies_));
   }
@@ -431,7 +433,7 @@ Answer<T> Staging<T>::fetched(int copy) {
   return answer;
 }
 
-/// Of a batch also the infos. No pivots where there was no exchange.
+/// Downloads the infos of a batch and the pivots; drops the pivots if there was no exchange.
 template <class T>
 void Staging<T>::download_rest(Answer<T>& answer, int copy) {
   if (shape_.batch > 1) answer.infos = download_infos(copy);
@@ -456,7 +458,7 @@ Strided<T> strided(const T* data, std::int64_t ld, bool by_rows) {
 
 template <class T>
 const Buffer& Staging<T>::pristine() const {
-  if (copies_ == 0) throw std::logic_error(method_.id() + ": the pristine inputs lie on the host");
+  if (copies_ == 0) throw std::logic_error(method_.id() + ": the pristine inputs are on the host");
   return pristine_;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Puts a trial's inputs where its method runs, in the layout that its row asks for, and fetches the answer.
+/// Stages a trial's inputs on its method's device in the method's layout, and downloads the answer.
 
 #include <cstdint>
 #include <string>
@@ -10,121 +10,125 @@
 
 namespace gaussweep {
 
-/// Inputs on the host that somebody else owns: column-major, `ld == rows`; b where the problem has one.
+/// Non-owning views of inputs on the host: column-major, `ld == rows`; `b` is empty if the problem has none.
 template <class T>
 struct InputViews {
   MatrixView<const T> a;
   MatrixView<const T> b;
 };
 
-/// Inputs as views; they must outlive these. @throws std::invalid_argument where an operand lacks elements
+/// Returns views of the inputs, which must outlive the views. @throws std::invalid_argument if an operand
+/// lacks elements
 template <class T>
 InputViews<T> views_of(const Inputs<T>& inputs);
 
-/// Where the inputs lie from which every run gets fresh operands. On the host they are uploaded anew for each
-/// run, into the memory in which the last one overwrote them: the device holds nothing twice.
+/// The location of the pristine inputs, from which each run's operands are restored. With on_host they are
+/// uploaded again for each run, over the overwritten ones, so that the device holds one copy only.
 enum class Pristine { on_device, on_host };
 
-/// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace. Emulated, each operand
-/// has a red zone in addition (WatchedMemory).
+/// Returns the device bytes of a trial: pristine inputs, `copies` working sets, workspace. Emulated devices
+/// add a red zone behind each operand (WatchedMemory).
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
-/// Host bytes of operands and answer as `Staging::lay_out` keeps them.
+/// Returns the host bytes of operands and answer that `Staging::lay_out` allocates.
 std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                            std::size_t element);
 
-/// Inputs that lie on the device as they were uploaded, where one Staging left them for the next.
+/// Pristine inputs on the device that one Staging leaves for the next.
 template <class T>
 struct Resident {
-  Buffer memory;    ///< a pristine set; none where nothing was left
-  Problem problem;  ///< with the layout, what it consists of
+  Buffer memory;    ///< a pristine set, or empty
+  Problem problem;  ///< determines, with the layout, the operands in the set
   Layout layout = Layout::column_major;
-  Strided<T> a, b;  ///< in it; null data where they are not those of the next one
+  Strided<T> a, b;  ///< views of `memory`; null data if the next Staging cannot reuse them
 
   bool has_a() const { return a.data != nullptr; }
 };
 
-/// Where the operands lie in a working set: a, b, pivots, info, x, each aligned. A pristine set ends after
-/// info.
+/// The offsets of the operands in a working set: a, b, pivots, info, x, each aligned. A pristine set ends
+/// after info.
 struct StagingLayout {
   struct Piece {
     std::size_t offset = 0, bytes = 0;
   };
   Piece a, b, pivots, info, x;
   std::size_t pristine_bytes = 0, set_bytes = 0, workspace_bytes = 0;
-  std::size_t answer_offset = 0;  ///< of the answer in what `Staging::lay_out` keeps: behind a and b
+  std::size_t answer_offset =
+      0;  ///< offset of the answer in the memory of `Staging::lay_out`, behind a and b
   std::size_t laid_out_bytes = 0;
 };
 
-/// The operands of one trial. Each step is a call of its own so that the driver can time it.
-/// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.
-/// With `copies == 0` a run works in the memory that the inputs were uploaded to. Nothing is held twice, and
-/// `upload` takes the place of `reset`.
+/// The operands of one trial. Each step is a separate call so that the driver can time it. `copies` working
+/// sets serve inner repeats: a method that overwrites its inputs needs one set per repeat. With `copies == 0`
+/// a run uses the uploaded inputs themselves as operands, which saves device memory; `upload` then replaces
+/// `reset`.
 template <class T>
 class Staging {
  public:
   /// Allocates. @throws OutOfMemory, DeviceError
-  /// @param there inputs of this shape on the same device: `upload_from` needs no others. Memory of just this
-  /// layout becomes the pristine set
+  /// @param resident inputs of this shape on the same device, which `upload_from` then need not upload.
+  /// Memory with the same layout becomes the pristine set
   Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies,
-          Resident<T> there = {});
-  /// Converts to the row's layout and copies to the device (pristine set).
+          Resident<T> resident = {});
+  /// Converts the inputs to the method's layout and uploads them to the pristine set.
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   void upload(const InputViews<T>& inputs);
-  /// The same, with all that is on the device already taken from there. @pre `inputs` are equal to it
+  /// Like upload, but copies resident inputs on the device. @pre `inputs` equal the resident ones
   void upload_from(Context& context, const InputViews<T>& inputs);
-  /// Whether all of the pristine set is there before `upload_from`.
-  bool is_there() const { return is_there_; }
-  /// The pristine set, for the next Staging; this one has none any more. Empty where there are no working
-  /// sets.
+  /// Returns true if the whole pristine set is resident before `upload_from`.
+  bool is_there() const { return is_resident_; }
+  /// Hands the pristine set over to the next Staging; this one has none afterwards. Returns an empty Resident
+  /// if there are no working sets.
   Resident<T> leave();
-  /// The inputs in the row's layout and room for the answer are in memory of `Device::allocate_host`. On the
-  /// device is all of the pristine set but a and b. @throws NoPinnedMemory, DeviceError
+  /// Converts the inputs to the method's layout in memory of `Device::allocate_host`, with space for the
+  /// answer, and completes the pristine set except for a and b. @throws NoPinnedMemory, DeviceError
   void lay_out(const InputViews<T>& inputs);
-  /// What is left of `upload` then: a plain copy of a, and of b.
+  /// Completes the upload after `lay_out`: copies a and b without conversion.
   void upload_laid_out();
-  /// A plain copy of the answer of working set `copy` into its room. @pre `lay_out`
+  /// Copies the answer of working set `copy` to the host without conversion. @pre `lay_out`
   void fetch(int copy);
-  /// That answer as `download` gives it; what was laid out is released.
+  /// Returns the answer of `fetch` converted as by `download`, and frees the memory of `lay_out`.
   Answer<T> fetched(int copy);
-  /// Fresh inputs in every working set; poisons the answer with NaN so that an unwritten element is seen.
+  /// Restores the inputs in every working set; fills the answer with NaN, so that unwritten elements are
+  /// detected.
   void reset();
-  /// After `reset`, or after `upload` where there are no working sets: NaN in the workspace and in what the
-  /// method may not read of A. With `negated`, also the other signs of `ProblemRow::negated`.
+  /// Fills the workspace and the unreferenced part of A with NaN. With `negated`, also flips the signs of
+  /// `ProblemRow::negated`. Call after `reset`, or after `upload` if there are no working sets.
   void guard(Context& context, int copy, bool negated);
-  /// Gives the answer of a run on negated operands the signs of that on the inputs as they are.
+  /// Restores the signs of the answer of a run on negated operands.
   void settle(Context& context, int copy);
-  /// A digest of the answer's elements that count, of pivots and info; of the settled answer, whether it is
-  /// or not.
+  /// Returns a digest of the referenced elements of the answer, of pivots and of info. The digest is that of
+  /// the settled answer; `negated`: it is not yet settled.
   std::uint64_t answer_digest(Context& context, int copy, bool negated);
-  /// What a run wrote where it must not, in words; empty where it did not. @pre working sets, guarded so
-  /// (`negated`) before the run. The answer is lost.
+  /// Returns a description of a run's forbidden writes, or an empty text. Destroys the answer. @pre there are
+  /// working sets, and `guard` was called with the same `negated` before the run.
   std::string forbidden_writes(Context& context, int copy, bool negated);
-  /// Working set `copy`, from 0.
+  /// Returns the operands of working set `copy`, from 0.
   Operands<T> operands(int copy);
-  /// The answer of working set `copy`. @param by_columns its elements column-major on the device, where
-  /// somebody has laid them out so
+  /// Returns the answer of working set `copy`. @param by_columns the answer, already converted to
+  /// column-major on the device, or null
   Answer<T> download(int copy, const T* by_columns = nullptr);
-  /// The same without pivots, column-major into the caller's memory, of the answer's size. Returns info.
+  /// Writes the answer without pivots, column-major, to memory of the answer's size. Returns info.
   std::int64_t download_to(T* destination, int copy);
-  /// The inputs as they were uploaded, and the answer of a working set, where they lie. b: null data where
-  /// the problem has none. @pre there are working sets
+  /// Returns views of the pristine inputs and of a working set's answer on the device. b has null data if the
+  /// problem has none.
+  /// @pre there are working sets
   Strided<T> pristine_a() const;
   Strided<T> pristine_b() const;
   Strided<T> answer(int copy);
-  /// All memory of the pristine inputs.
+  /// Returns the memory of the pristine inputs.
   const Buffer& pristine() const;
 
  private:
-  /// Columns side by side that become a matrix of the row's layout.
-  struct Placed {
-    std::size_t offset;  ///< in the pristine set
+  /// Host matrices that are staged side by side as one matrix in the method's layout.
+  struct StagedMatrix {
+    std::size_t offset;  ///< byte offset in the pristine set
     std::int64_t ld;
     std::vector<MatrixView<const T>> parts;
   };
-  std::vector<Placed> placed(const InputViews<T>& inputs) const;
-  Destination<T> place_of(const Strided<T>& in_pristine) const;
-  void upload_one(const Placed& one);
+  std::vector<StagedMatrix> staged_matrices(const InputViews<T>& inputs) const;
+  Destination<T> writable_view(const Strided<T>& in_pristine) const;
+  void upload_one(const StagedMatrix& staged);
   void upload_rest();
   Answer<T> unset_answer(int copy);
   void download_rest(Answer<T>& answer, int copy);
@@ -145,12 +149,12 @@ class Staging {
   int copies_;
   StagingLayout layout_;
   MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
-  Buffer pristine_;          // where there are no working sets, it is one
+  Buffer pristine_;          // without working sets, it serves as one
   std::vector<Buffer> sets_;
   Buffer workspace_;
-  Resident<T> there_;  // what is to become of the pristine set, in another layout
-  bool is_there_ = false;
-  HostBuffer laid_out_;  // a and b as in the pristine set, the answer
+  Resident<T> resident_;  // inputs to convert into the pristine set
+  bool is_resident_ = false;
+  HostBuffer laid_out_;  // memory of lay_out: a and b as in the pristine set, then the answer
 };
 
 }  // namespace gaussweep

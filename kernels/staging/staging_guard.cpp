@@ -1,4 +1,4 @@
-// What makes a working set the run's own.
+// The guards of a working set.
 #include <algorithm>
 
 #include "kernels/staging/guard.hpp"
@@ -7,12 +7,12 @@
 namespace gaussweep {
 namespace {
 
-Region other_triangle(Counts counts, Uplo uplo) {
+Region unreferenced_triangle(Counts counts, Uplo uplo) {
   if (counts == Counts::all) return Region::none;
   return uplo == Uplo::lower ? Region::above : Region::below;
 }
 
-Region counted(Counts counts, Uplo uplo) {
+Region referenced(Counts counts, Uplo uplo) {
   if (counts == Counts::all) return Region::all;
   return uplo == Uplo::lower ? Region::lower : Region::upper;
 }
@@ -26,7 +26,7 @@ Destination<T> writable(const Strided<T>& matrix) {
 
 template <class T>
 Region Staging<T>::hidden_region() const {
-  return other_triangle(method_.problem->counts_of_a, shape_.uplo);
+  return unreferenced_triangle(method_.problem->counts_of_a, shape_.uplo);
 }
 
 template <class T>
@@ -37,7 +37,7 @@ Region Staging<T>::negated_of_answer() const {
   return method_.unit_diagonal == UnitDiagonal::lower ? Region::upper : Region::lower;
 }
 
-/// A in a working set, without the right-hand sides of an augmented matrix.
+/// Returns A in a working set, without the right-hand sides of an augmented matrix.
 template <class T>
 Strided<T> Staging<T>::guarded_a(int copy) {
   const MatrixView<T> a = operands(copy).a;
@@ -45,7 +45,7 @@ Strided<T> Staging<T>::guarded_a(int copy) {
   return {a.data, a.ld, 1};
 }
 
-/// The same of B.
+/// Returns B in a working set.
 template <class T>
 Strided<T> Staging<T>::guarded_b(int copy) {
   const MatrixView<T> b = operands(copy).b;
@@ -76,7 +76,7 @@ template <class T>
 std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated) {
   const ProblemRow& problem = method_.problem.row();
   std::uint64_t digest =
-      digest_elements(context, answer(copy), problem.x(shape_), counted(problem.counts_of_x, shape_.uplo),
+      digest_elements(context, answer(copy), problem.x(shape_), referenced(problem.counts_of_x, shape_.uplo),
                       negated ? negated_of_answer() : Region::none);
   const Operands<T> op = operands(copy);
   std::vector<int> words(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n * shape_.batch) : 0);
@@ -108,7 +108,7 @@ std::string Staging<T>::forbidden_writes(Context& context, int copy, bool negate
         count_overwritten(context, guarded_a(copy), method_.problem->a(shape_), hidden);
     if (count > 0) {
       return "the method wrote " + std::to_string(count) + (count == 1 ? " element" : " elements") +
-             " of the triangle of A that does not count";
+             " of the unreferenced triangle of A";
     }
   }
   if (method_.overwrites) return {};
@@ -116,7 +116,7 @@ std::string Staging<T>::forbidden_writes(Context& context, int copy, bool negate
   reset();
   guard(context, copy, negated);
   if (input_digest(context, copy) == after) return {};
-  return "the method overwrote its inputs, which its row says that it leaves";
+  return "the method overwrote its inputs, which its registry row declares as preserved";
 }
 
 #define GAUSSWEEP_STAGING_GUARD(T)                                       \
