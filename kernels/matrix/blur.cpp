@@ -10,12 +10,13 @@
 namespace gaussweep {
 namespace {
 
-/// A multiple of 2^-40: coarser than what libraries of elementary functions disagree about.
+/// Rounds to a multiple of 2^-40, which is coarser than the differences between libraries' elementary
+/// functions.
 double rounded(double value) {
   return std::nearbyint(value * 0x1p40) * 0x1p-40;
 }
 
-/// Divides by the sum, so that the image keeps its brightness.
+/// Scales the weights to sum 1, so that the image keeps its brightness.
 void normalise(HostMatrix<double>& w) {
   double sum = 0;
   for (const double value : w.data) sum += value;
@@ -41,7 +42,7 @@ HostMatrix<double> gaussian(double sigma, std::int64_t radius) {
 HostMatrix<double> motion(double length, double angle) {
   const double pi = 3.141592653589793;
   const double along_x = rounded(std::cos(angle * pi / 180));
-  const double along_y = -rounded(std::sin(angle * pi / 180));  // rows count downwards
+  const double along_y = -rounded(std::sin(angle * pi / 180));  // the row index grows downwards
   const double end = length - 1;
   const auto radius = static_cast<std::int64_t>(std::ceil(end));
   HostMatrix<double> w = square_weights(radius);
@@ -107,7 +108,7 @@ std::string fault_of_numbers(const BlurSpec& spec) {
   return fault_of_weights(spec.weights);
 }
 
-/// The pixels of one line that a window of `extent` around `centre` and the image share, as offsets into the
+/// The intersection of a line of the image with a window of `extent` around `centre`, as offsets into the
 /// window.
 struct Span {
   std::int64_t begin, end;
@@ -117,7 +118,7 @@ Span visible(std::int64_t centre, std::int64_t extent, std::int64_t size) {
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
 
-/// Places (y, x) of the image and the window around them.
+/// The image's size and the window of weights around a pixel.
 struct Geometry {
   explicit Geometry(const BlurSpec& spec)
       : w(point_spread(spec)),
@@ -128,7 +129,8 @@ struct Geometry {
   HostMatrix<double> w;
   std::int64_t width, height, up, left;
 
-  /// Calls visit(pixel, weight) for all that the pixel (y, x) of H f sees, from top left to bottom right.
+  /// Calls visit(pixel, weight) for all pixels of f that pixel (y, x) of H f depends on, from top left to
+  /// bottom right.
   template <class Visit>
   void for_each_seen(std::int64_t y, std::int64_t x, Visit&& visit) const {
     const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
@@ -139,8 +141,9 @@ struct Geometry {
     }
   }
 
-  /// (H H^T)(p, q) for the pixels (y, x) and (y + down, x + right): the sum over what both see.
-  double shared(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
+  /// Returns (H H^T)(p, q) for the pixels (y, x) and (y + down, x + right): the sum over the overlap of their
+  /// windows.
+  double overlap(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
     const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
     double sum = 0;
     for (std::int64_t i = std::max(rows.begin, down); i < std::min(rows.end, w.rows + down); ++i) {
@@ -151,7 +154,8 @@ struct Geometry {
     return sum;
   }
 
-  /// Whether the windows around a pixel lie within the image, so that the image's edge does not matter.
+  /// Returns true if the window around a pixel lies within the image, so that the image's edge does not
+  /// matter.
   bool inside(std::int64_t y, std::int64_t x) const {
     return y >= up && y - up + w.rows <= height && x >= left && x - left + w.cols <= width;
   }
@@ -276,16 +280,16 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
                    });
     return a;
   }
-  // Where neither window meets the edge, the sum hangs on the distance of the pixels alone: made once, in the
+  // If neither window crosses the edge, the sum depends only on the pixels' offset. It is precomputed in the
   // same order, so that the bits are the same.
   const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
   HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
-  Geometry endless = image;
-  endless.width = endless.height = 4 * (2 * largest_blur_radius + 1);
+  Geometry unbounded = image;
+  unbounded.width = unbounded.height = 4 * (2 * largest_blur_radius + 1);
   for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
     for (std::int64_t right = -reach_x; right <= reach_x; ++right) {
       interior(down + reach_y, right + reach_x) =
-          endless.shared(endless.height / 2, endless.width / 2, down, right);
+          unbounded.overlap(unbounded.height / 2, unbounded.width / 2, down, right);
     }
   }
   const double cost = static_cast<double>(n) * static_cast<double>(interior.data.size()) * 8;
@@ -298,7 +302,7 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
         for (std::int64_t right = -reach_x; right <= reach_x; ++right) {
           if (x + right < 0 || x + right >= width) continue;
           const double sum =
-              far_from_edge ? interior(down + reach_y, right + reach_x) : image.shared(y, x, down, right);
+              far_from_edge ? interior(down + reach_y, right + reach_x) : image.overlap(y, x, down, right);
           const bool diagonal = down == 0 && right == 0;
           a(p, p + down * width + right) = static_cast<T>(diagonal ? sum + spec.lambda : sum);
         }

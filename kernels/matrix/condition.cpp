@@ -8,10 +8,10 @@
 namespace gaussweep {
 namespace {
 
-/// Reflectors on each side. One already makes the matrix dense; more of them mix the singular directions.
+/// Reflectors on each side. One is enough for a dense matrix; more of them mix the singular directions.
 constexpr int reflectors = 3;
 
-/// The vector of one reflector and 2 / (v^T v), so that I - scale v v^T is orthogonal.
+/// A reflector I - scale v v^T with scale = 2 / (v^T v), which is orthogonal.
 struct Reflector {
   std::vector<double> v;
   double scale = 0;
@@ -30,7 +30,7 @@ Reflector make_reflector(const MatrixSpec& spec, RandomStream stream, int index)
   return reflector;
 }
 
-/// A = (I - scale v v^T) A. Columns are independent of each other.
+/// Computes A = (I - scale v v^T) A. The columns are independent of each other.
 void apply_left(HostMatrix<double>& a, const Reflector& reflector, int threads) {
   const double* v = reflector.v.data();
   for_row_ranges(a.cols, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {
@@ -43,8 +43,8 @@ void apply_left(HostMatrix<double>& a, const Reflector& reflector, int threads) 
   });
 }
 
-/// A = A (I - scale v v^T). Rows are independent of each other; the loops run down the columns of a range of
-/// rows, because that is how the matrix lies in memory.
+/// Computes A = A (I - scale v v^T). The rows are independent of each other; the loops run down the columns
+/// of a range of rows, in memory order.
 void apply_right(HostMatrix<double>& a, const Reflector& reflector, int threads) {
   const double* v = reflector.v.data();
   for_row_ranges(a.rows, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {
@@ -66,7 +66,7 @@ std::vector<double> singular_values(const MatrixSpec& spec) {
   const double smallest = 1 / spec.condition;
   std::vector<double> sigma(static_cast<std::size_t>(n), 1.0);
   for (std::int64_t i = 1; i < n; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(n - 1);
+    const double fraction = static_cast<double>(i) / static_cast<double>(n - 1);
     double value = 1;
     switch (spec.mode) {
       case 1:
@@ -76,10 +76,10 @@ std::vector<double> singular_values(const MatrixSpec& spec) {
         value = 1;
         break;
       case 3:
-        value = std::pow(spec.condition, -share);
+        value = std::pow(spec.condition, -fraction);
         break;
       case 4:
-        value = 1 - share * (1 - smallest);
+        value = 1 - fraction * (1 - smallest);
         break;
       default:
         value =

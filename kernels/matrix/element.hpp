@@ -1,20 +1,21 @@
 #pragma once
-/// The elements of generated matrices, one function for the host and for kernels. All arithmetic is +, -, *
-/// and / in double in a fixed order, without contraction and without library functions: the same bits
-/// everywhere.
+/// The elements of generated matrices, for the host and for kernels. All arithmetic is +, -, * and / in
+/// double in a fixed order, without contraction and library functions, so that all backends give the same
+/// bits.
 
 #include "kernels/matrix/matrix_spec.hpp"
 #include "kernels/matrix/philox.hpp"
 
 namespace gaussweep {
 
-/// Uniform in (-1, 1), never 0.
+/// Returns a number uniform in (-1, 1), never 0.
 GAUSSWEEP_SHARED_INLINE double signed_unit(std::uint64_t seed, RandomStream stream, std::int64_t i,
                                            std::int64_t j) {
   return 2 * random_element(seed, stream, i, j).unit - 1;
 }
 
-/// Uniform in [low, high), never 0. If rounding makes 0 or `high` of a number, the place draws again.
+/// Returns a number uniform in [low, high), never 0. Draws again if a number rounds to 0 or `high`.
+/// @pre precision_fault is empty, so that most draws are accepted
 /// @pre precision_fault says nothing, so that most draws are accepted
 template <class T>
 GAUSSWEEP_SHARED_INLINE T uniform_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
@@ -27,16 +28,16 @@ GAUSSWEEP_SHARED_INLINE T uniform_element(const ElementSpec& spec, std::int64_t 
   return value;
 }
 
-/// Off-diagonal element of `spd` (symmetric) and `diagonally_dominant`.
+/// Returns an off-diagonal element of `spd` (symmetric) or `diagonally_dominant`.
 GAUSSWEEP_SHARED_INLINE double off_diagonal(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   const bool mirrored = spec.kind == MatrixKind::spd && i < j;
   return mirrored ? signed_unit(spec.seed, RandomStream::matrix, j, i)
                   : signed_unit(spec.seed, RandomStream::matrix, i, j);
 }
 
-/// The absolute value of a diagonal element that dominates its row: the sum of the others' absolute values
-/// from left to right, and a bit. The bit, 1 and 2^-16 of the sum, is much more than rounding the row to
-/// float takes away (2^-24 of the sum, twice).
+/// Returns the absolute value of a diagonal element that dominates its row: the sum of the others' absolute
+/// values from left to right, plus 1 and 2^-16 of the sum. This margin is much larger than the effect of
+/// rounding the row to float (2^-24 of the sum, twice).
 GAUSSWEEP_SHARED_INLINE double dominant_diagonal(const ElementSpec& spec, std::int64_t i) {
   double sum = 0;
   for (std::int64_t j = 0; j < spec.cols; ++j) {
@@ -47,7 +48,7 @@ GAUSSWEEP_SHARED_INLINE double dominant_diagonal(const ElementSpec& spec, std::i
   return sum + sum * 0x1p-16 + 1;
 }
 
-/// Triangular and well conditioned: the diagonal in ±[1, 2), the others in (-1/n, 1/n).
+/// Returns an element of a well-conditioned triangular matrix: diagonal in ±[1, 2), others in (-1/n, 1/n).
 GAUSSWEEP_SHARED_INLINE double triangular_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   if (i == j) {
     const RandomElement random = random_element(spec.seed, RandomStream::matrix, i, j);
@@ -57,10 +58,10 @@ GAUSSWEEP_SHARED_INLINE double triangular_element(const ElementSpec& spec, std::
   return signed_unit(spec.seed, RandomStream::matrix, i, j) / static_cast<double>(spec.cols);
 }
 
-/// e^-x for x >= 0, right to about a unit in the last place; 0 beyond 700.
+/// Returns e^-x for x >= 0, accurate to about one ulp; 0 for x > 700.
 GAUSSWEEP_SHARED_INLINE double exp_of_minus(double x) {
   if (!(x <= 700)) return 0;
-  // ln 2 in two parts. The first ends so early that its product with any k here is exact.
+  // ln 2 = high + low. `high` has trailing zeros, so that its product with any k here is exact.
   constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
   const auto k = static_cast<int>(x / (high + low) + 0.5);
   const double r = (k * high - x) + k * low;  // e^-x = 2^-k e^r, |r| <= ln 2 / 2
@@ -74,15 +75,15 @@ GAUSSWEEP_SHARED_INLINE double exp_of_minus(double x) {
   return series * power;
 }
 
-/// Gaussian kernel of n points at equal distances on [0, 1], and lambda on the diagonal.
+/// Returns an element of the Gaussian kernel of n equidistant points on [0, 1], plus lambda on the diagonal.
 GAUSSWEEP_SHARED_INLINE double kernel_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   if (i == j) return 1 + spec.lambda;
-  const auto apart = static_cast<double>(i - j), all = static_cast<double>(spec.cols - 1);
-  const double d = apart / all;
+  const auto index_distance = static_cast<double>(i - j), intervals = static_cast<double>(spec.cols - 1);
+  const double d = index_distance / intervals;
   return exp_of_minus(spec.s * (d * d));
 }
 
-/// Element (i, j), from 0, in double, of the kinds without a range.
+/// Returns element (i, j), from 0, in double, for the kinds without a range.
 GAUSSWEEP_SHARED_INLINE double exact_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   switch (spec.kind) {
     case MatrixKind::spd:
@@ -107,16 +108,16 @@ GAUSSWEEP_SHARED_INLINE double exact_element(const ElementSpec& spec, std::int64
     case MatrixKind::kernel:
       return kernel_element(spec, i, j);
     case MatrixKind::uniform:
-    case MatrixKind::symmetric:  // below
+    case MatrixKind::symmetric:  // see element()
     case MatrixKind::condition:
     case MatrixKind::blur:
-      break;  // not made by elements: condition.hpp, blur.hpp
+      break;  // not generated by element: condition.hpp, blur.hpp
   }
   return 0;
 }
 
-/// Element (i, j), from 0, of every kind that is made by elements. O(1), on the diagonal of the dominant
-/// kinds O(n).
+/// Returns element (i, j), from 0, for every kind that is generated by element. O(1); diagonal elements of
+/// the dominant kinds O(n).
 template <class T>
 GAUSSWEEP_SHARED_INLINE T element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   const bool mirrored = spec.kind == MatrixKind::symmetric && i < j;

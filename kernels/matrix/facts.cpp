@@ -12,7 +12,7 @@ namespace {
 
 constexpr double unit_roundoff = 0x1p-53;
 
-/// For every i whether |a_ii| outweighs `others[i]`, the sum of the other elements' magnitudes.
+/// Compares diagonal[i] with others[i], the sum of the other elements' magnitudes, for every i.
 Dominance dominance_of(const std::vector<long double>& diagonal, const std::vector<long double>& others) {
   Dominance found = Dominance::strict;
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
@@ -22,11 +22,11 @@ Dominance dominance_of(const std::vector<long double>& diagonal, const std::vect
   return found;
 }
 
-void look_at_square(const HostMatrix<double>& a, MatrixFacts& facts) {
+void add_square_facts(const HostMatrix<double>& a, MatrixFacts& facts) {
   const std::int64_t n = a.rows;
-  // long double reaches beyond any sum of doubles.
-  std::vector<long double> diagonal(static_cast<std::size_t>(n)), in_rows(diagonal), in_columns(diagonal);
-  double apart = 0;
+  // Sums of doubles do not overflow in long double.
+  std::vector<long double> diagonal(static_cast<std::size_t>(n)), row_sums(diagonal), column_sums(diagonal);
+  double max_difference = 0;
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t i = 0; i < n; ++i) {
       const double value = a(i, j);
@@ -37,21 +37,21 @@ void look_at_square(const HostMatrix<double>& a, MatrixFacts& facts) {
         if (facts.first_zero_diagonal == 0) facts.first_zero_diagonal = i + 1;
         continue;
       }
-      if (i > j) apart = std::max(apart, std::fabs(value / 2 - a(j, i) / 2));
+      if (i > j) max_difference = std::max(max_difference, std::fabs(value / 2 - a(j, i) / 2));
       if (value == 0) continue;
-      in_rows[static_cast<std::size_t>(i)] += std::fabs(value);
-      in_columns[static_cast<std::size_t>(j)] += std::fabs(value);
+      row_sums[static_cast<std::size_t>(i)] += std::fabs(value);
+      column_sums[static_cast<std::size_t>(j)] += std::fabs(value);
       std::int64_t& bandwidth = i > j ? facts.lower_bandwidth : facts.upper_bandwidth;
       bandwidth = std::max(bandwidth, std::abs(i - j));
     }
   }
-  facts.asymmetry = facts.largest > 0 ? 2 * (apart / facts.largest) : 0;
+  facts.asymmetry = facts.largest > 0 ? 2 * (max_difference / facts.largest) : 0;
   facts.is_symmetric = true;
   for (std::int64_t j = 0; j < n && facts.is_symmetric; ++j) {
     for (std::int64_t i = j + 1; i < n && facts.is_symmetric; ++i) facts.is_symmetric = a(i, j) == a(j, i);
   }
-  facts.by_rows = dominance_of(diagonal, in_rows);
-  facts.by_columns = dominance_of(diagonal, in_columns);
+  facts.by_rows = dominance_of(diagonal, row_sums);
+  facts.by_columns = dominance_of(diagonal, column_sums);
 }
 
 Conditioning from_rcond(double rcond, bool is_definite) {
@@ -73,15 +73,14 @@ MatrixFacts facts_of(const HostMatrix<double>& a) {
   facts.norm_1 = one_norm(a).value();
   facts.norm_inf = infinity_norm(a).value();
   facts.norm_frobenius = frobenius_norm(a).value();
-  if (facts.is_square()) look_at_square(a, facts);
+  if (facts.is_square()) add_square_facts(a, facts);
   return facts;
 }
 
 Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
   const std::int64_t n = a.rows;
   if (facts.largest == 0) return {};
-  // A condition number knows no scale, and LAPACK's products of large or small elements would leave double's
-  // range.
+  // Scaling does not change the condition number, and keeps LAPACK's products within the range of double.
   const int scale = exponent_of(facts.largest);
   for (double& value : a.data) value = times_power(value, -scale);
   if (facts.zero_diagonals > 0 && facts.is_triangular()) {
@@ -96,11 +95,11 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     std::vector<double> diagonal(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) diagonal[static_cast<std::size_t>(i)] = a(i, i);
     if (vendor::potrf(Uplo::lower, n, a.data.data(), n) == 0) {
-      // Of a singular matrix the last pivots are rounding errors, which may be positive too.
+      // In a singular matrix the last pivots are rounding errors, which may be positive.
       const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
       if (rcond >= unit_roundoff) return from_rcond(rcond, true);
     }
-    // The upper triangle is as it was.
+    // Restores A from its unchanged upper triangle.
     for (std::int64_t j = 0; j < n; ++j) {
       a(j, j) = diagonal[static_cast<std::size_t>(j)];
       for (std::int64_t i = j + 1; i < n; ++i) a(i, j) = a(j, i);

@@ -18,8 +18,9 @@ bool has_range(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::symmetric;
 }
 
-/// Changes whenever the same spec would give other bits, so that stored matrices are not mistaken for new
-/// ones. 2: elements that were rounded to `high` are drawn again. In double this needs a narrow range.
+/// Returns a version that changes when the same spec gives different bits, so that stored matrices are not
+/// mistaken for new ones. Version 2 redraws elements that were rounded to `high`; in double this only affects
+/// narrow ranges.
 int generator_version(const MatrixSpec& spec, Precision precision) {
   const bool is_narrow = spec.high - spec.low < 0x1p-20 * std::max(std::fabs(spec.low), std::fabs(spec.high));
   return has_range(spec.kind) && (precision == Precision::float32 || is_narrow) ? 2 : 1;
@@ -27,10 +28,10 @@ int generator_version(const MatrixSpec& spec, Precision precision) {
 
 bool may_be_rectangular(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
-         kind == MatrixKind::cauchy || kind == MatrixKind::blur;  // blur says more of it: blur_fault
+         kind == MatrixKind::cauchy || kind == MatrixKind::blur;  // blur_fault checks blur
 }
 
-constexpr double element_operations = 40;  // of one element, most of them Philox's
+constexpr double element_operations = 40;  // operations per element, mostly Philox
 
 [[noreturn]] void reject(const MatrixSpec& spec, const std::string& why) {
   throw std::invalid_argument("matrix kind " + std::string(to_string(spec.kind)) + ": " + why);
@@ -54,7 +55,7 @@ void check_range(const MatrixSpec& spec) {
   const std::string range = "low = " + shortest(spec.low) + ", high = " + shortest(spec.high);
   if (!(spec.low < spec.high)) reject(spec, "low must be less than high, not " + range);
   const double largest = std::fmax(std::fabs(spec.low), std::fabs(spec.high));
-  // In this range no element overflows in float, and none that is not 0 becomes 0.
+  // In this range no element overflows in float, and no nonzero element becomes 0.
   if (!(largest >= 1e-20 && largest <= 1e30)) {
     reject(spec, "the larger of |low| and |high| must be 1e-20 to 1e30, not " + range);
   }
@@ -99,7 +100,7 @@ void validate(const MatrixSpec& spec) {
   }
 }
 
-/// validate, and precision_fault.
+/// Calls validate and precision_fault.
 template <class T>
 void validate_in(const MatrixSpec& spec) {
   validate(spec);
@@ -114,7 +115,7 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
   const double epsilon = precision == Precision::float32 ? std::numeric_limits<float>::epsilon()
                                                          : std::numeric_limits<double>::epsilon();
   if (has_range(spec.kind)) {
-    // Then at least seven in eight draws lie below `high` after rounding.
+    // Guarantees that at least seven of eight draws lie below `high` after rounding.
     const double least = 4 * epsilon * std::fmax(std::fabs(spec.low), std::fabs(spec.high));
     if (spec.high - spec.low >= least) return {};
     return "low = " + shortest(spec.low) + " and high = " + shortest(spec.high) + " are too close in " +
@@ -124,8 +125,8 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
   const double most = spd ? most_spd_condition(precision) : most_condition(precision);
   if (spec.has_condition() && spec.condition > most) {
     return "condition " + shortest(spec.condition) + " is beyond what a matrix in " + name +
-           " can have: rounded to it, it would be another; allowed: up to 1/" + (spd ? "(64 u)" : "u") +
-           ", " + shortest(most);
+           " can have: rounding its elements would change the condition; allowed: up to 1/" +
+           (spd ? "(64 u)" : "u") + ", " + shortest(most);
   }
   return {};
 }
@@ -137,7 +138,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
   text += to_string(precision);
   text += " rows=" + std::to_string(rows) + " cols=" + std::to_string(cols);
   if (batch > 1) text += " batch=" + std::to_string(batch);
-  // Only what decides the elements of this kind: the others' values must not make equal matrices differ.
+  // Includes only the values that affect this kind, so that equal matrices have equal texts.
   switch (kind) {
     case MatrixKind::uniform:
     case MatrixKind::symmetric:
@@ -257,7 +258,7 @@ HostMatrix<T> right_hand_side(const HostMatrix<T>& a, const HostMatrix<T>& x_tru
     std::vector<long double> sum(static_cast<std::size_t>(end - begin));
     for (std::int64_t r = 0; r < x_true.cols; ++r) {
       std::fill(sum.begin(), sum.end(), 0.0L);
-      // Down the columns, as A lies in memory; each sum still runs from left to right.
+      // Runs down the columns, in A's memory order; each sum still runs from left to right.
       for (std::int64_t j = 0; j < a.cols; ++j) {
         const long double x = x_true(j, r);
         for (std::int64_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(i - begin)] += a(i, j) * x;

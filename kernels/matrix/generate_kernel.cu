@@ -1,4 +1,4 @@
-// One thread an element, in the order of memory.
+// One thread per element, in memory order.
 #include "kernels/matrix/generate_kernel.hpp"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a) {
        k += step) {
     const std::int64_t i = k % a.rows;
     const std::int64_t j = k / a.rows;
-    ElementSpec own = spec;
-    own.seed = seed_of_system(spec.seed, j / spec.cols);
-    a.data[i + j * a.ld] = element<T>(own, i, j % spec.cols);
+    ElementSpec system_spec = spec;
+    system_spec.seed = seed_of_system(spec.seed, j / spec.cols);
+    a.data[i + j * a.ld] = element<T>(system_spec, i, j % spec.cols);
   }
 }
 
@@ -28,8 +28,8 @@ __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a) {
 template <class T>
 void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a) {
   constexpr int threads = 128;
-  constexpr std::int64_t most_blocks = 4096;  // fills any GPU; the kernel's loop does the rest
-  const std::int64_t blocks = std::min((a.rows * a.cols + threads - 1) / threads, most_blocks);
+  constexpr std::int64_t max_blocks = 4096;  // fills any GPU; the kernel loops over further elements
+  const std::int64_t blocks = std::min((a.rows * a.cols + threads - 1) / threads, max_blocks);
   simt::launch(context, fill_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, spec, a);
 }
 

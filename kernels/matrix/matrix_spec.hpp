@@ -1,5 +1,5 @@
 #pragma once
-/// What decides a generated matrix.
+/// Specification of a generated matrix.
 
 #include <array>
 #include <cstdint>
@@ -47,45 +47,45 @@ struct EnumNames<MatrixKind> {
        {MatrixKind::blur, "blur"}}};
 };
 
-/// The seed of system s of a batch, from 0.
+/// Returns the seed of system s of a batch, from 0.
 GAUSSWEEP_SHARED_INLINE std::uint64_t seed_of_system(std::uint64_t seed, std::int64_t s) {
   return seed + static_cast<std::uint64_t>(s);
 }
 
-/// What decides a matrix whose elements can be had one by one. Kernels take it by value.
+/// Specifies a matrix whose elements can be computed independently of each other. Passed to kernels by value.
 struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
   std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
   std::uint64_t seed = 1;
   double low = 0, high = 1;  ///< uniform, symmetric: elements in [low, high), never 0
-  bool dominant = true;      ///< spd: by a dominant diagonal; else of the given condition and mode
+  bool dominant = true;      ///< spd: with a dominant diagonal; false: with the given condition and mode
   double condition = 1e4;    ///< condition, spd: the 2-norm condition number
   int mode = 3;          ///< condition, spd: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
-  double s = 4;          ///< kernel: exp(-s d^2), d between two of the points 0, 1/(n - 1), …, 1
-  double lambda = 0.01;  ///< kernel: what is added to the diagonal
+  double s = 4;          ///< kernel: exp(-s d^2), d: distance of two of the points 0, 1/(n - 1), …, 1
+  double lambda = 0.01;  ///< kernel: added to the diagonal
   double value = 1;      ///< ones: every element
   Uplo uplo = Uplo::lower;  ///< triangular
 
-  /// Returns true if the condition number was chosen: such a matrix is made on the host, in double.
+  /// Returns true if the condition number is given: such a matrix is generated on the host, in double.
   bool has_condition() const {
     return kind == MatrixKind::condition || (kind == MatrixKind::spd && !dominant);
   }
 };
 
-/// Everything that decides a generated matrix, or a batch of them, side by side in columns.
+/// Specifies a generated matrix, or a batch of matrices side by side.
 struct MatrixSpec : ElementSpec {
   BlurSpec blur;           ///< blur: rows = cols = width * height
   std::int64_t batch = 1;  ///< matrices of rows x cols
 
-  /// Matrix s of the batch, from 0: the one of seed + s.
+  /// Returns the specification of matrix s of the batch, from 0; its seed is seed + s.
   MatrixSpec single(std::int64_t s) const {
     MatrixSpec one = *this;
     one.batch = 1;
     one.seed = seed_of_system(seed, s);
     return one;
   }
-  /// Canonical text, the same for equal matrices: the source of the digest. Begins with the generator's
-  /// version.
+  /// Returns a canonical text, the same for equal matrices, from which the digest is computed. Begins with
+  /// the generator's version.
   std::string canonical(Precision precision) const;
 };
 

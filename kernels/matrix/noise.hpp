@@ -1,5 +1,5 @@
 #pragma once
-/// Noise of degraded images, by seed.
+/// Reproducible noise for degraded images.
 
 #include <cstdint>
 #include <vector>
@@ -21,13 +21,13 @@ struct EnumNames<NoiseKind> {
 struct NoiseSpec {
   NoiseKind kind = NoiseKind::none;
   /// gaussian: standard deviation in grey levels (of 255); salt_pepper: the probability that a pixel is
-  /// struck
+  /// replaced
   double level = 0;
 };
 
-/// Adds noise to an image in grey levels. `gaussian`: independent, mean 0, nothing is clipped. `salt_pepper`:
-/// a struck pixel becomes 255 or 0, each with probability one half. A pixel's noise hangs on the seed and its
-/// number alone.
+/// Adds noise to an image in grey levels. `gaussian`: independent, mean 0, not clipped. `salt_pepper`: a
+/// replaced pixel becomes 255 or 0 with equal probability. A pixel's noise depends only on the seed and the
+/// pixel's index.
 void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t seed);
 
 }  // namespace gaussweep

@@ -8,13 +8,13 @@
 
 namespace gaussweep {
 
-/// 128 bits: a counter before, random after.
+/// 128 bits: a counter as input, random bits as output.
 struct PhiloxBlock {
   std::uint32_t word[4];
 };
 
-/// The block of random bits that belongs to a counter and a key. Every counter can be asked for on its own,
-/// which is what makes matrices independent of the order in which their elements are made.
+/// Returns the random bits for a counter and a key. Each counter is independent, so matrices do not depend on
+/// the order in which their elements are generated.
 GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t key) {
   std::uint32_t key_low = static_cast<std::uint32_t>(key);
   std::uint32_t key_high = static_cast<std::uint32_t>(key >> 32);
@@ -31,7 +31,7 @@ GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t ke
   return counter;
 }
 
-/// What random numbers are for: streams of the same seed that never meet.
+/// The purpose of random numbers: streams of one seed that never overlap.
 enum class RandomStream : std::uint32_t {
   matrix = 0,
   solution = 1,
@@ -47,7 +47,8 @@ struct RandomElement {
   bool negative;
 };
 
-/// The random element of place (i, j). `attempt` gives further, independent ones of the same place.
+/// Returns the random element for position (i, j). `attempt` selects further independent elements for the
+/// same position.
 /// @pre 0 <= i, j < 2^32
 GAUSSWEEP_SHARED_INLINE RandomElement random_element(std::uint64_t seed, RandomStream stream, std::int64_t i,
                                                      std::int64_t j, std::uint32_t attempt = 0) {

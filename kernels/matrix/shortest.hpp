@@ -1,12 +1,12 @@
 #pragma once
-/// Numbers in canonical texts and messages.
+/// Formats numbers in canonical texts and messages.
 
 #include <charconv>
 #include <string>
 
 namespace gaussweep {
 
-/// The shortest text that reads back as the same number, in no locale.
+/// Returns the shortest text that reads back as the same number, independently of the locale.
 inline std::string shortest(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
