@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// LAPACKE's functions ending in _work: the others first read every operand in search of NaN, which is not
-// what is to be measured, and refuse it, where we want to see what comes out.
+// Uses LAPACKE's functions ending in _work. The others first scan every operand for NaN, which would distort
+// timings, and reject NaN, whose effect is to be seen.
 
 namespace gaussweep::vendor {
 namespace {
@@ -36,7 +36,7 @@ char letter(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? 'U' : 'N';
 }
 
-/// LAPACK's info, where it is a result.
+/// Returns LAPACK's info if it is a result; throws if it reports a wrong argument.
 int checked(lapack_int info, const char* call, const char* file, int line) {
   if (info >= 0) return info;
   throw std::logic_error(std::string(call) + ": argument " + std::to_string(-info) + " is not allowed, at " +
@@ -188,7 +188,7 @@ int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t 
 
 namespace {
 
-/// LAPACK's scratch for an estimate: `reals` n numbers, n integers.
+/// LAPACK's workspace for a condition estimate: `reals` * n doubles and n integers.
 struct ConditionWork {
   ConditionWork(std::int64_t n, std::int64_t reals)
       : real(static_cast<std::size_t>(reals * n)), whole(static_cast<std::size_t>(n)) {}

@@ -1,8 +1,8 @@
 #pragma once
-/// BLAS and LAPACK on the host (OpenBLAS), one name for both precisions: the only place where their S and D
-/// names are spelt. Column-major; operands as in LAPACK's documentation. Sizes beyond 2^31 - 1 throw
-/// std::invalid_argument. LAPACK's positive `info` is returned: it is a result. Its negative one means that
-/// we called it wrongly and throws std::logic_error with the call.
+/// BLAS and LAPACK on the host (OpenBLAS) with one name for both precisions; only blas.cpp uses the S and D
+/// names. Column-major; operands as in LAPACK's documentation. Sizes beyond 2^31 - 1 throw
+/// std::invalid_argument. A positive `info` is a result and is returned. A negative one means a wrong call
+/// and throws std::logic_error with the call.
 
 #include <cstdint>
 
@@ -11,10 +11,10 @@
 
 namespace gaussweep::vendor {
 
-/// `size` as the int that these libraries take. @throws std::invalid_argument
+/// Converts `size` to the int that these libraries take. @throws std::invalid_argument
 int to_int(std::int64_t size);
 
-/// As long as there is one, each call stays on the thread that makes it.
+/// While an object of this class lives, OpenBLAS runs each call on the calling thread alone.
 class OneThread {
  public:
   OneThread();
@@ -26,75 +26,75 @@ class OneThread {
   int threads_;
 };
 
-/// C (m x n) = alpha op(A) op(B) + beta C, with k the inner size.
+/// Computes C (m x n) = alpha op(A) op(B) + beta C; op(A) is m x k.
 void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
           std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
 void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
           std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
 
-/// The triangle `uplo` of C (n x n) = alpha op(A) op(A)^T + beta C, with k the inner size.
+/// Computes the triangle `uplo` of C (n x n) = alpha op(A) op(A)^T + beta C; op(A) is n x k.
 void syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha, const float* a, std::int64_t lda,
           float beta, float* c, std::int64_t ldc);
 void syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
           double beta, double* c, std::int64_t ldc);
 
-/// B (m x n) = alpha op(A) B (left) or alpha B op(A) (right), A triangular.
+/// Computes B (m x n) = alpha op(A) B (left) or alpha B op(A) (right), A triangular.
 void trmm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, float alpha,
           const float* a, std::int64_t lda, float* b, std::int64_t ldb);
 void trmm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, double alpha,
           const double* a, std::int64_t lda, double* b, std::int64_t ldb);
 
-/// x = op(A)^-1 x, A triangular. A zero on the diagonal is not looked for.
+/// Computes x = op(A)^-1 x, A triangular. Does not check for zeros on the diagonal.
 void trsv(Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a, std::int64_t lda, float* x);
 void trsv(Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const double* a, std::int64_t lda, double* x);
 
-/// B (m x n) = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
+/// Computes B (m x n) = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
 void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, float alpha,
           const float* a, std::int64_t lda, float* b, std::int64_t ldb);
 void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, double alpha,
           const double* a, std::int64_t lda, double* b, std::int64_t ldb);
 
-/// A = P L U and B = A^-1 B (n x nrhs). `pivots`: n entries, LAPACK's, from 1.
+/// Factors A = P L U and computes B = A^-1 B (n x nrhs). `pivots`: n entries, LAPACK's, from 1.
 int gesv(std::int64_t n, std::int64_t nrhs, float* a, std::int64_t lda, int* pivots, float* b,
          std::int64_t ldb);
 int gesv(std::int64_t n, std::int64_t nrhs, double* a, std::int64_t lda, int* pivots, double* b,
          std::int64_t ldb);
 
-/// A (m x n) = P L U in place. `pivots`: min(m, n) entries, from 1.
+/// Factors A (m x n) = P L U in place. `pivots`: min(m, n) entries, from 1.
 int getrf(std::int64_t m, std::int64_t n, float* a, std::int64_t lda, int* pivots);
 int getrf(std::int64_t m, std::int64_t n, double* a, std::int64_t lda, int* pivots);
 
-/// B = op(A)^-1 B from getrf's factors.
+/// Computes B = op(A)^-1 B from getrf's factors.
 int getrs(Op op, std::int64_t n, std::int64_t nrhs, const float* lu, std::int64_t lda, const int* pivots,
           float* b, std::int64_t ldb);
 int getrs(Op op, std::int64_t n, std::int64_t nrhs, const double* lu, std::int64_t lda, const int* pivots,
           double* b, std::int64_t ldb);
 
-/// A^-1 in place of getrf's factors. `work`: `lwork` >= n elements, better n x 64.
+/// Replaces getrf's factors by A^-1. `work`: `lwork` >= n elements, better n x 64.
 int getri(std::int64_t n, float* a, std::int64_t lda, const int* pivots, float* work, std::int64_t lwork);
 int getri(std::int64_t n, double* a, std::int64_t lda, const int* pivots, double* work, std::int64_t lwork);
 
-/// The Cholesky factor of the symmetric A in its triangle `uplo`: A = L L^T or U^T U.
+/// Replaces the triangle `uplo` of the symmetric A by its Cholesky factor: A = L L^T or U^T U.
 int potrf(Uplo uplo, std::int64_t n, float* a, std::int64_t lda);
 int potrf(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
 
-/// B = A^-1 B from potrf's factor.
+/// Computes B = A^-1 B from potrf's factor.
 int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const float* factor, std::int64_t lda, float* b,
           std::int64_t ldb);
 int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const double* factor, std::int64_t lda, double* b,
           std::int64_t ldb);
 
-/// A^-1 in place of potrf's factor; the triangle `uplo` of it.
+/// Replaces potrf's factor by the triangle `uplo` of A^-1.
 int potri(Uplo uplo, std::int64_t n, float* a, std::int64_t lda);
 int potri(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
 
-/// The inverse of a triangular matrix in place.
+/// Inverts a triangular matrix in place.
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t lda);
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda);
 
-/// LAPACK's estimates of 1 / (|A|_1 |A^-1|_1), in double, with memory of their own: of getrf's factors, of
-/// potrf's factor, of a triangular matrix. `norm`: |A|_1 of the matrix that was factored. 0: A is singular to
-/// working precision.
+/// Returns LAPACK's estimate of 1 / (|A|_1 |A^-1|_1) in double, from getrf's factors (gecon), potrf's factor
+/// (pocon) or a triangular matrix (trcon); allocates workspace. `norm`: |A|_1 of the matrix that was
+/// factored. 0: A is singular to working precision.
 double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm);
 double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, double norm);
 double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda);

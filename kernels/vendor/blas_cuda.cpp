@@ -18,7 +18,8 @@ cublasDiagType_t cublas(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
 }
 
-/// trtri is the one function here that cuSOLVER offers only with the type as a value.
+/// Computes trtri through cuSOLVER's generic function, which takes the type as a value; there is no typed
+/// one.
 void trtri_any(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, cudaDataType type,
                void* a, std::int64_t lda, int* info) {
   std::size_t device_bytes = 0;

@@ -8,7 +8,7 @@
 namespace gaussweep::vendor {
 namespace {
 
-/// A product by a compute type that only emulation has.
+/// Computes C = A B with a compute type that only emulation supports.
 #if CUBLAS_VERSION >= 130100
 template <class T>
 void multiply(VendorHandles& handles, int compute, int mantissa_bits, std::int64_t m, std::int64_t n,
@@ -20,7 +20,7 @@ void multiply(VendorHandles& handles, int compute, int mantissa_bits, std::int64
       library.cublasSetFixedPointEmulationMaxMantissaBitCount == nullptr) {
     throw NotOffered("the cuBLAS that was loaded emulates no products; version 13.1 and later do");
   }
-  // These settings bear on emulated products alone.
+  // These settings affect only emulated products.
   GAUSSWEEP_CUBLAS(cublasSetEmulationStrategy(handles.blas(), CUBLAS_EMULATION_STRATEGY_EAGER));
   GAUSSWEEP_CUBLAS(cublasSetFixedPointEmulationMantissaControl(
       handles.blas(),
@@ -51,7 +51,7 @@ void multiply(const Any&...) {
 void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,
                    const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float* c,
                    std::int64_t ldc) {
-  constexpr int bfloat16_nine_times = 78;  // CUBLAS_COMPUTE_32F_EMULATED_16BFX9, which older headers lack
+  constexpr int bfloat16_nine_times = 78;  // CUBLAS_COMPUTE_32F_EMULATED_16BFX9; older headers lack it
   multiply(handles, bfloat16_nine_times, mantissa_bits, m, n, k, a, lda, b, ldb, c, ldc);
 }
 void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,

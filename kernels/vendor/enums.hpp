@@ -1,11 +1,11 @@
 #pragma once
-/// What BLAS and LAPACK call their letters, for the host's library and for the GPU's.
+/// The option letters of BLAS and LAPACK as enums, for the libraries on the host and on the GPU.
 
 namespace gaussweep::vendor {
 
 enum class Op { none, transpose };
 enum class Side { left, right };
-/// What the diagonal of a triangular operand is: all ones, not read; or what the matrix says.
+/// The diagonal of a triangular operand: all ones and not read (unit), or as stored.
 enum class Diagonal { unit, stored };
 
 }  // namespace gaussweep::vendor

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int none = 0x7fffffff;
 
-/// One block, so that the answer needs no second launch.
+/// One block, so that no second launch is needed.
 template <class T>
 __global__ void zero_diagonal_kernel(MatrixView<T> a, int* info) {
   __shared__ int first;
@@ -23,12 +23,12 @@ __global__ void zero_diagonal_kernel(MatrixView<T> a, int* info) {
   if (threadIdx.x == 0 && first != none) *info = first;
 }
 
-/// The element of a grid-stride loop over a matrix: number k in the order of memory.
-struct Place {
+/// The row and column of element k (in memory order) in a grid-stride loop over a matrix.
+struct Position {
   std::int64_t i, j;
 };
 template <class T>
-__device__ __forceinline__ Place place(const MatrixView<T>& a, std::int64_t k) {
+__device__ __forceinline__ Position position_of(const MatrixView<T>& a, std::int64_t k) {
   return {k % a.rows, k / a.rows};
 }
 
@@ -40,12 +40,13 @@ __device__ __forceinline__ std::int64_t index_step() {
 }
 
 constexpr int tile = 32;
-constexpr int tile_columns = 8;  ///< at once
+constexpr int tile_columns = 8;  ///< columns per pass of a block
 
-/// A block a tile of the triangle `uplo`, which it turns in shared memory: whole lines are read and written.
+/// Mirrors one tile of the triangle `uplo` per block through shared memory, so that reads and writes are
+/// coalesced.
 template <class T>
 __global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
-  __shared__ T there[tile][tile + 1];
+  __shared__ T staged[tile][tile + 1];
   const bool lower = uplo == Uplo::lower;
   if (lower ? blockIdx.x < blockIdx.y : blockIdx.x > blockIdx.y) return;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * tile;
@@ -54,20 +55,20 @@ __global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
   for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
     const std::int64_t i = row + t, j = column + c;
     if (i >= to.rows || j >= to.cols) continue;
-    there[c][t] = from.data[i + j * from.ld];
-    if (from.data != to.data && (lower ? i >= j : i <= j)) to.data[i + j * to.ld] = there[c][t];
+    staged[c][t] = from.data[i + j * from.ld];
+    if (from.data != to.data && (lower ? i >= j : i <= j)) to.data[i + j * to.ld] = staged[c][t];
   }
   __syncthreads();
   for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
-    const std::int64_t i = column + t, j = row + c;  // of the other triangle
-    if (i < to.rows && j < to.cols && (lower ? i < j : i > j)) to.data[i + j * to.ld] = there[t][c];
+    const std::int64_t i = column + t, j = row + c;  // in the other triangle
+    if (i < to.rows && j < to.cols && (lower ? i < j : i > j)) to.data[i + j * to.ld] = staged[t][c];
   }
 }
 
 template <class T>
 __global__ void identity_kernel(MatrixView<T> a) {
   for (std::int64_t k = first_index(); k < a.rows * a.cols; k += index_step()) {
-    const Place p = place(a, k);
+    const Position p = position_of(a, k);
     a.data[p.i + p.j * a.ld] = p.i == p.j ? T(1) : T(0);
   }
 }
@@ -77,7 +78,7 @@ __global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::
   for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
 }
 
-/// A thread a matrix.
+/// One thread per matrix.
 template <class T>
 __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t batch) {
   for (std::int64_t s = first_index(); s < batch; s += index_step()) {
@@ -94,7 +95,7 @@ __global__ void pivots_kernel(int* pivots, std::int64_t n) {
 
 constexpr int threads = 128;
 
-/// Blocks for `count` elements; beyond what fills any GPU, threads take several.
+/// Returns the blocks for `count` elements, at most as many as fill any GPU.
 dim3 blocks_for(std::int64_t count) {
   return dim3(static_cast<unsigned>(std::min<std::int64_t>((count + threads - 1) / threads, 8192)));
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Products where a portable method runs: cuBLAS's on a GPU, OpenBLAS's on the CPU.
+/// Vendor products for portable methods: cuBLAS on a GPU, OpenBLAS on the CPU.
 
 #include "kernels/simt/simt.hpp"
 #ifdef __CUDACC__
@@ -10,7 +10,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// C (m x n) = alpha op(A) op(B) + beta C, with k the inner size; asynchronous on a GPU.
+/// Computes C (m x n) = alpha op(A) op(B) + beta C; op(A) is m x k. Asynchronous on a GPU.
 template <class T>
 void gemm_here([[maybe_unused]] Context& context, vendor::Op op_a, vendor::Op op_b, std::int64_t m,
                std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
@@ -22,8 +22,8 @@ void gemm_here([[maybe_unused]] Context& context, vendor::Op op_a, vendor::Op op
 #endif
 }
 
-/// `count` products C = alpha op(A) B + beta C of one shape, the operands of each `step` elements behind
-/// those of the last.
+/// Computes `count` products C = alpha op(A) B + beta C of one shape. The operands of consecutive products
+/// are `a_step`, `b_step` and `c_step` elements apart.
 template <class T>
 void gemm_batch_here([[maybe_unused]] Context& context, vendor::Op op_a, std::int64_t m, std::int64_t n,
                      std::int64_t k, T alpha, const T* a, std::int64_t lda, std::int64_t a_step, const T* b,

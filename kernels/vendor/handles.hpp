@@ -1,38 +1,37 @@
 #pragma once
-/// cuBLAS and cuSOLVER handles bound to a device's stream, and the memory that these libraries ask for.
+/// cuBLAS and cuSOLVER handles bound to a device's stream, and workspace for these libraries.
 
 #include "kernels/device/context.hpp"
 
 #ifdef GAUSSWEEP_HAS_CUDA
-struct cublasContext;      // cublasHandle_t is a pointer to it,
-struct cusolverDnContext;  // cusolverDnHandle_t to this
+struct cublasContext;      // cublasHandle_t points to it
+struct cusolverDnContext;  // cusolverDnHandle_t points to it
 #endif
 
 namespace gaussweep {
 
 #ifdef GAUSSWEEP_HAS_CUDA
 
-/// Made on first use and kept in the context: creating a handle takes longer than most runs. A context must
-/// not outlive its device.
+/// The handles and buffers of a context, created on first use, because creating a handle takes longer than
+/// most runs. A context must not outlive its device.
 struct VendorHandles {
   explicit VendorHandles(Device& device) : device_(device) {}
 
-  /// The handles, with the device's stream set. @throws DeviceError, OutOfMemory
+  /// Returns a handle bound to the device's stream. @throws DeviceError, OutOfMemory
   cublasContext* blas();
   cusolverDnContext* solver();
 
-  /// Device memory of at least `bytes`, kept for the next call. So a run allocates only in the warm-up,
-  /// where none of this size came before it. How much cuSOLVER wants can only be asked with a handle, on a
-  /// GPU, so no row can announce it in its workspace_bytes. Contents are undefined; valid until the next
-  /// call.
+  /// Returns device memory of at least `bytes`, kept for later calls, so that only the warm-up allocates.
+  /// cuSOLVER reports its workspace size only through a handle on a GPU, so a row cannot announce it in
+  /// workspace_bytes. Contents are undefined; valid until the next call.
   void* scratch(std::size_t bytes) { return grow(scratch_, bytes); }
-  /// The same, a second piece, for pivots.
+  /// Returns a second buffer of the same kind, for pivots.
   int* pivots(std::int64_t count) {
     return static_cast<int*>(grow(pivots_, static_cast<std::size_t>(count) * sizeof(int)));
   }
-  /// One int on the device for an info that only repeats what is known.
+  /// Returns an int on the device for an unused info.
   int* spare_info() { return static_cast<int*>(grow(spare_info_, sizeof(int))); }
-  /// Host memory of at least `bytes`, kept likewise.
+  /// Returns host memory of at least `bytes`, kept for later calls.
   void* host_scratch(std::size_t bytes) {
     if (host_scratch_.size() < bytes) host_scratch_.resize(bytes);
     return host_scratch_.data();
@@ -52,7 +51,7 @@ struct VendorHandles {
   std::unique_ptr<cusolverDnContext, Destroy> solver_;
 };
 
-/// The context's handles. @pre the context's device is a GPU
+/// Returns the context's handles. @pre the context's device is a GPU
 VendorHandles& vendor_handles(Context& context);
 
 #else

@@ -9,18 +9,18 @@ namespace gaussweep {
 namespace vendor {
 namespace {
 
-std::string sentence(const char* call, const std::string& name, const std::string& text, const char* file,
-                     int line) {
+std::string error_message(const char* call, const std::string& name, const std::string& text,
+                          const char* file, int line) {
   return std::string(call) + ": " + name + " (" + text + ") at " + file + ":" + std::to_string(line);
 }
 
-/// cuSOLVER, unlike cuBLAS, has no function that names its errors.
-struct Named {
+/// Names of cuSOLVER's errors. Unlike cuBLAS, cuSOLVER has no function for this.
+struct NamedStatus {
   cusolverStatus_t status;
   const char* name;
   const char* text;
 };
-constexpr Named cusolver_errors[] = {
+constexpr NamedStatus cusolver_errors[] = {
     {CUSOLVER_STATUS_NOT_INITIALIZED, "CUSOLVER_STATUS_NOT_INITIALIZED", "the library was not initialised"},
     {CUSOLVER_STATUS_ALLOC_FAILED, "CUSOLVER_STATUS_ALLOC_FAILED", "memory ran out"},
     {CUSOLVER_STATUS_INVALID_VALUE, "CUSOLVER_STATUS_INVALID_VALUE", "an argument is not allowed"},
@@ -41,7 +41,7 @@ constexpr Named cusolver_errors[] = {
 void throw_cublas(cublasStatus_t status, const char* call, const char* file, int line) {
   const std::string name = cublas_library().cublasGetStatusName(status);
   const std::string message =
-      sentence(call, name, cublas_library().cublasGetStatusString(status), file, line);
+      error_message(call, name, cublas_library().cublasGetStatusString(status), file, line);
   if (status == CUBLAS_STATUS_ALLOC_FAILED) throw OutOfMemory(message);
   const bool sticky = status == CUBLAS_STATUS_EXECUTION_FAILED || status == CUBLAS_STATUS_MAPPING_ERROR ||
                       status == CUBLAS_STATUS_INTERNAL_ERROR;
@@ -51,13 +51,13 @@ void throw_cublas(cublasStatus_t status, const char* call, const char* file, int
 void throw_cusolver(cusolverStatus_t status, const char* call, const char* file, int line) {
   std::string name = "cusolverStatus_t " + std::to_string(static_cast<int>(status));
   std::string text = "see cusolver_common.h";
-  for (const Named& known : cusolver_errors) {
+  for (const NamedStatus& known : cusolver_errors) {
     if (known.status == status) {
       name = known.name;
       text = known.text;
     }
   }
-  const std::string message = sentence(call, name, text, file, line);
+  const std::string message = error_message(call, name, text, file, line);
   if (status == CUSOLVER_STATUS_ALLOC_FAILED) throw OutOfMemory(message);
   const bool sticky = status == CUSOLVER_STATUS_EXECUTION_FAILED || status == CUSOLVER_STATUS_MAPPING_ERROR ||
                       status == CUSOLVER_STATUS_INTERNAL_ERROR;
@@ -96,7 +96,7 @@ cusolverDnContext* VendorHandles::solver() {
 
 void* VendorHandles::grow(Buffer& buffer, std::size_t bytes) {
   if (buffer.data() == nullptr || buffer.bytes() < bytes) {
-    device_.synchronize();  // work on the stream may still use the old one
+    device_.synchronize();  // work on the stream may still use the old buffer
     buffer.reset();
     buffer = Buffer(device_, bytes);
   }

@@ -7,7 +7,7 @@
 #include "kernels/core/errors.hpp"
 #include "kernels/device/device.hpp"
 
-// What a macro stands for, as text.
+// The expansion of a macro as text.
 #define GAUSSWEEP_TEXT_OF(tokens) #tokens
 #define GAUSSWEEP_TEXT(macro) GAUSSWEEP_TEXT_OF(macro)
 
@@ -15,8 +15,8 @@ namespace gaussweep {
 namespace vendor {
 namespace {
 
-/// A shared library as the system finds it (LD_LIBRARY_PATH, where it was built, the system's folders), until
-/// the process ends.
+/// A shared library found by the system's search (LD_LIBRARY_PATH, the build's path, system folders); stays
+/// loaded until the process ends.
 class Library {
  public:
   explicit Library(const char* file) : handle_(dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
@@ -26,12 +26,12 @@ class Library {
     }
   }
   template <class Function>
-  void find_if_there(Function*& function, const char* name) const {
+  void find_optional(Function*& function, const char* name) const {
     function = reinterpret_cast<Function*>(dlsym(handle_, name));
   }
   template <class Function>
   void find(Function*& function, const char* name) const {
-    find_if_there(function, name);
+    find_optional(function, name);
     if (function == nullptr) fail(std::string("lacks ") + name + " (" + dlerror() + ")");
   }
 
@@ -50,11 +50,11 @@ Cublas load_cublas() {
   library.find(found.cublasGemmEx, "cublasGemmEx");
   library.find(found.cublasGemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
 #if CUBLAS_VERSION >= 130100
-  library.find_if_there(found.cublasSetEmulationStrategy, "cublasSetEmulationStrategy");
+  library.find_optional(found.cublasSetEmulationStrategy, "cublasSetEmulationStrategy");
 #endif
-#define GAUSSWEEP_FIND_IF_THERE(name) library.find_if_there(found.name, GAUSSWEEP_TEXT(name));
-  GAUSSWEEP_CUBLAS_EMULATION(GAUSSWEEP_FIND_IF_THERE)
-#undef GAUSSWEEP_FIND_IF_THERE
+#define GAUSSWEEP_FIND_OPTIONAL(name) library.find_optional(found.name, GAUSSWEEP_TEXT(name));
+  GAUSSWEEP_CUBLAS_EMULATION(GAUSSWEEP_FIND_OPTIONAL)
+#undef GAUSSWEEP_FIND_OPTIONAL
   return found;
 }
 

@@ -1,12 +1,11 @@
 #pragma once
-/// cuBLAS and cuSOLVER, loaded when the first of their functions is wanted. With what they need they are a
-/// gigabyte. A process that computes on no GPU neither waits for them nor needs them. Only for sources that
-/// are built with CUDA.
+/// cuBLAS and cuSOLVER, loaded on first use. With their dependencies they take about a gigabyte; a process
+/// that uses no GPU neither loads nor needs them. Only for sources that are built with CUDA.
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
-// The functions that are called. (Most names of cuBLAS are macros: cublasDgemm is cublasDgemm_v2.)
+// The functions in use. (Most names of cuBLAS are macros: cublasDgemm is cublasDgemm_v2.)
 // clang-format off
 #define GAUSSWEEP_CUBLAS_FUNCTIONS(X)                 \
   X(cublasCreate) X(cublasDestroy) X(cublasSetStream) \
@@ -47,7 +46,7 @@ namespace gaussweep::vendor {
 
 struct Cublas {
   GAUSSWEEP_CUBLAS_FUNCTIONS(GAUSSWEEP_FUNCTION)
-  /// Spelt out, for the header gives each of these names to two.
+  /// Declared explicitly, because the header overloads these names.
   cublasStatus_t (*cublasGemmEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
                                  const void*, const void*, cudaDataType, int, const void*, cudaDataType, int,
                                  const void*, void*, cudaDataType, int, cublasComputeType_t,
@@ -60,7 +59,7 @@ struct Cublas {
 #if CUBLAS_VERSION >= 130100
   cublasStatus_t (*cublasSetEmulationStrategy)(cublasHandle_t, cublasEmulationStrategy_t) = nullptr;
 #endif
-  GAUSSWEEP_CUBLAS_EMULATION(GAUSSWEEP_FUNCTION)  // null where this cuBLAS has no emulation
+  GAUSSWEEP_CUBLAS_EMULATION(GAUSSWEEP_FUNCTION)  // null if this cuBLAS has no emulation
 };
 
 struct Cusolver {
@@ -69,8 +68,8 @@ struct Cusolver {
 
 #undef GAUSSWEEP_FUNCTION
 
-/// The libraries of the CUDA version that this was built with, once for all callers.
-/// @throws DeviceError where one, or a function of it, is not there
+/// Returns the libraries of the CUDA version that this was built with, loaded once.
+/// @throws DeviceError if a library or one of its functions is missing
 const Cublas& cublas_library();
 const Cusolver& cusolver_library();
 

@@ -12,13 +12,14 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// Memory that a measurement may take: a part of what is free, so that it never is what makes memory run out.
+/// Returns the memory that a measurement may take: a fraction of the free memory, so that measurements do not
+/// exhaust it.
 std::size_t memory_limit(const Device& device) {
   const std::size_t free_bytes = device.info().free_bytes;
   return free_bytes == 0 ? 512 * mebibyte : std::min(free_bytes / 4, 2048 * mebibyte);
 }
 
-/// Seconds of `work` on the device's stream.
+/// Returns the seconds of `work` on the device's stream.
 template <class Work>
 double seconds_of(Device& device, Work&& work) {
   const auto start = device.make_event();
@@ -29,8 +30,8 @@ double seconds_of(Device& device, Work&& work) {
   return stop->seconds_since(*start);
 }
 
-/// The best of several runs (at least three, then as many as fit into `budget` seconds), in units of
-/// `amount`.
+/// Returns `amount` per second of the fastest of several runs: at least three, and more while they fit into
+/// `budget` seconds.
 template <class Work>
 double best_rate(Device& device, double amount, double budget, Work&& work) {
   double best = 0;
@@ -43,26 +44,27 @@ double best_rate(Device& device, double amount, double budget, Work&& work) {
   return best;
 }
 
-/// Bytes read and written by a copy within the device, in buffers that no cache holds if time allows.
+/// Returns the rate of copies within the device in bytes read and written per second, with buffers larger
+/// than the caches if time allows.
 double copy_rate(Device& device, double budget) {
   const std::size_t most = std::max<std::size_t>(memory_limit(device) / 2, mebibyte);
   for (std::size_t bytes = std::min(most, 16 * mebibyte);; bytes = std::min(most, bytes * 4)) {
     const Buffer from(device, bytes);
     const Buffer to(device, bytes);
     const auto copy = [&] { device.copy(to.data(), from.data(), bytes); };
-    const double first = seconds_of(device, [&] {  // touches every page before it counts
+    const double first = seconds_of(device, [&] {  // touches every page before the timed copies
       device.fill(from.data(), 0x3f, bytes);
       device.fill(to.data(), 0, bytes);
       copy();
     });
     const double once = seconds_of(device, copy);
-    // The next size takes four times as long, and at least three more runs.
+    // A buffer four times as large takes four times as long and needs at least three more runs.
     if (bytes == most || (first + once * 4) * 4 > budget / 2)
       return best_rate(device, 2.0 * bytes, budget / 2, copy);
   }
 }
 
-/// C = A B, n x n, by the vendor's library of the place where the buffers are.
+/// Computes C = A B (n x n) with the vendor's library on the buffers' device.
 template <class T>
 void vendor_product([[maybe_unused]] Context& context, std::int64_t n, const T* a, const T* b, T* c) {
   using namespace vendor;
@@ -89,15 +91,15 @@ double gemm_rate(Context& context, double budget) {
       vendor_product(context, n, static_cast<const T*>(a.data()), static_cast<const T*>(b.data()),
                      static_cast<T*>(c.data()));
     };
-    product();  // the library makes its handles and threads, and loads its kernels
+    product();  // the library creates handles and threads, and loads its kernels
     const double first = seconds_of(device, [&] {
-      // 0x3f3f…: 0.75 in float, 0.0005 in double; neither overflows nor vanishes.
+      // 0x3f3f… is 0.75 in float and 0.0005 in double: products neither overflow nor vanish.
       device.fill(a.data(), 0x3f, bytes);
       device.fill(b.data(), 0x3f, bytes);
       product();
     });
     const double once = seconds_of(device, product);
-    // The next size takes eight times as long, and at least three more runs.
+    // The next n takes eight times as long and needs at least three more runs.
     const bool last = n == largest || 3 * 4 * bytes > most_bytes || (first + once * 5) * 8 > budget;
     if (last) return best_rate(device, 2.0 * n * n * n, budget / 4, product);
   }

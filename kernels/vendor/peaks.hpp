@@ -1,5 +1,5 @@
 #pragma once
-/// What the device can do at best, measured: for `peak_share`.
+/// Measured peak rates of a device, for `peak_share`.
 
 #include "kernels/device/context.hpp"
 
@@ -10,7 +10,7 @@ struct Peaks {
   double gemm_flops_float = 0, gemm_flops_double = 0;  ///< vendor GEMM
 };
 
-/// Measures in about `seconds` seconds at most.
+/// Measures the peaks within about `seconds` seconds.
 Peaks measure_peaks(Context& context, double seconds);
 
 }  // namespace gaussweep

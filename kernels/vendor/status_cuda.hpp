@@ -1,12 +1,12 @@
 #pragma once
-/// Calls functions of cuBLAS and cuSOLVER and turns what they return into exceptions. Only for sources that
-/// are built with CUDA.
+/// Calls functions of cuBLAS and cuSOLVER and converts their status to exceptions. Only for sources that are
+/// built with CUDA.
 
 #include "kernels/vendor/libraries_cuda.hpp"
 
 namespace gaussweep::vendor {
 
-/// @throws OutOfMemory, DeviceError: call, the library's name of the error and its text, file:line
+/// @throws OutOfMemory, DeviceError with the call, the library's name and text of the error, and file:line
 [[noreturn]] void throw_cublas(cublasStatus_t status, const char* call, const char* file, int line);
 [[noreturn]] void throw_cusolver(cusolverStatus_t status, const char* call, const char* file, int line);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The CPU's libraries over the systems of a batch.
+/// Applies the CPU's libraries to the systems of a batch.
 
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/registry/batch.hpp"
@@ -7,15 +7,15 @@
 
 namespace gaussweep::vendor {
 
-/// Calls work(operands of one system) for all of them: a single one may use all cores, of several each core
-/// takes its own.
+/// Calls work(operands of one system) for all systems. A single system may use all cores; the systems of a
+/// batch are distributed over the cores.
 template <class T, class Work>
 void for_systems(Operands<T>& op, Work&& work) {
   const std::int64_t batch = op.shape.batch;
   if (batch == 1) return work(op);
   const OneThread each;
-  constexpr double of_one = 1e4;  // operations at least, however small it is
-  for_row_ranges(batch, 0, of_one * static_cast<double>(batch), [&](std::int64_t begin, std::int64_t end) {
+  constexpr double min_cost = 1e4;  // lower bound of the operations per system
+  for_row_ranges(batch, 0, min_cost * static_cast<double>(batch), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {
       Operands<T> one = system_of(op, s);
       work(one);
