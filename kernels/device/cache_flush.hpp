@@ -1,5 +1,5 @@
 #pragma once
-/// Cold caches: before a run, its operands are driven out of the last cache before memory.
+/// Flushes the last-level cache, so that a run starts with its operands in memory.
 
 #include <cstddef>
 
@@ -7,16 +7,16 @@
 
 namespace gaussweep {
 
-/// Bytes of the last cache before memory: a GPU's L2, a CPU's L3; 64 MiB where the CPU does not tell.
+/// Returns the bytes of the last-level cache: a GPU's L2, a CPU's L3; 64 MiB if the CPU does not report it.
 /// @throws DeviceError
 std::size_t last_cache_bytes(Device& device);
 
-/// Owns twice as much memory as the last cache holds.
+/// Owns memory of twice the size of the last-level cache.
 class CacheFlush {
  public:
   /// @throws OutOfMemory, DeviceError
   explicit CacheFlush(Device& device);
-  /// Writes all of it, on the device's stream: what the cache held before is gone.
+  /// Overwrites this memory on the device's stream, which evicts the cache's previous contents.
   void operator()();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// What a method is handed besides its operands.
+/// The execution context that is passed to methods in addition to their operands.
 
 #include <cstdint>
 #include <memory>
@@ -10,29 +10,30 @@
 
 namespace gaussweep {
 
-/// Listens to the stages that a method names and to the kernels that it launches. Present only in the
-/// separate pass that measures stages, so that the headline samples are undisturbed.
+/// Receives the stages that a method names and the kernels that it launches. Present only in the separate
+/// pass that measures stages, so that normal samples are not disturbed.
 class StageSink {
  public:
   virtual ~StageSink() = default;
-  /// The work from here to the next mark (or to the end of the run) belongs to `name`.
+  /// Starts stage `name`, which lasts until the next mark or the end of the run.
   virtual void mark(std::string_view name) = 0;
-  /// A kernel was launched in the current stage with this theoretical occupancy (0 to 1; NaN if unknown).
+  /// Reports a kernel launch in the current stage with its theoretical occupancy (0 to 1; NaN if unknown).
   virtual void launched(double occupancy) = 0;
 };
 
-/// How the backend `emulated` runs threads.
+/// Options of the backend `emulated`.
 struct Emulation {
-  /// 0: threads run in order between barriers; otherwise their order is shuffled anew after every barrier.
+  /// 0: threads run in order between barriers; otherwise the seed of a new random order after every barrier.
   std::uint64_t shuffle_seed = 0;
-  /// Runs every block, or cluster, three times from the same memory: threads in order, reversed and shuffled.
-  /// A launch fails if the device's memory differs in a bit.
+  /// Runs every block or cluster three times from the same memory: threads in order, reversed and shuffled. A
+  /// launch fails if any bit of the device's memory differs.
   bool compares_orders = false;
-  /// Most shared memory of a block. What every GPU has, so that a portable kernel asks before it takes more.
+  /// The largest shared memory of a block. The default is what every GPU has, so that portable kernels must
+  /// query before they use more.
   std::size_t shared_bytes = std::size_t{48} * 1024;
 };
 
-/// What iterative methods tell besides their answer. Reset before every run.
+/// Report of an iterative method. Reset before every run.
 struct IterationReport {
   Convergence convergence = Convergence::none;
   std::int64_t iterations = 0;
@@ -42,11 +43,11 @@ struct IterationReport {
 class Scratch;         // kernels/device/scratch.hpp
 struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stream: kernels/vendor/
 
-/// One per worker; passed to every method.
+/// The context of one worker, passed to every method.
 struct Context {
   explicit Context(Device& d) : device(d) {}
 
-  /// Names the stage that begins here, e.g. "eliminate". Free of cost unless stages are being measured.
+  /// Starts a stage, e.g. "eliminate". Costs nothing unless stages are measured.
   void stage(std::string_view name) {
     if (stages != nullptr) stages->mark(name);
   }
@@ -55,8 +56,8 @@ struct Context {
   StageSink* stages = nullptr;
   Emulation emulation;
   IterationReport report;
-  std::shared_ptr<VendorHandles> vendor;  ///< made on first use
-  std::shared_ptr<Scratch> scratch;       ///< likewise
+  std::shared_ptr<VendorHandles> vendor;  ///< created on first use
+  std::shared_ptr<Scratch> scratch;       ///< created on first use
 };
 
 }  // namespace gaussweep

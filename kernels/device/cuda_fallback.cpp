@@ -1,4 +1,4 @@
-/// What a build without CUDA says of GPUs. With CUDA: kernels/simt/cuda_device_cuda.cpp.
+/// Replacements for builds without CUDA. With CUDA: kernels/simt/cuda_device_cuda.cpp.
 
 #ifndef GAUSSWEEP_HAS_CUDA
 
@@ -10,7 +10,7 @@ namespace gaussweep {
 
 namespace {
 
-[[noreturn]] void refuse() {
+[[noreturn]] void throw_no_cuda() {
   throw DeviceError("this build of gaussweep has no CUDA: the backends are emulated and host", "noCuda",
                     false);
 }
@@ -18,17 +18,17 @@ namespace {
 }  // namespace
 
 std::unique_ptr<Device> make_cuda_device(int) {
-  refuse();
+  throw_no_cuda();
 }
 
 void load_vendor_libraries() {}
 
 DeviceInfo cuda_device_info(int) {
-  refuse();
+  throw_no_cuda();
 }
 
 std::size_t cuda_cache_bytes(Device&) {
-  refuse();
+  throw_no_cuda();
 }
 
 std::unique_ptr<Recording> record_work(Device&, const std::function<void()>&) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Memory, copies and events of the place where a method computes, the same for a GPU and for the CPU.
+/// Memory, copies and events of a device on which methods run, the same for a GPU and the CPU.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ class Event {
   virtual double seconds_since(const Event& start) const = 0;
 };
 
-/// What is known of a device; 0 or empty where it does not apply.
+/// Properties of a device; 0 or empty if unknown or not applicable.
 struct DeviceInfo {
   std::string name;    ///< "NVIDIA H200", or the CPU's model name
   std::string uuid;    ///< "GPU-…"; empty on the CPU
@@ -47,34 +47,34 @@ class Device {
   virtual ~Device() = default;
   virtual Backend backend() const = 0;
   virtual DeviceInfo info() const = 0;
-  /// Uninitialised memory, aligned to 256 bytes; `bytes == 0` gives a valid pointer too.
+  /// Returns uninitialised memory, aligned to 256 bytes; a valid pointer even if `bytes` is 0.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* pointer) noexcept = 0;
-  /// The same on the host, where `copy` goes from and to at once: pinned memory for a GPU.
+  /// Returns host memory that `copy` can access directly: pinned memory for a GPU.
   virtual void* allocate_host(std::size_t bytes) = 0;
   virtual void release_host(void* pointer) noexcept = 0;
   virtual void to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void to_host(void* destination, const void* source, std::size_t bytes) = 0;
-  /// Between memory of `allocate` and of `allocate_host`, whichever; not waited for.
+  /// Copies between any memory of `allocate` and `allocate_host`. Asynchronous.
   virtual void copy(void* destination, const void* source, std::size_t bytes) = 0;
-  /// Strided copies, `rows` rows of `width_bytes` (strides in bytes), to a GPU and back.
+  /// Copies `rows` rows of `width_bytes` with strides in bytes, to a GPU or back.
   virtual void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                             std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
   virtual void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
                           std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
   virtual void fill(void* destination, int byte, std::size_t bytes) = 0;
-  /// Waits for all work on the stream; throws what went wrong in it.
+  /// Waits for all work on the stream; throws its errors.
   virtual void synchronize() = 0;
-  /// How often the host has waited for the stream so far: copies from and to the host, and `synchronize`.
+  /// Returns how often the host has waited for the stream: copies from and to the host, and `synchronize`.
   virtual std::int64_t waits() const = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
-  /// The cudaStream_t of a GPU, nullptr elsewhere.
+  /// Returns the cudaStream_t of a GPU, nullptr for other devices.
   virtual void* stream() const { return nullptr; }
-  /// The memory of a device whose kernels are emulated, nullptr elsewhere.
+  /// Returns the memory of an emulated device, nullptr for other devices.
   virtual WatchedMemory* watched_memory() { return nullptr; }
 };
 
-/// Owned memory that a device gave and takes back.
+/// Owned memory of a device, released on destruction.
 template <auto allocate, auto release>
 class OwnedMemory {
  public:
@@ -108,22 +108,22 @@ class OwnedMemory {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
-using Buffer = OwnedMemory<&Device::allocate, &Device::release>;  ///< on the device
+using Buffer = OwnedMemory<&Device::allocate, &Device::release>;  ///< device memory
 using HostBuffer = OwnedMemory<&Device::allocate_host, &Device::release_host>;
 
-/// Seconds of a monotonic clock, given by the driver: `kernels/` has no clock of its own.
+/// Returns the seconds of a monotonic clock. The driver provides it, because `kernels/` does not read clocks.
 using HostClock = double (*)();
 
-/// The CPU as a device, for the backends `emulated` and `host`. `model_name` is what `info().name` says.
+/// Creates a device for the CPU, for the backends `emulated` and `host`. `info().name` is `model_name`.
 std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::string model_name = {});
-/// GPU `index` of those visible to this process. Throws DeviceError where there is none, or where this build
-/// has no CUDA.
+/// Creates a device for GPU `index` of those visible to this process. Throws DeviceError if there is none or
+/// if this build has no CUDA.
 std::unique_ptr<Device> make_cuda_device(int index);
-/// Loads cuBLAS and cuSOLVER, which the first call of them would do: no timed run shall wait for that. Throws
-/// DeviceError where one is not there. Nothing without CUDA.
+/// Loads cuBLAS and cuSOLVER in advance, so that no timed run waits for that. Throws DeviceError if one is
+/// missing. Does nothing without CUDA.
 void load_vendor_libraries();
-/// How many GPUs this process can see; 0 without CUDA, without a driver, or without a GPU.
-/// `why` says the reason where it is 0.
+/// Returns the number of GPUs that this process can see; 0 without CUDA, driver or GPU. If it is 0, `why`
+/// receives the reason.
 int cuda_device_count(std::string* why = nullptr);
 
 }  // namespace gaussweep

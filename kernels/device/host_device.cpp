@@ -26,8 +26,8 @@ std::size_t pages(int which) {
   return count > 0 && bytes > 0 ? static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes) : 0;
 }
 
-/// Memory that could be had without swapping: the kernel's own estimate, which counts caches that it would
-/// drop.
+/// Returns the memory that is available without swapping: the kernel's estimate, which includes caches that
+/// it can drop.
 std::size_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string word;
@@ -68,7 +68,7 @@ class HostDevice final : public Device {
   DeviceInfo info() const override {
     DeviceInfo info;
     info.name = model_name_;
-    if (backend_ == Backend::emulated) {  // what the launch layer says and accepts, kernels/simt/emulated.hpp
+    if (backend_ == Backend::emulated) {  // as in the launch layer, kernels/simt/emulated.hpp
       info.multiprocessors = 4;
       info.max_threads_per_block = 1024;
       info.shared_bytes_per_block = 48 * 1024;
@@ -78,10 +78,12 @@ class HostDevice final : public Device {
     return info;
   }
 
-  /// Of exactly this size, each on its own: the address sanitizer sees every overrun.
+  /// Allocates exactly `bytes`, separately for each call, so that the address sanitizer detects every
+  /// overrun.
   void* allocate(std::size_t bytes) override {
     void* pointer = nullptr;
-    // Linux grants more than it has, and ends the process later: what can never fit is refused here.
+    // Linux overcommits memory and kills the process later, so requests larger than the machine's memory are
+    // refused here.
     const bool possible = total_bytes_ == 0 || bytes <= total_bytes_;
     if (possible && is_emulated()) {
       pointer = memory_.allocate(bytes);
@@ -108,7 +110,7 @@ class HostDevice final : public Device {
   void release_host(void* pointer) noexcept override { release(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
-    ++waits_;  // as a GPU would
+    ++waits_;  // a GPU would wait
     copy(destination, source, bytes);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
@@ -116,7 +118,7 @@ class HostDevice final : public Device {
     copy(destination, source, bytes);
   }
   void copy(void* destination, const void* source, std::size_t bytes) override {
-    if (bytes > 0) copy_blocked(destination, source, bytes);  // of nothing, the pointers may be null
+    if (bytes > 0) copy_blocked(destination, source, bytes);  // for 0 bytes the pointers may be null
   }
   void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                     std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
@@ -133,7 +135,7 @@ class HostDevice final : public Device {
   void fill(void* destination, int byte, std::size_t bytes) override {
     if (bytes > 0) std::memset(destination, byte, bytes);
   }
-  void synchronize() override { ++waits_; }  // all of it has been done already
+  void synchronize() override { ++waits_; }  // all work is complete
   std::int64_t waits() const override { return waits_; }
 
   std::unique_ptr<Event> make_event() override {

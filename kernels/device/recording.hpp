@@ -1,6 +1,6 @@
 #pragma once
-/// Work on a GPU's stream, recorded once and queued again as a whole. Its time is what the GPU needs where
-/// the host queues no single kernels.
+/// Work on a GPU's stream, recorded once and replayed as a whole. Its time excludes the host's time to launch
+/// the single kernels.
 
 #include <cstddef>
 #include <functional>
@@ -10,20 +10,20 @@
 
 namespace gaussweep {
 
-/// A CUDA graph, ready to be launched. It works on the memory that it was recorded with.
+/// A CUDA graph, ready to be launched. It uses the memory that it was recorded with.
 class Recording {
  public:
   virtual ~Recording() = default;
-  /// Queues all of it, asynchronously. @throws DeviceError
+  /// Launches the graph asynchronously. @throws DeviceError
   virtual void replay() = 0;
-  /// How many kernels it launches, those inside libraries too.
+  /// Returns the number of kernels in the graph, including those of libraries.
   virtual std::size_t kernels() const = 0;
 };
 
-/// Records what `queue` puts on the device's stream; none of it is done. nullptr where the device records
-/// nothing (the CPU, a build without CUDA). The same where `queue` does what cannot be recorded: it waits for
-/// the device, allocates, or decides by results.
-/// @throws DeviceError where the device is broken; what `queue` throws and is neither DeviceError nor
+/// Records the work that `queue` puts on the device's stream, without executing it. Returns nullptr if the
+/// device cannot record (the CPU, a build without CUDA), or if `queue` does something that cannot be
+/// recorded: it waits for the device, allocates memory, or decides by results.
+/// @throws DeviceError if the device is broken; also any exception of `queue` other than DeviceError and
 /// OutOfMemory
 std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Small device memory that is taken and given back many times a trial.
+/// Device memory for temporary buffers that are allocated many times per trial.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace gaussweep {
 
-/// Device memory that is used again: allocating takes longer than most passes.
+/// A cache of device buffers. Allocating a buffer would take longer than most passes that use it.
 class Scratch {
  public:
   explicit Scratch(Device& device) : device_(device) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  /// Memory of a Scratch, handed back at the end of its scope.
+  /// A buffer from a Scratch, returned to it on destruction.
   class Piece {
    public:
     Piece(Scratch& scratch, Buffer buffer) : scratch_(&scratch), buffer_(std::move(buffer)) {}
@@ -46,12 +46,12 @@ class Scratch {
     idle_.erase(best);
     return {*this, std::move(buffer)};
   }
-  /// Frees what is idle and large: others need it more.
+  /// Frees large idle buffers, so that other allocations can use their memory.
   void keep_small() {
     idle_.erase(std::remove_if(idle_.begin(), idle_.end(), [](const Buffer& b) { return b.bytes() > small; }),
                 idle_.end());
   }
-  /// Bytes that are allocated and not in use.
+  /// Returns the bytes that are allocated but not in use.
   std::size_t idle_bytes() const {
     std::size_t sum = 0;
     for (const Buffer& buffer : idle_) sum += buffer.bytes();
@@ -60,7 +60,7 @@ class Scratch {
 
  private:
   static constexpr std::size_t small = std::size_t{1} << 22;
-  /// Up to a power of two where it is small, so that what is idle serves sizes of its like.
+  /// Rounds small sizes up to a power of two, so that idle buffers fit similar sizes.
   static std::size_t rounded(std::size_t bytes) {
     std::size_t size = 4096;
     while (size < bytes && size < small) size *= 2;
@@ -71,7 +71,7 @@ class Scratch {
   std::vector<Buffer> idle_;
 };
 
-/// A context's own.
+/// Returns the context's Scratch.
 inline Scratch& scratch_of(Context& context) {
   if (!context.scratch) context.scratch = std::make_shared<Scratch>(context.device);
   return *context.scratch;

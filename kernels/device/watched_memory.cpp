@@ -17,12 +17,13 @@ namespace gaussweep {
 namespace {
 
 #ifdef GAUSSWEEP_ASAN
-constexpr std::size_t outer_zone = 0;  // the sanitizer has its own
+constexpr std::size_t outer_zone = 0;  // the sanitizer has separate red zones
 #else
 constexpr std::size_t outer_zone = WatchedMemory::red_zone;
 #endif
 
-/// Returns byte `address` of a red zone: a quiet NaN in both precisions, unlike those that arithmetic makes.
+/// Returns the byte for `address` in a red zone. The pattern is a quiet NaN in both precisions, different
+/// from the NaNs of arithmetic.
 unsigned char canary(std::uintptr_t address) {
   constexpr unsigned char bytes[] = {0xA5, 0xA5, 0xFD, 0xFF};
   return bytes[address % sizeof(bytes)];
@@ -51,7 +52,7 @@ std::size_t first_written(const unsigned char* zone, std::size_t bytes) {
 
 }  // namespace
 
-/// Calls visit(zone, the allocation's first byte, its size).
+/// Calls visit(zone, data, bytes) for every red zone, with its allocation's first byte and size.
 template <class Visit>
 void WatchedMemory::for_zones(Visit&& visit) const {
   for (const auto& [data, allocation] : allocations_) {

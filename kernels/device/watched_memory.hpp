@@ -1,10 +1,10 @@
 #pragma once
-/// The memory of a device whose kernels run on the CPU. It notices writes outside of operands, and its
-/// contents can be saved and compared.
+/// The memory of an emulated device. It detects writes outside of operands, and its contents can be saved and
+/// compared.
 ///
-/// Every allocation lies between two red zones, and `forbid` makes more of them within one. A red zone holds
-/// a NaN of its own, so that a read outside of an operand shows in the answer. With the address sanitizer,
-/// the access itself is an error, read or write.
+/// Every allocation lies between two red zones, and `forbid` creates red zones within an allocation. A red
+/// zone holds a distinct NaN, so that a read outside of an operand shows in the answer. With the address
+/// sanitizer every access, read or write, is an error.
 
 #include <cstddef>
 #include <map>
@@ -13,17 +13,17 @@
 
 namespace gaussweep {
 
-/// For one thread at a time.
+/// Not thread-safe.
 class WatchedMemory {
  public:
   using Image = std::vector<unsigned char>;
-  /// Bytes of a red zone: how far from an operand a write is noticed.
+  /// Bytes of a red zone: writes up to this distance from an operand are detected.
   static constexpr std::size_t red_zone = 1024;
 
   /// Returns memory aligned to 256 bytes; null if there is none.
   void* allocate(std::size_t bytes);
   void release(void* pointer) noexcept;
-  /// Makes a red zone of these bytes of an allocation, until the allocation is released.
+  /// Makes these bytes of an allocation a red zone until the allocation is released.
   void forbid(void* from, std::size_t bytes);
   /// Restores the red zones. @throws DeviceError "outOfBounds" if one of them was written
   void check();
@@ -34,8 +34,8 @@ class WatchedMemory {
   /// Describes where the contents differ from an image of the same allocations; empty if they do not.
   std::string difference(const Image& image) const;
 
-  /// While it lives, the address sanitizer refuses every access to the red zones within allocations. The host
-  /// copies over them at other times.
+  /// While an object of this class lives, the address sanitizer reports every access to the red zones within
+  /// allocations. At other times the host copies over these zones.
   class Closed {
    public:
     explicit Closed(const WatchedMemory* memory);
