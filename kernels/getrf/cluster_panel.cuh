@@ -1,14 +1,14 @@
 #pragma once
 /// The panel of an LU factorisation with partial pivoting, in the registers of one thread-block cluster.
 ///
-/// A panel of `rows` x `cols` lies in registers from its first column to its last. A thread owns a row (or
-/// `RowsPerThread` of them) of `Columns` elements. A column costs one exchange among the blocks of the
-/// cluster. Every block, or every warp, finds its largest element. It sends that, and what its row has in the
-/// next few columns, to all others' shared memory. A barrier of the memory system (mbarrier) counts these
-/// bytes and says that all candidates are there. No row moves while the panel is factored. Rows know the
-/// position that LAPACK's exchanges would have brought them to, and are stored there at the end.
+/// A panel of `rows` x `cols` stays in registers until it is factored. A thread owns a row (or
+/// `RowsPerThread` rows) of `Columns` elements. Each column costs one exchange among the blocks of the
+/// cluster: every block, or every warp, finds its largest element, and sends it, with the next few elements
+/// of its row, to the shared memory of all blocks. An mbarrier counts the received bytes and signals that all
+/// candidates have arrived. Rows do not move while the panel is factored. Each thread tracks the positions
+/// that LAPACK's exchanges would give its rows, and stores the rows there at the end.
 ///
-/// Needs compute capability 9.0 (clusters, st.async). Ties are broken as LAPACK's idamax does: the first.
+/// Needs compute capability 9.0 (clusters, st.async). Ties go to the first element, as in LAPACK's idamax.
 
 #include <cmath>
 #include <cstdint>
@@ -27,8 +27,8 @@ namespace detail {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// A thread's row, of which `cols` elements are there, `lda` apart; what v has beyond them does not matter.
-/// Offsets of 32 bits, which one instruction brings into an address.
+/// Loads a thread's row of `cols` elements, `lda` apart; further elements of v are arbitrary. Uses 32-bit
+/// offsets, which need one instruction per address.
 template <class T, int Columns>
 __device__ __forceinline__ void load_row(T (&v)[Columns], const T* from, std::int64_t lda, int cols) {
   const auto step = static_cast<unsigned>(lda);
@@ -58,7 +58,7 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 
 }  // namespace detail
 
-/// Clusters of a launch of factor_panel that exchange rows elsewhere.
+/// Clusters per launch of factor_panel that exchange rows in other columns.
 template <Senders By>
 constexpr int exchangers = By == Senders::block ? 8 : 1;
 
@@ -71,14 +71,15 @@ struct PanelMemory {
   T triangle[widest_panel * detail::panel_triangle_stride<T>];
 };
 
-/// Factors the panel at `a` (column-major, lda): the first cluster of the grid does. `first` is the panel's
-/// row in the matrix. Pivots (from 1) and exchanges are in the matrix's rows, and belong to the panel's
-/// columns. `info`: the smallest zero pivot, from 1, unless it holds a smaller one.
+/// Factors the panel at `a` (column-major, lda) in the first cluster of the grid. `first` is the panel's row
+/// in the matrix. Pivots (from 1) and exchanges refer to rows of the matrix; their arrays start at the
+/// panel's first column. `info`: set to the first zero pivot, from 1, if it is still 0.
 ///
-/// Where `update` has columns, every cluster but the last ones first does what the panel before left to do. A
-/// cluster does it in `Columns` columns; the first cluster's are the panel. Clusters beyond the panel end
-/// with it. The last `exchangers` exchange rows elsewhere. Launched early (programmatic dependent launch), it
-/// waits for what came before. Clusters have one block each where senders are the `block`'s warps.
+/// If `update` has columns, every cluster except the last ones first applies the previous panel to `Columns`
+/// columns; the first cluster's columns are the panel, and the clusters of columns beyond the panel then end.
+/// The last `exchangers` clusters exchange rows in other columns. Launched early (programmatic dependent
+/// launch), the kernel waits for the previous work. Clusters have one block each if the senders are the warps
+/// of a `block`.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows), PanelMemory of
 /// dynamic shared memory
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
@@ -108,12 +109,12 @@ __global__ void __launch_bounds__(Threads, 1)
 
   const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<By>;
   if (cluster > 0 && exchanger >= 0) {
-    exchange_elsewhere(a - first, lda, first, update,
-                       (exchanger * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
-                       exchangers<By> * static_cast<int>(blocks) * warps);
+    exchange_other_columns(a - first, lda, first, update,
+                           (exchanger * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
+                           exchangers<By> * static_cast<int>(blocks) * warps);
     return;
   }
-  const int beyond = (cluster - 1) * Columns;  // the panel, of which this cluster's columns begin
+  const int beyond = (cluster - 1) * Columns;  // column beyond the panel at which this cluster begins
   T* const own = cluster == 0 ? a : a + (cols + beyond) * lda;
   const int own_cols = cluster == 0 ? cols : min(Columns, update.beyond - beyond);
   const int own_row = static_cast<int>(rank) * Threads + thread;
@@ -129,15 +130,15 @@ __global__ void __launch_bounds__(Threads, 1)
     const int from = displaced_from(row, lane, displaced_to, update.cols);
     load_row(v[s], own + (row < rows ? from : 0), lda, own_cols);
   }
-  // Every block's barriers are ready before anything is sent to them. Everything was read before the rows of
-  // U, which come from below, are stored.
+  // Every block's barriers must be ready before any message is sent, and everything must be read before the
+  // rows of U, which come from below, are stored.
   if (update.cols > 0) {
     PanelProduct<T, Columns, RowsPerThread> product(own_row, step, rows, a - update.cols * lda, lda,
                                                     update.cols);
     __syncthreads();
     solve_upper<Columns, Threads>(triangle, upper, memory.scratch[warp], update.cols);
-    simt::cluster_arrive();  // waits for what was read; by now that is there
-    __syncthreads();         // U is there
+    simt::cluster_arrive();  // waits for the loads, which are complete by now
+    __syncthreads();         // U is complete
     if constexpr (tensor_product<T, Columns>) {
       product.subtract(v, upper, memory.scratch[warp]);
     } else {
@@ -162,7 +163,7 @@ __global__ void __launch_bounds__(Threads, 1)
   }
 
   int first_zero = nobody;
-  int my_pivot = 0;  // of the panel's column that is this lane's number
+  int my_pivot = 0;  // the pivot of column `lane`
   factor_columns(v, position, cols, exchange, first_zero, my_pivot);
   if (rank == 0 && warp == 0 && lane < cols) pivots[lane] = first + my_pivot + 1;
 
@@ -177,7 +178,7 @@ __global__ void __launch_bounds__(Threads, 1)
   }
   if (thread == 0 && rank == 0 && first_zero != nobody && *info == 0) *info = first + first_zero + 1;
 #else
-  __trap();  // its row asks for compute capability 9.0
+  __trap();  // the registry requires compute capability 9.0
 #endif
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A matrix to where its columns lie further apart, and back.
+/// Copies a matrix to a different leading dimension.
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// A matrix, which an identity continues. Of a triangle no element above the diagonal is read or written.
+/// A source matrix, padded with an identity. If `lower`, elements above the diagonal are neither read nor
+/// written.
 template <class T>
 struct Copied {
   const T* from;
@@ -17,7 +18,7 @@ struct Copied {
   bool lower = false;
 };
 
-/// Its first rows and columns to where columns are `ld_to` apart. A block takes 1024 rows of every
+/// Copies the first rows and columns to `to` with leading dimension `ld_to`. A block takes 1024 rows of every
 /// gridDim.y-th column.
 template <class T>
 __global__ void __launch_bounds__(256)
@@ -31,8 +32,8 @@ __global__ void __launch_bounds__(256)
     GAUSSWEEP_UNROLL
     for (int i = 0; i < each; ++i) {
       const int row = begin + i * 256;
-      const bool there = row >= first && row < m.order && j < m.order;
-      value[i] = there ? m.from[row + j * m.ld] : T(row == j ? 1 : 0);
+      const bool inside = row >= first && row < m.order && j < m.order;
+      value[i] = inside ? m.from[row + j * m.ld] : T(row == j ? 1 : 0);
     }
     GAUSSWEEP_UNROLL
     for (int i = 0; i < each; ++i) {
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// The same, launched.
+/// Launches copy_columns.
 template <class T>
 void copy_matrix(Context& context, const Copied<T>& matrix, T* to, std::int64_t ld_to, int rows,
                  int columns) {

@@ -1,11 +1,11 @@
-/// getrf/crout_serial: Crout's factorisation A = L U on one CPU core, U with the unit diagonal.
+/// getrf/crout_serial: Crout's factorisation A = L U on one CPU core, with a unit diagonal in U.
 ///
-/// L. Čejka, ČVUT 2022, section 1.3.1 (listing 1.12): for every j, column j of L and then row j of U, from
-/// the columns and rows before. No pivoting.
+/// L. Čejka, ČVUT 2022, section 1.3.1 (listing 1.12): for every j, computes column j of L and then row j of U
+/// from the finished columns and rows. No pivoting.
 ///
-/// Layout: column-major; L and U take the place of A, the ones on U's diagonal are not stored. Cost: 2/3 n^3
-/// operations. Workspace: n elements. Needs a strongly regular matrix: a leading minor that is 0 gives
-/// info > 0, a small one inaccurate factors.
+/// Layout: column-major; L and U overwrite A, and U's unit diagonal is not stored. Cost: 2/3 n^3 operations.
+/// Workspace: n elements. A must be strongly regular: a zero leading minor gives info > 0, and a small one
+/// gives inaccurate factors.
 
 #include "kernels/getrf/crout_steps.hpp"
 #include "kernels/registry/method.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// Crout's factorisation on one CPU core, as getrf/crout_serial and gesv/crout share it.
+/// Crout's factorisation on one CPU core, for getrf/crout_serial and gesv/crout.
 
 #include <cstdint>
 
@@ -8,12 +8,12 @@
 
 namespace gaussweep::host {
 
-/// A = L U in place, L with the diagonal, U with a unit diagonal that is not stored. Column-major; `row_copy`
-/// has n elements. For j from the first: column j of L, then row j of U, each from what is already there.
-/// Returns 0, or j (from 1) where l(j, j) is 0: the factorisation ends there.
+/// Factors A = L U in place, with U's unit diagonal not stored. Column-major; `row_copy` has n elements. For
+/// each j, computes column j of L and then row j of U from the finished columns and rows. Returns 0, or the
+/// first j (from 1) with l(j, j) = 0, which ends the factorisation.
 ///
-/// Every element begins with a(i, j); the products are subtracted with k ascending, one fma each. The
-/// fixed-point iteration does the same, so that where it ends, it ends with the same bits.
+/// Every element starts with a(i, j), from which the products are subtracted with k ascending, one fma each.
+/// The fixed-point iteration does the same and therefore converges to the same bits.
 template <class T>
 std::int64_t crout_factorise(MatrixView<T> a, T* row_copy) {
   const FmaLoops<T> loops = fma_loops<T>();
@@ -27,14 +27,14 @@ std::int64_t crout_factorise(MatrixView<T> a, T* row_copy) {
     if (pivot == T(0)) return j + 1;
     for (std::int64_t k = 0; k < j; ++k) row_copy[k] = a.data[j + k * a.ld];
     for (std::int64_t i = j + 1; i < n; ++i) {
-      T* other = a.data + i * a.ld;
-      other[j] = loops.subtract_products(other[j], row_copy, other, j) / pivot;
+      T* column_i = a.data + i * a.ld;
+      column_i[j] = loops.subtract_products(column_i[j], row_copy, column_i, j) / pivot;
     }
   }
   return 0;
 }
 
-/// B = U^-1 L^-1 B from these factors, a right-hand side after the other, column by column.
+/// Computes B = U^-1 L^-1 B from these factors, one right-hand side after the other, column by column.
 template <class T>
 void crout_substitute(MatrixView<T> lu, MatrixView<T> b) {
   const FmaLoops<T> loops = fma_loops<T>();

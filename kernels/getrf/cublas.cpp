@@ -1,8 +1,8 @@
 /// getrf/cublas: LU of many small matrices on the GPU, cuBLAS's xgetrfBatched.
 ///
-/// Layout: column-major, matrices side by side; L (unit diagonal) and U take the place of A. Cost: 2/3 n^3
-/// operations a matrix. Workspace: pointers to all matrices, made in the run. Takes any matrix: a pivot that
-/// is exactly 0 gives info > 0.
+/// Layout: column-major, matrices side by side; L (unit diagonal) and U overwrite A. Cost: 2/3 n^3 operations
+/// per matrix. Workspace: pointers to all matrices, written during the run. Accepts any matrix: a zero pivot
+/// gives info > 0.
 
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"

@@ -1,9 +1,8 @@
 /// getrf/cusolver: LU with partial pivoting on the GPU, cuSOLVER's xgetrf.
 ///
-/// Layout: column-major; L (unit diagonal) and U take the place of A. Cost: 2/3 n^3 operations. Workspace:
-/// what xgetrf asks for is kept with the handles (VendorHandles), because only cuSOLVER itself, on a GPU, can
-/// say how much that is: the first run of a size allocates it, which the warm-up does. Takes any matrix: a
-/// pivot that is exactly 0 gives info > 0.
+/// Layout: column-major; L (unit diagonal) and U overwrite A. Cost: 2/3 n^3 operations. Workspace: xgetrf's
+/// buffer. Only cuSOLVER on a GPU can report its size, so VendorHandles keeps it; the first run of a size
+/// (the warm-up) allocates it. Accepts any matrix: a zero pivot gives info > 0.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,14 +1,14 @@
-/// getrf/fixed_point: LU decomposition by fixed-point iteration, U with the unit diagonal.
+/// getrf/fixed_point: LU decomposition by fixed-point iteration, with a unit diagonal in U.
 ///
-/// L. Čejka, ČVUT 2022, section 1.3.2: every element of L and U is computed at once from the last iterate, a
-/// thread an element, until none changes by more than a tolerance (fixed_point_steps.cuh). Double-buffered as
-/// the formulas say, or in place, where a thread may meet what others have just written.
+/// L. Čejka, ČVUT 2022, section 1.3.2: each iteration recomputes all elements of L and U from the last
+/// iterate, one thread per element, until no element changes by more than a tolerance
+/// (fixed_point_steps.cuh). The update is double-buffered as in the formulas, or in place, where threads may
+/// read elements that others have just written.
 ///
-/// Layout: column-major; A stays, L and U lie in a matrix of their own. Cost: 2/3 n^3 operations an
-/// iteration; some twenty iterations where the diagonal dominates, 2 n at worst. Workspace: a second iterate
-/// where it is double-buffered. Needs a strongly regular matrix: a pivot that ends as 0 gives info > 0, and
-/// the iteration then ends as diverged or at max_iterations (not where it is the last one, which divides
-/// nothing).
+/// Layout: column-major; A is only read, L and U are a separate matrix. Cost: 2/3 n^3 operations per
+/// iteration; about 20 iterations for diagonally dominant A, 2 n at worst. Workspace: a second iterate if
+/// double-buffered. A must be strongly regular: a pivot that ends as 0 gives info > 0, and the iteration ends
+/// as diverged or at max_iterations, except if it is the last pivot, by which nothing is divided.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

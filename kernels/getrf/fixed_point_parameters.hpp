@@ -1,5 +1,5 @@
 #pragma once
-/// What the rows of getrf/fixed_point and gesv/lu_fixed_point have in common.
+/// Parameters, cost and workspace that getrf/fixed_point and gesv/lu_fixed_point share.
 
 #include <algorithm>
 #include <vector>
@@ -10,22 +10,22 @@ namespace gaussweep {
 
 inline std::vector<Parameter> fixed_point_parameters() {
   return {choice_parameter("update", {"double_buffered", "in_place"},
-                           "every element from the last iterate, or from whatever stands there by now"),
+                           "every element from the last iterate, or from the current values"),
           choice_parameter("start", {"matrix", "scaled"},
-                           "L and U begin as the triangles of A, or with U's rows divided by the diagonal"),
+                           "L and U start as the triangles of A, or with U's rows divided by the diagonal"),
           real_parameter("change_tolerance", 0, 0, 1e300,
-                         "ends where no element changes by more than this; 0: where none changes at all"),
+                         "ends if no element changes by more than this; 0: if no element changes"),
           integer_parameter("max_iterations", 0, 0, 1 << 30,
-                            "most iterations; 0: 2 n, after which nothing can change any more")};
+                            "most iterations; 0: 2 n, after which no element can change")};
 }
 
-/// Some twenty where the diagonal dominates; elsewhere it may be 2 n.
+/// Returns an estimate: 20 iterations, as for diagonally dominant matrices; others may take 2 n.
 inline double fixed_point_iterations(const Shape& shape, const Parameters& parameters) {
   const std::int64_t asked = parameters.integer("max_iterations");
   return static_cast<double>(std::min<std::int64_t>(20, asked > 0 ? asked : 2 * shape.n));
 }
 
-/// The changes of an iteration, and a second iterate where it is double-buffered.
+/// Returns the bytes for the changes of an iteration and, if double-buffered, for a second iterate.
 inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& parameters,
                                          std::size_t element) {
   const std::size_t changes = workspace_piece(2, sizeof(unsigned long long));

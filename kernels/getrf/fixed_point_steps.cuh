@@ -1,15 +1,15 @@
 #pragma once
 /// The iterative LU decomposition of L. Čejka, ČVUT 2022, section 1.3.2 (after ParILU, without a sparsity
-/// pattern), as getrf/fixed_point and gesv/lu_fixed_point share it.
+/// pattern), for getrf/fixed_point and gesv/lu_fixed_point.
 ///
-/// L and U lie in one column-major matrix, U's unit diagonal is not stored. The first iterate is A itself.
-/// An iteration computes every element from Crout's formulas and the iterate before:
+/// L and U are stored in one column-major matrix without U's unit diagonal. The first iterate is A itself. An
+/// iteration computes every element from Crout's formulas and the previous iterate:
 ///   l(i, j) = a(i, j) - sum over k < j of l(i, k) u(k, j)                for i >= j,
 ///   u(i, j) = (a(i, j) - sum over k < i of l(i, k) u(k, j)) / l(i, i)    for i < j.
-/// These look only at elements above and to the left. So each iteration makes at least one more column of L,
-/// or row of U, right for good. After 2 n - 2 all are what Crout's method computes, to the bit, because the
-/// products are subtracted in the same order. Until then elements may grow without bound, or become NaN, and
-/// that passes too. On a matrix with a strong diagonal a few iterations are enough.
+/// These use only elements above and to the left, so each iteration completes at least one more column of L
+/// or row of U. After 2 n - 2 iterations all elements have the bits of Crout's method, because the products
+/// are subtracted in the same order. In the meantime elements may grow without bound or become NaN, which
+/// later iterations correct. A few iterations suffice for a matrix with a strong diagonal.
 
 #include <cmath>
 #include <cstdint>
@@ -22,11 +22,11 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// What an iteration did. Changes are not negative, so that their bits are ordered as they are; NaN, which
-/// says that some element is not finite, is above all.
+/// The changes of an iteration. Changes are nonnegative, so that their bits are ordered like them. NaN, the
+/// largest, means that some element is not finite.
 struct FixedPointChanges {
-  unsigned long long largest_bits;  ///< of the largest change, a double
-  unsigned long long any;           ///< not 0 where an element changed at all
+  unsigned long long largest_bits;  ///< the bits of the largest change, a double
+  unsigned long long any_changed;   ///< nonzero if any element changed
 };
 static_assert(sizeof(FixedPointChanges) == 2 * sizeof(unsigned long long));
 
@@ -38,21 +38,22 @@ __device__ double change_of(T before, T after) {
 
 template <class T>
 __device__ bool differs(T before, T after) {
-  return before != after && !(before != before && after != after);  // NaN is the same as NaN
+  return before != after && !(before != before && after != after);  // NaN equals NaN here
 }
 
-/// A thread an element; neighbouring threads have neighbouring rows. `before` and `after` may be the same
-/// matrix. Then a thread sees of the others what they have written by then. That differs from run to run on a
-/// GPU; the end does not. (In order, as emulated threads run, one sweep is all of Crout's method.)
+/// Updates one element per thread; neighbouring threads have neighbouring rows. `before` and `after` may be
+/// the same matrix; threads then read elements that others may have written already. The intermediate
+/// iterates then differ from run to run on a GPU; the limit does not. (The emulated device runs threads in
+/// order, so that one sweep is Crout's method.)
 template <class T>
 __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, MatrixView<T> after,
                                    FixedPointChanges* changes) {
   __shared__ unsigned long long largest_bits;
-  __shared__ int any;
+  __shared__ int any_changed;
   const bool first_thread = threadIdx.x == 0 && threadIdx.y == 0;
   if (first_thread) {
     largest_bits = 0;
-    any = 0;
+    any_changed = 0;
   }
   __syncthreads();
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -71,18 +72,18 @@ __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, Matrix
       unsigned long long bits = 0;
       memcpy(&bits, &change, sizeof(bits));
       atomicMax(&largest_bits, bits);
-      if (differs(old, value)) atomicMax(&any, 1);
+      if (differs(old, value)) atomicMax(&any_changed, 1);
     }
   }
   __syncthreads();
-  if (first_thread && (largest_bits != 0 || any != 0)) {
+  if (first_thread && (largest_bits != 0 || any_changed != 0)) {
     atomicMax(&changes->largest_bits, largest_bits);
-    if (any != 0) atomicMax(&changes->any, 1ULL);
+    if (any_changed != 0) atomicMax(&changes->any_changed, 1ULL);
   }
 }
 
-/// u(i, j) = a(i, j) / a(i, i) above the diagonal; a thread an element. A zero on the diagonal leaves its
-/// row.
+/// Computes u(i, j) = a(i, j) / a(i, i) above the diagonal, one element per thread. Rows with a zero on the
+/// diagonal stay unchanged.
 template <class T>
 __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -92,19 +93,19 @@ __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
   if (pivot != T(0)) lu.data[i + j * lu.ld] = a.data[i + j * a.ld] / pivot;
 }
 
-/// Iterates from op.a, which stays as it is; the factors end in `lu`. @pre both n x n with ld = n. The host
-/// reads the changes after every iteration. The paper starts from A itself, which is far from the end. In
-/// place on a GPU, where undivided elements meet finished ones, they can grow. They can do so until only the
-/// 2 n iterations end it, after which nothing can change any more. Fills context.report: converged where no
-/// element changed by more than the tolerance. It is diverged where the last iterate is not finite or changed
-/// more than the first, else max_iterations. It cannot stagnate: what does not change any more is the end.
+/// Iterates from op.a, which is only read; stores the factors in `lu`. @pre both n x n with ld = n. The host
+/// reads the changes after every iteration. The thesis starts from A itself, which is far from the limit.
+/// With in-place updates on a GPU, elements can then grow until the limit of 2 n iterations, after which no
+/// element can change. Fills context.report: converged if no element changed by more than the tolerance,
+/// diverged if the last iterate is not finite or changed by more than the first, else max_iterations. The
+/// iteration cannot stagnate: an unchanged iterate is the limit.
 template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {
   const std::int64_t n = op.shape.n;
   const double tolerance = parameters.real("change_tolerance");
   const std::int64_t asked = parameters.integer("max_iterations");
-  const std::int64_t most = asked > 0 ? asked : 2 * n;
+  const std::int64_t max_iterations = asked > 0 ? asked : 2 * n;
   const bool in_place = parameters.choice("update") == "in_place";
   Device& device = context.device;
   auto* changes = reinterpret_cast<FixedPointChanges*>(op.workspace.template take<unsigned long long>(2));
@@ -124,18 +125,18 @@ void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& 
   report = {};
   report.convergence = Convergence::max_iterations;
   context.stage("update");
-  while (report.iterations < most) {
+  while (report.iterations < max_iterations) {
     device.fill(changes, 0, sizeof(FixedPointChanges));
     simt::launch(context, fixed_point_update<T>, grid, block, 0, op.a, before, after, changes);
-    std::swap(before, after);  // `before` is the newest from here on
-    FixedPointChanges seen{};
-    device.to_host(&seen, changes, sizeof(seen));
+    std::swap(before, after);  // `before` is now the newest iterate
+    FixedPointChanges host_changes{};
+    device.to_host(&host_changes, changes, sizeof(host_changes));
     double largest = 0;
-    std::memcpy(&largest, &seen.largest_bits, sizeof(largest));
+    std::memcpy(&largest, &host_changes.largest_bits, sizeof(largest));
     ++report.iterations;
     report.history.push_back(largest);
     if (largest <= tolerance) report.convergence = Convergence::converged;
-    if (report.convergence == Convergence::converged || seen.any == 0) break;
+    if (report.convergence == Convergence::converged || host_changes.any_changed == 0) break;
   }
   const double last = report.history.back();
   if (report.convergence != Convergence::converged &&

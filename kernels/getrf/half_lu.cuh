@@ -1,12 +1,12 @@
 #pragma once
-/// Products of the LU by split halves (gemm/half_products.cuh), where they are the faster ones.
+/// Products of the LU by split halves (gemm/half_products.cuh), used if they are faster.
 
 #include "kernels/gemm/half_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// The products of a factorisation of order n, and where `solved` also those that solve with it.
+/// Computes the products of a factorisation of order n and, with `solved`, of the solves with it.
 class HalfUpdates {
  public:
   static constexpr bool preconditions = false;
@@ -16,11 +16,11 @@ class HalfUpdates {
         products_(context, halves::room_of_lu(n, parameters.integer("inner"), solved),
                   parameters.integer("inner"), memory) {}
 
-  /// Whether a product with C m x n is made by halves; else SGEMM is faster.
+  /// Returns true if the product with C m x n is computed by halves.
   bool takes(int m, int n, int k) const {
     return least_inner_ == 0 ? halves::are_faster(m, n, k) : k >= least_inner_;
   }
-  /// C -= L U, C m x n; false: not, it is not taken.
+  /// Computes C -= L U (C is m x n). Returns false, and does nothing, if `takes` is false.
   bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
     if (!takes(m, n, k)) return false;
@@ -28,9 +28,9 @@ class HalfUpdates {
     ++made_;
     return true;
   }
-  /// The inner size from which products are by halves whatever is faster; 0: there is none.
+  /// Returns the k from which all products are by halves; 0: none is set.
   std::int64_t least_inner() const { return least_inner_; }
-  /// How many products were made by halves.
+  /// Returns the number of products by halves so far.
   int made() const { return made_; }
 
  private:
@@ -39,7 +39,7 @@ class HalfUpdates {
   int made_ = 0;
 };
 
-/// P A = L U in place; the report's iterations are the products that were made by halves.
+/// Factors P A = L U in place. The report's iterations are the number of products by halves.
 inline void factor_by_halves(Context& context, MatrixView<float> a, int* pivots, int* info,
                              const Parameters& parameters, Workspace& memory) {
   context.report = {};

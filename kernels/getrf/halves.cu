@@ -1,9 +1,9 @@
-/// getrf/halves: getrf/recursive in float with its large products by split halves, on tensor cores.
+/// getrf/halves: getrf/recursive in float, with large products by split halves on tensor cores.
 ///
-/// The recursion is recursive_lu.cuh's, the products gemm/half_products.cuh's where these are faster, the
-/// vendor's elsewhere: the parameter `least_inner` says from which inner size on, by itself what rates
-/// measured on an H200 predict. Workspace: that of getrf/recursive, up to n^2 / 4 elements for sums, and 6 n
-/// `inner` halves. The report's iterations are the products by halves. Otherwise as getrf/recursive.
+/// The recursion is in recursive_lu.cuh, the products are in gemm/half_products.cuh. Products with k below
+/// the parameter `least_inner` use the vendor's GEMM; if it is 0, rates measured on an H200 decide per
+/// product. Workspace: that of getrf/recursive, up to n^2 / 4 elements for sums, and 6 n `inner` halves. The
+/// report's iterations are the number of products by halves. Otherwise as getrf/recursive.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/getrf/half_lu.cuh"

@@ -1,9 +1,8 @@
 /// getrf/lapack: LU with partial pivoting on the CPU, LAPACK's xGETRF as OpenBLAS implements it, on all cores
 /// that the process may use.
 ///
-/// Layout: column-major; L (unit diagonal) and U take the place of A. Cost: 2/3 n^3 operations. Workspace:
-/// OpenBLAS's own. Takes any matrix: a pivot that is exactly 0 gives info > 0, and the factors are then still
-/// those of A.
+/// Layout: column-major; L (unit diagonal) and U overwrite A. Cost: 2/3 n^3 operations. Workspace: only
+/// OpenBLAS's internal one. Accepts any matrix: a zero pivot gives info > 0, and the factors are still valid.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// The lane of a warp that has the element of the largest size: the search for a pivot.
+/// The pivot search within a warp.
 
 #include <cmath>
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Whether |one| is larger than |other|; NaN is larger than all others.
+/// Returns true if |one| is larger than |other|; NaN is larger than all numbers.
 template <class T>
 __device__ __forceinline__ bool is_larger(T one, T other) {
   return other == other && !(std::fabs(one) <= std::fabs(other));
 }
 
-/// Of the lanes for which `may` holds the one with the largest |value|, of equal ones the first. NaN is
-/// larger than all others. -1: it holds for none. All 32 lanes call it.
+/// Returns the eligible lane with the largest |value|, or -1 if no lane is eligible; ties go to the lowest
+/// lane. NaN is larger than all numbers. All 32 lanes must call this.
 ///
-/// The bits of |value| are ordered as the numbers are, those of NaN above them. From compute capability 8.0
-/// on one instruction finds the greatest high word. Where several lanes of doubles have it, another finds the
-/// greatest low word.
+/// The bits of |value| are ordered like the numbers, with NaN above them. From compute capability 8.0 on, one
+/// instruction finds the largest high word. If several lanes with doubles have it, a second one finds the
+/// largest low word.
 template <class T>
-__device__ __forceinline__ int lane_of_largest(bool may, T value) {
+__device__ __forceinline__ int lane_of_largest(bool eligible, T value) {
   constexpr unsigned all = 0xffffffffu;
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   const T size = std::fabs(value);
@@ -35,7 +35,7 @@ __device__ __forceinline__ int lane_of_largest(bool may, T value) {
   } else {
     memcpy(&high, &size, sizeof high);
   }
-  const unsigned own = may ? high + 1 : 0;  // 0 is a size, too
+  const unsigned own = eligible ? high + 1 : 0;  // + 1, because 0 is also a magnitude
   const unsigned most = __reduce_max_sync(all, own);
   if (most == 0) return -1;
   unsigned lanes = __ballot_sync(all, own == most ? 1 : 0);
@@ -46,12 +46,12 @@ __device__ __forceinline__ int lane_of_largest(bool may, T value) {
   }
   return __ffs(static_cast<int>(lanes)) - 1;
 #else
-  T size = !may ? T(-1) : value == value ? std::fabs(value) : T(INFINITY);
+  T size = !eligible ? T(-1) : value == value ? std::fabs(value) : T(INFINITY);
   int lane = static_cast<int>(threadIdx.x) % 32;
   GAUSSWEEP_UNROLL
-  for (int apart = 16; apart > 0; apart /= 2) {
-    const T other = __shfl_xor_sync(all, size, apart);
-    const int lane_of_other = __shfl_xor_sync(all, lane, apart);
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const T other = __shfl_xor_sync(all, size, distance);
+    const int lane_of_other = __shfl_xor_sync(all, lane, distance);
     if (other > size || (other == size && lane_of_other < lane)) {
       size = other;
       lane = lane_of_other;

@@ -1,6 +1,6 @@
 #pragma once
-/// What makes the large products of the recursive LU and of those who solve with its factors. It is the
-/// vendor, or what a method has of its own.
+/// The large products of the recursive LU and of solves with its factors, computed by the vendor or by a
+/// method's own products.
 
 #include <cstdint>
 #include <type_traits>
@@ -9,12 +9,12 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// All products by the vendor's GEMM.
+/// Selects the vendor's GEMM for all products.
 struct NoProducts {
   static constexpr bool preconditions = false;
 };
 
-/// C -= A B, C m x n with k the inner size, by `products` where they make it.
+/// Computes C -= A B (C is m x n, A is m x k), by `products` if they accept the product.
 template <class T, class Products>
 void subtract_product(Context& context, [[maybe_unused]] Products* products, int m, int n, int k, const T* a,
                       std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) {

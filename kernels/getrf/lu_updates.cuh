@@ -1,5 +1,5 @@
 #pragma once
-/// What lies between the panels of an LU factorisation: row exchanges and triangular updates.
+/// The work between the panels of an LU factorisation: row exchanges and triangular updates.
 
 #include <cmath>
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-using gaussweep::lu::most_at_once;
+using gaussweep::lu::max_few_exchanges;
 using gaussweep::lu::solve_rows;
 
-/// What follows a panel of `cols` columns whose first row in the matrix is `first`. It is done in a block of
-/// `columns` columns that begins at `a`. The columns [0, before) and [after, columns) get the panel's
-/// exchanges. In the latter the rows of the panel become those of U, by substitution with the panel's unit
-/// lower triangle `l`. A warp takes 4 columns; a lane holds a row of the triangle. The first blocks keep the
-/// permutations `rows_at` up to date (a pair a level, `order` apart), which are exchanged as columns are. The
-/// last ones bring the panel's `beyond_count` rows at `beyond`, if any, to L, 32 each.
+/// Applies a panel of `cols` columns, whose first row in the matrix is `first`, to a block of `columns`
+/// columns that begins at `a`. Columns [0, before) and [after, columns) get the panel's row exchanges. In
+/// [after, columns) the rows of the panel become rows of U, by substitution with the panel's unit lower
+/// triangle `l`. Each warp takes 4 columns; each lane holds one row of the triangle. The first thread blocks
+/// exchange the elements of the permutations `rows_at` (a pair per level, `order` apart) like columns. The
+/// last ones compute L in the panel's `beyond_count` rows at `beyond`, if any, 32 rows each.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(32)
   }
 }
 
-/// Row indices 0, 1, … in every permutation.
+/// Sets every permutation to the identity.
 template <class Index>
 __global__ void start_permutations(Index* rows_at, int order) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -87,7 +87,7 @@ __global__ void start_permutations(Index* rows_at, int order) {
   for (int i = 0; i < 2 * levels; ++i) rows_at[i * static_cast<std::int64_t>(order) + row] = row;
 }
 
-/// Puts a permutation back to where it began: the columns [first, first + count) had changed it.
+/// Resets a permutation to the identity; columns [first, first + count) had changed it.
 __device__ __forceinline__ void restart(int* rows_at, const int* pivots, int first, int count) {
   for (int row = first + static_cast<int>(threadIdx.x); row < first + count;
        row += static_cast<int>(blockDim.x)) {
@@ -96,12 +96,12 @@ __device__ __forceinline__ void restart(int* rows_at, const int* pivots, int fir
   }
 }
 
-/// Exchanges the rows that the columns [first, first + count) exchanged, count <= 512, in the `columns`
-/// columns at `a`. A block takes `Each` columns, a thread one of the rows of the block and the one below that
-/// it went to. `rows_at`: the permutation of these columns; `previous`: that of the `previous_count` columns
-/// before them, which the next ones will use.
+/// Applies the row exchanges of columns [first, first + count), count <= 512, to the `columns` columns at
+/// `a`. A block takes `Each` columns; a thread moves the new content of one of these rows, and the old
+/// content that goes to a row below them. `rows_at`: the permutation of these columns; `previous`: that of
+/// the `previous_count` columns before them, which is reset for the next part.
 template <class T, int Each>
-__global__ void __launch_bounds__(most_at_once)
+__global__ void __launch_bounds__(max_few_exchanges)
     exchange_few(T* a, std::int64_t lda, int first, int count, int columns, const int* pivots,
                  const int* rows_at, int* previous, int previous_count) {
   const int t = static_cast<int>(threadIdx.x);
@@ -132,44 +132,44 @@ __global__ void __launch_bounds__(most_at_once)
   }
 }
 
-/// The same for many exchanges, where nearly every line of memory is touched anyway. A block copies all of a
-/// column below row `first` to its own `rows` elements of `buffer` and back in the new order.
+/// The same for many exchanges, which touch nearly every cache line anyway. A block copies the column below
+/// row `first` to its `rows` elements of `buffer`, and back in the new order.
 template <class T>
 __global__ void __launch_bounds__(1024)
     exchange_many(T* a, std::int64_t lda, int first, int rows, int columns, const int* pivots,
                   const int* rows_at, int* previous, int previous_count, T* buffer) {
   if (blockIdx.x == 0) restart(previous, pivots, first - previous_count, previous_count);
   T* const copy = buffer + blockIdx.x * static_cast<std::int64_t>(rows);
-  constexpr int at_once = 8;
+  constexpr int unrolled = 8;
   const int step = static_cast<int>(blockDim.x);
   for (int c = static_cast<int>(blockIdx.x); c < columns; c += static_cast<int>(gridDim.x)) {
     T* const column = a + c * lda + first;
-    for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += at_once * step) {
-      T value[at_once];
+    for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += unrolled * step) {
+      T value[unrolled];
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         if (begin + i * step < rows) value[i] = column[begin + i * step];
       }
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         if (begin + i * step < rows) copy[begin + i * step] = value[i];
       }
     }
     __syncthreads();
-    for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += at_once * step) {
-      T value[at_once];
-      int source[at_once];
+    for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += unrolled * step) {
+      T value[unrolled];
+      int source[unrolled];
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         const int row = begin + i * step;
         source[i] = row < rows ? rows_at[first + row] - first : row;
       }
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         if (source[i] != begin + i * step) value[i] = copy[source[i]];
       }
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         if (source[i] != begin + i * step) column[begin + i * step] = value[i];
       }
     }
@@ -177,16 +177,16 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-/// B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution. A block
-/// takes `Columns` columns, a thread a row of these in registers. Turned: B upside down, row r at b - r, and
-/// multiplied by scale[-r] before.
-/// @pre blockDim.x is the least multiple of 32 that is not less than rows
-template <class T, int Columns, bool Turned = false>
+/// Computes B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution. A
+/// block takes `Columns` columns; a thread keeps one row of these in registers. Reversed: B is upside down
+/// (row r at b - r) and is first multiplied by scale[-r].
+/// @pre blockDim.x is rows rounded up to a multiple of 32
+template <class T, int Columns, bool Reversed = false>
 __global__ void __launch_bounds__(solve_rows)
     substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert,
                const T* scale) {
-  constexpr int down = Turned ? -1 : 1;
-  // The warp that solves next may do so while others still read what was solved: two turns.
+  constexpr int down = Reversed ? -1 : 1;
+  // A double buffer: the next warp may store while other warps still read.
   __shared__ __align__(16) T solved[2][32][Columns];
   const int row = static_cast<int>(threadIdx.x);
   const int lane = row % 32;
@@ -198,12 +198,11 @@ __global__ void __launch_bounds__(solve_rows)
   for (int c = 0; c < Columns; ++c) {
     const bool exists = inside && begin + c < columns;
     x[c] = invert ? T(row == begin + c) : exists ? b[down * row + (begin + c) * ldb] : T(0);
-    if (Turned && inside) x[c] *= scale[-row];
+    if (Reversed && inside) x[c] *= scale[-row];
   }
-  // Loads are made whether needed or not, from where something is. A load under a condition of its own would
-  // be waited for before the next one begins.
+  // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   const T* const own_row = l + (inside ? row : rows - 1);
-  T factor[32];  // of this row, for the 32 that are solved next
+  T factor[32];  // of this row, for the next 32 unknowns
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 32; ++k) factor[k] = own_row[(k < rows ? k : rows - 1) * ldl];
   GAUSSWEEP_UNROLL
@@ -211,7 +210,7 @@ __global__ void __launch_bounds__(solve_rows)
   GAUSSWEEP_ROLLED
   for (int first = 0; first < rows; first += 32) {
     const int owner = first / 32;
-    const int turn = owner % 2;
+    const int buffer_index = owner % 2;
     T next[32];
     if (warp > owner) {
       GAUSSWEEP_UNROLL
@@ -226,17 +225,18 @@ __global__ void __launch_bounds__(solve_rows)
       for (int k = 0; k < 31; ++k) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
-          x[c] = std::fma(factor[k], __shfl_sync(0xffffffffu, x[c], k), x[c]);  // 0 from k = lane on
+          x[c] =
+              std::fma(factor[k], __shfl_sync(0xffffffffu, x[c], k), x[c]);  // factor[k] is 0 for k >= lane
       }
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Columns; ++c) solved[turn][lane][c] = x[c];
+      for (int c = 0; c < Columns; ++c) solved[buffer_index][lane][c] = x[c];
     }
     __syncthreads();
     if (warp > owner) {
       GAUSSWEEP_UNROLL
       for (int k = 0; k < 32; ++k) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < Columns; ++c) x[c] = std::fma(factor[k], solved[turn][k][c], x[c]);
+        for (int c = 0; c < Columns; ++c) x[c] = std::fma(factor[k], solved[buffer_index][k][c], x[c]);
       }
     }
     GAUSSWEEP_UNROLL
@@ -250,21 +250,21 @@ __global__ void __launch_bounds__(solve_rows)
   }
 }
 
-/// The same as `substitute` in double, on tensor cores, of B alone. A block takes 8 `Tiles` columns of B, a
-/// warp has 32 rows of these as 8 x 8 tiles. Triangles on the diagonal are solved by the inverses of their
-/// tiles, a warp 8 columns; k = 2t + h as in triangle_tiles.cuh. `trusted`: the answers of larger inverses
-/// are corrected, if the triangle is turned.
+/// Like `substitute`, in double on tensor cores, for B only. A block takes 8 `Tiles` columns of B; a warp has
+/// 32 rows of these as 8 x 8 tiles. Diagonal triangles are solved with the inverses of their tiles, 8 columns
+/// per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: solutions with inverses whose column sums exceed
+/// it are corrected (only if reversed).
 /// @pre blockDim.x >= rows, a multiple of 32
-template <int Tiles, bool Turned = false>
+template <int Tiles, bool Reversed = false>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
                           int columns, const double* scale, double trusted) {
 #if GAUSSWEEP_CLUSTERS
-  constexpr int down = Turned ? -1 : 1;
+  constexpr int down = Reversed ? -1 : 1;
   constexpr int width = 8 * Tiles;
   constexpr int stride = Tiles % 2 == 0 ? width + 2 : width + 10;  // 2 mod 16: no two lanes in one bank
   __shared__ double solved[32 * stride];
-  // Of the rows that are solved next, made ready while others are solved.
+  // Triangles of the next rows, prepared while the current rows are solved.
   __shared__ double triangles[2][32 * triangle_stride];
   __shared__ double inverses[2][inverses_size];
   __shared__ bool corrects[2];
@@ -275,8 +275,7 @@ __global__ void __launch_bounds__(solve_rows)
   const int tile_row = lane / 4;
   const int tile_column = lane % 4;
   const int begin = static_cast<int>(blockIdx.x) * width;
-  // Loads here are made whether needed or not, from where something is. A load under a condition of its own
-  // would be waited for before the next one begins.
+  // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   const auto load_triangle = [&](double(&element)[32]) {
     const int row = min(warp * 32 + lane, rows - 1);
     GAUSSWEEP_UNROLL
@@ -290,7 +289,7 @@ __global__ void __launch_bounds__(solve_rows)
     }
     __syncwarp();
     invert_diagonal_tiles(triangles[warp % 2], inverses[warp % 2]);
-    if constexpr (Turned) {
+    if constexpr (Reversed) {
       const bool needed = needs_correction(triangles[warp % 2], inverses[warp % 2], trusted);
       if (lane == 0) corrects[warp % 2] = needed;
     }
@@ -305,11 +304,11 @@ __global__ void __launch_bounds__(solve_rows)
         const int row = warp * 32 + i * 8 + tile_row;
         const int column = begin + t * 8 + tile_column * 2 + q;
         x[i][t][q] = row < rows && column < columns ? b[down * row + column * ldb] : 0.0;
-        if (Turned && row < rows) x[i][t][q] *= scale[-row];
+        if (Reversed && row < rows) x[i][t][q] *= scale[-row];
       }
     }
   }
-  double element[32];  // of the triangle of this warp's rows, when its turn is next
+  double element[32];  // prefetched triangle of this warp's rows
   if (warp == 0) {
     load_triangle(element);
     store_triangle(element);
@@ -323,7 +322,8 @@ __global__ void __launch_bounds__(solve_rows)
       for (int i = 0; i < 4; ++i) {
         GAUSSWEEP_UNROLL
         for (int k = 0; k < 8; ++k) {
-          const int row = min(warp * 32 + i * 8 + tile_row, rows - 1);  // of one beyond nothing is kept
+          const int row =
+              min(warp * 32 + i * 8 + tile_row, rows - 1);  // rows beyond the matrix are not stored
           factor[i][k] = -l[row + (first + k / 2 * 8 + tile_column * 2 + k % 2) * ldl];
         }
       }
@@ -343,9 +343,9 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner + 1) load_triangle(element);
     __syncthreads();
     if (warp == owner + 1) store_triangle(element);
-    // Warps that have no rows left solve, a tile each, the owner one of them.
+    // The owner and the warps without remaining rows solve one tile each.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
-      if (Turned && corrects[owner % 2]) {
+      if (Reversed && corrects[owner % 2]) {
         solve_tile_by_inverses<true>(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
       } else {
         solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
@@ -382,31 +382,32 @@ __global__ void __launch_bounds__(solve_rows)
     __syncthreads();
   }
 #else
-  __trap();  // its rows ask for compute capability 9.0
+  __trap();  // the registry requires compute capability 9.0
 #endif
 }
 
-/// B = L^-1 B for a unit lower triangular L of at most 256 rows, by either of these.
-template <bool Turned, int Columns, class T>
+/// Computes B = L^-1 B for a unit lower triangular L of at most 256 rows with one of these two kernels.
+template <bool Reversed, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                   int columns, const T* scale, double trusted = HUGE_VAL) {
   const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
   const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
   if constexpr (std::is_same_v<T, double>) {
-    simt::launch(context, solve_on_tensor_cores<Columns / 8, Turned>, grid, block, 0, l, ldl, rows, b, ldb,
+    simt::launch(context, solve_on_tensor_cores<Columns / 8, Reversed>, grid, block, 0, l, ldl, rows, b, ldb,
                  columns, scale, trusted);
   } else {
-    simt::launch(context, substitute<T, Columns, Turned>, grid, block, 0, l, ldl, rows, b, ldb, columns,
+    simt::launch(context, substitute<T, Columns, Reversed>, grid, block, 0, l, ldl, rows, b, ldb, columns,
                  false, scale);
   }
 }
-template <bool Turned = false, class T>
+template <bool Reversed = false, class T>
 void solve_at_once(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                    int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
   context.stage("solve");
-  // Few columns: few of them a block, so that there are blocks enough.
-  if (columns <= 1024) return launch_solve<Turned, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
-  launch_solve<Turned, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+  // With few columns, a block takes fewer of them, so that there are enough blocks.
+  if (columns <= 1024)
+    return launch_solve<Reversed, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+  launch_solve<Reversed, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -1,5 +1,5 @@
 #pragma once
-/// Candidates for the pivot of a column, and which of them is it.
+/// Candidates for the pivot of a column, and their comparison.
 
 #include <cmath>
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 
-/// |value| as bits that compare like it.
+/// Returns |value| as bits with the same order.
 __device__ __forceinline__ unsigned magnitude(float value) {
   return __float_as_uint(value) & 0x7fffffffu;
 }
 
 constexpr int nobody = 0x7fffffff;
 
-/// What the others are told of a candidate for the pivot. Its magnitude is in two words, of which the first
-/// has its highest bit set, so that `no_candidate` is less than any. The rest is the position of its row, and
-/// the word of its value that holds the sign.
+/// A candidate for the pivot, as sent to other blocks: its magnitude in two words, the first with the highest
+/// bit set, so that `no_candidate` is smaller than any candidate; the position of its row; and the word of
+/// its value that contains the sign.
 struct alignas(16) Candidate {
   unsigned high, low;
   int position;
-  unsigned with_sign;
+  unsigned sign_word;
 };
 constexpr unsigned candidate_bit = 0x80000000u;
 constexpr Candidate no_candidate = {0, 0, nobody, 0};
@@ -35,13 +35,13 @@ __device__ __forceinline__ Candidate candidate(float value, int position) {
   return {bits | candidate_bit, 0, position, bits};
 }
 __device__ __forceinline__ double value_of(const Candidate& c, double) {
-  return __hiloint2double(static_cast<int>(c.with_sign), static_cast<int>(c.low));
+  return __hiloint2double(static_cast<int>(c.sign_word), static_cast<int>(c.low));
 }
 __device__ __forceinline__ float value_of(const Candidate& c, float) {
-  return __uint_as_float(c.with_sign);
+  return __uint_as_float(c.sign_word);
 }
-/// Whether its magnitude is larger, or the same and its row the first of the two. All conditions are asked
-/// for: that takes less time than branches.
+/// Returns true if c's magnitude is larger, or equal with a smaller position. Evaluates all conditions, which
+/// is faster than branches.
 __device__ __forceinline__ bool is_better(const Candidate& c, const Candidate& than) {
   const auto magnitude = static_cast<unsigned long long>(c.high) << 32 | c.low;
   const auto other = static_cast<unsigned long long>(than.high) << 32 | than.low;
@@ -50,7 +50,8 @@ __device__ __forceinline__ bool is_better(const Candidate& c, const Candidate& t
 __device__ __forceinline__ bool is_zero(const Candidate& c) {
   return c.high == candidate_bit && c.low == 0;
 }
-/// Whether the reciprocal of the candidate is a normal number, as LAPACK's sfmin asks; by its exponent.
+/// Returns true if the reciprocal of the candidate is a normal number (LAPACK's sfmin test), judged by its
+/// exponent.
 __device__ __forceinline__ bool has_reciprocal(const Candidate& c, double) {
   return c.high - (candidate_bit + 0x00200000u) < 0x7fc00000u - 0x00200000u;
 }
@@ -60,7 +61,7 @@ __device__ __forceinline__ bool has_reciprocal(const Candidate& c, float) {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// Of a warp's candidates the largest, of equal ones that of the smallest position. Says which lane's it is.
+/// Returns the lane with the largest candidate of the warp; ties go to the smallest position.
 __device__ __forceinline__ int best_lane(const Candidate& mine) {
   constexpr unsigned all = 0xffffffffu;
   bool largest = __reduce_max_sync(all, mine.high) == mine.high;
@@ -71,12 +72,13 @@ __device__ __forceinline__ int best_lane(const Candidate& mine) {
   return __ffs(static_cast<int>(__ballot_sync(all, largest && first))) - 1;
 }
 
-/// Which lane's candidate is the largest, by the first words of all; the first lane's where there is none.
-/// Doubtful where another one's is so near that best_lane has to say. One step where that takes four.
+/// The lane with the largest candidate by the first words alone; the first lane if there is no candidate.
+/// Ambiguous if another candidate is so close that best_lane must decide. Takes one step instead of
+/// best_lane's four.
 struct Choice {
   int lane;
   unsigned near;
-  __device__ __forceinline__ bool is_doubtful() const { return (near & (near - 1)) != 0; }
+  __device__ __forceinline__ bool is_ambiguous() const { return (near & (near - 1)) != 0; }
 };
 __device__ __forceinline__ Choice choose(unsigned high) {
   constexpr unsigned all = 0xffffffffu;
@@ -84,7 +86,7 @@ __device__ __forceinline__ Choice choose(unsigned high) {
   return {static_cast<int>(31 - most % 32), __ballot_sync(all, (high ^ most) < 32 && high != 0)};
 }
 
-/// 1 / value, about.
+/// Returns an approximation of 1 / value.
 __device__ __forceinline__ double reciprocal_guess(double value) {
 #ifdef __CUDA_ARCH__
   double guess;
@@ -96,14 +98,14 @@ __device__ __forceinline__ double reciprocal_guess(double value) {
 }
 __device__ __forceinline__ float reciprocal_guess(float value) {
 #ifdef __CUDA_ARCH__
-  float guess;  // not __frcp_rn: lanes that hold 0 would send their warp through its slow way
+  float guess;  // not __frcp_rn: lanes with 0 would send the warp through its slow path
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(value));
   return guess;
 #else
   return 1 / value;
 #endif
 }
-/// 1 / value to the last bit or the one before it, for a value that has_reciprocal, times `sign`, 1 or -1.
+/// Returns sign / value to about one ulp, for a value that has_reciprocal; `sign` is 1 or -1.
 template <int sign = 1>
 __device__ __forceinline__ double reciprocal(double value) {
   const double guess = reciprocal_guess(value);
@@ -116,7 +118,7 @@ __device__ __forceinline__ float reciprocal(float value) {
   return std::fma(sign * guess, std::fma(-value, guess, 1.0f), sign * guess);
 }
 
-/// A candidate in shared memory, at an address as simt has them.
+/// Loads a candidate from a shared memory address (simt).
 __device__ __forceinline__ Candidate load_candidate(unsigned address) {
   unsigned words[4];
   simt::load_pack(address, words);

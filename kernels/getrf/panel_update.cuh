@@ -1,12 +1,12 @@
 #pragma once
-/// What the panel before leaves to do in its block of columns, as the kernel that factors the next panel does
-/// it.
+/// The updates that the previous panel causes in its block of columns, as applied by the kernel that factors
+/// the next panel.
 ///
-/// A panel's row exchanges, the substitution in its rows and the product with its L are due in every column
-/// of the block beyond it. The next panel needs them in its own columns only, and takes them on its way into
-/// registers. Other clusters of the same launch do the same for the columns further on while it is factored.
-/// None of them waits for another: all that they read was there before the launch, but for the rows that they
-/// write themselves.
+/// A panel's row exchanges, the substitution in its rows and the product with its L must be applied to every
+/// column of the block beyond it. The next panel applies them to its columns while it loads these into
+/// registers. Meanwhile other clusters of the same launch apply them to the columns further right. No cluster
+/// waits for another: all that they read existed before the launch, except for the rows that they write
+/// themselves.
 
 #include <algorithm>
 #include <cmath>
@@ -23,20 +23,20 @@ using gaussweep::lu::levels;
 
 constexpr int widest_panel = 32;
 
-/// What a panel says of its row exchanges, beside LAPACK's pivots: rows of the matrix, from 0. Row
-/// `first + t` is overwritten by what row `source[t]` held. What it held itself goes to row `target[t]`,
-/// where that lies outside of the panel's first `cols` rows (else -1).
+/// A panel's row exchanges in addition to LAPACK's pivots, in rows of the matrix, from 0. Row `first + t`
+/// receives the content of row `source[t]`. Its previous content goes to row `target[t]` if that lies outside
+/// of the panel's first `cols` rows (else -1).
 struct Exchanges {
   int* source;
   int* target;
 };
 
-/// The panel before, whose columns end where those of the panel of the launch begin. `rows_at`: the
-/// permutations that are exchanged as columns are, a pair a level, `order` apart, of which `parities` says
-/// the one in use.
+/// The previous panel; its columns end where the panel of the launch begins. `rows_at`: the permutations, a
+/// pair per level, `order` apart, whose elements are exchanged like columns; `parities` selects one of each
+/// pair.
 struct Update {
-  int cols;    ///< of it; 0: there is none
-  int before;  ///< columns of the block left of it
+  int cols;    ///< its columns; 0: there is no previous panel
+  int before;  ///< columns of the block left of the previous panel
   int beyond;  ///< columns of the block right of the panel of the launch
   Exchanges exchanges;
   int* rows_at;
@@ -46,7 +46,7 @@ struct Update {
 
 namespace detail {
 
-/// The exchanges of a panel, for 4 columns a warp. Every value is read before any is written.
+/// Applies a panel's exchanges to `Columns` columns per warp. Reads every value before it writes any.
 template <class U, int Columns>
 __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&column)[Columns], int source,
                                                  int target, int own_row) {
@@ -64,7 +64,7 @@ __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&c
   }
 }
 
-/// The same, the rows that come to the top stored too.
+/// The same, and also stores the rows that move to the top.
 template <class U, int Columns>
 __device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int source, int target,
                                                int own_row) {
@@ -76,7 +76,7 @@ __device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int 
   }
 }
 
-/// The pair's permutation in use, of four levels from 4 `group` on.
+/// Returns the permutations in use of four levels from 4 `group` on.
 __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, int* rows_at, int order,
                                                 unsigned parities) {
   GAUSSWEEP_UNROLL
@@ -86,9 +86,9 @@ __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, in
   }
 }
 
-/// Solves with a unit lower triangle of 32 rows in shared memory (`triangle`, column by column) in eight
-/// columns of `x` (by rows, `stride` apart). One warp does it: a lane has every fourth row of a column. Of
-/// the triangle the first `columns` matter.
+/// Solves with a unit lower triangle of 32 rows in shared memory (`triangle`, column-major) for eight columns
+/// of `x` (row-major with leading dimension `stride`), by one warp: a lane has every fourth row of a column.
+/// Only the first `columns` columns of the triangle matter.
 template <class T>
 __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, int columns) {
   const int column = static_cast<int>(threadIdx.x) % 8;
@@ -110,41 +110,40 @@ __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, 
   for (int r = 0; r < 8; ++r) x[(r * 4 + part) * stride + column] = y[r];
 }
 
-/// Elements between two rows of U in shared memory: no two lanes that read or store there meet in a bank
-/// often.
+/// Leading dimension of U in shared memory, chosen such that bank conflicts are rare.
 template <class T, int Columns>
 constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>(sizeof(T));
 
-/// Elements between two columns of the triangle of the panel before in shared memory.
+/// Leading dimension of the previous panel's triangle in shared memory.
 template <class T>
 constexpr int panel_triangle_stride = std::is_same_v<T, double> ? triangle_stride : widest_panel;
 
-/// Elements of shared memory that a warp wants for itself between substitution and product; at least one.
+/// Elements of shared memory per warp for substitution and product; at least one.
 template <class T>
 constexpr int panel_scratch = std::is_same_v<T, double> ? std::max(inverses_size, handed_size) : 1;
 
 #if GAUSSWEEP_CLUSTERS
 
-/// From which row the exchanges of the panel before brought what row `row` has now, both from the panel's
-/// first row on. A warp asks for 32 rows in a row; lane t knows where row t of the panel before went to
-/// (`displaced_to`, negative: nowhere below).
+/// Returns the row whose content the previous panel's exchanges moved to `row`, both relative to the panel's
+/// first row. A warp queries 32 consecutive rows; lane t knows the new row of the previous panel's row t
+/// (`displaced_to`, negative: not below).
 __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_to, int update_cols) {
   const int begin = row - lane;
-  unsigned here = __ballot_sync(0xffffffffu, displaced_to >= begin && displaced_to < begin + 32);
+  unsigned in_window = __ballot_sync(0xffffffffu, displaced_to >= begin && displaced_to < begin + 32);
   int from = row;
-  while (here != 0) {
-    const int t = __ffs(static_cast<int>(here)) - 1;
-    here &= here - 1;
+  while (in_window != 0) {
+    const int t = __ffs(static_cast<int>(in_window)) - 1;
+    in_window &= in_window - 1;
     if (__shfl_sync(0xffffffffu, displaced_to, t) == row) from = t - update_cols;
   }
   return from;
 }
 
-/// The exchanges of the panel before in the permutations and in the columns left of it: `warps` warps share
-/// them. `column`: of the matrix, where the panel of the launch begins.
+/// Applies the previous panel's exchanges to the permutations and to the columns left of it; `warps` warps
+/// share the work. `column`: the matrix's column at which the panel of the launch begins.
 template <class T>
-__device__ __forceinline__ void exchange_elsewhere(T* column, std::int64_t lda, int first,
-                                                   const Update& update, int warp, int warps) {
+__device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,
+                                                       const Update& update, int warp, int warps) {
   constexpr int each = 4;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const bool inside = lane < update.cols;
@@ -169,9 +168,9 @@ __device__ __forceinline__ void exchange_elsewhere(T* column, std::int64_t lda, 
   }
 }
 
-/// Loads the unit lower triangle of the panel before into `triangle`, column by column with 32 rows each. It
-/// has zeros on and above the diagonal and beyond its columns. What its rows hold in `cols` columns at `a`
-/// after its exchanges goes into `upper`. `a` and `panel`: at row `first`, where the launch's panel begins.
+/// Loads the unit lower triangle of the previous panel into `triangle`, column-major with 32 rows, with zeros
+/// on and above the diagonal and beyond its columns. Loads its rows in `cols` columns at `a`, after its
+/// exchanges, into `upper`. `a` and `panel` point at row `first`, where the launch's panel begins.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,
                                            const Update& update, T* triangle, T* upper) {
@@ -184,8 +183,7 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   const int row = min(lane, update.cols - 1);
   const T* const source = a + (update.exchanges.source[row] - first);
   const T* const l = panel - update.cols * lda - update.cols + row;
-  // Loads are made whether needed or not, from where something is. A load under a condition of its own would
-  // be waited for before the next one begins.
+  // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   T factor[triangle_columns], value[each];
   const auto step = static_cast<unsigned>(lda);
   GAUSSWEEP_UNROLL
@@ -209,12 +207,12 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   }
 }
 
-/// v -= L U: rows `row`, `row` + `step`, … of L are read from memory, at most row `rows` - 1. `l`: the panel
-/// before, from the panel's first row on. What is read first of L is under way from the beginning.
+/// Computes v -= L U. Reads rows `row`, `row` + `step`, … of L from memory, at most row `rows` - 1. `l`: the
+/// previous panel, from the panel's first row on. The constructor starts the first loads of L (prologue).
 template <int Columns, int RowsPerThread, class T>
 class ProductWithL {
  public:
-  /// `inner`: columns of L, a multiple of those read at once.
+  /// `inner`: columns of L, a multiple of k_step.
   __device__ __forceinline__ ProductWithL(int row, int step, int rows, const T* l, std::int64_t lda,
                                           int inner)
       : row_(row), step_(step), rows_(rows), inner_(inner), l_(l), lda_(lda) {
@@ -224,22 +222,23 @@ class ProductWithL {
   __device__ __forceinline__ void subtract(T (&v)[RowsPerThread][Columns], const T* upper) {
     constexpr int pack = 16 / sizeof(T);
     GAUSSWEEP_ROLLED
-    for (int begin = 0; begin < inner_; begin += at_once) {
-      T factor[RowsPerThread][at_once];
+    for (int begin = 0; begin < inner_; begin += k_step) {
+      T factor[RowsPerThread][k_step];
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < at_once; ++k) {
+      for (int k = 0; k < k_step; ++k) {
         GAUSSWEEP_UNROLL
         for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
       }
-      load_columns(begin + at_once < inner_ ? begin + at_once : begin);
-      // Summed up by itself, then subtracted: terms far smaller than the element would leave no trace in it.
+      load_columns(begin + k_step < inner_ ? begin + k_step : begin);
+      // Accumulates separately and then subtracts: terms much smaller than the element would otherwise be
+      // lost.
       const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
       const unsigned u_rows = simt::shared_address(upper) + static_cast<unsigned>(begin) * row_bytes;
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; c += pack) {
         T sum[RowsPerThread][pack] = {};
         GAUSSWEEP_UNROLL
-        for (int k = 0; k < at_once; ++k) {
+        for (int k = 0; k < k_step; ++k) {
           T u[pack];
           simt::load_pack(
               u_rows + static_cast<unsigned>(k) * row_bytes + static_cast<unsigned>(c * sizeof(T)), u);
@@ -259,10 +258,10 @@ class ProductWithL {
   }
 
  private:
-  static constexpr int at_once = RowsPerThread <= 4 ? 8 : RowsPerThread == 8 ? 2 : 1;
+  static constexpr int k_step = RowsPerThread <= 4 ? 8 : RowsPerThread == 8 ? 2 : 1;
   __device__ __forceinline__ void load_columns(int begin) {
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < at_once; ++k) {
+    for (int k = 0; k < k_step; ++k) {
       const T* const column = l_ + (begin + k) * lda_;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < RowsPerThread; ++s) next_[s][k] = column[min(row_ + s * step_, rows_ - 1)];
@@ -272,11 +271,10 @@ class ProductWithL {
   int row_, step_, rows_, inner_;
   const T* l_;
   std::int64_t lda_;
-  T next_[RowsPerThread][at_once];
+  T next_[RowsPerThread][k_step];
 };
 
-/// Whether the product with L is made on tensor cores: in double, and where tiles of 8 columns are not mostly
-/// empty.
+/// True if tensor cores compute the product with L: in double, if tiles of 8 columns are not mostly empty.
 template <class T, int Columns>
 constexpr bool tensor_product = std::is_same_v<T, double>&& Columns >= 16;
 template <class T, int Columns, int RowsPerThread>
@@ -284,7 +282,7 @@ using PanelProduct =
     std::conditional_t<tensor_product<T, Columns>,
                        ProductOnTensorCores<Columns, RowsPerThread, upper_stride<T, Columns>>,
                        ProductWithL<Columns, RowsPerThread, T>>;
-/// The rows of U in `upper`, by substitution with `triangle`: warps share the columns, 8 at a time.
+/// Computes the rows of U in `upper` by substitution with `triangle`; warps share the columns, 8 at a time.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void solve_upper(const T* triangle, T* upper, T* scratch, int update_cols) {
   constexpr int stride = upper_stride<T, Columns>;

@@ -1,16 +1,16 @@
 #pragma once
-/// LU with partial pivoting, and Cholesky, of systems of order up to 512, a block a system. A thread has a
-/// row of the panel of 32 columns that is in turn, or two rows of 16, in registers. The matrix stays in
-/// global memory.
+/// LU with partial pivoting, and Cholesky, of systems of order up to 512, one thread block per system. A
+/// thread keeps one row of the current panel of 32 columns, or two rows of 16 columns, in registers. The
+/// matrix stays in global memory.
 ///
-/// Left-looking: a panel is read, loses what all earlier steps subtract from it, is factored and written. In
-/// doing so a thread reads its own rows alone. Of each group of steps it takes its multipliers from memory
-/// and the rows of these steps from shared memory. Their threads have put them there as they are before the
-/// group. In double a group is eight steps, whose rows one warp substitutes. In float it is four: instead of
-/// the rows, the multipliers are solved for the triangle of these steps, whose elements are at most 1. Rows
-/// are not exchanged before the end: a thread knows by which step its row was taken.
+/// Left-looking: a panel is loaded, updated by all earlier steps, factored and stored, while each thread
+/// reads only its rows. For each group of steps it takes its multipliers from memory and the rows of these
+/// steps from shared memory, where their owners have stored them in the state before the group. In double a
+/// group has eight steps, whose rows one warp substitutes. In float it has four steps: instead of the rows,
+/// the multipliers are solved with the triangle of these steps, whose elements are at most 1. Rows are
+/// exchanged only at the end; each thread tracks the step that took its row as pivot.
 ///
-/// Right-hand sides, and the columns of the identity, are panels that are not factored but substituted.
+/// Right-hand sides and the columns of the identity are panels that are substituted, not factored.
 
 #include <cmath>
 #include <cstdint>
@@ -23,14 +23,14 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// A thread's part of a system, S a Share. `Beside`: a right-hand side takes part in the steps.
+/// A thread's part of a system; S is a Share. `Beside`: a right-hand side takes part in the steps.
 template <class T, class S, bool Symmetric, bool Beside = false>
 class Panels : PanelRows<T, S, Symmetric> {
  public:
   using Base = PanelRows<T, S, Symmetric>;
   using Base::Base;
 
-  /// Factors all of A in place, rows where they were. Returns LAPACK's info, from 1.
+  /// Factors all of A in place without moving rows. Returns LAPACK's info, from 1.
   __device__ int factor(const T* beside = nullptr) {
     int info = 0;
     if (threadIdx.x == 0) shared_.info = 0;
@@ -57,12 +57,12 @@ class Panels : PanelRows<T, S, Symmetric> {
     return shared_.info;
   }
 
-  /// The unknowns of the right-hand side that took part.
+  /// Computes the unknowns of the right-hand side that took part in the steps.
   __device__ void solve_beside(T* x) {
-    if (Symmetric && row() < n_) y_[0] /= *place_of(row(), row());  // the steps were those of L D L^T
+    if (Symmetric && row() < n_) y_[0] /= *place_of(row(), row());  // the steps computed L D L^T
     GAUSSWEEP_ROLLED
     for (int first = (n_ - 1) / width * width; first >= 0; first -= width) {
-      wait();  // the shared tile is free, and other threads' elements are there
+      wait();  // the shared tile is free, and other threads' elements are complete
       T a[elements];
       for_rows([&](int e) {
         T* const of_row = a + e * width;
@@ -95,7 +95,7 @@ class Panels : PanelRows<T, S, Symmetric> {
         if (row(e) >= n_) return;
         if (own >= 0 && own < width) x[step_[e]] = shared_.unknowns[own];
         if (own >= 0) return;
-        T sums[4] = {};  // as in solve_block
+        T sums[4] = {};  // four independent sums, as in solve_block
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
           sums[c % 4] = std::fma(-a[e * width + c], shared_.unknowns[c], sums[c % 4]);
@@ -104,9 +104,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// X = A^-1 B for any number of columns, after factor(); b null: the identity.
+  /// Computes X = A^-1 B for any number of columns, after factor(); b null: B is the identity.
   __device__ void solve(const T* b, T* x, int columns) {
-    if constexpr (Symmetric && tensor) substitutes_ = !invert_triangles();
+    if constexpr (Symmetric && tensor) uses_substitution_ = !invert_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
       T a[elements];
@@ -130,7 +130,9 @@ class Panels : PanelRows<T, S, Symmetric> {
       T a[elements];
       for_elements(
           first, columns,
-          [&](int e, int c, bool inside, T& one) { one = inside && !adds_up ? x[at(step_[e], c)] : T(0); },
+          [&](int e, int c, bool inside, T& one) {
+            one = inside && !accumulates ? x[at(step_[e], c)] : T(0);
+          },
           a);
       substitute_up(a, x + at(0, first), min(width, columns - first));
       for_elements(
@@ -142,7 +144,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Moves the rows of L and U to their places.
+  /// Moves the rows of L and U to their final positions.
   __device__ void exchange() {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
@@ -157,13 +159,13 @@ class Panels : PanelRows<T, S, Symmetric> {
           a);
     }
   }
-  /// As LAPACK's, but from 0.
+  /// Stores LAPACK's pivots, but from 0.
   __device__ void store_pivots(int* pivots) const {
     for_rows([&](int e) {
       if (row(e) < n_) pivots[row(e)] = shared_.pivots[row(e)];
     });
   }
-  /// The row that each step took.
+  /// Stores the row that each step took as pivot.
   __device__ void store_order(int* rows) const {
     for_rows([&](int e) {
       if (row(e) < n_) rows[step_[e]] = row(e);
@@ -171,7 +173,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
  private:
-  static constexpr bool tensor = sizeof(T) == 8, adds_up = tensor && !Symmetric;
+  static constexpr bool tensor = sizeof(T) == 8, accumulates = tensor && !Symmetric;
   static constexpr int Each = S::Each, width = S::width, none = 0x7fffffff;
   static_assert(Each == 1 || (tensor && !Symmetric), "two rows a thread are for LU in double");
   using Base::at, Base::shared_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
@@ -179,7 +181,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       Base::row, Base::square_of, Base::step_, Base::system_, Base::take_triangles, Base::upper, Base::wait,
       Base::warp, Base::y_;
 
-  /// What steps [0, steps) subtract from the row.
+  /// Applies steps [0, steps) to the row.
   __device__ void eliminate(int steps, T (&a)[elements]) {
     if constexpr (tensor) return sweep<true>(steps, a);
     T next[group];
@@ -191,7 +193,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       T factors[group];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group; ++c) factors[c] = next[c];
-      const int own = step_[0] - k;  // behind the last step those of rows beyond n, which are 0
+      const int own = step_[0] - k;  // for steps beyond n: rows beyond n, which are 0
       if (own >= 0 && own < group) {
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) shared_.rows[turn][own][j] = a[j];
@@ -210,9 +212,10 @@ class Panels : PanelRows<T, S, Symmetric> {
       subtract(turn, factors, a);
     }
   }
-  /// A panel without what earlier ones subtract, which is added up first: the error is smaller.
+  /// Applies the earlier panels to a panel. Accumulates their products before subtracting them, which is more
+  /// accurate.
   __device__ void subtract_symmetric(int first, T (&a)[elements]) {
-    wait();  // the panel's rows are other threads'
+    wait();  // other threads store the panel's rows
     if (row() / 32 * 32 < first) return;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = 0;
@@ -241,7 +244,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int c = 0; c < width; ++c)
       a[c] = (is_stored(0, first + c) ? *place_of(row(), first + c) : T(0)) - a[c];
   }
-  /// The same of a panel that begins with column `first`: the rows in shared memory are those of L^T.
+  /// Applies the earlier steps to a panel that begins at column `first`; the rows in shared memory are those
+  /// of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[elements]) {
     T next[group];
     fetch(0, first, next);
@@ -262,7 +266,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// The steps of a panel, which is written column by column.
+  /// Factors a panel and stores it column by column.
   __device__ void factor_panel(int first, T (&a)[elements]) {
     take_steps<width>(first, a);
     if constexpr (tensor) {
@@ -276,8 +280,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       });
     }
   }
-  /// Its last Count columns. They move to the left by one in every step, which keeps the loop one. A panel's
-  /// steps one after another are more than the caches of instructions hold.
+  /// Factors the panel's last Count columns. They move to the left by one column per step, so that one loop
+  /// body serves all steps: the unrolled steps of a panel exceed the instruction caches.
   template <int Count>
   __device__ void take_steps(int first, T (&a)[elements]) {
     const int begin = first + width - Count, end = min(begin + eight, n_);
@@ -285,21 +289,21 @@ class Panels : PanelRows<T, S, Symmetric> {
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k, column += n_) {
       const int turn = k % 2;
-      bool may[Each], any = false;
+      bool eligible[Each], any = false;
       T largest = a[0];
-      int of_largest = 0;
+      int pivot_slot = 0;
       for_rows([&](int e) {
-        may[e] = step_[e] >= k && row(e) < n_;
-        if (e > 0 && may[e] && (!any || is_larger(a[e * width], largest))) {
+        eligible[e] = step_[e] >= k && row(e) < n_;
+        if (e > 0 && eligible[e] && (!any || is_larger(a[e * width], largest))) {
           largest = a[e * width];
-          of_largest = e;
+          pivot_slot = e;
         }
-        any = any || may[e];
+        any = any || eligible[e];
       });
       const int own_lane = lane_of_largest(any, largest);
       if (lane() == own_lane) {
         for_rows([&](int e) {
-          if (of_largest != e) return;
+          if (pivot_slot != e) return;
           GAUSSWEEP_UNROLL
           for (int j = 0; j < Count; ++j) shared_.candidate[turn][warp()][j] = a[e * width + j];
           shared_.place[turn][warp()] = step_[e];
@@ -309,36 +313,36 @@ class Panels : PanelRows<T, S, Symmetric> {
         shared_.place[turn][warp()] = none;
       }
       wait();
-      int takes = 0;
+      int pivot_warp = 0;
       if (S::warps > 1) {
         const int of_lane = lane() % S::warps;
-        takes = lane_of_largest(lane() < S::warps && shared_.place[turn][of_lane] != none,
-                                shared_.candidate[turn][of_lane][0]);
+        pivot_warp = lane_of_largest(lane() < S::warps && shared_.place[turn][of_lane] != none,
+                                     shared_.candidate[turn][of_lane][0]);
       }
-      const T* const taken = shared_.candidate[turn][takes];
-      const T pivot = taken[0], inverse = T(1) / pivot;
-      const int place = shared_.place[turn][takes];
-      const bool is_here = warp() == takes && lane() == own_lane, divides = inverse - inverse != T(0);
-      if (is_here) {
+      const T* const pivot_row = shared_.candidate[turn][pivot_warp];
+      const T pivot = pivot_row[0], inverse = T(1) / pivot;
+      const int place = shared_.place[turn][pivot_warp];
+      const bool owns_pivot = warp() == pivot_warp && lane() == own_lane, divides = inverse - inverse != T(0);
+      if (owns_pivot) {
         shared_.pivots[k] = place;
         if (pivot == T(0) && shared_.info == 0) shared_.info = k + 1;
       }
       T factors[Each];
       for_rows([&](int e) {
-        // The pivot's inverse is that of all rows, and a remainder mends the quotient. At 0 all of the column
-        // is 0.
+        // All rows multiply by the pivot's inverse; the remainder corrects the quotient. If the pivot is 0,
+        // the whole column is 0.
         const T head = a[e * width], about = head * inverse;
         T factor = std::fma(std::fma(-about, pivot, head), inverse, about);
         if (divides) factor = pivot == T(0) ? T(0) : head / pivot;
-        const bool is_taken = is_here && of_largest == e, changes = may[e] && !is_taken;
+        const bool is_taken = owns_pivot && pivot_slot == e, changes = eligible[e] && !is_taken;
         factors[e] = changes ? factor : T(0);
         if (row(e) < n_) column[32 * e] = changes ? factor : head;
-        // As if the row in the place of this step were exchanged with the one that it takes.
+        // Tracks the exchange of the row at this step's position with the pivot row.
         step_[e] = is_taken ? k : step_[e] == k ? place : step_[e];
       });
-      subtract_and_move<Count, Each>(factors, taken, a);  // rows that do not change lose 0
+      subtract_and_move<Count, Each>(factors, pivot_row, a);  // factors are 0 for rows that do not change
       if (Beside) {
-        const T other = shared_.beside[turn][takes];
+        const T other = shared_.beside[turn][pivot_warp];
         for_rows([&](int e) { y_[e] = std::fma(-factors[e], other, y_[e]); });
       }
     }
@@ -349,14 +353,14 @@ class Panels : PanelRows<T, S, Symmetric> {
     const int begin = first + width - Count, end = min(begin + eight, n_);
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k) {
-      T* const column = shared_.rows[0][k % 2];  // from row k on
+      T* const column = shared_.rows[0][k % 2];  // elements from row k on
       if (row() >= k && row() < first + width) column[row() - k] = a[0];
       if (Beside && row() == k) shared_.beside[k % 2][0] = y_[0];
       wait();
       const T pivot = column[0];
       if (!(pivot > T(0)) && info == 0) info = k + 1;
-      if (row() / 32 * 32 + 31 < k) continue;  // all rows of the warp
-      const T factor[1] = {a[0] / pivot};      // of rows before k it does not matter
+      if (row() / 32 * 32 + 31 < k) continue;  // uniform for the warp
+      const T factor[1] = {a[0] / pivot};      // unused for rows before k
       if (row() >= k && row() < n_) *place_of(row(), k) = a[0] / std::sqrt(pivot);
       subtract_and_move<Count, 1>(factor, column, a);
       if (Beside && row() > k) y_[0] = std::fma(-factor[0], shared_.beside[k % 2][0], y_[0]);
@@ -364,10 +368,10 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Count > eight) take_symmetric_steps<Count - eight>(first, a, info);
   }
 
-  /// L y = a, or L^T x = a, U x = a, of the first `steps`. Of LU eight steps are substituted: their inverse
-  /// may be large, so that its rows' errors would be, and differ from row to row. Cholesky's are too, if one
-  /// of their inverses is. Of U what is subtracted is added up by itself. There a begins at 0; `columns` of
-  /// `given` are right-hand sides, in order of steps.
+  /// Solves L y = a, or L^T x = a, or U x = a, for the first `steps` steps. For LU, groups of eight steps are
+  /// substituted, because their inverse may be large, with errors that differ from row to row. Cholesky
+  /// substitutes too if one of its inverses is large. For U the subtracted products are accumulated
+  /// separately: a begins at 0, and `columns` columns of `given` are the right-hand sides, in order of steps.
   template <bool Forward, bool Substitutes = !Symmetric>
   __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
     constexpr int part = width / 4;
@@ -389,7 +393,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       T(*const shared)[S::pitch] = shared_.rows[turn % 2];
       for_rows([&](int e) { fetch.take(first_of_four(e), k, left[e]); });
       const int column = Forward ? columns : static_cast<int>(threadIdx.x);
-      T y[eight];  // of the column that the thread substitutes
+      T y[eight];  // the column that this thread substitutes
       GAUSSWEEP_UNROLL
       for (int r = 0; r < eight; ++r) y[r] = column < columns && k + r < n_ ? given[at(k + r, column)] : T(0);
       for_rows([&](int e) {
@@ -405,7 +409,7 @@ class Panels : PanelRows<T, S, Symmetric> {
           }
           if (own < 0 || own >= eight) continue;
           GAUSSWEEP_UNROLL
-          for (int s = 0; s < part; ++s) {  // all of it comes back by the product
+          for (int s = 0; s < part; ++s) {  // the product returns these elements
             T& one = a[part * (4 * e + i) + s];
             shared[own][part * t + s] = one;
             one = 0;
@@ -433,7 +437,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   __device__ void substitute_down(T (&a)[elements]) {
     if constexpr (Symmetric && tensor) {
-      if (substitutes_) return sweep<true, true>(n_, a);
+      if (uses_substitution_) return sweep<true, true>(n_, a);
     }
     if constexpr (tensor) return sweep<true>(n_, a);
     if (Symmetric) {
@@ -444,19 +448,20 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
   __device__ void substitute_up(T (&a)[elements], const T* given, int columns) {
     if constexpr (Symmetric && tensor) {
-      if (substitutes_) return sweep<false, true>(n_, a, given, columns);
+      if (uses_substitution_) return sweep<false, true>(n_, a, given, columns);
     }
     if constexpr (tensor) return sweep<false>(n_, a, given, columns);
     substitute<false>(a);
   }
 
-  /// L y = a of a symmetric system, or L^T x = a, U x = a.
+  /// Solves L y = a of a symmetric system, or L^T x = a, or U x = a.
   template <bool Forward>
   __device__ void substitute(T (&a)[elements]) {
-    wait();  // the shared tile is free, and other threads' elements are there
+    wait();  // the shared tile is free, and other threads' elements are complete
     const bool inside = row() < n_;
     const T diagonal = inside ? *place_of(row(), step_[0]) : T(1);
-    // All wait for the row in turn: several quotients would take ten times as long as products.
+    // All threads wait for the current row. Multiplications by the inverse are ten times as fast as several
+    // divisions.
     const T inverse = T(1) / diagonal;
     const bool divides = inverse - inverse != T(0);
     const auto step = [&](int turn) { return Forward ? turn : n_ - 1 - turn; };
@@ -465,7 +470,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       const bool wanted = inside && turn < n_ && (Forward ? step_[0] > k : step_[0] < k);
       return !wanted ? T(0) : Symmetric && !Forward ? *place_of(k, row()) : *place_of(row(), k);
     };
-    T next[group];  // steps
+    T next[group];  // of the next steps
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) next[c] = fetch_element(c);
     GAUSSWEEP_ROLLED
@@ -493,7 +498,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  bool substitutes_ = false;  ///< the triangles of a symmetric system, in double
+  bool uses_substitution_ = false;  ///< substitute with the triangles of a symmetric system, in double
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

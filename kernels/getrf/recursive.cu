@@ -1,12 +1,12 @@
 /// getrf/recursive: LU with partial pivoting, recursive in columns; panels in the registers of a cluster.
 ///
-/// The recursion is recursive_lu.cuh's, its panels cluster_panel.cuh's, what lies between lu_updates.cuh's;
-/// the products are cuBLAS's. Layout: column-major, in place. Cost: 2/3 n^3 operations, nearly all in
-/// products. Workspace: 26 n ints, and 132 n elements from n = 513 on, for row exchanges; in double,
-/// from n = 4096 on and where n is no multiple of 16, a copy of the matrix, in which products are faster.
-/// Pivots and `info` are LAPACK's: the largest element of the column, of equal ones the first; a zero pivot
-/// leaves its column as it is and the factorisation goes on. n <= 65536: a panel of 4 columns must fit into
-/// 16 multiprocessors. Needs compute capability 9.0.
+/// The recursion is in recursive_lu.cuh, the panels are in cluster_panel.cuh, row exchanges and triangular
+/// updates in lu_updates.cuh; cuBLAS computes the products. Layout: column-major, in place. Cost: 2/3 n^3
+/// operations, nearly all in products. Workspace: 26 n ints and, from n = 513 on, 132 n elements for row
+/// exchanges; in double, from n = 4096 on if n is no multiple of 16, also a copy of the matrix, in which
+/// products are faster. Pivots and `info` are LAPACK's: the pivot is the largest element of the column, the
+/// first one in a tie. A zero pivot leaves its column unchanged, and the factorisation continues. n <= 65536,
+/// because a panel of 4 columns must fit into 16 multiprocessors. Needs compute capability 9.0.
 
 #include "kernels/getrf/recursive_lu.cuh"
 #include "kernels/tables.hpp"

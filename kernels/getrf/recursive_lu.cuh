@@ -1,11 +1,12 @@
 #pragma once
-/// LU factorisation with partial pivoting: recursive in columns, panels in a cluster's registers.
+/// LU factorisation with partial pivoting, recursive in columns, with panels in a cluster's registers.
 ///
 /// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
 /// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
-/// part, exchange the rows of the left half. Products then have the largest inner sizes that there are, which
-/// is where a GPU's GEMM is fastest. Blocks of some panels are factored from left to right. While a panel is
-/// factored, other clusters of its launch do what the one before left to do in the block.
+/// part, exchange the rows of the left half. The products then have the largest possible k, for which a GPU's
+/// GEMM is fastest. At the bottom of the recursion, blocks of several panels are factored from left to right.
+/// While one cluster factors a panel, other clusters of its launch apply the previous panel's updates to the
+/// rest of the block.
 
 #include <algorithm>
 #include <functional>
@@ -21,110 +22,116 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using namespace gaussweep::lu;
 
-/// One factorisation, P A = L U in place.
-/// @tparam Products what makes its large products, where that is not the vendor's GEMM. It is as right as
-/// that (residue_lu.cuh, half_lu.cuh), or for factors that are to precondition, in float (split_products.cuh)
+/// One factorisation P A = L U in place.
+/// @tparam Products computes the large products in place of the vendor's GEMM: equally accurate ones
+/// (residue_lu.cuh, half_lu.cuh), or, for factors that serve as preconditioner, float products
+/// (split_products.cuh)
 template <class T, class Products = NoProducts>
 class RecursiveLu {
   static constexpr bool preconditions = Products::preconditions;
 
  public:
-  /// `a`: n x n on the device; `pivots`: n, LAPACK's, from 1; `info`: 0 at the start, becomes the first zero
-  /// pivot, from 1. Where Products precondition the columns are leading_dimension(n) apart, and what lies
-  /// between them is written to. @pre 1 <= n <= most_rows
+  /// `a`: n x n on the device; `pivots`: n, LAPACK's, from 1; `info`: 0 at the start, set to the first zero
+  /// pivot, from 1. If Products are for a preconditioner, lda must be leading_dimension(n), and the padding
+  /// between columns is overwritten. @pre 1 <= n <= most_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
       : RecursiveLu(context, a, lda, n, pivots, info, workspace, !preconditions && is_copied(n, sizeof(T))) {}
-  /// The same in a copy of the matrix, which takes its room from the workspace, or not.
+  /// The same; `copied`: factors a copy of the matrix in the workspace.
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace, bool copied)
       : context_(context),
-        given_(a),
-        ld_given_(lda),
+        input_(a),
+        ld_input_(lda),
         a_(a),
         lda_(lda),
         n_(static_cast<int>(n)),
-        whole_(n_ - beyond_blocks(n_)),
+        whole_(n_ - merged_columns(n_)),
         pivots_(pivots),
         info_(info) {
     int* const ints = workspace.take<int>((2 + 2 * levels) * n);
     exchanges_ = {ints, ints + n};
-    rows_at_ = ints + 2 * n;
-    if (n > most_at_once) buffer_ = workspace.take<T>(buffers * n);
+    permutations_ = ints + 2 * n;
+    if (n > max_few_exchanges) buffer_ = workspace.take<T>(column_buffers * n);
     if (!copied) return;
     lda_ = leading_dimension(n);
     a_ = workspace.take<T>(lda_ * n);
   }
 
-  /// Asynchronous on the device's stream.
+  /// Factors the matrix. Asynchronous on the device's stream.
   void factor() {
     context_.stage("start");
-    simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, rows_at_, n_);
-    if (a_ != given_) {
-      copy_matrix<T>(context_, {given_, ld_given_, n_}, a_, lda_, static_cast<int>(lda_), n_);
+    simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, permutations_,
+                 n_);
+    if (a_ != input_) {
+      copy_matrix<T>(context_, {input_, ld_input_, n_}, a_, lda_, static_cast<int>(lda_), n_);
     }
     factor(0, n_);
-    if (a_ != given_) copy_matrix<T>(context_, {a_, lda_, n_}, given_, ld_given_, n_, n_);
+    if (a_ != input_) copy_matrix<T>(context_, {a_, lda_, n_}, input_, ld_input_, n_, n_);
   }
-  /// The same with Products.
+  /// Factors the matrix with `products`.
   void factor(Products& products) {
     products_ = &products;
     if constexpr (!preconditions) {
-      // Within a block there are no products: wider blocks would hide those that were asked for.
+      // Blocks contain no large products, so a block wider than least_inner would prevent products that were
+      // requested.
       const std::int64_t least = products.least_inner();
-      if (least > 0) most_in_block_ = static_cast<int>(std::min<std::int64_t>(least, most_rows));
-      whole_ = n_ - beyond_blocks(n_);
+      if (least > 0) max_block_columns_ = static_cast<int>(std::min<std::int64_t>(least, most_rows));
+      whole_ = n_ - merged_columns(n_);
     }
     factor();
   }
-  /// The same where they precondition: pivots from a window of rows. It is asked now and then, after some
-  /// eighths of the columns, whether it is worth while to go on. What is done by then of U's diagonal is
-  /// final. False where it was not worth while.
-  bool factor(Products& products, std::function<bool(int)> go_on) {
-    go_on_ = std::move(go_on);
-    next_question_ = n_ / 8;
+  /// Factors a preconditioner with pivots from a window of rows. Calls continues(columns) repeatedly, after
+  /// about each eighth of the columns; the diagonal of U is final in these columns. Stops and returns false
+  /// if continues returns false.
+  bool factor(Products& products, std::function<bool(int)> continues) {
+    continue_ = std::move(continues);
+    next_check_ = n_ / 8;
     factor(products);
-    return !given_up_;
+    return !aborted_;
   }
 
-  /// After `factor`, for each row of L and U, the one of A that it was, from 0; in the workspace.
-  const int* rows_of_all() const { return rows_at_ + 2 * level_of(n_) * static_cast<std::int64_t>(n_); }
+  /// Returns, after `factor`, the row of A (from 0) for each row of L and U; in the workspace.
+  const int* rows_of_all() const { return permutations_ + 2 * level_of(n_) * static_cast<std::int64_t>(n_); }
 
  private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
   static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 
-  /// Rows of a product that go from `row` to the end: a multiple of 8 where the rows below are ours.
+  /// Returns the rows of a product from `row` to the end, rounded up to a multiple of 8 if the padding rows
+  /// are ours.
   int rows_from(int row) const {
     const int rows = n_ - row;
-    return preconditions || a_ != given_ ? (rows + 7) / 8 * 8 : rows;
+    return preconditions || a_ != input_ ? (rows + 7) / 8 * 8 : rows;
   }
 
-  /// Elements of T in the registers of a double.
-  static constexpr int wide = sizeof(double) / sizeof(T);
+  /// The number of elements of T that occupy the registers of a double.
+  static constexpr int elements_per_double = sizeof(double) / sizeof(T);
 
-  /// Columns of the panel that begins at `row`; the same within 32 rows, so that panels end where blocks do.
+  /// Returns the columns of the panel that begins at `row`. Constant within 32 rows, so that panels end at
+  /// block boundaries.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
     if (rows <= cluster_rows || preconditions) return 32;
-    return wide * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
+    return elements_per_double * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
   }
-  /// Columns of a block of panels. What a panel leaves to do in the block is done beside the next one. It
-  /// costs nothing as long as it takes no longer than that: the more rows, the narrower.
+  /// Returns the columns of a block of panels. The updates of a panel within the block run concurrently with
+  /// the next panel and cost nothing while they take less time. The more rows, the narrower the block must
+  /// be.
   int block_columns(int row) const {
     const int rows = n_ - row;
     const int panels = preconditions || rows > 2 * cluster_rows ? 8 : rows > cluster_rows / 2 ? 16 : 32;
-    return std::max(64, std::min(most_in_block_, panels * panel_columns(row)));
+    return std::max(64, std::min(max_block_columns_, panels * panel_columns(row)));
   }
 
-  /// Columns at the end that belong to the last block. As a part of their own they would take as many
-  /// launches as that.
-  int beyond_blocks(int n) const {
+  /// Returns the number of last columns that are merged into the last block. As a separate part they would
+  /// take as many launches as that block.
+  int merged_columns(int n) const {
     const int block = block_columns(n - 1), beyond = n % block;
     return preconditions || n < block || beyond > block / 8 ? 0 : beyond;
   }
 
-  /// Columns [first, first + count), from row `first` down.
+  /// Factors columns [first, first + count) from row `first` down.
   void factor(int first, int count) {
     const int whole = std::min(first + count, whole_) - first;
     if (whole <= block_columns(first)) return factor_block(first, count);
@@ -133,22 +140,22 @@ class RecursiveLu {
     const int right = first + half;
     const int rest = count - half;
     factor(first, half);
-    if (go_on_ && !given_up_ && right >= next_question_) {
-      given_up_ = !go_on_(right);
-      // Often where much was done, but most is still to do.
-      next_question_ = right + (2 * right >= n_ && 8 * right < 5 * n_ ? n_ / 32 : n_ / 8);
+    if (continue_ && !aborted_ && right >= next_check_) {
+      aborted_ = !continue_(right);
+      // Checks more often when much is done but most of the work is still to come.
+      next_check_ = right + (2 * right >= n_ && 8 * right < 5 * n_ ? n_ / 32 : n_ / 8);
     }
-    if (given_up_) return;
+    if (aborted_) return;
     exchange(first, half, half, right, rest);
     solve(first, half, right, rest);
     product(rows_from(right), rest, half, at(right, first), at(first, right), at(right, right));
     factor(right, rest);
-    if (given_up_) return;
+    if (aborted_) return;
     exchange(right, rest, half, first, half);
   }
 
   void factor_block(int first, int count) {
-    int before = 0;  // columns of the panel before
+    int before = 0;  // columns of the previous panel
     int cols = 0;
     for (int j = first; j < first + count; j += cols) {
       cols = std::min(panel_columns(j), first + count - j);
@@ -163,7 +170,7 @@ class RecursiveLu {
       } else {
         const int previous = j - before;
         panel(j, cols,
-              {before, previous - first, count - after, exchanges_of(previous), rows_at_, n_,
+              {before, previous - first, count - after, exchanges_of(previous), permutations_, n_,
                parities_of(previous)});
         before = cols;
       }
@@ -171,7 +178,7 @@ class RecursiveLu {
     if (!preconditions) follow_panel(first, count, first + count - cols, cols, count);
   }
 
-  /// Which of each pair of permutations is in use in column j.
+  /// Returns the bit mask that selects one of each pair of permutations for column j.
   unsigned parities_of(int j) const {
     unsigned parities = 0;
     const int column = std::min(j, whole_ - 1);
@@ -179,16 +186,17 @@ class RecursiveLu {
     return parities;
   }
 
-  /// What the panel of `cols` columns at j leaves to do in the block's `count` columns from `first`, but for
-  /// the product. This is left of it, and from the block's column `after` on.
+  /// Applies the exchanges and the triangular solve of the panel of `cols` columns at j to the block's
+  /// `count` columns from `first`: left of the panel, and from the block's column `after` on. The product is
+  /// not included.
   void follow_panel(int first, int count, int j, int cols, int after) {
     const int before = j - first;
     const int beyond = preconditions ? std::max(0, n_ - j - window) : 0;
     const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (beyond + 31) / 32;
     context_.stage("exchange_and_solve");
     simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
-                 a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j), rows_at_,
-                 n_, parities_of(j), at(j + window, j), beyond);
+                 a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j),
+                 permutations_, n_, parities_of(j), at(j + window, j), beyond);
   }
 
   void window_panel(int first, int cols) {
@@ -210,15 +218,18 @@ class RecursiveLu {
     if (rows <= cluster_rows / 4) return launch_panel<32, 1, panel_threads / 2>(first, rows, cols, update);
     if (rows <= cluster_rows / 2) return launch_panel<32, 1, panel_threads>(first, rows, cols, update);
     if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols, update);
-    if (rows <= 2 * cluster_rows) return launch_panel<16 * wide, 4, panel_threads>(first, rows, cols, update);
-    if (rows <= 4 * cluster_rows) return launch_panel<8 * wide, 8, panel_threads>(first, rows, cols, update);
-    launch_panel<4 * wide, 16, panel_threads>(first, rows, cols, update);
+    if (rows <= 2 * cluster_rows)
+      return launch_panel<16 * elements_per_double, 4, panel_threads>(first, rows, cols, update);
+    if (rows <= 4 * cluster_rows)
+      return launch_panel<8 * elements_per_double, 8, panel_threads>(first, rows, cols, update);
+    launch_panel<4 * elements_per_double, 16, panel_threads>(first, rows, cols, update);
   }
 
   template <int Columns, int RowsPerThread, int Threads, Senders By = Senders::blocks>
   void launch_panel(int first, int rows, int cols, const Update& update) {
-    unsigned blocks =
-        By == Senders::block ? 1 : 2;  // compute-sanitizer knows no messages within a cluster of one
+    unsigned blocks = By == Senders::block
+                          ? 1
+                          : 2;  // compute-sanitizer does not support messages within a cluster of one block
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
     const unsigned clusters = update.cols == 0 ? 1 : 1 + exchangers<By> + blocks_of(update.beyond, Columns);
     simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads, By>, blocks, clusters,
@@ -229,40 +240,41 @@ class RecursiveLu {
 
   Exchanges exchanges_of(int first) const { return {exchanges_.source + first, exchanges_.target + first}; }
 
-  /// C -= A B, C m x n.
+  /// Computes C -= A B (C is m x n).
   void product(int m, int n, int k, const T* a, const T* b, T* c) {
     if (m <= 0 || n <= 0) return;
     subtract_product(context_, products_, m, n, k, a, lda_, b, lda_, c, lda_);
   }
 
-  /// Of the permutations, those of `width` columns.
+  /// Returns the level of the permutations for parts of `width` columns.
   static int level_of(int width) {
     int level = 0;
     while (64 << level < width) ++level;
     return level;
   }
-  /// What the columns [first, first + count) exchanged, in the columns [begin, begin + columns). Called once
-  /// for every part of the recursion, right after it was factored. `width` is the part's, of which the last
-  /// one of the matrix may have fewer columns. The permutations of narrower parts may be out of date: within
-  /// a block nothing restarts them.
+  /// Applies the row exchanges of columns [first, first + count) to columns [begin, begin + columns). Called
+  /// once for every part of the recursion, right after it was factored. `width`: the width of such parts; the
+  /// last part of the matrix may be narrower. Permutations of narrower parts may be out of date, because they
+  /// are not reset within a block.
   void exchange(int first, int count, int width, int begin, int columns) {
     context_.stage("exchange");
     const int level = level_of(width);
     const int slot = first / width;
-    int* const rows_at = rows_at_ + (2 * level + slot % 2) * static_cast<std::int64_t>(n_);
-    int* const previous = rows_at_ + (2 * level + (slot + 1) % 2) * static_cast<std::int64_t>(n_);
-    const int previous_count = slot > 0 && first + count < n_ ? width : 0;  // at the end nothing comes
-    if (count <= most_at_once) {
+    int* const rows_at = permutations_ + (2 * level + slot % 2) * static_cast<std::int64_t>(n_);
+    int* const previous = permutations_ + (2 * level + (slot + 1) % 2) * static_cast<std::int64_t>(n_);
+    const int previous_columns = slot > 0 && first + count < n_ ? width : 0;  // no part follows the last one
+    if (count <= max_few_exchanges) {
       simt::launch(context_, exchange_few<T, 4>, dim3(blocks_of(columns, 4)), dim3(blocks_of(count, 32) * 32),
-                   0, at(0, begin), lda_, first, count, columns, pivots_, rows_at, previous, previous_count);
+                   0, at(0, begin), lda_, first, count, columns, pivots_, rows_at, previous,
+                   previous_columns);
     } else {
-      simt::launch(context_, exchange_many<T>, dim3(static_cast<unsigned>(std::min(columns, buffers))),
+      simt::launch(context_, exchange_many<T>, dim3(static_cast<unsigned>(std::min(columns, column_buffers))),
                    dim3(1024), 0, at(0, begin), lda_, first, n_ - first, columns, pivots_, rows_at, previous,
-                   previous_count, buffer_);
+                   previous_columns, buffer_);
     }
   }
 
-  /// U of the rows [first, first + count) in the columns [begin, begin + columns).
+  /// Computes U in rows [first, first + count) and columns [begin, begin + columns).
   void solve(int first, int count, int begin, int columns) {
     if constexpr (preconditions) {
       if (count == solve_rows) {
@@ -280,22 +292,23 @@ class RecursiveLu {
   }
 
   Context& context_;
-  T* given_;
-  std::int64_t ld_given_;
-  T* a_;  // the given matrix, or its copy
+  T* input_;
+  std::int64_t ld_input_;
+  T* a_;  // the input matrix, or its copy
   std::int64_t lda_;
   int n_;
-  int most_in_block_ = most_rows;  ///< columns, but 64 at least; block_columns needs it, whole_ that
-  int whole_;                      // columns but for those beyond the last block
+  int max_block_columns_ =
+      most_rows;  ///< limit for block_columns (at least 64); must be initialised before whole_
+  int whole_;     // columns without those of merged_columns
   int* pivots_;
   int* info_;
   Exchanges exchanges_{};
-  int* rows_at_ = nullptr;
+  int* permutations_ = nullptr;
   T* buffer_ = nullptr;
   Products* products_ = nullptr;
-  std::function<bool(int)> go_on_;
-  int next_question_ = 0;
-  bool given_up_ = false;
+  std::function<bool(int)> continue_;
+  int next_check_ = 0;
+  bool aborted_ = false;
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -1,5 +1,5 @@
 #pragma once
-/// Products of the LU by residues (gemm/residue_products.cuh), where they are the faster ones.
+/// Products of the LU by residues (gemm/residue_products.cuh), used if they are faster.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -7,7 +7,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// The products of a factorisation of order n. A product that cannot be made by residues is the vendor's.
+/// Computes the products of a factorisation of order n; products that residues cannot compute are left to the
+/// vendor.
 template <class T>
 class ResidueUpdates {
  public:
@@ -18,7 +19,8 @@ class ResidueUpdates {
         least_inner_(parameters.integer("least_inner")),
         products_(context, residue_room(n, moduli_), memory) {}
 
-  /// C -= L U, C m x n; false: not, the vendor's product is faster, or is what can be had.
+  /// Computes C -= L U (C is m x n). Returns false, and does nothing, if the vendor's product is faster or
+  /// residues are impossible.
   bool subtract(int m, int n, int k, const T* l, std::int64_t ldl, const T* u, std::int64_t ldu, T* c,
                 std::int64_t ldc) {
     const bool wanted =
@@ -30,9 +32,9 @@ class ResidueUpdates {
     made_ += moduli != 0;
     return moduli != 0;
   }
-  /// The inner size from which products are by residues whatever is faster; 0: there is none.
+  /// Returns the k from which all products are by residues; 0: none is set.
   std::int64_t least_inner() const { return least_inner_; }
-  /// How many products were made by residues.
+  /// Returns the number of products by residues so far.
   int made() const { return made_; }
 
  private:
@@ -42,7 +44,7 @@ class ResidueUpdates {
   int made_ = 0;
 };
 
-/// P A = L U in place; the report's iterations are the products that were made by residues.
+/// Factors P A = L U in place. The report's iterations are the number of products by residues.
 template <class T>
 void factor_by_residues(Context& context, MatrixView<T> a, int* pivots, int* info,
                         const Parameters& parameters, Workspace& memory) {

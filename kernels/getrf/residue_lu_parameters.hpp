@@ -1,5 +1,5 @@
 #pragma once
-/// The parameters of LU with products by residues, its memory, and when such a product is the faster one.
+/// Parameters, workspace and expected speed of LU with products by residues.
 
 #include "kernels/gemm/residue_memory.hpp"
 #include "kernels/getrf/recursive_workspace.hpp"
@@ -9,10 +9,10 @@ namespace gaussweep::lu {
 inline std::vector<Parameter> residue_parameters() {
   return {integer_parameter("moduli", 15, 2, residues::most_moduli, "moduli of a product by residues"),
           integer_parameter("least_inner", 0, 0, most_rows,
-                            "inner size from which products are by residues; 0: where that is faster")};
+                            "k from which products are by residues; 0: if that is faster")};
 }
 
-/// Of every product in a factorisation of order n: rows and inner size together are at most n.
+/// Returns the sizes for every product in a factorisation of order n, in which m + k <= n.
 inline residues::Room residue_room(std::int64_t n, int moduli) {
   residues::Room room = residues::room_for(n / 2 + 16, n, n / 2 + 16, moduli);
   room.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
@@ -25,15 +25,16 @@ inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameter
          residues::bytes_of(residue_room(shape.n, static_cast<int>(parameters.integer("moduli"))));
 }
 
-/// Whether m x n x k by residues takes less time than the vendor's product of elements of that size. It is
-/// estimated by an H100's measured rates, in operations and bytes a second.
+/// Returns true if m x n x k by residues takes less time than the vendor's product with this element size,
+/// from rates measured on an H100 in operations per second and bytes per second.
 inline bool residues_are_faster(double m, double n, double k, int moduli, std::size_t element) {
   constexpr double double_rate = 55e12, float_rate = 50e12, byte_rate = 1.45e15, traffic = 2.5e12;
-  constexpr double slow_inner = 300;   // inner size at which products of bytes reach half their rate
-  constexpr double launches = 100e-6;  // and waiting for what tells whether it can be done
+  constexpr double half_rate_k = 300;  // k at which products of bytes reach half their rate
+  constexpr double launches =
+      100e-6;  // including the wait for the measurements that decide whether residues are possible
   const double operations = 2 * m * n * k;
   const double vendor = operations / (element == sizeof(float) ? float_rate : double_rate);
-  const double products = moduli * operations / byte_rate * (1 + slow_inner / k);
+  const double products = moduli * operations / byte_rate * (1 + half_rate_k / k);
   const double moved = (m * k + k * n) * (2.0 * static_cast<double>(element) + moduli) +
                        m * n * (4.0 * moduli + 2.0 * static_cast<double>(element));
   return products + moved / traffic + launches < vendor;

@@ -1,10 +1,10 @@
-/// getrf/residues: getrf/recursive with its large products by residues, on 8-bit integer tensor cores.
+/// getrf/residues: getrf/recursive, with large products by residues on 8-bit integer tensor cores.
 ///
-/// The recursion is recursive_lu.cuh's, the products gemm/residue_products.cuh's where these are faster, the
-/// vendor's elsewhere: the parameter `least_inner` says from which inner size on, by itself what rates
-/// measured on an H100 predict. Workspace: that of getrf/recursive, and for each of `moduli` n^2 / 4 bytes
-/// and 2048 columns of 9 n / 2 bytes. A product of elements that are not finite, or of rows or columns beyond
-/// 2^400 or below 2^-400, is the vendor's. The report's iterations are the products by residues. Otherwise as
+/// The recursion is in recursive_lu.cuh, the products are in gemm/residue_products.cuh. Products with k below
+/// the parameter `least_inner` use the vendor's GEMM; if it is 0, rates measured on an H100 decide per
+/// product. Workspace: that of getrf/recursive and, per modulus, n^2 / 4 bytes and 2048 columns of 9 n / 2
+/// bytes. Products with elements that are not finite, or with rows or columns above 2^400 or below 2^-400,
+/// also use the vendor's GEMM. The report's iterations are the number of products by residues. Otherwise as
 /// getrf/recursive.
 
 #include "kernels/getrf/residue_lu.cuh"

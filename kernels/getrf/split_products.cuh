@@ -1,14 +1,16 @@
 #pragma once
-/// Products of the LU in float on tensor cores: every float as the sum of two halves, three products of four.
+/// Products of the LU in float on tensor cores: every float is split into two halves, and three of the four
+/// partial products are computed.
 ///
-/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. Here hi hi + hi lo +
-/// lo hi is one product of half-precision matrices with three times the inner size, accumulated in float.
-/// Tensor cores cut off, not round, what they add to their accumulator. So the small products come first,
-/// while there is little to cut off. An inner size of `most_inner` ends in a sum that cuBLAS rounds. Halves
-/// hold 2^-24 to 65504. L and U are scaled by 2^4, so that of elements of about 1 nothing is lost. Beyond
-/// 4094 they become infinite, as the factors then show. (L is at most 1 where pivots are looked for in all
-/// rows; of those from a window it may be far above.) (H. Ootomo, R. Yokota, Recovering single precision
-/// accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022)
+/// x = hi + lo: hi is x rounded to half, lo is x - hi rounded to half; together they keep 22 of 24 bits. Then
+/// hi hi + hi lo + lo hi is one product of half-precision matrices with three times the k range, accumulated
+/// in float. Tensor cores truncate, not round, when they add to the accumulator. The small products therefore
+/// come first, while the accumulator is small. Every `most_inner` terms, cuBLAS adds the sum to C with
+/// rounding. The range of halves is 2^-24 to 65504. L and U are scaled by 2^4, so that elements of about 1
+/// lose nothing. Elements above 4094 become infinite, which then shows in the factors. (With pivots from all
+/// rows |L| <= 1; with pivots from a window it may be much larger.) (H. Ootomo, R. Yokota, Recovering single
+/// precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36,
+/// 2022)
 
 #include <cuda_fp16.h>
 
@@ -27,7 +29,7 @@ namespace detail {
 
 constexpr float split_scale = 16;
 
-/// A float, scaled, as two halves.
+/// A scaled float as two halves.
 struct Split {
   __half high, low;
 };
@@ -35,7 +37,7 @@ __device__ __forceinline__ Split split(float value) {
   const __half high = __float2half_rn(value);
   return {high, __float2half_rn(value - __half2float(high))};
 }
-/// Four neighbours in a column at `from`, of which `count` exist, as halves.
+/// Four consecutive elements of a column, as halves.
 struct alignas(8) FourHalves {
   __half2 first, second;
 };
@@ -59,9 +61,10 @@ __device__ __forceinline__ void split_four(const float* from, int count, FourHal
 
 }  // namespace detail
 
-/// The first `left_blocks` blocks write L (m x k) as m x 3k halves [low, high, high] at `left`, ld_left
-/// apart. The others write U (k x n) as 3k x n halves, in each column [high; low; high], at `right`. A thread
-/// takes four elements of a column at a time. @pre 16-byte alignment of all columns; k % 4 == 0
+/// The first `left_blocks` blocks write L (m x k) as m x 3k halves [low, high, high] to `left` (leading
+/// dimension ld_left). The other blocks write [high; low; high] of each column of U (k x n) to `right` (3k x
+/// n). A thread processes four elements of a column at a time. @pre 16-byte alignment of all columns; k % 4
+/// == 0
 template <class Half>
 __global__ void __launch_bounds__(256)
     split_operands(const float* l, std::int64_t ldl, int m, Half* left, std::int64_t ld_left, int left_blocks,
@@ -69,12 +72,13 @@ __global__ void __launch_bounds__(256)
   const bool is_left = static_cast<int>(blockIdx.x) < left_blocks;
   const int block = is_left ? static_cast<int>(blockIdx.x) : static_cast<int>(blockIdx.x) - left_blocks;
   const int blocks = is_left ? left_blocks : static_cast<int>(gridDim.x) - left_blocks;
-  const unsigned fours = static_cast<unsigned>(is_left ? (m + 3) / 4 : k / 4);  // of a column
-  const unsigned all = fours * static_cast<unsigned>(is_left ? k : n);
+  const unsigned quads_per_column =
+      static_cast<unsigned>(is_left ? (m + 3) / 4 : k / 4);  // groups of four per column
+  const unsigned quads = quads_per_column * static_cast<unsigned>(is_left ? k : n);
   const auto step = static_cast<unsigned>(blocks) * 256u;
-  for (unsigned i = static_cast<unsigned>(block) * 256u + threadIdx.x; i < all; i += step) {
-    const auto column = static_cast<std::int64_t>(i / fours);
-    const int row = static_cast<int>(i % fours) * 4;
+  for (unsigned i = static_cast<unsigned>(block) * 256u + threadIdx.x; i < quads; i += step) {
+    const auto column = static_cast<std::int64_t>(i / quads_per_column);
+    const int row = static_cast<int>(i % quads_per_column) * 4;
     detail::FourHalves high, low;
     if (is_left) {
       detail::split_four(l + row + column * ldl, m - row, high, low);
@@ -93,7 +97,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Where the halves lie, and the products themselves.
+/// Computes products by split halves in preallocated buffers.
 class SplitProducts {
  public:
   /// `memory`: gaussweep::lu::split_bytes(n) for a factorisation of order n.
@@ -104,12 +108,12 @@ class SplitProducts {
         right_(memory.take<__half>(gaussweep::lu::split_elements(n))),
         inverse_(memory.take<float>(solve_rows * solve_rows)),
         inverses_(memory.take<__half>(n / solve_rows * inverse_elements)),
-        known_(static_cast<std::size_t>(n / solve_rows)) {}
+        is_inverted_(static_cast<std::size_t>(n / solve_rows)) {}
 
   static constexpr bool preconditions = true;
 
-  /// C -= L U, C m x n; false: not, the inner size is too small or not what the halves need. Six times as
-  /// fast where m is a multiple of 8.
+  /// Computes C -= L U (C is m x n). Returns false, and does nothing, if k is too small or no multiple of 8.
+  /// Six times as fast if m is a multiple of 8.
   bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
     if (k < gaussweep::lu::least_split || k % 8 != 0) return false;
@@ -124,9 +128,9 @@ class SplitProducts {
     return true;
   }
 
-  /// B = L^-1 B, B solve_rows x columns; `block`: which of the diagonal blocks of solve_rows rows L is. Of
-  /// many columns by a product with the inverse, which is kept: blocks are solved with once a level of the
-  /// recursion.
+  /// Computes B = L^-1 B (B is solve_rows x columns); `block`: the index of L among the diagonal blocks of
+  /// solve_rows rows. For many columns, multiplies by the inverse, which is kept, because the recursion
+  /// solves with each block once per level.
   void solve(int block, const float* l, std::int64_t ldl, float* b, std::int64_t ldb, int columns) {
     constexpr int each = 8;
     if (columns <= 1024) {
@@ -136,14 +140,15 @@ class SplitProducts {
       return;
     }
     __half* const inverse = inverses_ + block * inverse_elements;
-    const bool known = known_[static_cast<std::size_t>(block)];
-    if (!known) {
+    const bool is_inverted = is_inverted_[static_cast<std::size_t>(block)];
+    if (!is_inverted) {
       context_.stage("invert");
       simt::launch(context_, substitute<float, each>, dim3(blocks_of(solve_rows, each)), dim3(solve_rows), 0,
                    l, ldl, solve_rows, inverse_, solve_rows, solve_rows, true, nullptr);
-      known_[static_cast<std::size_t>(block)] = true;
+      is_inverted_[static_cast<std::size_t>(block)] = true;
     }
-    split(inverse_, solve_rows, known ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns, solve_rows);
+    split(inverse_, solve_rows, is_inverted ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns,
+          solve_rows);
     context_.stage("solve_product");
     vendor::gemm_of_halves(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
                            right_, 3 * solve_rows, 0.0f, b, ldb);
@@ -156,11 +161,11 @@ class SplitProducts {
     return static_cast<unsigned>((count + each - 1) / each);
   }
 
-  /// Halves of `l`, m x inner, at `left`, and of `u`, inner x n, at right_.
+  /// Splits `l` (m x inner) to `left` and `u` (inner x n) to right_.
   void split(const float* l, std::int64_t ldl, int m, __half* left, std::int64_t ld_left, const float* u,
              std::int64_t ldu, int n, int inner) {
     context_.stage("split");
-    constexpr std::int64_t each = 4 * 256 * 2;  // elements of a block
+    constexpr std::int64_t each = 4 * 256 * 2;  // elements per thread block
     const unsigned left_blocks = blocks_of(static_cast<std::int64_t>(m) * inner, each);
     const unsigned right_blocks = blocks_of(static_cast<std::int64_t>(n) * inner, each);
     simt::launch(context_, split_operands<__half>, dim3(left_blocks + right_blocks), dim3(256), 0, l, ldl, m,
@@ -173,7 +178,7 @@ class SplitProducts {
   __half* right_;
   float* inverse_;
   __half* inverses_;
-  std::vector<bool> known_;
+  std::vector<bool> is_inverted_;
 };
 
 }  // namespace gaussweep::cuda::lu

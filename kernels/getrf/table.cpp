@@ -49,7 +49,8 @@ Method getrf_method(std::string variant, std::string summary, std::string source
   return method;
 }
 
-/// What the methods of the paper have in common: no pivoting, ones on U's diagonal.
+/// Returns a method with the properties that both methods of the thesis share: no pivoting, unit diagonal in
+/// U.
 Method cejka_method(std::string variant, std::string summary) {
   Method method = getrf_method(std::move(variant), std::move(summary),
                                "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022");
@@ -67,7 +68,8 @@ Method crout_serial() {
 }
 
 Method fixed_point() {
-  Method method = cejka_method("fixed_point", "all elements of L and U at once, iterated to a fixed point");
+  Method method =
+      cejka_method("fixed_point", "all elements of L and U in parallel, iterated to a fixed point");
   method.answer = AnswerIn::x;
   method.overwrites = false;
   method.parameters = fixed_point_parameters();
@@ -89,7 +91,7 @@ Method recursive() {
 
 Method by_residues() {
   Method method = getrf_method(
-      "residues", "as recursive, large products by residues on INT8 tensor cores where that is faster",
+      "residues", "recursive, with large products by residues on INT8 tensor cores if that is faster",
       "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = lu::residue_parameters();
@@ -100,7 +102,7 @@ Method by_residues() {
 
 Method by_halves() {
   Method method =
-      getrf_method("halves", "as recursive, large products of floats by split halves on tensor cores",
+      getrf_method("halves", "recursive, with large products of floats by split halves on tensor cores",
                    "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.parameters = halves::lu_parameters();
@@ -118,7 +120,7 @@ Method lapack() {
 
 Method batched() {
   Method method = getrf_method(
-      "batched", "LU with partial pivoting of many small matrices, rows or panels of them in registers",
+      "batched", "LU with partial pivoting of many small matrices, with rows or panels in registers",
       "gaussweep");
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;

@@ -1,11 +1,11 @@
 #pragma once
-/// Triangular solves and products with 32 rows on tensor cores in double, as a warp does them. They are what
-/// a panel of an LU factorisation leaves to do beyond it.
+/// Triangular solves and products with 32 rows on tensor cores in double, one warp each. They apply a panel
+/// of an LU factorisation to the columns beyond it.
 ///
-/// Fragments of an 8 x 8 product with 4 columns of A, g = lane / 4, t = lane % 4. A lane has A(g, t), B(t,
-/// g), and D(g, 2t), D(g, 2t + 1). Which k of the matrices is which of the instruction's is free as long as A
-/// and B agree. With k = 2t + h in the h-th of two products, a lane's elements of D are those that it needs
-/// as A. What one product yields goes into the next without leaving its registers.
+/// Fragments of an 8 x 8 product with 4 columns of A, with g = lane / 4 and t = lane % 4: a lane has A(g, t),
+/// B(t, g), D(g, 2t) and D(g, 2t + 1). The order of the k indices is free if A and B agree. With k = 2t + h
+/// in the h-th of two products, a lane's elements of D are the ones that it needs as A. The result of one
+/// product is therefore the operand of the next without leaving its registers.
 
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// D += A B, 8 x 8, with 4 columns of A; see the top of this file.
+/// Computes D += A B, 8 x 8, with 4 columns of A; see the top of this file.
 __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b) {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -32,7 +32,7 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
 #endif
 }
 
-/// D += A B, 16 x 8, with 4 columns of A: A(g, t), A(g + 8, t); B(t, g); D as below.
+/// Computes D += A B, 16 x 8, with 4 columns of A: A(g, t), A(g + 8, t); B(t, g); D as below.
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[2], double b) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
@@ -48,8 +48,8 @@ __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[
 #endif
 }
 
-/// D += A B, 16 x 8, with 8 columns of A. A lane has rows g and g + 8 of A in column 2t, then in 2t + 1. Of B
-/// it has rows 2t and 2t + 1. Of D it has (g, 2t), (g, 2t + 1), and the same of row g + 8.
+/// Computes D += A B, 16 x 8, with 8 columns of A. A lane has rows g and g + 8 of A in column 2t, then in
+/// column 2t + 1; rows 2t and 2t + 1 of B; and D(g, 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -66,16 +66,16 @@ __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[
 #endif
 }
 
-/// Elements between two columns of a triangle of 32 rows, so that no two lanes that load a fragment meet in a
-/// bank. Then those between two columns of an inverse of 8 rows.
+/// Leading dimensions of a triangle of 32 rows and of an inverse of 8 rows, chosen such that loads of
+/// fragments have no bank conflicts.
 constexpr int triangle_stride = 34;
 constexpr int inverse_stride = 10;
 /// Elements of the inverses of a triangle's four diagonal tiles.
 constexpr int inverses_size = 4 * 8 * inverse_stride;
 
-/// The inverses of the four 8 x 8 tiles on the diagonal of a unit lower triangle of 32 rows. `triangle` is
-/// stored column by column, `triangle_stride` apart; what is on and above the diagonal is not read. One warp
-/// does it: a lane has a column. Seen by the warp.
+/// Inverts the four 8 x 8 tiles on the diagonal of a unit lower triangle of 32 rows. `triangle` is
+/// column-major with leading dimension `triangle_stride`; its diagonal and upper part are not read. Called by
+/// one warp; each lane computes a column. The results are visible to the warp.
 __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, double* inverses) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int column = lane % 8;
@@ -93,26 +93,26 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
   __syncwarp();
 }
 
-/// Returns true if one of these inverses would not be accurate: the sum of a column of a tile or of its
-/// inverse is above `trusted`. Both sums bound the condition. @pre `triangle` has zeros on and above its
-/// diagonal; one warp, which has called invert_diagonal_tiles
+/// Returns true if one of these inverses is too inaccurate: the sum of a column of a tile or of its inverse
+/// exceeds `trusted`. Both sums bound the condition number. @pre `triangle` has zeros on and above its
+/// diagonal; called by one warp after invert_diagonal_tiles
 __device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
                                                  double trusted) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  double of_tile = 1, of_inverse = 0;
+  double tile_sum = 1, inverse_sum = 0;
   GAUSSWEEP_UNROLL
   for (int r = 0; r < 8; ++r) {
-    of_tile += std::fabs(triangle[lane * triangle_stride + lane / 8 * 8 + r]);
-    of_inverse += std::fabs(inverses[lane * inverse_stride + r]);
+    tile_sum += std::fabs(triangle[lane * triangle_stride + lane / 8 * 8 + r]);
+    inverse_sum += std::fabs(inverses[lane * inverse_stride + r]);
   }
-  return __any_sync(0xffffffffu, of_tile <= trusted && of_inverse <= trusted ? 0 : 1) != 0;
+  return __any_sync(0xffffffffu, tile_sum <= trusted && inverse_sum <= trusted ? 0 : 1) != 0;
 }
 
-/// Solves with a unit lower triangle of 32 rows in eight columns of `x` (row by row, `stride` apart). One
-/// warp does it, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). All is transposed: columns of
-/// x are rows of A and D.
-/// @tparam Corrected every X_i gets a correction, the inverse times its residual. `triangle` must have zeros
-/// on and above its diagonal then.
+/// Solves with a unit lower triangle of 32 rows for eight columns of `x` (row-major with leading dimension
+/// `stride`), by one warp, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). All is transposed:
+/// columns of x are rows of A and D.
+/// @tparam Corrected corrects every X_i by the inverse times its residual. `triangle` must then have zeros on
+/// and above its diagonal.
 template <bool Corrected = false>
 __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, const double* inverses,
                                                        double* x, int stride) {
@@ -152,7 +152,7 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
   }
 }
 
-/// Two neighbours at an even index of what is aligned to two elements.
+/// Loads two neighbouring elements at an even index of an array that is aligned to two elements.
 template <class T>
 __device__ __forceinline__ void load_two(const T* from, T& first, T& second) {
 #ifdef __CUDA_ARCH__
@@ -174,14 +174,15 @@ __device__ __forceinline__ void store_two(double* to, double first, double secon
 #endif
 }
 
-/// Elements between two rows of a tile that a warp hands from tensor cores to the threads that own the rows.
+/// Leading dimension and size of the shared memory through which a warp passes a tile from fragment layout to
+/// row layout.
 constexpr int handed_stride = 10;
 constexpr int handed_size = 32 * handed_stride;
 
-/// v -= L U by one warp, whose lanes own `row` of v, neighbours, and another one every `step` rows. L: the
-/// `inner` <= Columns columns at `l`, of which no row from `rows` on is read. U: `upper` in shared memory,
-/// row by row, `Stride` apart, with zeros from row `inner` to `Columns`. What is read first of L is under way
-/// from the beginning.
+/// Computes v -= L U by one warp. Each lane owns `row` of v, with neighbouring lanes owning neighbouring
+/// rows, and further rows `step` apart. L: the `inner` <= Columns columns at `l`; rows from `rows` on are not
+/// read. U: `upper` in shared memory, row-major with leading dimension `Stride`, with zeros in rows `inner`
+/// to `Columns`. The constructor starts the first loads of L (prologue).
 template <int Columns, int RowsPerThread, int Stride>
 class ProductOnTensorCores {
  public:
@@ -195,7 +196,7 @@ class ProductOnTensorCores {
         lda_(lda) {
     load(0);
   }
-  /// `handed`: handed_size elements of the warp's own, aligned to 16 bytes.
+  /// `handed`: handed_size elements of shared memory for this warp, aligned to 16 bytes.
   __device__ __forceinline__ void subtract(double (&v)[RowsPerThread][Columns], const double* upper,
                                            double* handed) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -237,7 +238,7 @@ class ProductOnTensorCores {
   static constexpr int steps = Columns / 8;
   __device__ __forceinline__ void load(int s) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const auto column_step = static_cast<unsigned>(lda_);  // offsets of 32 bits are enough
+    const auto column_step = static_cast<unsigned>(lda_);  // 32-bit offsets suffice
     unsigned row[2][2];
     GAUSSWEEP_UNROLL
     for (int m = 0; m < 2; ++m) {
@@ -257,7 +258,7 @@ class ProductOnTensorCores {
       }
     }
   }
-  /// The 8 columns of L U from 8 `tile` on.
+  /// Computes the 8 columns of L U from column 8 `tile` on.
   __device__ __forceinline__ void multiply(int tile, const double* upper, double (&d)[2][4]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const double* const own = upper + lane % 4 * 2 * Stride + tile * 8 + lane / 4;

@@ -1,40 +1,41 @@
 #pragma once
-/// The panel of an LU factorisation whose pivots are looked for in a window of rows, in one block.
+/// The panel of an LU factorisation with pivots from a window of rows, in one thread block.
 ///
-/// Pivots are the largest elements of the next 256 rows, not of all: what an LU that is only to precondition
-/// needs. Nothing leaves the multiprocessor, and a column costs one barrier. Every warp stores its candidate
-/// and that one's row before it, and takes the best of them after it. The rows beyond the window follow by
-/// substitution, all at once (solve_beyond); their factors may be larger than 1.
+/// Pivots are the largest elements of the next 256 rows, not of all rows, which suffices for an LU that is a
+/// preconditioner. All data stays on one multiprocessor, and a column costs one barrier: every warp stores
+/// its candidate and the candidate's row before the barrier, and selects the best candidate after it. The
+/// rows below the window follow by substitution afterwards (solve_beyond); their multipliers may exceed 1.
 ///
-/// A thread has a row in registers. Each step moves what is left of it on by one column, so that registers
-/// are indexed by constants only. Factors and rows of U go to shared memory as they are known. No row moves
-/// while the panel is factored: rows know the position that LAPACK's exchanges would have brought them to. Of
-/// equal candidates the first lane's is taken, whatever its position.
+/// Each thread keeps one row in registers. Each step shifts the remaining elements by one column, so that
+/// registers are indexed by constants only. Multipliers and rows of U are stored in shared memory once they
+/// are known. Rows do not move while the panel is factored; each thread tracks the position that LAPACK's
+/// exchanges would give its row. Ties go to the candidate of the lowest lane, whatever its position.
 
 #include "kernels/getrf/cluster_panel.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// The dynamic shared memory of factor_window. A quick warp may store its best for the next column while a
-/// slow one still reads this one's: two turns.
+/// The dynamic shared memory of factor_window. Candidates are double-buffered, because a fast warp may store
+/// its candidate for the next column while a slow warp still reads the current ones.
 template <class T>
 struct WindowMemory {
   static constexpr int width = 32;
   static constexpr int threads = gaussweep::lu::window;
-  struct Best {
+  struct WindowCandidate {
     unsigned magnitude;
     int position;
     T value;
   };
-  alignas(16) T row_of_warp[2][threads / 32][width];
-  Best of_warp[2][threads / 32];
+  alignas(16) T warp_rows[2][threads / 32][width];
+  WindowCandidate warp_best[2][threads / 32];
   T upper[width][width];  ///< [row][column - row]
   T lower[width][threads];
 };
 
-/// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns: one block. `first`
-/// is the panel's row in the matrix: pivots (from 1) and exchanges are in the matrix's rows. `info`: the
-/// smallest zero pivot, from 1, unless it holds a smaller one; what such a panel then holds is of no use.
+/// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns in one block. `first`
+/// is the panel's row in the matrix: pivots (from 1) and exchanges refer to rows of the matrix. `info`: set
+/// to the first zero pivot, from 1, if it is still 0; the panel is then unusable.
+/// @pre WindowMemory of dynamic shared memory
 /// @pre WindowMemory of dynamic shared memory
 template <class T>
 __global__ void __launch_bounds__(gaussweep::lu::window)
@@ -47,54 +48,54 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   constexpr int threads = gaussweep::lu::window;
   constexpr int warps = threads / 32;
   constexpr int pack = 16 / sizeof(T);
-  using Best = typename WindowMemory<T>::Best;
+  using WindowCandidate = typename WindowMemory<T>::WindowCandidate;
   WindowMemory<T>& memory = *simt::dynamic_shared<WindowMemory<T>>();
-  auto& row_of_warp = memory.row_of_warp;
-  auto& of_warp = memory.of_warp;
+  auto& warp_rows = memory.warp_rows;
+  auto& warp_best = memory.warp_best;
   auto& upper = memory.upper;
   auto& lower = memory.lower;
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
-  const unsigned rows_out = simt::shared_address(row_of_warp);
+  const unsigned rows_out = simt::shared_address(warp_rows);
 
   T v[width];
-  int position = thread < rows ? thread : -1;  // no pivot, even if its zeros become NaN
+  int position = thread < rows ? thread : -1;  // never a pivot, even if its zeros become NaN
   GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) v[c] = thread < rows && c < cols ? a[thread + c * lda] : T(0);
 
   int first_zero = nobody;
-  int my_pivot = lane;  // of the panel's column that is this lane's number
+  int my_pivot = lane;  // the pivot of column `lane`
   GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
-    const int turn = j % 2;
+    const int buffer = j % 2;
     const unsigned mine = position >= j ? magnitude(v[0]) : 0u;
     const unsigned most = __reduce_max_sync(0xffffffffu, mine);
     const int leader = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, mine == most))) - 1;
     if (lane == leader) {
-      of_warp[turn][warp] = {mine, position, v[0]};
+      warp_best[buffer][warp] = {mine, position, v[0]};
       GAUSSWEEP_UNROLL
       for (int c = 0; c < width; c += pack)
-        simt::store_pack(rows_out + static_cast<unsigned>(((turn * warps + warp) * width + c) * sizeof(T)),
+        simt::store_pack(rows_out + static_cast<unsigned>(((buffer * warps + warp) * width + c) * sizeof(T)),
                          &v[c]);
     }
     __syncthreads();
-    Best seen = {0, 0, T(0)};
-    if (lane < warps) seen = of_warp[turn][lane];
+    WindowCandidate seen = {0, 0, T(0)};
+    if (lane < warps) seen = warp_best[buffer][lane];
     T inverse = reciprocal(seen.value);
     const unsigned best = __reduce_max_sync(0xffffffffu, seen.magnitude);
     const int from = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, seen.magnitude == best))) - 1;
     inverse = __shfl_sync(0xffffffffu, inverse, from);
     const bool zero = best == 0;
     const int pivot = zero ? j : __shfl_sync(0xffffffffu, seen.position, from);
-    const unsigned u_row = rows_out + static_cast<unsigned>((turn * warps + from) * width * sizeof(T));
+    const unsigned u_row = rows_out + static_cast<unsigned>((buffer * warps + from) * width * sizeof(T));
     if (zero && first_zero == nobody) first_zero = j;
     if (lane == j) my_pivot = pivot;
-    if (warp == j % warps) upper[j][lane] = row_of_warp[turn][from][lane];
+    if (warp == j % warps) upper[j][lane] = warp_rows[buffer][from][lane];
 
     T factor = v[0] * inverse;
-    if (best - 0x01000000u >= 0x7e000000u - 0x01000000u)  // its reciprocal is no normal number
-      factor = zero ? T(0) : v[0] / row_of_warp[turn][from][0];
+    if (best - 0x01000000u >= 0x7e000000u - 0x01000000u)  // the reciprocal is not a normal number
+      factor = zero ? T(0) : v[0] / warp_rows[buffer][from][0];
     lower[j][thread] = factor;
     factor = position >= j && position != pivot ? -factor : T(0);
     position = position == pivot ? j : position == j ? pivot : position;
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
     v[width - 1] = T(0);
   }
   if (warp == 0 && lane < cols) pivots[lane] = first + my_pivot + 1;
-  __syncthreads();  // the last row of `upper`
+  __syncthreads();  // the last row of `upper` is complete
   if (thread < rows) {
     for (int c = 0; c < cols; ++c)
       a[position + c * lda] = c < position ? lower[c][thread] : upper[position][c - position];
@@ -116,12 +117,12 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   }
   if (thread == 0 && first_zero != nobody && *info == 0) *info = first + first_zero + 1;
 #else
-  __trap();  // its row asks for compute capability 9.0
+  __trap();  // the registry requires compute capability 9.0
 #endif
 }
 
-/// A row of the thread of the panel's rows beyond the window. What its columns hold becomes their part of L,
-/// by substitution with U, the panel's upper triangle of 32 columns at `u`. @pre 32 threads, full columns
+/// Computes L in a row below the window, one row per thread, by substitution with U, the panel's upper
+/// triangle of 32 columns at `u`. @pre 32 threads, full columns
 template <class T>
 __device__ __forceinline__ void solve_beyond(const T* u, T* row, std::int64_t lda, bool inside) {
   constexpr int width = 32;
