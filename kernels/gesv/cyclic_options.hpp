@@ -27,9 +27,9 @@ constexpr std::int64_t lock_spacing = 64;
 
 /// Returns the ints of workspace that the back substitution takes: the locks, or one flag per unknown and the
 /// ticket counter.
-inline std::int64_t substitution_ints(Substitution how, std::int64_t n) {
-  if (how == Substitution::reduction) return 0;
-  return how == Substitution::pipelined ? n + 1 : n * lock_spacing;
+inline std::int64_t substitution_ints(Substitution variant, std::int64_t n) {
+  if (variant == Substitution::reduction) return 0;
+  return variant == Substitution::pipelined ? n + 1 : n * lock_spacing;
 }
 
 }  // namespace gaussweep

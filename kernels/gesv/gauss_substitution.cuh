@@ -209,23 +209,23 @@ __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int 
 
 /// Launches the back substitution; `blocks` is used only by the pipelines.
 template <class T>
-void back_substitute(Context& context, Operands<T>& op, Substitution how, int blocks, int threads) {
+void back_substitute(Context& context, Operands<T>& op, Substitution variant, int blocks, int threads) {
   const auto n = static_cast<int>(op.shape.n);
   const auto nrhs = static_cast<int>(op.shape.nrhs);
   const dim3 block(static_cast<unsigned>(threads));
   const std::size_t shared_bytes = static_cast<std::size_t>(threads) * sizeof(T);
   const T* a = op.a.data;
-  if (how == Substitution::reduction) {
+  if (variant == Substitution::reduction) {
     const int* info = op.info;
     simt::launch(context, substitute_by_reduction<T>, dim3(static_cast<unsigned>(op.shape.batch)), block,
                  shared_bytes, a, op.a.ld, op.shape, op.x.data, info);
     return;
   }
-  const std::int64_t ints = substitution_ints(how, n);
+  const std::int64_t ints = substitution_ints(variant, n);
   int* solved = op.workspace.template take<int>(ints);
   context.device.fill(solved, 0, static_cast<std::size_t>(ints) * sizeof(int));
   const dim3 grid(static_cast<unsigned>(blocks));
-  if (how == Substitution::pipelined_locks) {
+  if (variant == Substitution::pipelined_locks) {
     simt::launch(context, substitute_behind_locks<T>, grid, block, shared_bytes, a, op.a.ld, n, nrhs,
                  op.x.data, solved, op.info, max_lock_polls);
     return;

@@ -50,11 +50,11 @@ class Krylov {
 
   /// Returns true if more than 8 further iterations would be needed at the rate of the last one.
   bool slow() const {
-    constexpr int many = 8;
+    constexpr int max_further = 8;
     const std::size_t count = errors_.size();
     if (count < 2) return false;
     const double gain = std::log2(errors_[count - 2] / errors_[count - 1]);
-    return !(gain > 0 && missing_bits() <= many * gain);
+    return !(gain > 0 && missing_bits() <= max_further * gain);
   }
   /// Returns true if `max_iterations` iterations would not suffice at the mean rate of the last three.
   bool hopeless(int max_iterations) const {

@@ -43,7 +43,7 @@ struct System {
   template <class E>
   void take_sample(const E* matrix, std::int64_t ld_matrix, Given given, const double* scale,
                    double level) const {
-    if (n < least_sampled) return;
+    if (n < min_sampled) return;
     context.stage("inspect");
     simt::launch(context, sample_pivots<E>, dim3(1), dim3(group), 0, matrix, ld_matrix, n, given, scale,
                  static_cast<float>(std::exp2(level)), scalars);
@@ -64,7 +64,7 @@ struct System {
     simt::launch(context, inspect_pivots, dim3(1), dim3(group), 0, narrow, ld, columns, window, distance,
                  scalars);
     const Scalars measured = read();
-    if (!(measured.largest_pivot < most_growth)) return false;
+    if (!(measured.largest_pivot < max_growth)) return false;
     if (!(measured.smallest_pivot > (columns <= n / 2 ? 0x1p-20 : 0x1p-30))) return false;
     if (8 * columns > 5 * n) return true;  // nearly done: try the iteration
     // A scaled matrix has pivots of about 1 while float can represent its trailing matrix. Evenly falling
@@ -72,15 +72,15 @@ struct System {
     const double slope =
         std::min(0.0, (measured.last_window - measured.first_window) / distance);  // log2 per column
     const double end = measured.last_window + slope * (n - columns + window / 2);
-    return measured.last_window > -0.25 || (measured.last_window > least_level && end > least_end);
+    return measured.last_window > -0.25 || (measured.last_window > min_level && end > min_end_level);
   }
 
  private:
-  static constexpr double most_growth = 2048;  ///< limit for elements: half of the range of a half, scaled
-  static constexpr double least_level =
+  static constexpr double max_growth = 2048;  ///< limit for elements: half of the range of a half, scaled
+  static constexpr double min_level =
       -10;  ///< log2 of pivots; smaller pivots consist of float's rounding errors
-  static constexpr double least_end = -12.5;  ///< log2 of the extrapolated last pivots
-  static constexpr int least_sampled =
+  static constexpr double min_end_level = -12.5;  ///< log2 of the extrapolated last pivots
+  static constexpr int min_sampled =
       256;  ///< smallest n that is sampled; for smaller n, checking the pivots themselves is as fast
 };
 

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(group)
   if (row >= n) return;
   const int begin = static_cast<int>(blockIdx.y) * columns;
   const int end = min(n, begin + columns);
-  double most = 0, sum = 0;
+  double maximum = 0, sum = 0;
   constexpr int unrolled = 8;
   int j = begin;
   for (; j + unrolled <= end; j += unrolled) {
@@ -28,33 +28,33 @@ __global__ void __launch_bounds__(group)
     for (int i = 0; i < unrolled; ++i) value[i] = a[row + (j + i) * lda];
 #pragma unroll
     for (int i = 0; i < unrolled; ++i) {
-      most = fmax(most, std::fabs(static_cast<double>(value[i])));
+      maximum = fmax(maximum, std::fabs(static_cast<double>(value[i])));
       sum += std::fabs(static_cast<double>(value[i]));
     }
   }
   for (; j < end; ++j) {
     const double value = std::fabs(static_cast<double>(a[row + j * lda]));
-    most = fmax(most, value);
+    maximum = fmax(maximum, value);
     sum += value;
   }
   const std::int64_t index = row + blockIdx.y * static_cast<std::int64_t>(n);
-  largest[index] = most;
+  largest[index] = maximum;
   sums[index] = sum;
 }
 
 /// Computes R and the norm of A from the slices.
 __global__ void __launch_bounds__(group)
-    scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* found) {
+    scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* result) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  double most = 0, sum = 0;
+  double maximum = 0, sum = 0;
   if (row < n) {
     for (int s = 0; s < slices; ++s) {
-      most = fmax(most, largest[row + s * static_cast<std::int64_t>(n)]);
+      maximum = fmax(maximum, largest[row + s * static_cast<std::int64_t>(n)]);
       sum += sums[row + s * static_cast<std::int64_t>(n)];
     }
-    row_scale[row] = scale_for(most);
+    row_scale[row] = scale_for(maximum);
   }
-  raise(&found->norm_of_a, sum);
+  raise(&result->norm_of_a, sum);
 }
 
 /// Computes C, max(1 / C), and R A C in float, padded with zero rows to `ld_out`. Each block processes a
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(group)
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
-                  float* out, std::int64_t ld_out, Scalars* found) {
+                  float* out, std::int64_t ld_out, Scalars* result) {
   constexpr int unrolled = 4;
   for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
     const T* const column = a + j * lda;
@@ -73,16 +73,16 @@ __global__ void __launch_bounds__(group)
         value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
       }
     };
-    double most = 0, value[unrolled];
+    double maximum = 0, value[unrolled];
     for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += unrolled * group) {
       load(begin, value);
 #pragma unroll
-      for (int i = 0; i < unrolled; ++i) most = fmax(most, std::fabs(value[i]));
+      for (int i = 0; i < unrolled; ++i) maximum = fmax(maximum, std::fabs(value[i]));
     }
-    const double scale = scale_for(largest_of_block(most));
+    const double scale = scale_for(largest_of_block(maximum));
     if (threadIdx.x == 0) {
       column_scale[j] = scale;
-      atomicMax(&found->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
+      atomicMax(&result->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
     }
     for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += unrolled * group) {
       load(begin, value);

@@ -60,9 +60,9 @@ __device__ __forceinline__ double largest_of_block(double value) {
   __syncthreads();
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
-  double most = of_warp[0];
-  for (int w = 1; w < group / 32; ++w) most = fmax(most, of_warp[w]);
-  return most;
+  double maximum = of_warp[0];
+  for (int w = 1; w < group / 32; ++w) maximum = fmax(maximum, of_warp[w]);
+  return maximum;
 }
 
 /// Returns 2^-e such that value * 2^-e is in [1, 2), with |e| <= 1000. Returns 1 if the value is 0 or not
@@ -76,38 +76,38 @@ __device__ __forceinline__ double scale_for(double value) {
 
 /// Stores the smallest element of R. One block.
 static __global__ void __launch_bounds__(group)
-    smallest_scale(const double* row_scale, int n, Scalars* found) {
-  double most = 0;  // max of 1 / R
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += group) most = fmax(most, 1 / row_scale[i]);
-  most = largest_of_block(most);
-  if (threadIdx.x == 0) found->scale_of_rows = 1 / most;
+    smallest_scale(const double* row_scale, int n, Scalars* result) {
+  double maximum = 0;  // max of 1 / R
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += group) maximum = fmax(maximum, 1 / row_scale[i]);
+  maximum = largest_of_block(maximum);
+  if (threadIdx.x == 0) result->scale_of_rows = 1 / maximum;
 }
 
 /// Measures the pivots of the first `columns` columns: the smallest, the largest, and the means of log2
 /// |pivot| over two windows. One window is the last `window` columns; the other has the same length and ends
 /// `distance` columns earlier. One block. @pre window + distance <= columns
 static __global__ void __launch_bounds__(group)
-    inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* found) {
-  double first = 0, last = 0, inverse = 0, most = 0;
+    inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* result) {
+  double first = 0, last = 0, inverse = 0, maximum = 0;
   for (int i = static_cast<int>(threadIdx.x); i < columns; i += group) {
     const double pivot = std::fabs(static_cast<double>(lu[i + i * ld]));
     const double level = pivot > 0 ? std::log2(pivot) : -200.0;
     if (i >= columns - window) last += level;
     if (i >= columns - distance - window && i < columns - distance) first += level;
     inverse = fmax(inverse, 1 / pivot);
-    most = pivot <= most ? most : pivot;  // NaN too
+    maximum = pivot <= maximum ? maximum : pivot;  // NaN too
     if (pivot != pivot) break;
   }
-  const bool finite = __syncthreads_and(most == most) != 0;
+  const bool finite = __syncthreads_and(maximum == maximum) != 0;
   first = sum_of_block(first);
   last = sum_of_block(last);
   inverse = largest_of_block(inverse);
-  most = largest_of_block(most);
+  maximum = largest_of_block(maximum);
   if (threadIdx.x == 0) {
-    found->first_window = first / window;
-    found->last_window = last / window;
-    found->smallest_pivot = 1 / inverse;
-    found->largest_pivot = finite ? most : INFINITY;
+    result->first_window = first / window;
+    result->last_window = last / window;
+    result->smallest_pivot = 1 / inverse;
+    result->largest_pivot = finite ? maximum : INFINITY;
   }
 }
 
@@ -131,7 +131,7 @@ enum class Given { all, lower, upper };
 /// of A. One block. @pre n >= sample
 template <class T>
 __global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t lda, int n, Given given,
-                                                       const double* scale, float low, Scalars* found) {
+                                                       const double* scale, float low, Scalars* result) {
   static_assert(sample == 64, "a lane looks at two rows");
   __shared__ float element[sample][sample + 1];  // [column][row]
   const int thread = static_cast<int>(threadIdx.x);
@@ -171,8 +171,8 @@ __global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t 
     __syncthreads();
   }
   if (thread == 0) {
-    found->low_pivots = count;
-    found->smallest_sampled = static_cast<double>(smallest);
+    result->low_pivots = count;
+    result->smallest_sampled = static_cast<double>(smallest);
   }
 }
 

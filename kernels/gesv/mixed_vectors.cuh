@@ -18,9 +18,9 @@ struct Readings {
 static_assert(sizeof(Readings) == readings * sizeof(double));
 
 /// Resets the maxima, one thread per right-hand side.
-static __global__ void clear_largest(Readings* found, int nrhs) {
+static __global__ void clear_largest(Readings* result, int nrhs) {
   const int r = static_cast<int>(threadIdx.x);
-  if (r < nrhs) found[r].y = found[r].r = 0;
+  if (r < nrhs) result[r].y = result[r].r = 0;
 }
 
 /// Computes A C Y for a slice of columns of A and `nrhs` <= R right-hand sides: partial(row, slice,
@@ -28,7 +28,7 @@ static __global__ void clear_largest(Readings* found, int nrhs) {
 template <class T, class Y, int R>
 __global__ void __launch_bounds__(group)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,
-                   const double* column_scale, double* partial, std::int64_t ld, Readings* found) {
+                   const double* column_scale, double* partial, std::int64_t ld, Readings* result) {
   constexpr int rows = rows_of_slice(R);
   constexpr int unrolled = 8 / rows;             // columns loaded before they are used
   constexpr int chains = R == 1 ? 4 : 1;         // independent partial sums per row
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(group)
       const bool inside = thread < count && r < nrhs;
       const double value_of_y = inside ? static_cast<double>(y[column + r * ld]) : 0.0;
       x[thread * R + r] = scale * value_of_y;
-      if (blockIdx.x == 0 && r < nrhs) raise(&found[r].y, value_of_y);
+      if (blockIdx.x == 0 && r < nrhs) raise(&result[r].y, value_of_y);
     }
     __syncthreads();
     int c = 0;
@@ -107,11 +107,11 @@ __global__ void __launch_bounds__(group)
 /// Computes X = C Y in double, as input of a vendor product.
 template <class Y>
 __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, const double* column_scale,
-                                                          double* x, std::int64_t ld, Readings* found) {
+                                                          double* x, std::int64_t ld, Readings* result) {
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   const std::int64_t index = row + blockIdx.y * ld;
   const double value = row < n ? static_cast<double>(y[index]) : 0.0;
-  raise(&found[blockIdx.y].y, value);
+  raise(&result[blockIdx.y].y, value);
   if (row < n) x[index] = column_scale[row] * value;
 }
 
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, con
 template <class T>
 __global__ void __launch_bounds__(group)
     gather_slices(const double* partial, int count, int n, const T* b, std::int64_t ldb,
-                  const double* row_scale, double* w, std::int64_t ld, double* squares, Readings* found) {
+                  const double* row_scale, double* w, std::int64_t ld, double* squares, Readings* result) {
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   const auto r = static_cast<std::int64_t>(blockIdx.y);
   double value = 0;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(group)
     for (int s = 0; s < count; ++s) value += partial[row + (s + r * count) * ld];
     if (b != nullptr) value = static_cast<double>(b[row + r * ldb]) - value;
   }
-  if (b != nullptr) raise(&found[r].r, value);
+  if (b != nullptr) raise(&result[r].r, value);
   if (row < n) {
     value *= row_scale[row];
     w[row + r * ld] = value;
@@ -160,18 +160,18 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// Computes w -= V h, where h is the sum of the groups' parts; adds h to found->h or stores it there; and
+/// Computes w -= V h, where h is the sum of the groups' parts; adds h to result->h or stores it there; and
 /// computes the groups' sums of squares of w. @pre the grid of `project`
 static __global__ void __launch_bounds__(group)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
-                        const double* partial, bool add, double* squares, Readings* found) {
+                        const double* partial, bool add, double* squares, Readings* result) {
   __shared__ double h[most_iterations + 1];
   const int thread = static_cast<int>(threadIdx.x);
   const int blocks = static_cast<int>(gridDim.x);
   v += blockIdx.y * ld;
   w += blockIdx.y * ld;
   partial += static_cast<std::int64_t>(blockIdx.y) * blocks * (most_iterations + 1);
-  found += blockIdx.y;
+  result += blockIdx.y;
   for (int j = thread / 32; j < count; j += group / 32) {
     double sum = 0;
     for (int g = thread % 32; g < blocks; g += 32) sum += partial[g + j * blocks];
@@ -186,23 +186,23 @@ static __global__ void __launch_bounds__(group)
     for (int j = 0; j < count; ++j) value = std::fma(-h[j], v[row + j * stride], value);
     w[row] = value;
   }
-  if (blockIdx.x == 0 && thread < count) found->h[thread] = add ? found->h[thread] + h[thread] : h[thread];
+  if (blockIdx.x == 0 && thread < count) result->h[thread] = add ? result->h[thread] + h[thread] : h[thread];
   const double sum = sum_of_block(value * value);
   if (thread == 0) squares[blockIdx.x + static_cast<std::int64_t>(blockIdx.y) * blocks] = sum;
 }
 
-/// Computes v = w / |w| (0 if |w| = 0) and stores |w| in found->h[h_index]. Also stores v in `z`, if given,
+/// Computes v = w / |w| (0 if |w| = 0) and stores |w| in result->h[h_index]. Also stores v in `z`, if given,
 /// with its rows permuted by `from`, if given.
 template <class Z>
 __global__ void __launch_bounds__(group)
     normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, Z* z,
-              const int* from, int h_index, Readings* found) {
+              const int* from, int h_index, Readings* result) {
   w += blockIdx.y * ld;
   squares += static_cast<std::int64_t>(blockIdx.y) * gridDim.x;
   double sum = 0;
   for (int g = static_cast<int>(threadIdx.x); g < static_cast<int>(gridDim.x); g += group) sum += squares[g];
   const double norm = std::sqrt(sum_of_block(sum));
-  if (blockIdx.x == 0 && threadIdx.x == 0) found[blockIdx.y].h[h_index] = norm;
+  if (blockIdx.x == 0 && threadIdx.x == 0) result[blockIdx.y].h[h_index] = norm;
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   if (row >= n) return;
   const std::int64_t index = row + blockIdx.y * ld;

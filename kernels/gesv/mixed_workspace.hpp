@@ -34,8 +34,8 @@ inline double direct_ms(double n, std::int64_t nrhs) {
 }
 
 /// Returns the expected milliseconds with factors in float and six iterations, which a uniform matrix takes.
-/// An H200 takes a little less, an H100 0.5 to 1 ms more. An iteration reads A and the factors once for all
-/// right-hand sides.
+/// The result lies between the time of an H200 and that of an H100, which takes 0.5 to 1 ms more. An
+/// iteration reads A and the factors once for all right-hand sides.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
