@@ -77,9 +77,9 @@ __device__ __forceinline__ float scaled(float value, int exponent) {
          __uint_as_float(static_cast<unsigned>(exponent - half + 127) << 23);
 }
 
-/// Returns the exponent shift that brings a maximum with exponent `most` below 2^top.
-__device__ __forceinline__ int to_top(int most) {
-  return most == unset ? 0 : top - most;
+/// Returns the exponent shift that brings a maximum with exponent `max_exponent` below 2^top.
+__device__ __forceinline__ int to_top(int max_exponent) {
+  return max_exponent == unset ? 0 : top - max_exponent;
 }
 
 /// The exponents of maxima; `unset` if all elements are 0.
@@ -104,12 +104,12 @@ struct Exponents {
 /// ranges of its columns. Each further block processes one column of the other matrix.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
-                                                   Exponents found, int row_blocks, int slices) {
+                                                   Exponents exponents, int row_blocks, int slices) {
   const MatrixView<const float>& by_rows = pass == 1 ? b : a;
   const MatrixView<const float>& by_columns = pass == 1 ? a : b;
   const int block = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
-  int most = unset;
+  int max_exponent = unset;
   if (block < row_blocks * slices) {
     const int row = block % row_blocks * threads + thread;
     if (row >= by_rows.rows) return;
@@ -122,11 +122,11 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
 #pragma unroll 8
 #endif
     for (int j = begin; j < end; ++j, from += by_rows.ld) {
-      const int shift = pass == 1 ? 0 : found.inner(j);
+      const int shift = pass == 1 ? 0 : exponents.inner(j);
       const int exponent = exponent_above(*from);
-      most = exponent == unset ? most : larger(most, exponent + shift);
+      max_exponent = exponent == unset ? max_exponent : larger(max_exponent, exponent + shift);
     }
-    if (most != unset) atomicMax((pass == 1 ? found.b_rows : found.rows) + row, most);
+    if (max_exponent != unset) atomicMax((pass == 1 ? exponents.b_rows : exponents.rows) + row, max_exponent);
     return;
   }
   const int column = block - row_blocks * slices;
@@ -135,13 +135,14 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
 #pragma unroll 4
 #endif
   for (int i = thread; i < by_columns.rows; i += threads) {
-    const int shift = pass == 1 ? 0 : found.inner(i);
+    const int shift = pass == 1 ? 0 : exponents.inner(i);
     const int exponent = exponent_above(from[i]);
-    most = exponent == unset ? most : larger(most, exponent - shift);
+    max_exponent = exponent == unset ? max_exponent : larger(max_exponent, exponent - shift);
   }
-  for (int d = 16; d > 0; d /= 2) most = larger(most, __shfl_xor_sync(0xffffffffu, most, d));
-  if (thread % 32 == 0 && most != unset) {
-    atomicMax((pass == 1 ? found.a_columns : found.columns) + column, most);
+  for (int d = 16; d > 0; d /= 2)
+    max_exponent = larger(max_exponent, __shfl_xor_sync(0xffffffffu, max_exponent, d));
+  if (thread % 32 == 0 && max_exponent != unset) {
+    atomicMax((pass == 1 ? exponents.a_columns : exponents.columns) + column, max_exponent);
   }
 }
 
@@ -156,7 +157,7 @@ struct alignas(4 * sizeof(Half)) HalfQuad {
 /// a column at a time. `first`: the index of A's first column in the k range of the whole product.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    split(MatrixView<const T> a, MatrixView<const T> b, Exponents found, int first, Half* left, int m8,
+    split(MatrixView<const T> a, MatrixView<const T> b, Exponents exponents, int first, Half* left, int m8,
           int left_blocks, Half* right, int inner8) {
   const bool is_a = static_cast<int>(blockIdx.x) < left_blocks;
   const unsigned block = is_a ? blockIdx.x : blockIdx.x - static_cast<unsigned>(left_blocks);
@@ -172,21 +173,23 @@ __global__ void __launch_bounds__(threads)
     const auto column = static_cast<int>(i / quads_per_column);
     const int row = static_cast<int>(i % quads_per_column) * 4;
     // Loads are unconditional with clamped indices: a predicated load would stall.
-    const int there = smaller(column, columns - 1);
+    const int clamped_column = smaller(column, columns - 1);
     // The shift that the column shares: of its k index (A), or of B's column.
-    const int common = is_a ? found.inner(first + there) : to_top(found.columns[there]);
+    const int column_shift =
+        is_a ? exponents.inner(first + clamped_column) : to_top(exponents.columns[clamped_column]);
     float value[4];
-    int own[4];
+    int row_shift[4];
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {
       const int at = smaller(row + e, rows - 1);
-      value[e] = from[at + there * ld];
-      own[e] = is_a ? to_top(found.rows[at]) : -found.inner(first + at);
+      value[e] = from[at + clamped_column * ld];
+      row_shift[e] = is_a ? to_top(exponents.rows[at]) : -exponents.inner(first + at);
     }
     HalfQuad high, low;
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {
-      const float x = column < columns && row + e < rows ? scaled(value[e], common + own[e]) : 0.0f;
+      const float x =
+          column < columns && row + e < rows ? scaled(value[e], column_shift + row_shift[e]) : 0.0f;
       high.value[e] = to_half(x);
       const float rest = x - to_float(high.value[e]);
       low.value[e] = to_half(rest == rest ? rest : 0.0f);  // inf - inf is NaN: no remainder

@@ -35,38 +35,38 @@ struct Numbers {
 };
 
 inline Numbers numbers(int count) {
-  Numbers found;
-  found.count = count;
-  found.product = 1;
+  Numbers result;
+  result.count = count;
+  result.product = 1;
   for (int l = 0; l < count; ++l) {
     const int p = moduli[l];
-    found.modulus[l] = p;
-    found.reciprocal[l] = 1.0 / p;
-    const double high = found.product * p;
-    found.product_rest = std::fma(found.product, p, -high) + found.product_rest * p;
-    found.product = high;
+    result.modulus[l] = p;
+    result.reciprocal[l] = 1.0 / p;
+    const double high = result.product * p;
+    result.product_rest = std::fma(result.product, p, -high) + result.product_rest * p;
+    result.product = high;
     int others = 1;  // (P / p_l) mod p_l
     for (int i = 0; i < count; ++i) others = i == l ? others : others * moduli[i] % p;
     std::int64_t rest = 1;  // its inverse
     while (rest * others % p != 1 % p) ++rest;
     for (int i = 0; i < limbs; ++i) {
       rest <<= limb_bits;
-      found.weight[l][i] = static_cast<int>(rest / p);
+      result.weight[l][i] = static_cast<int>(rest / p);
       rest %= p;
     }
-    int* last = &found.weight[l][limbs - 1];
+    int* last = &result.weight[l][limbs - 1];
     if (count > most_chosen) {
-      last = &found.fifth[l];
+      last = &result.fifth[l];
       rest <<= limb_bits;
       *last = static_cast<int>(rest / p);
       rest %= p;
     }
     if (2 * rest >= p) ++*last;
   }
-  const double sum = found.product + found.product_rest;
-  found.product_rest += found.product - sum;
-  found.product = sum;
-  return found;
+  const double sum = result.product + result.product_rest;
+  result.product_rest += result.product - sum;
+  result.product = sum;
+  return result;
 }
 
 /// Returns the bits that an element of A and an element of B may have together, such that sums of k products

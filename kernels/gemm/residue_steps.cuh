@@ -53,34 +53,34 @@ __global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int eac
   const int begin = static_cast<int>(blockIdx.y) * each;
   const int end = static_cast<int>(a.cols) - begin < each ? static_cast<int>(a.cols) : begin + each;
   const T* from = a.data + row + begin * a.ld;
-  int most = unset;
+  int max_exponent = unset;
 #if defined(__CUDACC__)
 #pragma unroll 8
 #endif
   for (int j = begin; j < end; ++j, from += a.ld) {
     const int exponent = exponent_above(static_cast<double>(*from));
-    most = exponent > most ? exponent : most;
+    max_exponent = exponent > max_exponent ? exponent : max_exponent;
   }
-  atomicMax(exponents + row, most);
+  atomicMax(exponents + row, max_exponent);
 }
 
 /// Computes the exponents of B's columns, one block per column.
 template <class T>
 __global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int* exponents) {
   const T* const column = b.data + blockIdx.x * b.ld;
-  int most = unset;
+  int max_exponent = unset;
 #if defined(__CUDACC__)
 #pragma unroll 4
 #endif
   for (int i = static_cast<int>(threadIdx.x); i < b.rows; i += threads) {
     const int exponent = exponent_above(static_cast<double>(column[i]));
-    most = exponent > most ? exponent : most;
+    max_exponent = exponent > max_exponent ? exponent : max_exponent;
   }
   for (int d = 16; d > 0; d /= 2) {
-    const int other = __shfl_xor_sync(0xffffffffu, most, d);
-    most = other > most ? other : most;
+    const int other = __shfl_xor_sync(0xffffffffu, max_exponent, d);
+    max_exponent = other > max_exponent ? other : max_exponent;
   }
-  if (threadIdx.x % 32 == 0) atomicMax(exponents + blockIdx.x, most);
+  if (threadIdx.x % 32 == 0) atomicMax(exponents + blockIdx.x, max_exponent);
 }
 
 template <class Int>

@@ -9,13 +9,13 @@
 namespace gaussweep {
 
 /// The largest gridDim.y of any GPU.
-constexpr std::int64_t most_blocks_down = 65535;
+constexpr std::int64_t max_grid_y = 65535;
 
-/// Calls product(rows of a, rows of c) for strips of at most `most_blocks_down` tiles, from the top; nearly
+/// Calls product(rows of a, rows of c) for strips of at most `max_grid_y` tiles, from the top; nearly
 /// always once. Row-major. @pre a.rows = c.rows
 template <class T, class Product>
 void for_row_strips(MatrixView<T> a, MatrixView<T> c, std::int64_t tile, Product product) {
-  const std::int64_t strip = most_blocks_down * tile;
+  const std::int64_t strip = max_grid_y * tile;
   for (std::int64_t first = 0; first < c.rows; first += strip) {
     const std::int64_t rows = std::min(strip, c.rows - first);
     product(MatrixView<T>{a.data + first * a.ld, rows, a.cols, a.ld},
