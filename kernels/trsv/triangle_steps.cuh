@@ -66,14 +66,14 @@ __global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int6
   const std::int64_t y = 2 * index_x();
   const std::int64_t x = 2 * index_y();
   if (y >= s.n || x >= (below_diagonal ? y : columns)) return;
-  const bool whole = y + 1 < s.n;  // false for the last row if n is odd
+  const bool has_second_row = y + 1 < s.n;  // false for the last row if n is odd
   const T upper = s.l(y, y);
-  const T lower = whole ? s.l(y + 1, y + 1) : T(1);
-  const T factor = whole ? s.l(y + 1, y) / upper : T(0);
+  const T lower = has_second_row ? s.l(y + 1, y + 1) : T(1);
+  const T factor = has_second_row ? s.l(y + 1, y) / upper : T(0);
   for (std::int64_t c = x; c < x + 2 && c < columns; ++c) {
     const T above = target(y, c);
     target(y, c) = above / upper;
-    if (whole) target(y + 1, c) = std::fma(-factor, above, target(y + 1, c)) / lower;
+    if (has_second_row) target(y + 1, c) = std::fma(-factor, above, target(y + 1, c)) / lower;
   }
 }
 
