@@ -66,10 +66,10 @@ HostMatrix<double> sharpen(double amount) {
 }
 
 std::string fault_of_weights(const HostMatrix<double>& w) {
-  const std::int64_t most = 2 * largest_blur_radius + 1;
+  const std::int64_t max_size = 2 * largest_blur_radius + 1;
   const std::string size = std::to_string(w.rows) + " x " + std::to_string(w.cols);
-  if (w.rows < 1 || w.cols < 1 || w.rows > most || w.cols > most) {
-    return "the weights of a point-spread function must have 1 to " + std::to_string(most) +
+  if (w.rows < 1 || w.cols < 1 || w.rows > max_size || w.cols > max_size) {
+    return "the weights of a point-spread function must have 1 to " + std::to_string(max_size) +
            " rows and columns, not " + size;
   }
   double largest = 0;

@@ -39,11 +39,11 @@ constexpr double element_operations = 40;  // operations per element, mostly Phi
 
 void check_dimensions(const MatrixSpec& spec) {
   const std::string size = std::to_string(spec.rows) + " x " + std::to_string(spec.cols);
-  constexpr std::int64_t most = std::int64_t{1} << 31;
-  if (spec.rows < 1 || spec.cols < 1 || spec.rows >= most || spec.cols >= most) {
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  if (spec.rows < 1 || spec.cols < 1 || spec.rows >= limit || spec.cols >= limit) {
     reject(spec, "rows and cols must be 1 to 2147483647, not " + size);
   }
-  if (spec.batch < 1 || spec.batch >= most / spec.cols)
+  if (spec.batch < 1 || spec.batch >= limit / spec.cols)
     reject(spec, std::to_string(spec.batch) + " matrices of " + size + " have more than 2147483647 columns");
   if (spec.rows != spec.cols && !may_be_rectangular(spec.kind)) {
     reject(spec, "the matrix must be square, not " + size +
@@ -122,11 +122,11 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
            name + "; allowed: a distance of at least " + shortest(least);
   }
   const bool spd = spec.kind == MatrixKind::spd;
-  const double most = spd ? most_spd_condition(precision) : most_condition(precision);
-  if (spec.has_condition() && spec.condition > most) {
+  const double max_condition = spd ? most_spd_condition(precision) : most_condition(precision);
+  if (spec.has_condition() && spec.condition > max_condition) {
     return "condition " + shortest(spec.condition) + " is beyond what a matrix in " + name +
            " can have: rounding its elements would change the condition; allowed: up to 1/" +
-           (spd ? "(64 u)" : "u") + ", " + shortest(most);
+           (spd ? "(64 u)" : "u") + ", " + shortest(max_condition);
   }
   return {};
 }
