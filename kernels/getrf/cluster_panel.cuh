@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(Threads, 1)
   GAUSSWEEP_UNROLL
   for (int s = 0; s < RowsPerThread; ++s) {
     const int row = own_row + s * step;
-    position[s] = row < rows ? row : nobody;
+    position[s] = row < rows ? row : no_row;
     const int from = displaced_from(row, lane, displaced_to, update.cols);
     load_row(v[s], own + (row < rows ? from : 0), lda, own_cols);
   }
@@ -157,12 +157,12 @@ __global__ void __launch_bounds__(Threads, 1)
   if (cluster > 0) {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) {
-      if (position[s] != nobody) store_row(v[s], own + position[s], lda, own_cols);
+      if (position[s] != no_row) store_row(v[s], own + position[s], lda, own_cols);
     }
     return;
   }
 
-  int first_zero = nobody;
+  int first_zero = no_row;
   int my_pivot = 0;  // the pivot of column `lane`
   factor_columns(v, position, cols, exchange, first_zero, my_pivot);
   if (rank == 0 && warp == 0 && lane < cols) pivots[lane] = first + my_pivot + 1;
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(Threads, 1)
     if (to < cols) exchanges.source[to] = first + row;
     if (row < cols) exchanges.target[row] = to < cols ? -1 : first + to;
   }
-  if (thread == 0 && rank == 0 && first_zero != nobody && *info == 0) *info = first + first_zero + 1;
+  if (thread == 0 && rank == 0 && first_zero != no_row && *info == 0) *info = first + first_zero + 1;
 #else
   __trap();  // the registry requires compute capability 9.0
 #endif

@@ -44,7 +44,7 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
   GAUSSWEEP_UNROLL
   for (int s = 0; s < RowsPerThread; ++s) {
     Candidate c = candidate(v[s][0], position[s]);
-    const unsigned eligible_mask = (position[s] >= j) & (position[s] != nobody) ? ~0u : 0u;
+    const unsigned eligible_mask = (position[s] >= j) & (position[s] != no_row) ? ~0u : 0u;
     c.high &= eligible_mask;
     c.low &= eligible_mask;
     if (s == 0 || is_better(c, warp_best.mine)) warp_best.mine = c;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
     if (!unambiguous || !has_reciprocal(best.candidate, T())) {
       exchange.resolve(static_cast<unsigned>(i), best);
       const bool zero = is_zero(best.candidate);
-      if (zero && first_zero == nobody) first_zero = j;
+      if (zero && first_zero == no_row) first_zero = j;
       const T divisor = zero ? T(1) : value_of(best.candidate, T());
       const bool divides = !has_reciprocal(best.candidate, T());
       GAUSSWEEP_UNROLL

@@ -13,7 +13,7 @@ __device__ __forceinline__ unsigned magnitude(float value) {
   return __float_as_uint(value) & 0x7fffffffu;
 }
 
-constexpr int nobody = 0x7fffffff;
+constexpr int no_row = 0x7fffffff;
 
 /// A candidate for the pivot, as sent to other blocks: its magnitude in two words, the first with the highest
 /// bit set, so that `no_candidate` is smaller than any candidate; the position of its row; and the word of
@@ -24,7 +24,7 @@ struct alignas(16) Candidate {
   unsigned sign_word;
 };
 constexpr unsigned candidate_bit = 0x80000000u;
-constexpr Candidate no_candidate = {0, 0, nobody, 0};
+constexpr Candidate no_candidate = {0, 0, no_row, 0};
 
 __device__ __forceinline__ Candidate candidate(double value, int position) {
   const auto high = static_cast<unsigned>(__double2hiint(value));
@@ -67,7 +67,7 @@ __device__ __forceinline__ int best_lane(const Candidate& mine) {
   bool largest = __reduce_max_sync(all, mine.high) == mine.high;
   const unsigned low = largest ? mine.low : 0u;
   largest = __reduce_max_sync(all, low) == low && largest;
-  const unsigned position = static_cast<unsigned>(largest ? mine.position : nobody);
+  const unsigned position = static_cast<unsigned>(largest ? mine.position : no_row);
   const bool first = __reduce_min_sync(all, position) == position;
   return __ffs(static_cast<int>(__ballot_sync(all, largest && first))) - 1;
 }

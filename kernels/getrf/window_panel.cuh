@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) v[c] = thread < rows && c < cols ? a[thread + c * lda] : T(0);
 
-  int first_zero = nobody;
+  int first_zero = no_row;
   int my_pivot = lane;  // the pivot of column `lane`
   GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
@@ -80,16 +80,16 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
                          &v[c]);
     }
     __syncthreads();
-    WindowCandidate seen = {0, 0, T(0)};
-    if (lane < warps) seen = warp_best[buffer][lane];
-    T inverse = reciprocal(seen.value);
-    const unsigned best = __reduce_max_sync(0xffffffffu, seen.magnitude);
-    const int from = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, seen.magnitude == best))) - 1;
+    WindowCandidate lane_best = {0, 0, T(0)};
+    if (lane < warps) lane_best = warp_best[buffer][lane];
+    T inverse = reciprocal(lane_best.value);
+    const unsigned best = __reduce_max_sync(0xffffffffu, lane_best.magnitude);
+    const int from = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, lane_best.magnitude == best))) - 1;
     inverse = __shfl_sync(0xffffffffu, inverse, from);
     const bool zero = best == 0;
-    const int pivot = zero ? j : __shfl_sync(0xffffffffu, seen.position, from);
+    const int pivot = zero ? j : __shfl_sync(0xffffffffu, lane_best.position, from);
     const unsigned u_row = rows_out + static_cast<unsigned>((buffer * warps + from) * width * sizeof(T));
-    if (zero && first_zero == nobody) first_zero = j;
+    if (zero && first_zero == no_row) first_zero = j;
     if (lane == j) my_pivot = pivot;
     if (warp == j % warps) upper[j][lane] = warp_rows[buffer][from][lane];
 
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
     if (position < cols) exchanges.source[position] = first + thread;
     if (thread < cols) exchanges.target[thread] = position < cols ? -1 : first + position;
   }
-  if (thread == 0 && first_zero != nobody && *info == 0) *info = first + first_zero + 1;
+  if (thread == 0 && first_zero != no_row && *info == 0) *info = first + first_zero + 1;
 #else
   __trap();  // the registry requires compute capability 9.0
 #endif
