@@ -47,8 +47,8 @@ double best_rate(Device& device, double amount, double budget, Work&& work) {
 /// Returns the rate of copies within the device in bytes read and written per second, with buffers larger
 /// than the caches if time allows.
 double copy_rate(Device& device, double budget) {
-  const std::size_t most = std::max<std::size_t>(memory_limit(device) / 2, mebibyte);
-  for (std::size_t bytes = std::min(most, 16 * mebibyte);; bytes = std::min(most, bytes * 4)) {
+  const std::size_t max_bytes = std::max<std::size_t>(memory_limit(device) / 2, mebibyte);
+  for (std::size_t bytes = std::min(max_bytes, 16 * mebibyte);; bytes = std::min(max_bytes, bytes * 4)) {
     const Buffer from(device, bytes);
     const Buffer to(device, bytes);
     const auto copy = [&] { device.copy(to.data(), from.data(), bytes); };
@@ -57,9 +57,9 @@ double copy_rate(Device& device, double budget) {
       device.fill(to.data(), 0, bytes);
       copy();
     });
-    const double once = seconds_of(device, copy);
+    const double run_seconds = seconds_of(device, copy);
     // A buffer four times as large takes four times as long and needs at least three more runs.
-    if (bytes == most || (first + once * 4) * 4 > budget / 2)
+    if (bytes == max_bytes || (first + run_seconds * 4) * 4 > budget / 2)
       return best_rate(device, 2.0 * bytes, budget / 2, copy);
   }
 }
@@ -80,7 +80,7 @@ void vendor_product([[maybe_unused]] Context& context, std::int64_t n, const T* 
 template <class T>
 double gemm_rate(Context& context, double budget) {
   Device& device = context.device;
-  const std::size_t most_bytes = memory_limit(device);
+  const std::size_t max_bytes = memory_limit(device);
   constexpr std::int64_t largest = 8192;
   for (std::int64_t n = 256;; n *= 2) {
     const std::size_t bytes = static_cast<std::size_t>(n * n) * sizeof(T);
@@ -98,9 +98,9 @@ double gemm_rate(Context& context, double budget) {
       device.fill(b.data(), 0x3f, bytes);
       product();
     });
-    const double once = seconds_of(device, product);
+    const double run_seconds = seconds_of(device, product);
     // The next n takes eight times as long and needs at least three more runs.
-    const bool last = n == largest || 3 * 4 * bytes > most_bytes || (first + once * 5) * 8 > budget;
+    const bool last = n == largest || 3 * 4 * bytes > max_bytes || (first + run_seconds * 5) * 8 > budget;
     if (last) return best_rate(device, 2.0 * n * n * n, budget / 4, product);
   }
 }
