@@ -158,8 +158,8 @@ class ResidueProducts {
                  chunks, to, plane, found);
   }
 
-  /// Sums of `count` products of bytes, m x n each, one after the other. (One batch of them takes cuBLAS a
-  /// third longer.)
+  /// Computes the sums of `count` products of bytes, m x n each, with one call per product. (One batched call
+  /// takes cuBLAS a third longer.)
   void multiply_bytes(int count, std::int64_t m, std::int64_t n, std::int64_t k) {
     context_.stage("products");
     for (int l = 0; l < count; ++l) {

@@ -37,7 +37,7 @@ struct Vectors {
 };
 
 __device__ __forceinline__ int exponent_above(double value) {
-  // A NaN's bits overflow a signed sum.
+  // Unsigned, because the sum would overflow for a NaN.
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(value)) & 0x7fffffffffffffffULL;
   return bits == 0 ? unset : static_cast<int>((bits + 0xfffffffffffffULL) >> 52) - 1023;
 }

@@ -42,7 +42,7 @@ __global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* info
   T* const multipliers = simt::dynamic_shared<T>();
   T* const pivot_row = multipliers + n;
   constexpr int none = -1;
-  __shared__ int pivot;  ///< the row that takes part in the exchange; none: column i is 0 from row i on
+  __shared__ int pivot;  ///< the pivot row; none: column i is 0 from row i on
   const auto row = [&](int i) { return BatchRow<T>{a.data + i * a.ld + s * n, n, gap}; };
   for (int i = 0; i < n; ++i) {
     if (thread == 0) {

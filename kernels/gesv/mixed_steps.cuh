@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(group)
     if (i >= columns - window) last += level;
     if (i >= columns - distance - window && i < columns - distance) first += level;
     inverse = fmax(inverse, 1 / pivot);
-    maximum = pivot <= maximum ? maximum : pivot;  // NaN too
+    maximum = pivot <= maximum ? maximum : pivot;  // also if it is NaN
     if (pivot != pivot) break;
   }
   const bool finite = __syncthreads_and(maximum == maximum) != 0;

@@ -16,7 +16,7 @@ GAUSSWEEP_SHARED_INLINE double signed_unit(std::uint64_t seed, RandomStream stre
 
 /// Returns a number uniform in [low, high), never 0. Draws again if a number rounds to 0 or `high`.
 /// @pre precision_fault is empty, so that most draws are accepted
-/// @pre precision_fault says nothing, so that most draws are accepted
+/// @pre precision_fault is empty, so that most draws are accepted
 template <class T>
 GAUSSWEEP_SHARED_INLINE T uniform_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   T value = 0;
