@@ -98,7 +98,7 @@ class Staging {
   /// Restores the signs of the answer of a run on negated operands.
   void settle(Context& context, int copy);
   /// Returns a digest of the referenced elements of the answer, of pivots and of info. The digest is that of
-  /// the settled answer; `negated`: it is not yet settled.
+  /// the answer with restored signs; `negated`: the signs are not yet restored.
   std::uint64_t answer_digest(Context& context, int copy, bool negated);
   /// Returns a description of a run's forbidden writes, or an empty text. Destroys the answer. @pre there are
   /// working sets, and `guard` was called with the same `negated` before the run.
