@@ -65,36 +65,37 @@ class Panels : PanelRows<T, S, Symmetric> {
       wait();  // the shared tile is free, and other threads' elements are complete
       T a[elements];
       for_rows([&](int e) {
-        T* const of_row = a + e * width;
+        T* const row_elements = a + e * width;
         const bool needs = row(e) < n_ && step_[e] < first + width;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
-          of_row[c] = needs && first + c < n_ && step_[e] <= first + c ? upper(e, first + c) : T(0);
-        const int own = step_[e] - first;
-        if (own < 0 || own >= width) return;
+          row_elements[c] = needs && first + c < n_ && step_[e] <= first + c ? upper(e, first + c) : T(0);
+        const int local_step = step_[e] - first;
+        if (local_step < 0 || local_step >= width) return;
         T diagonal = 1;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c) {
-          shared_.triangles[own * S::block_pitch + c] = of_row[c];
-          diagonal = c == own && row(e) < n_ ? of_row[c] : diagonal;
+          shared_.triangles[local_step * S::block_pitch + c] = row_elements[c];
+          diagonal = c == local_step && row(e) < n_ ? row_elements[c] : diagonal;
         }
-        shared_.triangles[own * S::block_pitch + own] = 0;
-        shared_.triangles[own * S::block_pitch + width] = diagonal;
-        shared_.unknowns[own] = y_[e];
+        shared_.triangles[local_step * S::block_pitch + local_step] = 0;
+        shared_.triangles[local_step * S::block_pitch + width] = diagonal;
+        shared_.unknowns[local_step] = y_[e];
       });
       wait();
       if (threadIdx.x < 32) {
-        const int own = lane() % width;
-        const T solved = solve_block<width>(shared_.triangles + own * S::block_pitch, shared_.unknowns[own]);
+        const int local_step = lane() % width;
+        const T solved =
+            solve_block<width>(shared_.triangles + local_step * S::block_pitch, shared_.unknowns[local_step]);
         __syncwarp();
-        if (lane() < width) shared_.unknowns[own] = solved;
+        if (lane() < width) shared_.unknowns[local_step] = solved;
       }
       wait();
       for_rows([&](int e) {
-        const int own = step_[e] - first;
+        const int local_step = step_[e] - first;
         if (row(e) >= n_) return;
-        if (own >= 0 && own < width) x[step_[e]] = shared_.unknowns[own];
-        if (own >= 0) return;
+        if (local_step >= 0 && local_step < width) x[step_[e]] = shared_.unknowns[local_step];
+        if (local_step >= 0) return;
         T sums[4] = {};  // four independent sums, as in solve_block
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
@@ -193,12 +194,12 @@ class Panels : PanelRows<T, S, Symmetric> {
       T factors[group];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group; ++c) factors[c] = next[c];
-      const int own = step_[0] - k;  // for steps beyond n: rows beyond n, which are 0
-      if (own >= 0 && own < group) {
+      const int local_step = step_[0] - k;  // for steps beyond n: rows beyond n, which are 0
+      if (local_step >= 0 && local_step < group) {
         GAUSSWEEP_UNROLL
-        for (int j = 0; j < width; ++j) shared_.rows[turn][own][j] = a[j];
+        for (int j = 0; j < width; ++j) shared_.rows[turn][local_step][j] = a[j];
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < group; ++c) shared_.multipliers[turn][own][c] = factors[c];
+        for (int c = 0; c < group; ++c) shared_.multipliers[turn][local_step][c] = factors[c];
       }
       fetch(k + group, steps, next);
       wait();
@@ -271,11 +272,11 @@ class Panels : PanelRows<T, S, Symmetric> {
     take_steps<width>(first, a);
     if constexpr (tensor) {
       for_rows([&](int e) {
-        const int own = step_[e] - first, k = step_[e] / eight * eight;
-        if (own < 0 || own >= width) return;
+        const int local_step = step_[e] - first, k = step_[e] / eight * eight;
+        if (local_step < 0 || local_step >= width) return;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < eight; ++c)
-          square_of(step_[e])[place_in_square(own % eight, c)] =
+          square_of(step_[e])[place_in_square(local_step % eight, c)] =
               row(e) < n_ && k + c < n_ ? *place_of(row(e), k + c) : T(0);
       });
     }
@@ -399,19 +400,19 @@ class Panels : PanelRows<T, S, Symmetric> {
       for_rows([&](int e) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < 4; ++i) {
-          const int own = step_of[e][i] - k;
+          const int local_step = step_of[e][i] - k;
           GAUSSWEEP_UNROLL
           for (int h = 0; h < 2; ++h) {
-            const int apart = own - 2 * t - h;
+            const int apart = local_step - 2 * t - h;
             double& one = left[e][h][i];
-            one = (Forward ? own >= eight : own < 0) ? one : apart == 0 ? -1.0 : 0.0;
+            one = (Forward ? local_step >= eight : local_step < 0) ? one : apart == 0 ? -1.0 : 0.0;
             if (Substitutes) one = -one;
           }
-          if (own < 0 || own >= eight) continue;
+          if (local_step < 0 || local_step >= eight) continue;
           GAUSSWEEP_UNROLL
           for (int s = 0; s < part; ++s) {  // the product returns these elements
             T& one = a[part * (4 * e + i) + s];
-            shared[own][part * t + s] = one;
+            shared[local_step][part * t + s] = one;
             one = 0;
           }
         }
