@@ -401,8 +401,8 @@ void Coordinator::lose_silent(int rank, double seconds) {
 }
 
 void Coordinator::watch_silence(double now) {
-  // Messages may lie here unread, or on their way, while this process stands still. A standstill counts as the
-  // shortest one, so that a coordinator whose steps are all slow still finds a frozen rank.
+  // Messages may lie here unread, or on their way, while this process stands still. A standstill counts as
+  // the shortest one, so that a coordinator whose steps are all slow still finds a frozen rank.
   const double standstill = last_step_ < 0 ? 0 : now - last_step_;
   const double forgiven = std::max(0.0, standstill - shortest_standstill);
   last_step_ = now;
