@@ -24,124 +24,139 @@
 
 namespace gaussweep::driver {
 
+/// Limits of a sweep.
 struct RunLimits {
-  double deadline = 0;  ///< on the coordinator's clock; 0: none
+  double deadline = 0;  ///< when the sweep must stop, by the coordinator's clock; 0: no time limit
   double grace = 20;    ///< seconds that running trials get after the first signal
-  double store_bytes = std::numeric_limits<double>::infinity();  ///< in the run directory's matrices
+  /// Limit for the matrices of the run directory.
+  double store_bytes = std::numeric_limits<double>::infinity();
   QueueOrder order = QueueOrder::longest_first;
 };
 
-/// How many signals to stop have arrived, and the newest's number, as `stop_signals` says it.
+/// Returns the number of stop signals that have arrived and sets `*last` to the newest signal's number, as
+/// `stop_signals` does.
 using StopSignals = std::function<int(int* last)>;
 
-/// What there is to do.
+/// The trials of a sweep and the ranks that run them.
 struct Assignments {
-  std::vector<Trial> trials;       ///< now; nothing that is recorded already
-  std::size_t done = 0;            ///< so many trials of the plan are recorded already
-  std::vector<std::string> hosts;  ///< of the ranks, by their names
+  std::vector<Trial> trials;       ///< trials without a record
+  std::size_t done = 0;            ///< number of the plan's trials that already have a record
+  std::vector<std::string> hosts;  ///< host name per rank
   RunLimits limits;
 };
 
+/// The sweep's scheduler on rank 0. Rank 0 calls `step` in a loop.
 class Coordinator {
  public:
   Coordinator(Post& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
               Clock clock = {}, StopSignals signals = stop_signals);
-  /// Does everything that can be done without waiting.
-  /// @throws io::StorageError if the medium fails; records that were synced are safe
+  /// Handles all messages that have arrived, then limits, journal and progress. Does not block.
+  /// @throws io::StorageError if the medium fails; synced records are safe
   void step();
-  /// True once everything is on disk and every other rank has left or is not waited for any longer.
+  /// Returns true once everything is on disk and every other rank has sent `Finished` or timed out.
   bool finished() const { return finished_; }
-  /// The reason for a run that ended before everything was done; empty if everything was done.
+  /// Returns why the run ended early; empty if all trials are done.
   const std::string& stopped_because() const { return stopped_because_; }
-  /// True if trials are left because ranks retired or fell silent, not because of a signal or a limit.
+  /// Returns true if trials are left because ranks retired or fell silent, not because of a signal or a
+  /// limit.
   bool lost_its_ranks() const { return lost_its_ranks_; }
-  /// Tells every supervisor to end and receives their last messages, after an error of the coordinator.
+  /// Sends `Finish` to every supervisor and receives their last messages, after an error of the coordinator.
   void give_up() noexcept;
 
  private:
-  /// One rank, as the coordinator knows it.
+  /// The coordinator's state of one rank.
   struct Rank {
-    std::deque<std::size_t> trials;      ///< trials that the rank has and has not recorded, in its order
-    double since = 0;                    ///< when the first of them became the first
-    bool asked_back = false;             ///< true if the rank was asked to return those behind the first
-    std::optional<std::size_t> last;     ///< the trial that the rank was given last
-    std::optional<std::string> waiting;  ///< set while the rank waits for trials: the matrix that it holds
-    double heard = 0;                    ///< when its last message arrived
-    bool greeted = false;                ///< true once its device is known
-    bool gone = false;                   ///< true once it retired or fell silent: it gets no more trials
-    bool left = false;                   ///< true once it said goodbye or is not waited for
+    /// Trials that the rank has and has not recorded, in the order in which it runs them.
+    std::deque<std::size_t> trials;
+    double front_since = 0;           ///< when the first of `trials` became the first
+    bool recalled = false;            ///< true if the rank was asked to return all but the first of `trials`
+    std::optional<std::size_t> last;  ///< the trial that was assigned to the rank last
+    /// Set while the rank waits for trials: the digest of the matrix that its worker holds.
+    std::optional<std::string> waiting;
+    double last_heard = 0;      ///< when the rank's last message arrived
+    bool device_known = false;  ///< true once the rank has sent `DeviceSeen`
+    bool lost = false;      ///< true once the rank retired or fell silent: no more trials are assigned to it
+    bool finished = false;  ///< true once the rank has sent `Finished` or has timed out
   };
 
-  void take(int rank, const message::Ready& ready);
-  void take(int rank, const message::Recorded& recorded);
-  void take(int rank, const message::Returned& returned);
-  void take(int rank, const message::Released& released);
-  void take(int rank, const message::DeviceSeen& seen);
-  void take(int rank, const message::Retired& retired);
-  void take(int rank, const message::StorageFailed& failed);
-  void take(int rank, const message::Storing& storing);
-  void take(int rank, const message::Alive& alive);
-  void take(int rank, const message::Stop& stop);
-  void take(int rank, const message::Finished& bye);
+  /// One handler per message type of `ToCoordinator`.
+  void handle(int rank, const message::Ready& ready);
+  void handle(int rank, const message::Recorded& recorded);
+  void handle(int rank, const message::Returned& returned);
+  void handle(int rank, const message::Released& released);
+  void handle(int rank, const message::DeviceSeen& seen);
+  void handle(int rank, const message::Retired& retired);
+  void handle(int rank, const message::StorageFailed& failed);
+  void handle(int rank, const message::Storing& storing);
+  void handle(int rank, const message::Alive& alive);
+  void handle(int rank, const message::Stop& stop);
+  void handle(int rank, const message::Finished& bye);
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   bool is_time_for(int rank) const;
-  void give(int rank, const std::string& held);
-  /// Takes trials out of the queue: one, or several short ones that together keep a rank busy for
-  /// `batch_seconds`. Takes one only while other ranks have nothing to do. Empty if nothing fits into the
-  /// time left.
+  void assign(int rank, const std::string& held);
+  /// Takes trials out of the queue: one, or several short ones that together take `batch_seconds`. Takes only
+  /// one if other ranks are idle. Returns none if no trial fits into the time left.
+  /// @param held digest of the matrix that the rank's worker holds
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
-  /// Returns whether the CPU of the rank's host is its own, free, or taken by a trial of another rank.
+  /// Returns whether the CPU of the rank's host belongs to this rank alone, is free, or runs a trial of
+  /// another rank.
   HostCpu cpu_of(int rank) const;
-  /// Gives trials to the ranks that asked and got nothing.
-  void give_to_waiting();
-  /// Asks ranks for the trials behind a long one if other ranks have nothing to do.
-  void ask_back();
-  void keep(io::Record record);
-  /// Returns the estimated seconds of work left in a rank's trials.
-  double in_hand(const Rank& rank) const;
+  /// Assigns trials to the ranks whose requests are unanswered.
+  void assign_to_waiting();
+  /// Asks ranks to return the trials queued behind a long one if other ranks are idle.
+  void recall_trials();
+  /// Appends a record to the journal and updates costs, queue and matrix store.
+  void store_record(io::Record record);
+  /// Returns the estimated seconds of work left in the rank's trials.
+  double assigned_seconds(const Rank& rank) const;
   std::size_t running() const;
   bool any_running() const;
   bool any_waiting() const;
-  /// Estimates the costs of the trials that are left from this run's records.
-  void estimate_anew();
-  void make_safe(double now, bool nothing_more);
+  /// Estimates the costs of the remaining trials again, from this run's records.
+  void update_costs();
+  void sync_records(double now, bool all_done);
+  /// Counts records that are on disk for the progress display, and clears the list.
   void count(std::vector<std::pair<std::string, bool>>& safe);
   void watch_limits();
-  /// Returns true if time is left, but not enough for any trial, as far as can be known.
+  /// Returns true if time is left, but the estimate of every remaining trial exceeds it.
   bool nothing_fits() const;
   void stop(const std::string& reason);
-  /// Shortens the grace of running trials after SIGTERM to what mpirun leaves its ranks.
-  void heed_launcher();
+  /// Shortens the grace of running trials after SIGTERM so that they end before mpirun sends SIGKILL.
+  void shorten_grace();
   void take_back(Rank& rank);
   void put_back(std::size_t trial);
-  /// Gives the trials of a rank to others, except one that `most_retirements` ranks had when they were lost.
+  /// Marks a rank as lost and returns its trials to the queue. A trial with which `max_retirements` ranks
+  /// were lost is not run again.
   void lose(int rank, const std::string& reason);
-  /// Loses a rank that does not answer and stops waiting for its goodbye.
+  /// Marks an unresponsive rank as lost and stops waiting for its `Finished`.
   void lose_silent(int rank, double seconds);
-  /// Loses every rank that was silent for longer than its trial may take, plus a margin.
+  /// Marks every rank as lost that was silent for longer than its trial's timeout plus a margin.
   void watch_silence(double now);
-  void forget_abandoned(double now);
-  void tell_all_to_finish(bool at_once);
-  void heard_storing();
-  void await_goodbyes(double now);
+  void lose_unresponsive(double now);
+  void send_finish_to_all(bool at_once);
+  /// Notes that a rank still stores matrices, so that the coordinator keeps waiting for it.
+  void note_storing();
+  /// Sets `finished_` once all ranks have sent `Finished` or none has reported for `answer_timeout` seconds.
+  void await_finished(double now);
+  /// Returns the estimated time left, or nothing if it is unknown.
   std::optional<TimeRange> seconds_left();
-  /// Notes the estimated time left in the journal, for `status`.
+  /// Notes the estimated time left in the journal, for `gaussweep status`.
   void note_left(double now);
 
   Post& post_;
   RunDirectory& directory_;
   std::vector<Trial> trials_;
-  std::unordered_map<std::string, std::size_t> index_;
-  /// The other ranks of each rank's host; empty if all trials run on the CPU or none does.
-  std::vector<std::vector<int>> beside_;
+  std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
+  /// The other ranks on each rank's host; all empty if all trials run on the CPU or none does.
+  std::vector<std::vector<int>> host_peers_;
   CostModel model_;
   std::vector<double> costs_;
   TimeLeft time_left_;
-  std::optional<TimeRange> told_left_;  ///< the last estimate of the time left
-  double next_tell_ = 0;                ///< when the time left is estimated again
-  bool noted_left_ = false;             ///< true if the journal's last note of the time left has a value
-  double next_note_ = 0;                ///< when the time left is noted again
+  std::optional<TimeRange> left_estimate_;  ///< the last estimate of the time left
+  double next_estimate_ = 0;                ///< when `left_estimate_` is computed again
+  bool noted_left_ = false;                 ///< true if the journal's last note of the time left has a value
+  double next_note_ = 0;                    ///< when the time left is noted in the journal again
   Queue queue_;
   StoreKeeper keeper_;
   RunLimits limits_;
@@ -149,20 +164,21 @@ class Coordinator {
   StopSignals signals_;
   Progress progress_;
   std::vector<Rank> ranks_;
-  double last_step_ = -1;                 ///< time of the last step; negative before the first
+  double last_step_ = -1;                 ///< time of the last `step`; negative before the first
   std::map<std::size_t, int> lost_with_;  ///< trial → number of ranks that were lost while they ran it
-  /// Status and expectedness of records that are not on disk yet, and of those that a sync is writing.
+  /// Status and `expected` flag of records that are not on disk yet, and of those that a running sync covers.
   std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
   double last_sync_ = 0;
-  bool learned_since_ = false;    ///< true if records arrived since the costs were estimated
-  std::size_t kept_ = 0;          ///< records of this run
-  std::size_t estimate_at_ = 16;  ///< the number of records at which costs are estimated again
+  bool costs_are_stale_ = false;  ///< true if records or device facts arrived since the costs were estimated
+  std::size_t record_count_ = 0;  ///< records received in this run
+  std::size_t estimate_at_ = 16;  ///< the value of `record_count_` at which costs are estimated again
   double stopping_since_ = 0;
-  double abandoned_at_ = -1;  ///< when running trials were abandoned; negative if they were not
+  double abandoned_at_ = -1;  ///< when `Abandon` was sent; negative if it was not
   std::string stopped_because_;
   bool lost_its_ranks_ = false;
-  double told_at_ = -1;  ///< when all ranks were told to finish; negative before
-  double heard_at_ = 0;  ///< `told_at_`, or when a rank last reported that it still stores matrices
+  double finish_sent_at_ = -1;  ///< when `Finish` was sent to all ranks; negative before
+  /// `finish_sent_at_`, or when a rank last reported that it still stores matrices.
+  double last_storing_at_ = 0;
   bool storing_ = false;
   bool finished_ = false;
 };

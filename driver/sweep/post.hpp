@@ -1,6 +1,6 @@
 #pragma once
-/// What coordinator and supervisors need of the ranks: who there is, and messages. `World` is the real one;
-/// tests have one without MPI.
+/// The message interface between coordinator and supervisors. `World` implements it with MPI; tests implement
+/// it without.
 
 #include <optional>
 
@@ -8,21 +8,22 @@
 
 namespace gaussweep::driver {
 
+/// Sends and receives messages between the ranks.
 class Post {
  public:
   virtual ~Post() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Seconds between SIGTERM and SIGKILL where mpirun ends its ranks; infinity where it is not known to.
+  /// Returns the seconds between SIGTERM and SIGKILL if mpirun ends its ranks; infinity if unknown.
   virtual double launcher_patience() const = 0;
   /// Notes that some rank does not answer any more.
   virtual void lose_peer() = 0;
-  /// The bytes of sent messages that are not yet with their receivers.
+  /// Returns the bytes of sent messages that their receivers have not received yet.
   virtual std::size_t unsent_bytes() const { return 0; }
 
   void tell(int rank, const ToSupervisor& message) { send(rank, supervisor, message_json(message)); }
   void tell_coordinator(const ToCoordinator& message) { send(0, coordinator, message_json(message)); }
-  /// A message that has arrived, without waiting. @throws BadMessage
+  /// Returns the next message that has arrived, if any; does not wait. @throws BadMessage
   std::optional<ToSupervisor> next_for_supervisor() {
     const auto arrived = receive(supervisor);
     if (!arrived) return std::nullopt;
@@ -32,6 +33,7 @@ class Post {
     int rank;
     ToCoordinator message;
   };
+  /// Returns the next message that has arrived, if any; does not wait. @throws BadMessage
   std::optional<FromRank> next_for_coordinator() {
     const auto arrived = receive(coordinator);
     if (!arrived) return std::nullopt;
@@ -42,7 +44,7 @@ class Post {
   Post() = default;
   Post(const Post&) = default;
   Post& operator=(const Post&) = default;
-  /// The two mailboxes: rank 0 has both. Messages from one rank to one mailbox arrive in order.
+  /// The two mailboxes; rank 0 has both. Messages from one rank to one mailbox arrive in order.
   enum Mailbox : int { coordinator = 0, supervisor = 1 };
   struct Arrived {
     int from;

@@ -16,7 +16,7 @@ namespace {
 constexpr double bar_interval = 0.2, line_interval = 60;
 constexpr std::size_t bar_width = 30;
 
-/// Standard error is a terminal, or goes through the mpirun that started this process to one.
+/// Returns true if standard error is a terminal, or if the parent mpirun forwards it to one.
 bool is_terminal() {
   if (::isatty(STDERR_FILENO) == 1) return true;
   if (environment_value("OMPI_COMM_WORLD_SIZE").empty()) return false;
@@ -40,35 +40,35 @@ void Progress::count(const std::string& status, bool expected) {
 }
 
 std::string Progress::text(const Left& left) const {
-  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
-  std::string words = fmt::format("{}/{} trials ({:.0f} %)", done_, total_, 100 * share);
-  if (unexpected_ > 0) words += fmt::format(", {} wrong", unexpected_);
-  if (broken_ > 0) words += fmt::format(", {} broken", broken_);
+  const double fraction = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
+  std::string line = fmt::format("{}/{} trials ({:.0f} %)", done_, total_, 100 * fraction);
+  if (unexpected_ > 0) line += fmt::format(", {} wrong", unexpected_);
+  if (broken_ > 0) line += fmt::format(", {} broken", broken_);
   const std::optional<TimeRange> seconds = done_ < total_ ? left() : std::nullopt;
-  if (seconds) words += ", " + span_words(*seconds) + " left";
-  return words;
+  if (seconds) line += ", " + span_words(*seconds) + " left";
+  return line;
 }
 
 void Progress::show(const Left& left, bool now) {
   const double time = now_seconds();
   if (!now && time < next_show_) return;
   next_show_ = time + (terminal_ ? bar_interval : line_interval);
-  const std::string words = text(left);
+  const std::string line = text(left);
   if (now || time >= next_line_) {
     next_line_ = time + line_interval;
-    log_line(words);
+    log_line(line);
   }
   if (terminal_) {
     const std::size_t filled = total_ == 0 ? bar_width : bar_width * done_ / total_;
     say_as_it_is(fmt::format("\r\033[K[{}{}] {}", std::string(filled, '='),
-                             std::string(bar_width - filled, ' '), words));
+                             std::string(bar_width - filled, ' '), line));
   } else {
-    say(words + "\n");
+    say(line + "\n");
   }
 }
 
 void Progress::finish() {
-  show([] { return std::nullopt; }, true);  // a sweep that stopped early has nothing left to wait for
+  show([] { return std::nullopt; }, true);  // after an early stop no time left is shown
   if (terminal_) say("\n");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Progress on stderr: a bar on a terminal, a line a minute otherwise, and in the log.
+/// Progress on stderr: a bar on a terminal, otherwise one line per minute; and in the log.
 
 #include <cstddef>
 #include <functional>
@@ -10,17 +10,18 @@
 
 namespace gaussweep::driver {
 
+/// Counts finished trials and shows how many are left.
 class Progress {
  public:
-  /// @param done trials that an earlier start has done already
+  /// @param done number of trials that earlier starts of this run have done
   Progress(std::size_t total, std::size_t done);
-  /// Counts a trial whose record is on disk.
+  /// Counts a trial whose record is on disk. @param expected true if `status` is what the plan expects
   void count(const std::string& status, bool expected);
-  /// What is left, in seconds; nothing where that is not known.
+  /// Returns the estimated seconds left, or nothing if they are unknown.
   using Left = std::function<std::optional<TimeRange>()>;
-  /// Shows the state where it is due. `left` is asked only then.
+  /// Shows the state if it is due, or if `now` is set. Calls `left` only then.
   void show(const Left& left, bool now = false);
-  /// Ends the bar's line.
+  /// Ends the line of the bar.
   void finish();
 
  private:

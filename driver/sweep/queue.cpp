@@ -5,21 +5,21 @@
 namespace gaussweep::driver {
 namespace {
 
-// As long as the rest keeps all ranks busy for so many times the longest trial, that one can wait: no rank
-// will wait for its end.
-constexpr double longest_can_wait = 4;
-// Else a trial is preferred to one that is at most so many times as long: reading or making a matrix, and
-// the vendor's run on it, cost about as much as a method's runs.
-constexpr double worth = 4;
-// What the vendor's run, which is there, serves too is preferred to almost anything: else it is made once
-// more.
-constexpr double worth_of_reference = 64;
-// Matrices that are looked at for one that no other rank is at: in vain where there are more ranks than
-// those.
-constexpr int most_looks = 64;
+// If the round's remaining work keeps all ranks busy for this many times the longest trial, that trial can
+// wait: no rank will idle until its end.
+constexpr double wait_factor = 4;
+// Otherwise a trial with a better fit is preferred to the longest one only if the longest is at most this
+// many times as long. Preparing a matrix and running the vendor on it cost about as much as a method's runs.
+constexpr double max_ratio = 4;
+// A trial that can use the rank's existing vendor run is preferred over much longer ones, because otherwise
+// the vendor has to run again.
+constexpr double max_ratio_with_reference = 64;
+// Limit on the number of matrices searched for one that no other rank uses. If there are more ranks than
+// matrices, the search fails anyway.
+constexpr int max_searched = 64;
 
-// Seconds of a trial on the CPU from which on it is worth while to leave its matrix, and to come back to it.
-constexpr double worth_leaving = 0.05;
+// Seconds of a CPU trial from which on it is worth it to leave the current matrix and come back later.
+constexpr double min_cpu_seconds = 0.05;
 
 }  // namespace
 
@@ -32,8 +32,8 @@ Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs,
 }
 
 void Queue::done(std::size_t index) {
-  const auto found = out_.find(trials_[index].matrix.digest);
-  if (found != out_.end() && --found->second == 0) out_.erase(found);
+  const auto found = assigned_.find(trials_[index].matrix.digest);
+  if (found != assigned_.end() && --found->second == 0) assigned_.erase(found);
 }
 
 void Queue::put_back(std::size_t index) {
@@ -55,7 +55,7 @@ void Queue::insert(std::size_t index) {
 }
 
 bool Queue::takes_cpu(std::size_t index) const {
-  return trials_[index].backend == Backend::host && costs_[index] >= worth_leaving;
+  return trials_[index].backend == Backend::host && costs_[index] >= min_cpu_seconds;
 }
 
 bool Queue::is_reference(std::size_t index) const {
@@ -85,10 +85,10 @@ void Queue::remove(std::size_t index) {
     pool.heads.insert(*group->second.begin());
   }
   if (const auto& comparison = comparisons_[index]) {
-    auto& alike = is_reference(index) ? pool.references : pool.compared;
-    const auto those = alike.find(*comparison);
-    those->second.erase({costs_[index], index});
-    if (those->second.empty()) alike.erase(those);
+    auto& comparable = is_reference(index) ? pool.references : pool.compared;
+    const auto found = comparable.find(*comparison);
+    found->second.erase({costs_[index], index});
+    if (found->second.empty()) comparable.erase(found);
   }
   if (round->second.empty()) rounds_.erase(round);
   --size_;
@@ -119,85 +119,85 @@ std::optional<std::size_t> Queue::longer(std::optional<std::size_t> one,
 }
 
 std::optional<std::size_t> Queue::longest(const Ordered& from, Range seconds) const {
-  const auto found = from.lower_bound({seconds.most, trials_.size()});
-  if (found == from.end() || found->first < seconds.least) return std::nullopt;
+  const auto found = from.lower_bound({seconds.max, trials_.size()});
+  if (found == from.end() || found->first < seconds.min) return std::nullopt;
   return found->second;
 }
 
 std::optional<std::size_t> Queue::longest(const Pools& pools, Range seconds) const {
-  std::optional<std::size_t> most;
-  for (const Pool* pool : pools) most = longer(most, longest(pool->by_cost, seconds));
-  return most;
+  std::optional<std::size_t> best;
+  for (const Pool* pool : pools) best = longer(best, longest(pool->by_cost, seconds));
+  return best;
 }
 
 std::optional<std::size_t> Queue::longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
                                           Range seconds) const {
-  std::optional<std::size_t> most;
+  std::optional<std::size_t> best;
   for (const Pool* pool : pools) {
     const auto group = (pool->*groups).find(name);
-    if (group != (pool->*groups).end()) most = longer(most, longest(group->second, seconds));
+    if (group != (pool->*groups).end()) best = longer(best, longest(group->second, seconds));
   }
-  return most;
+  return best;
 }
 
-std::optional<std::size_t> Queue::shortest(const Round& round, double most_seconds) const {
-  std::optional<std::size_t> least;
+std::optional<std::size_t> Queue::shortest(const Round& round, double max_seconds) const {
+  std::optional<std::size_t> best;
   for (const Pool* pool : {&round.on_cpu, &round.others}) {
     if (pool->by_cost.empty()) continue;
     const auto& [cost, index] = *pool->by_cost.rbegin();
-    if (cost <= most_seconds && (!least || cost < costs_[*least])) least = index;
+    if (cost <= max_seconds && (!best || cost < costs_[*best])) best = index;
   }
-  return least;
+  return best;
 }
 
-bool Queue::is_elsewhere(std::size_t index, const std::string& held) const {
+bool Queue::is_used_elsewhere(std::size_t index, const std::string& held) const {
   const std::string& matrix = trials_[index].matrix.digest;
-  return matrix != held && out_.count(matrix) > 0;
+  return matrix != held && assigned_.count(matrix) > 0;
 }
 
 std::optional<std::size_t> Queue::longest_of_free_matrix(const Pools& pools, const std::string& held,
                                                          Range seconds) const {
-  std::optional<std::size_t> most;
+  std::optional<std::size_t> best;
   for (const Pool* pool : pools) {
-    int looks = 0;
+    int searched = 0;
     for (const auto& [cost, index] : pool->heads) {
-      if (cost < seconds.least || ++looks > most_looks || (most && cost <= costs_[*most])) break;
-      if (is_elsewhere(index, held)) continue;
+      if (cost < seconds.min || ++searched > max_searched || (best && cost <= costs_[*best])) break;
+      if (is_used_elsewhere(index, held)) continue;
       const auto found = longest(pools, &Pool::by_matrix, trials_[index].matrix.digest, seconds);
-      most = longer(most, found);
+      best = longer(best, found);
       if (found) break;
     }
   }
-  return most;
+  return best;
 }
 
-/// In this order: what is compared with the last trial, what has the matrix that is held, what has a matrix
-/// that no other rank is at, the longest.
+/// Order of preference: trials compared with the last one, trials with the held matrix, trials whose matrix
+/// no other rank uses, the longest.
 std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
                                          const Request& request) const {
-  const double most = request.most_seconds;
-  const std::optional<std::size_t> longest_of_all = longest(pools, {0, most});
+  const double max_seconds = request.max_seconds;
+  const std::optional<std::size_t> longest_of_all = longest(pools, {0, max_seconds});
   if (!longest_of_all) return std::nullopt;
   const double longest_seconds = costs_[*longest_of_all];
-  const bool can_wait = ranks_ == 1 || round.seconds() > longest_can_wait * ranks_ * longest_seconds;
-  /// What goes before the longest although it is up to so many times shorter.
-  const auto worth_at_least = [&](double times) -> Range {
-    return {can_wait ? 0 : longest_seconds / times, most};
+  const bool can_wait = ranks_ == 1 || round.seconds() > wait_factor * ranks_ * longest_seconds;
+  /// Costs of trials that go before the longest, although they may be `ratio` times shorter.
+  const auto range_for = [&](double ratio) -> Range {
+    return {can_wait ? 0 : longest_seconds / ratio, max_seconds};
   };
   const std::string& held = request.held;
   if (request.last && trials_[*request.last].matrix.digest == held && comparisons_[*request.last]) {
     const auto compared =
-        longest(pools, &Pool::compared, *comparisons_[*request.last], worth_at_least(worth_of_reference));
+        longest(pools, &Pool::compared, *comparisons_[*request.last], range_for(max_ratio_with_reference));
     if (compared) return compared;
   }
-  if (const auto mine = longest(pools, &Pool::by_matrix, held, worth_at_least(worth))) return mine;
-  if (!is_elsewhere(*longest_of_all, held)) return longest_of_all;
-  const auto free = longest_of_free_matrix(pools, held, worth_at_least(worth));
+  if (const auto mine = longest(pools, &Pool::by_matrix, held, range_for(max_ratio))) return mine;
+  if (!is_used_elsewhere(*longest_of_all, held)) return longest_of_all;
+  const auto free = longest_of_free_matrix(pools, held, range_for(max_ratio));
   return free ? free : longest_of_all;
 }
 
-/// By what the CPU of the rank's host is: taken, it is left to the rank that has it, if there is anything
-/// else; free, it comes first, unless the rank would leave its matrix for it.
+/// If the CPU is taken, prefers trials that leave it alone. If the CPU is free, prefers a CPU trial, unless
+/// the rank would have to leave its matrix for it.
 std::optional<std::size_t> Queue::choose(const Round& round, const Request& request, HostCpu cpu) const {
   const auto any = [&] { return choose(round, {&round.on_cpu, &round.others}, request); };
   if (cpu == HostCpu::own || round.on_cpu.by_cost.empty() || round.others.by_cost.empty()) return any();
@@ -214,20 +214,20 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Request& requ
   return on_cpu && !has_held(first) ? on_cpu : first;
 }
 
-std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds,
+std::optional<std::size_t> Queue::next(const std::string& held, double max_seconds,
                                        std::optional<std::size_t> last, HostCpu cpu) {
   for (auto& [number, round] : rounds_) {
     const bool shortest_first = order_ == QueueOrder::shortest_first;
     std::optional<std::size_t> chosen =
-        shortest_first ? shortest(round, most_seconds) : choose(round, {held, most_seconds, last}, cpu);
+        shortest_first ? shortest(round, max_seconds) : choose(round, {held, max_seconds, last}, cpu);
     if (!chosen) continue;
     if (const auto& comparison = comparisons_[*chosen]; comparison && !shortest_first) {
       const auto reference =
-          longest({&round.on_cpu, &round.others}, &Pool::references, *comparison, {0, most_seconds});
+          longest({&round.on_cpu, &round.others}, &Pool::references, *comparison, {0, max_seconds});
       if (reference) chosen = reference;
     }
     remove(*chosen);
-    ++out_[trials_[*chosen].matrix.digest];
+    ++assigned_[trials_[*chosen].matrix.digest];
     return chosen;
   }
   return std::nullopt;

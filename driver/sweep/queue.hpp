@@ -1,9 +1,11 @@
 #pragma once
-/// The order in which trials are handed out: round by round, matrix by matrix, the matrix with the longest
-/// trial first. Matrices that another rank is at are left. Of trials that are compared with one another the
-/// vendor's is first, for its time is their reference. Towards the end, where one long trial would keep the
-/// others waiting, the longest first. Beside trials on GPUs, those on the CPUs of a host come one at a time
-/// as far as they can. They share its memory's bandwidth and its power, and take longer beside one another.
+/// The order in which trials are assigned to ranks.
+/// Rounds run one after the other. Within a round, the matrix with the longest trial comes first, and
+/// matrices that another rank uses are avoided. Among trials that are compared with each other the vendor's
+/// runs first, because its time is their reference. Near the end the longest trial runs first, so that the
+/// ranks do not wait for it.
+/// A host runs at most one CPU trial at a time next to its GPU trials, if possible. Concurrent CPU trials
+/// share memory bandwidth and power, and slow each other down.
 
 #include <cstddef>
 #include <functional>
@@ -18,64 +20,70 @@
 
 namespace gaussweep::driver {
 
-/// Shortest first where a time limit will cut the sweep short: `try` answers with what it reached.
+/// `shortest_first` is for `try`, whose time limit cuts the sweep short: the most trials are done in that
+/// time.
 enum class QueueOrder { longest_first, shortest_first };
 
-/// What the CPU of a rank's host is to the ranks. It belongs to one rank alone; or to several, of which none,
-/// or another one, has a trial for it in hand.
+/// How the CPU of a rank's host is used: by this rank alone (`own`), or shared with other ranks, of which
+/// none (`free`) or one (`taken`) has a CPU trial.
 enum class HostCpu { own, free, taken };
 
-/// A pure data structure: no clock, no MPI.
+/// The trials that are not assigned yet. A pure data structure: no clock, no MPI.
 class Queue {
  public:
-  /// @param costs seconds of each trial, same order
-  /// @param registry tells the vendors' methods
-  /// @param ranks that the trials are handed out to
+  /// @param costs estimated seconds of each trial, in the order of `trials`
+  /// @param registry names the vendors' methods
+  /// @param ranks number of ranks that run the trials
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
         int ranks, QueueOrder order = QueueOrder::longest_first);
-  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`, from
-  /// the first round that has one. The first of these that there is, the longest of its kind:
-  /// 1. one that is compared with the rank's `last` trial, for which the vendor has run;
-  /// 2. one with the matrix that is held;
-  /// 3. one whose matrix no other rank is at, which has its inputs and its reference;
-  /// 4. any.
-  /// The longest of all goes earlier where what is left of the round keeps the ranks busy for less than four
-  /// times its time. It goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as
-  /// long. Where the reference of the one that is chosen is left, it goes first.
-  /// Trials that take the CPU are left out where it is taken, unless nothing else is left. Where it is free,
-  /// those with the matrix that is held go first, then any of them if no other trial has that matrix. One
-  /// after the other they take a large part of a sweep's time, and must begin early.
-  /// Of `shortest_first` the shortest goes first, and nothing else counts.
-  /// @param last what the rank was given last, if it was given anything
-  /// @return an index into the trials, or nothing where none is left that fits
-  std::optional<std::size_t> next(const std::string& held, double most_seconds,
+  /// Takes the next trial for a rank out of the queue. Uses the first round that has a trial of at most
+  /// `max_seconds`. Picks the longest trial of the first category that is not empty:
+  /// 1. trials that are compared with the rank's `last` trial, so that they use the same vendor run;
+  /// 2. trials with the matrix that the rank holds;
+  /// 3. trials whose matrix no other rank uses; a rank that uses it already has its inputs and reference;
+  /// 4. all others.
+  ///
+  /// Near the end of a round, when the remaining work per rank is at most 4 times the longest trial's time,
+  /// the longest trial goes first, unless the trial of category 1 takes at least 1/64 of its time, or the
+  /// trial of category 2 or 3 at least 1/4. If the reference of the chosen trial is still in the queue, the
+  /// reference is returned instead.
+  ///
+  /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If it is free, CPU
+  /// trials with the held matrix come first, then any CPU trial if no trial of the held matrix is next. CPU
+  /// trials run one after the other and take a large part of the sweep, so they must begin early.
+  ///
+  /// With `shortest_first` the shortest trial is returned, and no other rule applies.
+  /// @param held digest of the matrix that the rank holds; "" for none
+  /// @param last the trial that the rank got last, if any
+  /// @return an index into the trials, or nothing if no remaining trial fits
+  std::optional<std::size_t> next(const std::string& held, double max_seconds,
                                   std::optional<std::size_t> last = {}, HostCpu cpu = HostCpu::own);
-  /// Notes the end of a trial that was handed out.
+  /// Notes the end of an assigned trial.
   void done(std::size_t index);
-  /// Puts a trial back that was handed out and that a rank could not do.
+  /// Puts an assigned trial back that the rank could not run.
   void put_back(std::size_t index);
-  /// Orders what is left anew after the costs have changed. @param change changes them
+  /// Calls `change`, which changes the costs, and orders the remaining trials by the new costs.
   void after(const std::function<void()>& change);
-  /// Whether a trial is on the CPU, and long enough to be disturbed by another one, and to disturb it.
+  /// Returns true if a trial runs on the CPU and is long enough to slow down other CPU trials.
   bool takes_cpu(std::size_t index) const;
   std::size_t size() const { return size_; }
-  /// Seconds of all that are left, one after the other.
+  /// Returns the sum of the estimated seconds of all remaining trials.
   double total() const;
 
  private:
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
   using Groups = std::unordered_map<std::string, Ordered>;
-  /// Of a trial's seconds, both included.
+  /// A closed interval of trial costs in seconds.
   struct Range {
-    double least, most;
+    double min, max;
   };
-  /// Those that take the CPU, or the others.
+  /// The CPU trials of a round that `takes_cpu`, or its other trials.
   struct Pool {
     Ordered by_cost;
     Groups by_matrix;
     Ordered heads;       ///< the longest trial of each matrix
-    double seconds = 0;  ///< of all of them
-    /// The vendors' trials, and those that are compared with them, by what makes them comparable.
+    double seconds = 0;  ///< sum over all trials
+    /// The vendors' trials, and the trials compared with them, by the identity of their comparison.
     Groups references, compared;
   };
   struct Round {
@@ -83,29 +91,32 @@ class Queue {
     double seconds() const { return others.seconds + on_cpu.seconds; }
     bool empty() const { return others.by_cost.empty() && on_cpu.by_cost.empty(); }
   };
-  /// Of a round: one of its pools, or both.
+  /// One or both pools of a round.
   using Pools = std::vector<const Pool*>;
-  /// What a rank asks with.
+  /// The arguments of a rank's request.
   struct Request {
     const std::string& held;
-    double most_seconds;
+    double max_seconds;
     std::optional<std::size_t> last;
   };
   Pool& pool_of(Round& round, std::size_t index) const {
     return takes_cpu(index) ? round.on_cpu : round.others;
   }
   std::optional<std::string> comparison_of(std::size_t index) const;
+  /// Returns true if the trial is the vendor's, which others are compared with.
   bool is_reference(std::size_t index) const;
+  /// Returns the longer trial of two; either may be missing.
   std::optional<std::size_t> longer(std::optional<std::size_t> one, std::optional<std::size_t> other) const;
   std::optional<std::size_t> longest(const Ordered& from, Range seconds) const;
   std::optional<std::size_t> longest(const Pools& pools, Range seconds) const;
-  /// Of the group of that name.
+  /// Searches the group `name` of each pool.
   std::optional<std::size_t> longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
                                      Range seconds) const;
-  std::optional<std::size_t> shortest(const Round& round, double most_seconds) const;
+  std::optional<std::size_t> shortest(const Round& round, double max_seconds) const;
   std::optional<std::size_t> longest_of_free_matrix(const Pools& pools, const std::string& held,
                                                     Range seconds) const;
-  bool is_elsewhere(std::size_t index, const std::string& held) const;
+  /// Returns true if another rank uses the trial's matrix.
+  bool is_used_elsewhere(std::size_t index, const std::string& held) const;
   std::optional<std::size_t> choose(const Round& round, const Pools& pools, const Request& request) const;
   std::optional<std::size_t> choose(const Round& round, const Request& request, HostCpu cpu) const;
   void insert(std::size_t index);
@@ -115,9 +126,10 @@ class Queue {
   const Registry& registry_;
   const int ranks_;
   const QueueOrder order_;
-  std::vector<std::optional<std::string>> comparisons_;  ///< `comparison_of` each trial
-  std::map<std::int64_t, Round> rounds_;                 ///< none of them empty
-  std::unordered_map<std::string, std::size_t> out_;     ///< trials handed out and not done yet, by matrix
+  std::vector<std::optional<std::string>> comparisons_;  ///< result of `comparison_of` per trial
+  std::map<std::int64_t, Round> rounds_;                 ///< by round number; never empty
+  /// Number of assigned, unfinished trials by matrix digest.
+  std::unordered_map<std::string, std::size_t> assigned_;
   std::size_t size_ = 0;
 };
 

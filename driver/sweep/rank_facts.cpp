@@ -17,13 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-// On a node of eight GPUs whose driver was not loaded it takes a minute until the first process is answered.
+// On a node with eight GPUs whose driver is not loaded, the first query takes about a minute.
 constexpr double devices_timeout = 300;
 
-/// Which of the GPUs, or parts of them, that a rank sees is its own: the only one, else that of its local
-/// rank.
-std::size_t own_of(std::size_t there, int local_rank) {
-  return there == 1 ? 0 : static_cast<std::size_t>(local_rank);
+/// Returns the index of this rank's GPU, or MIG part, among the visible ones: the only one, otherwise the
+/// local rank.
+std::size_t own_index(std::size_t count, int local_rank) {
+  return count == 1 ? 0 : static_cast<std::size_t>(local_rank);
 }
 
 bool may_be_cuda(const std::string& backend) {
@@ -34,9 +34,9 @@ std::vector<std::string> own_parts() {
   return visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
 }
 
-/// The child's listing of what `part` lets it see; of all where that is empty.
+/// Starts a child that lists the devices in `part`; all devices if `part` is empty.
 std::future<std::string> listing_of(const std::string& part) {
-  std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // it computes nothing
+  std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // the child computes nothing
   if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
   return std::async(std::launch::async, [environment = child_environment(changes)] {
     return capture_self(
@@ -45,8 +45,8 @@ std::future<std::string> listing_of(const std::string& part) {
   });
 }
 
-std::string too_few(int ranks, std::size_t there, const char* what, const std::string& host) {
-  return fmt::format("{} ranks but {} {} on {}", ranks, there, what, host);
+std::string too_few_devices(int ranks, std::size_t count, const char* what, const std::string& host) {
+  return fmt::format("{} ranks but {} {} on {}", ranks, count, what, host);
 }
 
 }  // namespace
@@ -67,9 +67,9 @@ RankFacts rank_facts(const World& world, const std::string& backend, AskedDevice
   mine.host.blas_threads = worker_threads(world);
   if (!may_be_cuda(backend)) return mine;
   const std::vector<std::string> parts = own_parts();
-  const std::size_t own = own_of(parts.size(), world.local_rank());
+  const std::size_t own = own_index(parts.size(), world.local_rank());
   if (!parts.empty() && own >= parts.size()) {
-    mine.gpu.why = too_few(world.local_size(), parts.size(), "parts of GPUs", mine.host.host);
+    mine.gpu.why = too_few_devices(world.local_size(), parts.size(), "parts of GPUs", mine.host.host);
     return mine;
   }
   const std::string part = parts.empty() ? "" : parts[own];
@@ -80,7 +80,7 @@ RankFacts rank_facts(const World& world, const std::string& backend, AskedDevice
     if (!part.empty()) mine.gpu.index = static_cast<std::int64_t>(own);
   } catch (const std::exception& e) {
     mine.gpu = {};
-    mine.gpu.why = e.what();  // the other ranks wait for this one's facts: rank 0 decides what they are worth
+    mine.gpu.why = e.what();  // rank 0 waits for the facts of all ranks and decides if the failure matters
   }
   return mine;
 }
@@ -94,19 +94,19 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
     return gpu;
   };
   if (gpus.empty()) return none(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
-  const std::size_t index = own_of(gpus.size(), local_rank);
-  if (index >= gpus.size()) return none(too_few(local_size, gpus.size(), "GPUs", host));
-  const json& said = gpus[index];
-  const std::string error = said.value("error", "");
+  const std::size_t index = own_index(gpus.size(), local_rank);
+  if (index >= gpus.size()) return none(too_few_devices(local_size, gpus.size(), "GPUs", host));
+  const json& device = gpus[index];
+  const std::string error = device.value("error", "");
   if (!error.empty()) return none(fmt::format("GPU {} of {}: {}", index, host, error));
   RankGpu gpu;
-  // A part that nobody named (a container shows just one) has no name that could be given on.
-  gpu.uuid = part.empty() ? said.at("uuid").get<std::string>() : part;
-  gpu.visible = part.empty() && said.value("part", false) ? "" : gpu.uuid;
-  gpu.index = said.at("index");
-  gpu.name = said.value("name", "");
-  gpu.capability = said.at("capability");
-  gpu.warnings = said.value("warnings", std::vector<std::string>());
+  // A container may show one MIG part without naming it in the environment; then there is no name to pass on.
+  gpu.uuid = part.empty() ? device.at("uuid").get<std::string>() : part;
+  gpu.visible = part.empty() && device.value("part", false) ? "" : gpu.uuid;
+  gpu.index = device.at("index");
+  gpu.name = device.value("name", "");
+  gpu.capability = device.at("capability");
+  gpu.warnings = device.value("warnings", std::vector<std::string>());
   gpu.driver = devices.value("driver", "");
   return gpu;
 }
@@ -137,7 +137,7 @@ Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& 
     }
   }
   if (with_gpu == 0 && wanted == "auto") return Backend::emulated;
-  // A night's job that is started again must not stand still because a GPU died: its rank retires.
+  // A resumed job must continue if one of its GPUs has died: the rank of that GPU retires.
   if (with_gpu == ranks.size() || (with_gpu > 0 && resume)) return Backend::cuda;
   throw UsageError(
       fmt::format("--backend {}: every rank needs a GPU of its own, but {}. Start as many ranks as there "

@@ -1,5 +1,5 @@
 #pragma once
-/// What each rank has, and which backend follows from it.
+/// The hardware of each rank, and the backend that follows from it.
 
 #include <cstdint>
 #include <future>
@@ -15,21 +15,21 @@
 
 namespace gaussweep::driver {
 
-/// The GPU that a rank will own: the only one it sees, else the one of its local rank.
+/// The GPU that a rank will use: the only visible one, otherwise the one whose index is the local rank.
 struct RankGpu {
-  std::string uuid;     ///< empty: there is none
-  std::string visible;  ///< what CUDA_VISIBLE_DEVICES must say for it; empty: what it says already
+  std::string uuid;     ///< empty: no GPU
+  std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is
   std::int64_t index = -1;
   int capability = 0;
-  std::string why;  ///< why there is none
+  std::string why;  ///< the reason if there is no GPU
   std::vector<std::string> warnings;
-  std::optional<std::string> driver;  ///< the driver's version, where there is a GPU
-  std::string name{};                 ///< the model's
+  std::optional<std::string> driver;  ///< the driver's version, if there is a GPU
+  std::string name{};                 ///< the model's name
 
   bool is_there() const { return !uuid.empty(); }
 };
 
-/// What a rank has.
+/// The hardware of one rank.
 struct RankFacts {
   io::HostRow host;
   RankGpu gpu;
@@ -37,42 +37,43 @@ struct RankFacts {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver, name)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
-/// What the first rank tells the others before a sweep.
+/// What rank 0 broadcasts before a sweep.
 struct Decision {
-  bool goes_on = false;  ///< false: there is nothing to do for anybody
+  bool goes_on = false;  ///< false: there is nothing to run, all ranks end
   Backend backend = Backend::host;
-  std::string directory;  ///< the run's
+  std::string directory;  ///< the run directory
   std::string run_id;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id)
 
-/// The listing of the GPUs that this process sees, asked for from a child, which takes as long as MPI takes
-/// to start. Nothing where no GPU is asked for, or where the rank's number decides what it is to see.
+/// The listing of the visible GPUs, computed by a child process while MPI starts. Empty if no GPU is wanted,
+/// or if the local rank, known only after MPI_Init, decides which GPUs the child may see.
 using AskedDevices = std::optional<std::future<std::string>>;
 
-/// Begins to ask. `backend`: as the user wants it; GPUs are asked for only where it may be cuda. To be called
-/// before MPI starts, which changes the environment.
+/// Starts the child that lists the GPUs, if `backend` (the user's option) is "auto" or "cuda". Call before
+/// MPI_Init, which changes the environment.
 AskedDevices ask_for_devices(const std::string& backend);
 
-/// What this rank has. GPUs are not touched: one that is full or in exclusive use is for its worker to wait
-/// for. Does not throw where a GPU fails.
-/// @param asked as `ask_for_devices(backend)` began it
+/// Returns this rank's hardware. Does not touch the GPUs: the worker waits for a GPU that is full or in
+/// exclusive use. Does not throw if a GPU fails.
+/// @param asked result of `ask_for_devices(backend)`
 RankFacts rank_facts(const World& world, const std::string& backend, AskedDevices asked);
 
-/// How many threads OpenBLAS has in each worker: this rank's part of the CPUs. The rank shares them with
-/// those ranks of its host that are not bound to others. @pre the rank is not kept to its share yet
+/// Returns the number of OpenBLAS threads per worker: the usable CPUs divided by the number of local ranks
+/// that may use the same CPUs. @pre the rank is not bound to its part of the CPUs yet
 int worker_threads(const World& world);
 
-/// Of `devices_json`, what a rank takes. `part`: the name of the part that was made visible, or empty.
+/// Selects this rank's GPU from the listing `devices`. @param part name of the one MIG part that the child
+/// could see; empty for whole GPUs
 RankGpu gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size, const std::string& host,
                     const std::string& part);
 
-/// The first rank that has no GPU, and why: "rank 1 on n2: no NVIDIA driver is loaded"; empty where all have
-/// one.
+/// Returns the first rank without a GPU and the reason ("rank 1 on n2: no NVIDIA driver is loaded"); empty if
+/// all ranks have one.
 std::string without_gpu(const std::vector<RankFacts>& ranks);
 
-/// Which backend the sweep runs on. With `resume`, ranks may lack a GPU as long as one has it: they retire.
-/// @throws UsageError where the ranks cannot have what is wanted
+/// Returns the backend of the sweep. With `resume`, one rank with a GPU is enough; the others retire.
+/// @throws UsageError if the ranks cannot provide `wanted`
 Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume);
 
 }  // namespace gaussweep::driver

@@ -25,24 +25,24 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double lock_patience = 10;  // seconds
+constexpr double lock_timeout = 10;  // seconds
 constexpr const char* lock_name = "lock";
-constexpr double results_share = 0.05;  // of the time may go into writing results.h5
+constexpr double results_fraction = 0.05;  // fraction of the time that may be spent on writing results.h5
 
 void make_private_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return;
   throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
 }
 
-/// Takes from others what they may do in an open folder that stood there before. Where that is not ours to
-/// change, it must at least be nothing that changes a run.
+/// Removes the permissions of other users from an open folder that already existed. If this process may not
+/// change them, throws if others could write into the folder.
 void keep_private(int folder, const std::filesystem::path& path) {
   constexpr mode_t of_others = 077, writing = 022;
   struct stat facts {};
   if (::fstat(folder, &facts) != 0 || (facts.st_mode & of_others) == 0) return;
   const mode_t before = facts.st_mode & 0777;
   if (::fchmod(folder, facts.st_mode & 07700) == 0 || errno != EPERM) {
-    // Some file systems have no modes of their own, and show what they were mounted with.
+    // Some file systems have no permissions and show a mount option instead.
     if ((before & writing) != 0)
       spdlog::warn("{}: others could write into it (mode {:04o}); a run directory is private to its user",
                    path.string(), before);
@@ -55,7 +55,7 @@ void keep_private(int folder, const std::filesystem::path& path) {
                   path.string(), before));
 }
 
-/// A folder of the run directory: a folder in truth, for what is written must stay inside.
+/// Creates a folder in the run directory. Rejects symbolic links, because all files must stay inside.
 void make_inner_folder(const std::filesystem::path& path) {
   make_private_folder(path);
   const io::Opened held = io::hold_folder(path);
@@ -66,7 +66,7 @@ void make_inner_folder(const std::filesystem::path& path) {
   keep_private(held.file.fd(), path);
 }
 
-/// The run directory and the folders above it that are not there yet. Their entries survive a loss of power.
+/// Creates the run directory and its missing parents, and syncs their entries to disk.
 void make_durable_folder(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return;
@@ -77,14 +77,15 @@ void make_durable_folder(const std::filesystem::path& path) {
   make_private_folder(path);
   for (const std::filesystem::path& folder : made) {
     const std::filesystem::path above = folder.parent_path();
-    if (::access(above.c_str(), R_OK) == 0) io::sync_folder(above);  // it cannot be opened else
+    // A parent that cannot be read cannot be opened for a sync.
+    if (::access(above.c_str(), R_OK) == 0) io::sync_folder(above);
   }
 }
 
-/// Opens (creates) a file of the run directory and locks it. Waits for a predecessor that is dying. The name
-/// may lead to another file after the wait; that one is tried then.
+/// Opens or creates a file of the run directory and locks it. Waits for a previous process that is exiting.
+/// If the name refers to another file after the wait, that file is tried next.
 io::Descriptor lock_file(const std::filesystem::path& name) {
-  const double deadline = now_seconds() + lock_patience;
+  const double deadline = now_seconds() + lock_timeout;
   for (;;) {
     io::Opened opened = io::open_regular(name, io::JournalWriter::open_flags);
     if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), opened.why));
@@ -114,7 +115,7 @@ void require_readable(const std::filesystem::path& path, const std::error_code& 
     throw UsageError(fmt::format("-o {}: cannot be looked into: {}", path.string(), error.message()));
 }
 
-/// Refuses a directory that holds anything but a lock, where a new run is to begin.
+/// Throws if the directory of a new run holds anything but the lock.
 void require_empty(const std::filesystem::path& path, const std::string& lock) {
   std::error_code error;
   std::filesystem::directory_iterator entry(path, error);
@@ -128,8 +129,9 @@ void require_empty(const std::filesystem::path& path, const std::string& lock) {
   require_readable(path, error);
 }
 
-/// What a run may have left, however early it was killed, or a batch job's script before it.
-bool may_be_a_run(const std::filesystem::path& path) {
+/// Returns true if the directory holds files of a run, which may have been killed early or not yet started by
+/// its batch script.
+bool looks_like_run(const std::filesystem::path& path) {
   std::error_code error;
   const bool is_empty = std::filesystem::is_empty(path, error);
   require_readable(path, error);
@@ -150,7 +152,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
         fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
   }
   if (exists && !resume) require_empty(path, "");
-  if (exists && resume && !may_be_a_run(path_)) {
+  if (exists && resume && !looks_like_run(path_)) {
     throw UsageError(fmt::format(
         "-o {}: holds files, but no run that could go on; give the directory of a run, or a new name",
         path.string()));
@@ -160,11 +162,11 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   if (folder.open()) keep_private(folder.fd(), path_);
   lock_ = lock_file(path_ / lock_name);
   if (!resume)
-    require_empty(path_, lock_name);  // another run may have come and gone before the lock was ours
+    require_empty(path_, lock_name);  // another run may have used the directory before this one got the lock
   make_inner_folder(path_ / "matrices");
   make_inner_folder(path_ / "logs");
   const std::filesystem::path journal = path_ / "journal.jsonl";
-  // Whoever removes the file `lock` of a run that is at work does not free its journal.
+  // The journal has its own lock, which still holds if someone removes the file `lock`.
   io::Descriptor locked_journal = lock_file(journal);
   contents_ = io::read_journal(journal);
   safe_ = contents_.records.size();
@@ -224,7 +226,7 @@ std::size_t RunDirectory::safe_records() {
   try {
     writer_->sync_written();
     safe_ = std::max(safe_, written_);
-  } catch (const io::StorageError&) {  // what is not known to be on disk does not count
+  } catch (const io::StorageError&) {  // records that may not be on disk do not count
   }
   return safe_;
 }
@@ -235,13 +237,12 @@ bool RunDirectory::is_settled() {
   return true;
 }
 
-/// Takes the end of a write of results.h5. @return false where it is under way
 bool RunDirectory::is_written(bool wait) {
   if (!write_.valid()) return true;
   if (!wait && write_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return false;
   write_.get();
   const double end = now_seconds();
-  next_write_ = end + std::max(results_after_, (end - write_began_) / results_share);
+  next_write_ = end + std::max(results_after_, (end - write_began_) / results_fraction);
   return true;
 }
 
@@ -249,7 +250,8 @@ void RunDirectory::write_results(bool now) {
   if (!is_written(now) || !dirty_) return;
   const double start = now_seconds();
   if (!now && start < next_write_) return;
-  // What the results show is in the journal first, and on disk before the results are.
+  // Results must never show records that the journal may lose: the journal is written first and synced before
+  // results.h5.
   if (now) {
     sync();
   } else {
@@ -260,7 +262,7 @@ void RunDirectory::write_results(bool now) {
   dirty_ = false;
   if (now) return io::write_results_image(path, image);
   write_began_ = start;
-  // Where no thread is to be had, `get` does it.
+  // If no thread can start, the write runs in `get`.
   write_ = std::async(std::launch::async | std::launch::deferred,
                       [path, journal = path_ / "journal.jsonl", image = std::move(image)] {
                         io::sync_file(journal);

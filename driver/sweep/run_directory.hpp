@@ -1,6 +1,6 @@
 #pragma once
-/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. One run at a time holds
-/// it.
+/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. Only one process at a
+/// time may use it.
 
 #include <filesystem>
 #include <future>
@@ -14,55 +14,60 @@
 
 namespace gaussweep::driver {
 
+/// An open, locked run directory.
 class RunDirectory {
  public:
-  /// Creates or opens the directory and takes its lock (waiting up to 10 s for a predecessor that is dying).
-  /// @param results_after seconds between two writes of results.h5, at least
-  /// @throws UsageError: it exists, is not empty and `resume` is false; another run holds it;
-  /// io::StorageError: it cannot be written.
+  /// Creates or opens the directory and locks it. Waits up to 10 s for the lock, because the previous process
+  /// may still be exiting.
+  /// @param results_after minimum seconds between two writes of results.h5
+  /// @throws UsageError if the directory is not empty and `resume` is false, or if another run holds the lock
+  /// @throws io::StorageError if the directory cannot be written
   RunDirectory(const std::filesystem::path& path, bool resume, double results_after = 10);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// Puts the plan there, whole or not at all.
+  /// Writes plan.yaml atomically.
   void save_plan(const std::string& text);
-  /// What the journal held when the directory was opened, and what was added since.
+  /// Returns the journal's contents when the directory was opened, plus what was appended since.
   const io::JournalContents& journal() const { return contents_; }
-  /// The identity that all starts on this directory share: from the journal's first start, else a new one.
+  /// Returns the run id that all starts on this directory share: from the journal's first start, otherwise a
+  /// new one.
   const std::string& run_id() const { return run_id_; }
 
-  /// Appends; durable after `sync`, or once one that was begun is settled.
+  /// Appends a record. It is durable after `sync`, or once a sync begun by `begin_sync` is settled.
   void append(io::Record record);
   void note(io::Note note);
   void sync();
-  /// Writes what was appended: it survives this process.
+  /// Writes appended lines to the file; they survive the end of this process, but not of the machine.
   void flush();
-  /// Begins a sync, for which nobody waits. @pre is_settled()
+  /// Begins a sync in the background. @pre is_settled()
   void begin_sync();
-  /// Whether no sync that was begun is under way. @throws io::StorageError what it found
+  /// Returns true if no sync is running. @throws io::StorageError the error of the last sync
   bool is_settled();
-  /// How many trials have a record that is known to be on disk, once what is written was brought there.
+  /// Syncs what was written and returns the number of records that are known to be on disk.
   std::size_t safe_records();
-  /// Writes results.h5 anew, where it is due or when asked to. It is due by time, so that it takes a small
-  /// share of it, and then nobody waits for the disk.
+  /// Writes results.h5 if `now` is set or if the write is due. Writes that are due run in the background.
+  /// Their interval grows with their duration, so that they take at most 5 % of the time.
   void write_results(bool now);
 
  private:
+  /// Finishes a background write of results.h5. @return false if it is still running and `wait` is false
   bool is_written(bool wait);
   std::filesystem::path path_;
   double results_after_;
-  io::Descriptor lock_;  ///< on the file `lock`, which all versions know; the journal has a lock of its own
+  io::Descriptor lock_;  ///< on the file `lock`, which all versions use; the journal has a separate lock
   io::JournalContents contents_;
-  std::unordered_map<io::Text, std::size_t, std::hash<std::string_view>> index_;  ///< by key
+  /// Index into the records, by key.
+  std::unordered_map<io::Text, std::size_t, std::hash<std::string_view>> index_;
   io::TextPool texts_;
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
   std::size_t safe_ = 0, safe_when_settled_ = 0, written_ = 0;
   bool dirty_ = false;
   double next_write_ = 0, write_began_ = 0;
-  std::future<void> write_;  ///< of results.h5
+  std::future<void> write_;  ///< the background write of results.h5
 };
 
 }  // namespace gaussweep::driver

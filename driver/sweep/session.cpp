@@ -47,7 +47,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int wait_ms = 1;
-constexpr double goodbye_patience = 15;  // seconds in which the last messages must reach their ranks
+constexpr double flush_timeout = 15;  // seconds for the last messages to reach their ranks
 
 std::unordered_map<std::string, const io::Record*> by_key(const io::JournalContents& journal) {
   std::unordered_map<std::string, const io::Record*> records;
@@ -55,31 +55,32 @@ std::unordered_map<std::string, const io::Record*> by_key(const io::JournalConte
   return records;
 }
 
-/// What every step of a run needs. On other ranks than the first, `ranks` is empty.
+/// The state that all steps of a run share. `ranks` is empty except on rank 0.
 struct Session {
   World& world;
   const RunOptions& options;
   const Registry& registry;
-  double deadline;    ///< 0: none
-  std::string began;  ///< when this process did, by the time of day
+  double deadline;    ///< 0: no time limit
+  std::string began;  ///< when this process began, as a time stamp
   RankFacts mine;
   std::vector<RankFacts> ranks;
 };
 
-/// What the plan asks of these ranks.
+/// The plan and its trials for these ranks.
 struct Planned {
   Backend backend = Backend::host;
   io::Plan plan;
   Expansion expansion;
 };
 
-/// The trials that are still to do, with those that are skipped recorded.
+/// The trials of this shard.
 struct Work {
-  std::vector<Trial> all;  ///< of this shard
-  std::vector<Trial> todo;
+  std::vector<Trial> all;
+  std::vector<Trial> todo;  ///< those without a record, or to be repeated
 };
 
-/// What goes on with this run: --resume or --retry-failed. In a batch job the script's own command.
+/// Returns the command that continues this run with `how` (--resume or --retry-failed); in a batch job the
+/// submit script's own command.
 std::string command_to(const Session& session, const char* how) {
   const RunOptions& options = session.options;
   const std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
@@ -92,10 +93,10 @@ std::string command_to(const Session& session, const char* how) {
                      shell_word(options.plan), shell_word(options.output), more, how);
 }
 
-/// Whether a recorded trial is to be done once more.
+/// Returns true if a recorded trial has to run again.
 bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
   if (record.for_now) return true;
-  // This start may be another machine's or build's: what it does not rule out is tried, which costs nothing.
+  // This start may be on another machine or build: a trial that is not skipped here can run.
   if (record.status == io::Status::skipped) return trial.skip_reason.empty();
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
 }
@@ -112,11 +113,11 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
   return work;
 }
 
-/// The plan's tolerances, and what it expects, hold for what is recorded already too: an answer's residual is
-/// known, nothing has to run.
+/// Judges recorded answers again by the plan's present tolerances and expectations. Their residuals are
+/// recorded, so nothing has to run.
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
   const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
-  std::vector<io::Record> anew;
+  std::vector<io::Record> changed;
   std::size_t judged = 0;
   std::map<std::string, std::size_t> changes;
   for (const Trial& trial : trials) {
@@ -129,9 +130,9 @@ void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
     if (!is_judged_anew && record.expected == known.expected) continue;
     judged += is_judged_anew ? 1 : 0;
     if (record.status != known.status) ++changes[known.status + " is now " + record.status];
-    anew.push_back(std::move(record));
+    changed.push_back(std::move(record));
   }
-  for (const io::Record& record : anew) directory.append(record);
+  for (const io::Record& record : changed) directory.append(record);
   if (judged == 0) return;
   std::string words;
   for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
@@ -139,7 +140,8 @@ void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
                changes.empty() ? "; no status changed" : words);
 }
 
-/// `auto` must not turn a night on GPUs into weeks of emulation because the driver is broken this time.
+/// Throws if `auto` would continue a run on GPUs as a much slower emulation, because the driver does not work
+/// this time.
 void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
   if (options.backend != "auto" || backend == Backend::cuda) return;
   std::string before;
@@ -236,10 +238,10 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost
   return wrong ? exit_wrong : exit_ok;
 }
 
-/// Names what did not end as the plan expects, and what to type next.
-void tell_unexpected(const Work& work, const RunDirectory& directory, const Session& session) {
+/// Logs the trials that did not end as the plan expects, and the commands to continue.
+void log_unexpected(const Work& work, const RunDirectory& directory, const Session& session) {
   const RunOptions& options = session.options;
-  constexpr std::size_t most_named = 5;
+  constexpr std::size_t max_named = 5;
   const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
   std::size_t unexpected = 0, findings = 0;
   std::string names;
@@ -248,7 +250,7 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const Sess
     if (found == records.end()) continue;
     const io::Record& record = *found->second;
     findings += is_finding(record) ? 1 : 0;
-    if (as_expected(trial, record.status) || ++unexpected > most_named) continue;
+    if (as_expected(trial, record.status) || ++unexpected > max_named) continue;
     names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
                          record.message.empty() ? "" : ", ", printable(record.message));
   }
@@ -256,8 +258,8 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const Sess
     spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
                  shell_word(options.program), shell_word(options.output));
   }
-  if (unexpected == 0 || options.made_plan) return;  // `try` says it in its own words
-  if (unexpected > most_named) names += fmt::format("\n  and {} more", unexpected - most_named);
+  if (unexpected == 0 || options.made_plan) return;  // `try` prints its own text
+  if (unexpected > max_named) names += fmt::format("\n  and {} more", unexpected - max_named);
   std::string next;
   if (options.is_kept)
     next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}", shell_word(options.program),
@@ -287,37 +289,38 @@ std::string log_of_rank(const std::filesystem::path& directory, int rank) {
   return directory / "logs" / fmt::format("rank-{}.log", rank);
 }
 
-/// What the other ranks do.
+/// Runs the supervisor of a rank other than 0.
 void serve_rank(const Session& session, const Decision& decision) {
   World& world = session.world;
   try {
     keep_messages(log_of_rank(decision.directory, world.rank()));
   } catch (const io::StorageError& e) {
-    spdlog::warn("{}", e.what());  // where nothing can be written, its worker's log ends the run in order
+    // If nothing can be written, opening the worker's log fails and ends the run in order.
+    spdlog::warn("{}", e.what());
   }
   Supervisor supervisor(world, worker_spec(session, decision), session.registry);
-  bool told = false;
+  bool stop_sent = false;
   while (!supervisor.finished()) {
-    if (!told && stop_signals() > 0) {
-      told = true;
+    if (!stop_sent && stop_signals() > 0) {
+      stop_sent = true;
       world.tell_coordinator(message::Stop{});
     }
     supervisor.step(wait_ms);
   }
 }
 
-/// How a sweep came to its end.
+/// The reason for the end of a sweep.
 struct SweepEnd {
   std::string stopped_because;
   bool lost_its_ranks = false;
 };
 
-/// Rank 0's whole sweep, after everybody knows the decision. Takes what is to do out of `work`.
+/// Runs coordinator and supervisor of rank 0 until the sweep ends. Moves `work.todo` out.
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
                     double store_limit) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
                                        session.registry);
-  supervisor->step(0);  // its worker gets its device ready while the queue is made
+  supervisor->step(0);  // the worker sets up its device while the coordinator is constructed
   std::vector<std::string> hosts;
   for (const RankFacts& rank : session.ranks) hosts.push_back(rank.host.host);
   const std::size_t done = work.all.size() - work.todo.size();
@@ -343,14 +346,14 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
   return end;
 }
 
-/// What every GPU of the run has at least; 0 where it runs on none.
+/// Returns the lowest compute capability of the run's GPUs; 0 for other backends.
 int least_capability(Backend backend, const std::vector<RankFacts>& ranks) {
   if (backend != Backend::cuda) return 0;
-  int least = 1 << 20;
+  int lowest = 1 << 20;
   for (const RankFacts& rank : ranks) {
-    if (rank.gpu.is_there()) least = std::min(least, rank.gpu.capability);
+    if (rank.gpu.is_there()) lowest = std::min(lowest, rank.gpu.capability);
   }
-  return least;
+  return lowest;
 }
 
 void print_dry_run(const Expansion& expansion, const RunOptions& options) {
@@ -362,7 +365,7 @@ void print_dry_run(const Expansion& expansion, const RunOptions& options) {
   fmt::print("{}\n", counted(trials.size(), "trial"));
 }
 
-/// Before anything has begun, an output that cannot be written is a usage error.
+/// Opens the run directory. A directory that cannot be written is a usage error, because nothing has begun.
 std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   if (!options.refusal.empty()) throw UsageError(options.refusal);
   try {
@@ -373,9 +376,9 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   }
 }
 
-/// From an open run directory to the exit code. `told` becomes true once the other ranks know what is
-/// decided. Takes the trials out of `planned`: copies of a million take gigabytes.
-int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool& told) {
+/// Runs the sweep of rank 0 and returns the exit code. Sets `decision_sent` once the decision was broadcast.
+/// Moves the trials out of `planned`: copies of a million trials take gigabytes.
+int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
   World& world = session.world;
   const RunOptions& options = session.options;
   keep_messages(log_of_rank(directory.path(), world.rank()));
@@ -402,21 +405,21 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
                  without_gpu(session.ranks));
   }
   Decision decision;
-  decision.goes_on = !work.todo.empty();  // else nobody needs a worker
+  decision.goes_on = !work.todo.empty();  // otherwise no rank needs a worker
   decision.backend = planned.backend;
   decision.directory = directory.path().string();
   decision.run_id = directory.run_id();
   world.broadcast(decision);
-  told = true;
+  decision_sent = true;
   SweepEnd end;
   if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
   int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
-  // Others may have done the trials of a rank that was lost, but its node or device needs a look.
+  // Other ranks may have run the trials of a lost rank, but its node or device needs attention.
   if (world.lost_peer() && code != exit_stopped) code = exit_broken;
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   directory.write_results(true);
-  tell_unexpected(work, directory, session);
+  log_unexpected(work, directory, session);
   if (code == exit_stopped || end.lost_its_ranks)
     spdlog::warn("stopped early ({}){}", end.stopped_because,
                  options.is_kept ? "; go on with: " + command_to(session, "--resume") : "");
@@ -425,10 +428,10 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   return code;
 }
 
-/// The first rank's whole run, with what each rank has. @return the exit code
-int lead(Session& session, const std::vector<json>& gathered) {
+/// Runs rank 0. @param gathered the `RankFacts` of all ranks @return the exit code
+int run_first_rank(Session& session, const std::vector<json>& gathered) {
   const RunOptions& options = session.options;
-  bool told = false;
+  bool decision_sent = false;
   try {
     for (const json& facts : gathered) session.ranks.push_back(facts.get<RankFacts>());
     Planned planned;
@@ -453,7 +456,7 @@ int lead(Session& session, const std::vector<json>& gathered) {
     }
     const std::unique_ptr<RunDirectory> directory = open_directory(options);
     try {
-      return sweep_into(*directory, session, planned, told);
+      return sweep_into(*directory, session, planned, decision_sent);
     } catch (const io::StorageError& e) {
       throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", e.what(),
                                          counted(directory->safe_records(), "record"),
@@ -461,7 +464,7 @@ int lead(Session& session, const std::vector<json>& gathered) {
                                          command_to(session, "--resume")));
     }
   } catch (...) {
-    if (!told) session.world.broadcast(Decision{});
+    if (!decision_sent) session.world.broadcast(Decision{});
     throw;
   }
 }
@@ -483,20 +486,20 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     const std::vector<json> gathered = world.gather(session.mine);
     try {
       if (world.rank() == 0) {
-        code = lead(session, gathered);
+        code = run_first_rank(session, gathered);
       } else {
         const Decision decision = world.broadcast(nullptr).get<Decision>();
         if (decision.goes_on) serve_rank(session, decision);
       }
-      if (!world.lost_peer()) world.flush(goodbye_patience);
+      if (!world.lost_peer()) world.flush(flush_timeout);
     } catch (const std::exception& e) {
-      error = std::current_exception();  // leave through MPI_Finalize, so that the other ranks can
+      error = std::current_exception();  // end through MPI_Finalize, so that the other ranks can
       if (world.rank() != 0 || world.lost_peer()) {
         spdlog::error("rank {}: {}", world.rank(), e.what());
         world.abort(exit_broken);
       }
     }
-    // Another rank's code would not be the run's: rank 0 may still be writing results.
+    // MPI_Finalize would wait for the lost peer. Only rank 0 knows the run's exit code.
     if (world.lost_peer()) world.abort(world.rank() == 0 && code != exit_ok ? code : exit_broken);
   }
   if (error) std::rethrow_exception(error);

@@ -14,28 +14,29 @@
 
 namespace gaussweep::driver {
 
+/// The options of `gaussweep run`.
 struct RunOptions {
   std::string plan, output;
-  std::optional<io::Plan> made_plan;  ///< in place of the file `plan`, which nobody wrote
-  bool is_kept =
-      true;  ///< false: the run directory goes away afterwards, so nothing hints at going on with it
+  std::optional<io::Plan> made_plan;  ///< used instead of the file `plan` if set
+  /// False if the run directory is deleted afterwards; then no message suggests to resume it.
+  bool is_kept = true;
   bool resume = false, retry_failed = false, dry_run = false;
   std::string backend = "auto";
   /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
   std::string refusal;
   double time_limit = 0;  ///< seconds; 0: none
   double grace = 20;
-  QueueOrder order =
-      QueueOrder::longest_first;  ///< shortest first: for a sweep whose time limit may leave trials
-  std::string store_limit;        ///< "50GiB", "none"; empty: the plan's, else half of the free disk
+  QueueOrder order = QueueOrder::longest_first;
+  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise half of the free disk
   Shard shard;
-  std::string program = "gaussweep";  ///< as it was called
+  std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;
-  /// Called on the first rank once all is recorded, where nothing was stopped early.
+  /// Called on rank 0 once all trials are recorded, unless the run stopped early.
   std::function<void(const io::JournalContents&)> at_end;
 };
 
-/// "auto" → cuda where every rank has a GPU; collective. @return the exit code
+/// Runs the sweep on all ranks. Collective. The backend "auto" becomes cuda if every rank has a GPU. @return
+/// the exit code
 int run_sweep(const RunOptions& options, const Registry& registry);
 
 }  // namespace gaussweep::driver

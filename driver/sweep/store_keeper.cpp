@@ -31,7 +31,8 @@ void StoreKeeper::note_unneeded(const std::string& digest, const StoredFile& fil
 }
 
 bool StoreKeeper::make_room(double bytes) {
-  if (used_ - unneeded_bytes_ + bytes > limit_ && bytes > 0) return false;  // nothing is removed in vain
+  // Removing files would not be enough.
+  if (used_ - unneeded_bytes_ + bytes > limit_ && bytes > 0) return false;
   while (used_ + bytes > limit_ && !unneeded_.empty()) {
     const std::string digest = unneeded_.front();
     unneeded_.pop_front();
@@ -69,10 +70,10 @@ void StoreKeeper::admit(Trial& trial) {
     trial.matrix_b->store = trial.matrix.store;
 }
 
-/// After a trial or a write has ended.
+/// Updates a file's entry after a trial or a write has ended.
 void StoreKeeper::settle(const std::string& digest, StoredFile& file) {
   if (file.running > 0) return;
-  if (file.bytes > 0)  // nobody is writing it: what it takes is known now
+  if (file.bytes > 0)  // no worker is writing the file, so its final size is known
     set_bytes(file, static_cast<double>(store_.bytes_of(digest)));
   if (file.needs > 0) return;
   if (file.bytes > 0) {
@@ -115,7 +116,7 @@ double store_limit_of(const std::string& option, const io::Plan& plan,
   if (plan.store_limit) return *plan.store_limit;
   std::error_code error;
   const std::filesystem::space_info disk = std::filesystem::space(matrices, error);
-  if (error) return std::numeric_limits<double>::infinity();  // a medium that does not say how large it is
+  if (error) return std::numeric_limits<double>::infinity();  // the file system does not report its size
   double bytes = static_cast<double>(disk.available);
   for (const auto& [digest, size] : io::MatrixStore(matrices).inventory()) bytes += static_cast<double>(size);
   return bytes / 2;

@@ -1,7 +1,7 @@
 #pragma once
-/// Keeps the run directory's matrices within a limit: decides which matrices are stored, and removes those
-/// that no open trial needs. The coordinator alone asks it, before a trial is handed out and after it has
-/// ended. What a trial that runs or is still to run needs is never removed.
+/// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes those
+/// that no open trial needs. Only the coordinator uses it, before it assigns a trial and after a trial ends.
+/// Matrices of running or remaining trials are never removed.
 
 #include <cstdint>
 #include <deque>
@@ -16,33 +16,36 @@
 
 namespace gaussweep::driver {
 
+/// Tracks the files of the matrix store.
 class StoreKeeper {
  public:
-  /// Takes stock of what is there, clears away what killed writers left, and makes the store as small as the
-  /// limit where it can.
-  /// @param limit bytes; infinity: none
+  /// Reads the store's contents, removes partial files of killed writers, and removes unneeded matrices until
+  /// the store is within the limit.
+  /// @param limit bytes; infinity: no limit
   /// @param open the trials that have no record yet
   /// @throws io::StorageError
   StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open);
-  /// Makes room before a trial is handed out. Takes `store` from those of its matrices for which there is
-  /// none: they are made for this trial alone. @throws io::StorageError
+  /// Reserves space for a trial's matrices before the trial is assigned. Clears `store` of each matrix that
+  /// does not fit; such a matrix is made for this trial alone. @throws io::StorageError
   void admit(Trial& trial);
-  /// What a rank's worker has yet to store, instead of what it had before: files that will appear after their
+  /// Replaces the list of matrices that a rank's worker still has to store. Their files appear after their
   /// trial's record. @throws io::StorageError
   void note_writing(int rank, const std::vector<std::string>& digests);
-  /// A trial of the queue, as admitted, runs no more. `done`: it has its record, else it is still open.
+  /// Ends an admitted trial. `done`: the trial has its record; otherwise it stays open.
   void release(const Trial& trial, bool done);
-  /// Bytes stored or about to be.
+  /// Returns the bytes stored or reserved.
   double used() const { return used_; }
-  /// Trials that could not store a matrix for want of room, and matrices that were removed to make it.
+  /// Returns how often a matrix was not stored because it did not fit.
   std::int64_t refused() const { return refused_; }
+  /// Returns the number of matrices that were removed to make room.
   std::int64_t removed() const { return removed_; }
 
  private:
   struct StoredFile {
-    double bytes = 0;        ///< of the file, or what it is expected to take; 0: not stored
-    std::int64_t needs = 0;  ///< open trials
-    int running = 0;         ///< those of them that run, and workers that have yet to store it
+    double bytes = 0;        ///< of the file, or its expected size until it is written; 0: not stored
+    std::int64_t needs = 0;  ///< number of open trials that use the matrix
+    /// Number of running trials that use the matrix and of workers that still have to store it.
+    int running = 0;
   };
   void admit(MatrixRequest& request, const Trial& trial);
   void release(const MatrixRequest& request, bool done);
@@ -54,14 +57,14 @@ class StoreKeeper {
   io::MatrixStore store_;
   double limit_;
   std::unordered_map<std::string, StoredFile> files_;  ///< by digest
-  std::map<int, std::vector<std::string>> writing_;    ///< by rank, what is on its way into the store
-  std::deque<std::string> unneeded_;  ///< stored, and no open trial needs them: the oldest first
+  std::map<int, std::vector<std::string>> writing_;    ///< digests that each rank's worker still has to store
+  std::deque<std::string> unneeded_;  ///< digests of stored matrices that no open trial needs, oldest first
   double used_ = 0, unneeded_bytes_ = 0;
   std::int64_t refused_ = 0, removed_ = 0;
 };
 
-/// The most bytes that DIR/matrices may take: the option's, else the plan's, else half of what the disk has
-/// for it. That is what is free, or taken by matrices already. @throws io::InputError
+/// Returns the limit in bytes for DIR/matrices: the option's, otherwise the plan's, otherwise half of the
+/// disk's free space plus the present matrices. @throws io::InputError
 double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices);
 
 }  // namespace gaussweep::driver

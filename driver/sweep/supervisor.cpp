@@ -17,26 +17,27 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t most_sent = 2;   // trials with a worker: the one that it does, and a short next one
-constexpr int most_ends = 2;           // of one trial, before it is left alone
-constexpr int most_failed_starts = 3;  // in a row, before the rank retires
-constexpr double pauses[most_failed_starts] = {0, 1,
-                                               3};  // seconds after failed starts: a GPU may be resetting
-constexpr double busy_patience = 60;                // seconds in which a GPU that others use may become free
-constexpr double longest_pause = 15;                // between two looks at it
-constexpr double alive_interval = 5;                // seconds between signs of life to the coordinator
-// Bytes on their way to the coordinator beyond which the worker gets no further trial.
-constexpr std::size_t most_unsent = std::size_t{64} << 20;
-// Seconds for a step of a worker's start. The first one may find the driver not loaded, libraries not read
-// yet, and kernels that have to be translated for this GPU.
+constexpr std::size_t max_sent = 2;   // trials at the worker: the running one and a short next one
+constexpr int max_ends = 2;           // ended workers per trial, before the trial is given up
+constexpr int max_failed_starts = 3;  // consecutive failures, before the rank retires
+/// Seconds after failed starts: a GPU may be resetting.
+constexpr double pauses[max_failed_starts] = {0, 1, 3};
+constexpr double busy_timeout = 60;   // seconds to wait for a GPU that others use
+constexpr double longest_pause = 15;  // seconds between two starts on a busy GPU
+constexpr double alive_interval = 5;  // seconds between `Alive` messages to the coordinator
+// Limit on the bytes of unreceived messages to the coordinator. Above it the worker gets no further trial.
+constexpr std::size_t max_unsent_bytes = std::size_t{64} << 20;
+// Timeouts in seconds per step of a worker's start. The first start may have to load the driver, read
+// libraries, and compile kernels for this GPU.
 constexpr double first_start_timeout = 300, start_timeout = 120;
-// A worker may be another build, or damaged. These limits bound what it says without having been asked:
-constexpr int most_heard = 16;       // messages in one step, so that the clock and other ranks are heard
-constexpr int most_start_steps = 8;  // steps of a start that get time of their own; ours has three
-constexpr int most_steps = 10'000;   // of a start, a trial or an end; who stores names one per second
-constexpr std::size_t longest_cause = 500;  // bytes of an error that quotes a message
+// A worker may be another build, or damaged. These limits bound its unsolicited messages:
+constexpr int max_messages = 16;    // messages per step, so that clock and other ranks are served
+constexpr int max_start_steps = 8;  // steps of a start that restart the timeout; a correct worker has three
+// Reported steps per start, trial or end; a worker that stores reports one per second.
+constexpr int max_steps = 10'000;
+constexpr std::size_t max_cause_bytes = 500;  // bytes of an error that quotes a message
 
-/// A record of a second try says how the first one ended.
+/// Adds to the record of a second try how the first one ended.
 io::Record with_first_end(io::Record record, const std::string& cause) {
   const std::string words = "second try; the first ended its worker: " + cause;
   record.message = record.message.empty() ? words : record.message + "; " + words;
@@ -46,9 +47,9 @@ io::Record with_first_end(io::Record record, const std::string& cause) {
 }  // namespace
 
 const Supervisor::Transition Supervisor::transitions[] = {
-    {State::waiting, State::starting},     // its time has come
+    {State::waiting, State::starting},     // the pause is over
     {State::waiting, State::out_of_work},  // too many starts failed, or the medium did
-    {State::waiting, State::finished},     {State::starting, State::working},  // it said hello
+    {State::waiting, State::finished},     {State::starting, State::working},  // it sent `Hello`
     {State::starting, State::waiting},                                         // it ended
     {State::working, State::waiting},      {State::working, State::renewing},
     {State::working, State::leaving},      {State::renewing, State::waiting},
@@ -57,11 +58,11 @@ const Supervisor::Transition Supervisor::transitions[] = {
 };
 
 void Supervisor::enter(State next) {
-  const bool may = std::any_of(std::begin(transitions), std::end(transitions),
-                               [&](const Transition& t) { return t.from == state_ && t.to == next; });
-  if (!may)
+  const bool allowed = std::any_of(std::begin(transitions), std::end(transitions),
+                                   [&](const Transition& t) { return t.from == state_ && t.to == next; });
+  if (!allowed)
     throw std::logic_error(
-        fmt::format("no way from state {} to {}", static_cast<int>(state_), static_cast<int>(next)));
+        fmt::format("no transition from state {} to {}", static_cast<int>(state_), static_cast<int>(next)));
   state_ = next;
 }
 
@@ -75,13 +76,13 @@ Supervisor::Supervisor(Post& post, WorkerSpec spec, const Registry& registry, St
     retire(spec_.unfit);
   } else {
     ask();
-    start_again_at_ = 0;  // by the first step
+    start_again_at_ = 0;  // the first `step` starts the worker
   }
 }
 
 void Supervisor::tell(const ToCoordinator& message) {
   post_.tell_coordinator(message);
-  last_told_ = clock_.now();
+  last_message_at_ = clock_.now();
 }
 
 void Supervisor::ask() {
@@ -103,7 +104,7 @@ void Supervisor::note_begin() {
   step_ = "start";
   steps_ = 0;
   begin_ = clock_.now();
-  began_ = time_stamp();
+  began_stamp_ = time_stamp();
 }
 
 void Supervisor::drop_trials() {
@@ -118,7 +119,7 @@ io::Record Supervisor::blank() const {
   io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), spec_.origin);
   if (trial.backend == Backend::cuda) {
     record.gpu_uuid = spec_.gpu_uuid;
-    record.gpu_name = device_->gpu_name;  // a trial is only sent to a worker that has said it
+    record.gpu_name = device_->gpu_name;  // set: trials are only sent after `Hello`
     record.capability = device_->capability;
     record.device_index = spec_.origin.device_index;
   }
@@ -137,7 +138,7 @@ void Supervisor::start_worker() {
     enter(State::starting);
     worker_->send(message::Setup{spec_.backend, spec_.directory + "/matrices", spec_.origin, device_});
   } catch (const ChannelClosed&) {
-    // it ended at once: heard and counted by the next step
+    // It ended immediately; the next step handles the closed channel.
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
@@ -146,13 +147,13 @@ void Supervisor::start_worker() {
 }
 
 void Supervisor::end_worker() {
-  const bool in_the_middle = sent_ > 0;
+  const bool during_trial = sent_ > 0;
   const std::unique_ptr<WorkerProcess> ending = std::move(worker_);
   if (ending && !ending->end())
     spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", spec_.origin.rank);
   if (ending) enter(State::waiting);
   sent_ = 0;
-  if (ending && (in_the_middle || !writing_.empty()))
+  if (ending && (during_trial || !writing_.empty()))
     io::remove_temporaries_of(ending->pid(), spec_.directory + "/matrices");
   if (!writing_.empty()) {
     spdlog::warn(
@@ -170,7 +171,7 @@ void Supervisor::close_worker(State then) {
   try {
     worker_->send(message::Close{});
   } catch (const ChannelClosed&) {
-    // heard as the end of the channel
+    // `listen` handles the closed channel.
   }
 }
 
@@ -195,7 +196,7 @@ void Supervisor::retire(const std::string& reason) {
 
 void Supervisor::worker_could_not_start(const std::string& cause) {
   end_worker();
-  if (++failed_starts_ >= most_failed_starts) {
+  if (++failed_starts_ >= max_failed_starts) {
     retire(fmt::format("{} workers in a row could not start: {} (at {})", failed_starts_, cause, step_));
   } else {
     start_again_at_ = clock_.now() + pauses[failed_starts_];
@@ -208,10 +209,10 @@ void Supervisor::device_is_busy(const std::string& cause) {
   if (busy_since_ < 0) {
     busy_since_ = now;
     spdlog::warn("rank {}: the device is in use, or not ready; tried again for {:g} s: {} (at {})",
-                 spec_.origin.rank, busy_patience, cause, step_);
+                 spec_.origin.rank, busy_timeout, cause, step_);
   }
   const double waited = now - busy_since_;
-  if (waited >= busy_patience) {
+  if (waited >= busy_timeout) {
     retire(fmt::format("no worker could start for {:.0f} s: {} (at {})", waited, cause, step_));
   } else {
     start_again_at_ = now + std::clamp(waited / 2, 1.0, longest_pause);
@@ -232,10 +233,10 @@ void Supervisor::trial_ended_worker(io::Record record) {
 
 void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
   if (sent_ > 0) {
-    const std::string noted = worker_ ? worker_->step() : std::string();
-    if (!noted.empty()) step_ = noted;
+    const std::string noted_step = worker_ ? worker_->step() : std::string();
+    if (!noted_step.empty()) step_ = noted_step;
     io::Record record = blank();
-    record.start_time = began_;
+    record.start_time = began_stamp_;
     record.end_time = fine_time_stamp();
     record.status = word(status);
     record.message = fmt::format("{} (at {})", cause, step_);
@@ -245,20 +246,20 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
   }
 }
 
-void Supervisor::hear(const message::At& at) {
-  if (++steps_ > most_steps) throw BadMessage(fmt::format("it has named {} steps", most_steps));
-  step_ = at.step.substr(0, longest_cause);
-  if (is_closing() || (state_ == State::starting && steps_ <= most_start_steps)) step_started_ = clock_.now();
+void Supervisor::handle(const message::At& at) {
+  if (++steps_ > max_steps) throw BadMessage(fmt::format("it has reported more than {} steps", max_steps));
+  step_ = at.step.substr(0, max_cause_bytes);
+  if (is_closing() || (state_ == State::starting && steps_ <= max_start_steps)) step_started_ = clock_.now();
   if (state_ == State::leaving) tell(message::Storing{});
 }
 
-void Supervisor::hear(const message::Closed& /*closed*/) {
-  if (!is_closing()) throw BadMessage("the worker said goodbye and was not told to");
+void Supervisor::handle(const message::Closed& /*closed*/) {
+  if (!is_closing()) throw BadMessage("the worker sent 'closed' without an order to close");
   writing_.clear();
   after_close();
 }
 
-void Supervisor::hear(const message::Hello& hello) {
+void Supervisor::handle(const message::Hello& hello) {
   failed_starts_ = 0;
   busy_since_ = -1;
   enter(State::working);
@@ -266,12 +267,12 @@ void Supervisor::hear(const message::Hello& hello) {
     device_ = hello.device;
     tell(message::DeviceSeen{hello.device});
   }
-  if (ends_ >= most_ends) report(last_end_);  // the device works, so it was the trial
+  if (ends_ >= max_ends) report(last_end_);  // the device works, so the trial is the cause
 }
 
-void Supervisor::hear(const message::Unfit& unfit) {
+void Supervisor::handle(const message::Unfit& unfit) {
   if (is_closing()) return after_close();
-  // while a trial runs, it is the trial's failure; else there was no start
+  // If a trial runs, the failure is the trial's; otherwise the start failed.
   if (sent_ > 0 || !unfit.busy) {
     worker_is_gone(io::Status::crashed, unfit.message);
   } else {
@@ -279,13 +280,13 @@ void Supervisor::hear(const message::Unfit& unfit) {
   }
 }
 
-void Supervisor::hear(const message::StorageFailed& failed) {
+void Supervisor::handle(const message::StorageFailed& failed) {
   throw io::StorageError(failed.message);
 }
 
-void Supervisor::hear(message::Done done) {
+void Supervisor::handle(message::Done done) {
   using message::WorkerEnd;
-  if (sent_ == 0) throw BadMessage("a record came that nobody had asked for");
+  if (sent_ == 0) throw BadMessage("a record came without a trial");
   if (done.record.key != tasks_.front().trial.key) {
     throw BadMessage(fmt::format("the record of another trial came, {}/{} n={}", done.record.problem,
                                  done.record.method, done.record.n));
@@ -299,20 +300,22 @@ void Supervisor::hear(message::Done done) {
   start_worker();
 }
 
-void Supervisor::take(const message::Batch& batch) {
-  if (state_ == State::out_of_work) return;  // said already: what was on its way here then is not lost
+void Supervisor::handle(const message::Batch& batch) {
+  if (state_ == State::out_of_work) return;  // the coordinator knows, and assigns the batch to other ranks
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   asked_ = false;
-  // There is always a next one here; the coordinator holds it back where another rank would be sooner at it.
+  // One trial always waits here. The coordinator delays the answer if another rank would run the trial
+  // sooner.
   ask_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
   ask();
 }
 
-void Supervisor::take(const message::Return& /*give_back*/) {
+void Supervisor::handle(const message::Return& /*give_back*/) {
   if (state_ == State::out_of_work) return;
   message::Returned returned;
   while (tasks_.size() > sent_) {
-    if (sent_ == 0 && ends_ > 0 && tasks_.size() == 1) break;  // it has ended a worker: it stays here
+    // It has ended a worker, so it stays on this rank.
+    if (sent_ == 0 && ends_ > 0 && tasks_.size() == 1) break;
     returned.keys.push_back(tasks_.back().trial.key);
     tasks_.pop_back();
   }
@@ -327,15 +330,15 @@ void Supervisor::renew_worker() {
   start_worker();
 }
 
-void Supervisor::take(const message::Abandon& /*abandon*/) {
+void Supervisor::handle(const message::Abandon& /*abandon*/) {
   end_worker();
   drop_trials();
-  asked_ = true;  // the coordinator takes the answer for that
+  asked_ = true;  // `Released` below also counts as a request for trials
   start_again_at_ = -1;
   tell(message::Released{});
 }
 
-void Supervisor::take(const message::Finish& finish) {
+void Supervisor::handle(const message::Finish& finish) {
   if (state_ == State::leaving && !finish.at_once) return;
   const bool idle = (state_ == State::working || state_ == State::renewing) && sent_ == 0;
   if (finish.at_once || !idle || writing_.empty()) return leave();
@@ -343,7 +346,7 @@ void Supervisor::take(const message::Finish& finish) {
 }
 
 void Supervisor::watch_time() {
-  const double now = forgive_standstill();  // also of the wait for the worker's words just now
+  const double now = forgive_standstill();  // includes the wait for the worker's messages just before
   if (sent_ > 0 && now - begin_ > tasks_.front().trial.timeout_seconds) {
     worker_is_gone(io::Status::timeout,
                    fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
@@ -355,9 +358,9 @@ void Supervisor::watch_time() {
     worker_is_gone(io::Status::crashed, fmt::format("no sign of life within {:g} s", limit));
 }
 
-void Supervisor::hear_the_end() {
+void Supervisor::handle_channel_end() {
   if (is_closing()) return after_close();
-  // its last words are read; now wait for its end, which follows at once, or is brought about
+  // All messages are read. The worker should exit now; otherwise `worker_is_gone` kills it.
   Ending how;
   const double deadline = clock_.now() + 1;
   bool ended = false;
@@ -373,17 +376,17 @@ void Supervisor::listen(int wait_ms) {
   try {
     std::optional<FromWorker> message = worker_->receive(wait_ms);
     for (int heard = 1; message; ++heard) {
-      std::visit([&](auto& each) { hear(std::move(each)); }, *message);
+      std::visit([&](auto& each) { handle(std::move(each)); }, *message);
       if (!worker_ || !worker_->listens()) return;
-      message = heard < most_heard ? worker_->receive(0) : std::nullopt;
+      message = heard < max_messages ? worker_->receive(0) : std::nullopt;
     }
   } catch (const ChannelClosed&) {
-    return hear_the_end();
+    return handle_channel_end();
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
     if (is_closing()) return after_close();
-    const std::string cause = std::string(e.what()).substr(0, longest_cause);
+    const std::string cause = std::string(e.what()).substr(0, max_cause_bytes);
     return worker_is_gone(io::Status::crashed,
                           fmt::format("its messages cannot be understood any more ({})", cause));
   }
@@ -401,11 +404,11 @@ void Supervisor::do_step(int wait_ms) {
 }
 
 void Supervisor::send_trials() {
-  while (state_ == State::working && sent_ < std::min(tasks_.size(), most_sent)) {
-    if (post_.unsent_bytes() > most_unsent) return;
+  while (state_ == State::working && sent_ < std::min(tasks_.size(), max_sent)) {
+    if (post_.unsent_bytes() > max_unsent_bytes) return;
     if (sent_ > 0 && !tasks_[sent_].is_short) return;
     const Trial& next = tasks_[sent_].trial;
-    // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
+    // Rounds sample differences between processes, so each round has its own worker.
     if (worker_round_ != 0 && worker_round_ != next.round) {
       if (sent_ == 0) renew_worker();
       return;
@@ -415,18 +418,18 @@ void Supervisor::send_trials() {
     try {
       worker_->send(message::Work{next});
     } catch (const ChannelClosed&) {
-      return;  // heard as the end of the channel
+      return;  // `listen` handles the closed channel
     }
   }
 }
 
-/// Where this process itself was held up (a suspended job, a file system that did not answer rank 0), its
-/// worker may have been too, or its words lie here unread: that time is not the trial's. @return the time
-/// looked at: of a later one nobody would know whether this process stood still before it
+/// This process may have been suspended (a stopped job, a file system that blocked rank 0). Then the worker
+/// may have been suspended too, or its messages are unread. That time is added to all start times. The clock
+/// is read once per check, so that no suspension between two readings is missed.
 double Supervisor::forgive_standstill() {
   const double now = clock_.now();
-  const double standstill = last_look_ < 0 ? 0 : now - last_look_;
-  last_look_ = now;
+  const double standstill = last_check_ < 0 ? 0 : now - last_check_;
+  last_check_ = now;
   if (standstill >= shortest_standstill) {
     begin_ += standstill;
     step_started_ += standstill;
@@ -437,7 +440,7 @@ double Supervisor::forgive_standstill() {
 void Supervisor::step(int wait_ms) {
   forgive_standstill();
   while (const auto message = post_.next_for_supervisor()) {
-    std::visit([&](const auto& each) { take(each); }, *message);
+    std::visit([&](const auto& each) { handle(each); }, *message);
     if (finished()) return;
   }
   try {
@@ -454,7 +457,7 @@ void Supervisor::step(int wait_ms) {
     tell(message::StorageFailed{e.what()});
     if (was_leaving) leave();
   }
-  if (!finished() && clock_.now() - last_told_ > alive_interval) tell(message::Alive{});
+  if (!finished() && clock_.now() - last_message_at_ > alive_interval) tell(message::Alive{});
 }
 
 }  // namespace gaussweep::driver

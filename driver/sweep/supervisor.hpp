@@ -1,15 +1,16 @@
 #pragma once
-/// One a rank: asks the coordinator for trials, hands them to its worker and watches it. A worker that
-/// crashes, hangs or is to be abandoned is ended for sure and replaced by a fresh one.
+/// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker process and
+/// watches it. A worker that crashes, hangs or must abandon its trial is killed and replaced.
 ///
-/// While the worker does a trial the next one is here. Where trials are short it lies with the worker, which
-/// so waits for no message. The worker does them in order and says the end of each: what ends it is the first
-/// that it has not answered. What the worker was not given yet can be asked back.
+/// The next trial is requested while the worker runs the current one. A short next trial is sent ahead, so
+/// that the worker does not wait for a message. The worker runs trials in order and reports the end of each.
+/// If the worker dies, the first trial without a report is the cause. Trials that were not sent yet can be
+/// returned to the coordinator.
 ///
-/// Every worker's first act is a probe whose result is known. A trial that ended its worker twice is recorded
-/// only once a fresh worker has shown that the device still works. Where none can start, the rank retires and
-/// hands the trial back, for it may be innocent. A device that others fill or have to themselves is waited
-/// for, a minute.
+/// Every new worker first runs a probe whose result is known. A trial that ended two workers is recorded only
+/// once a new worker has passed the probe, which shows that the device still works. If no worker can start,
+/// the rank retires and returns the trial, which may not be the cause. If the device is full or used
+/// exclusively by others, the supervisor retries for a minute.
 
 #include <deque>
 #include <memory>
@@ -26,73 +27,77 @@
 
 namespace gaussweep::driver {
 
+/// The state machine of one rank; `step` drives it.
 class Supervisor {
  public:
   Supervisor(Post& post, WorkerSpec spec, const Registry& registry, StartWorker start = start_worker_process,
              Clock clock = {});
-  /// Does what can be done now. Waits for the worker at most `wait_ms`. What fails here goes to the
-  /// coordinator in words; only a broken link to it throws.
+  /// Handles messages and timeouts. Waits for the worker at most `wait_ms`. Reports errors to the
+  /// coordinator; throws only if that fails.
   void step(int wait_ms);
-  /// True once the coordinator said that there is no more.
+  /// Returns true once the rank has sent `Finished`.
   bool finished() const { return state_ == State::finished; }
 
  private:
   void do_step(int wait_ms);
   void tell(const ToCoordinator& message);
-  void take(const message::Batch& batch);
-  void take(const message::Return& give_back);
-  void take(const message::Abandon& abandon);
-  void take(const message::Finish& finish);
-  void hear(const message::At& at);
-  void hear(const message::Hello& hello);
-  void hear(message::Done done);
-  void hear(const message::Closed& closed);
-  void hear(const message::Unfit& unfit);
-  void hear(const message::StorageFailed& failed);
+  void handle(const message::Batch& batch);
+  void handle(const message::Return& give_back);
+  void handle(const message::Abandon& abandon);
+  void handle(const message::Finish& finish);
+  void handle(const message::At& at);
+  void handle(const message::Hello& hello);
+  void handle(message::Done done);
+  void handle(const message::Closed& closed);
+  void handle(const message::Unfit& unfit);
+  void handle(const message::StorageFailed& failed);
   void start_worker();
   void worker_could_not_start(const std::string& cause);
   void device_is_busy(const std::string& cause);
   void worker_is_gone(io::Status status, const std::string& cause);
   void trial_ended_worker(io::Record record);
   void listen(int wait_ms);
-  void hear_the_end();
+  void handle_channel_end();
+  /// Returns a record of the first trial without results.
   io::Record blank() const;
+  /// Adds the time during which this process was suspended to the start times, so that it does not count for
+  /// timeouts. @return the time of this check
   double forgive_standstill();
   void watch_time();
   void report(const io::Record& record);
-  /// Asks for trials where it is time to.
+  /// Requests trials if few enough are left.
   void ask();
   void send_trials();
-  /// The first of the trials begins now.
+  /// Notes that the first trial of `tasks_` begins now.
   void note_begin();
-  /// Trials that differ in their round have workers that differ.
+  /// Replaces the worker, because each round of trials needs a new process.
   void renew_worker();
-  /// What was handed to this rank is another's now, or nobody's.
+  /// Forgets the rank's trials: the coordinator has taken them back.
   void drop_trials();
   void retire(const std::string& reason);
   void end_worker();
-  /// What there is of a worker, and what comes of it. `transitions` in supervisor.cpp says what may follow.
+  /// The state of the worker. The table `transitions` in supervisor.cpp lists the allowed changes.
   enum class State {
-    waiting,      ///< there is none; `start_again_at_` says when the next one starts, if any does
-    starting,     ///< its device is not known to work yet
-    working,      ///< it can be given trials
-    renewing,     ///< it stores what is left and ends; a fresh one follows
-    leaving,      ///< likewise, but the rank's last step follows
-    out_of_work,  ///< retired, or the medium failed: the rank waits for `finish`
+    waiting,      ///< no worker; the next one starts at `start_again_at_`, if that is set
+    starting,     ///< the worker has not passed its probe yet
+    working,      ///< trials can be sent
+    renewing,     ///< the worker stores its matrices and ends; a new one follows
+    leaving,      ///< the same, but the rank ends afterwards
+    out_of_work,  ///< the rank retired, or the medium failed: it waits for `Finish`
     finished
   };
   struct Transition {
     State from, to;
   };
   static const Transition transitions[];
-  /// @throws std::logic_error where `transitions` does not have it
+  /// Changes the state. @throws std::logic_error if `transitions` does not allow it
   void enter(State next);
   bool is_closing() const { return state_ == State::renewing || state_ == State::leaving; }
-  /// Has the worker store the rest and end (`renewing` or `leaving`); nothing more is sent to it.
+  /// Tells the worker to store its matrices and end. @param then `renewing` or `leaving`
   void close_worker(State then);
-  /// After that, or where it cannot be waited for any longer: this rank leaves, or a fresh worker starts.
+  /// Continues after `close_worker`, also if the worker timed out: ends this rank or starts a new worker.
   void after_close();
-  /// The rank's last step: the worker ended, and goodbye.
+  /// Ends the worker and sends `Finished`.
   void leave();
 
   Post& post_;
@@ -101,33 +106,35 @@ class Supervisor {
   StartWorker start_;
   Clock clock_;
   std::unique_ptr<WorkerProcess> worker_;
-  /// As the first worker said it: the peaks in it are given to the later ones.
+  /// The device as the first worker described it. Later workers reuse its measured peaks.
   std::optional<io::DeviceRow> device_;
   State state_ = State::waiting;
-  std::int64_t worker_round_ = 0;  ///< of the trials that the worker was given; 0: none yet
-  double step_started_ = 0;        ///< of the worker's start
-  int failed_starts_ = 0;          ///< in a row
-  double last_told_ = -1;          ///< when the coordinator was last sent a message
-  double last_look_ = -1;          ///< at the clock; negative: there was none
-  double busy_since_ = -1;         ///< since when starts found the device in use; negative: they did not
-  double start_again_at_ = -1;     ///< after a failed start; negative: none is due
-  std::string step_;               ///< the last step that the worker named
-  int steps_ = 0;                  ///< named since its start, the trial's begin or the order to close
+  std::int64_t worker_round_ = 0;  ///< the round of the trials that the worker got; 0: none yet
+  double step_started_ = 0;        ///< start of the current step while the worker starts or closes
+  int failed_starts_ = 0;          ///< consecutive failed starts
+  double last_message_at_ = -1;    ///< when the last message was sent to the coordinator
+  double last_check_ = -1;         ///< time of the last `forgive_standstill`; negative before the first
+  double busy_since_ = -1;         ///< since when starts find the device in use; negative if it is not
+  double start_again_at_ = -1;  ///< when the next worker starts after a failed start; negative: none is due
+  std::string step_;            ///< the last step that the worker reported
+  /// Steps reported since the worker started, the trial began or the worker was told to close.
+  int steps_ = 0;
   struct Task {
     Trial trial;
-    bool is_short;  ///< it came with others
+    bool is_short;  ///< it came in a batch of several trials
   };
-  std::deque<Task> tasks_;  ///< to be done, and recorded, in this order
-  std::size_t sent_ = 0;    ///< so many of them were sent to the worker, which does the first
-  bool asked_ = false;      ///< for more
-  std::size_t ask_at_ = 0;  ///< so few of them are left when more are asked for
-  double begin_ = 0;        ///< of the first of them, by the clock
-  std::string began_;       ///< and by the time of day
-  int ends_ = 0;            ///< workers that the first has ended
-  std::string first_cause_;
-  io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
-  std::string held_;
-  std::vector<std::string> writing_;  ///< what the worker has yet to store, by its last record
+  std::deque<Task> tasks_;   ///< trials to run and record, in this order
+  std::size_t sent_ = 0;     ///< number of trials sent to the worker, which runs the first
+  bool asked_ = false;       ///< true if a request for trials is unanswered
+  std::size_t ask_at_ = 0;   ///< more trials are requested when at most this many are left
+  double begin_ = 0;         ///< start of the first trial, by the monotonic clock
+  std::string began_stamp_;  ///< the same as a time stamp
+  int ends_ = 0;             ///< number of workers that the first trial has ended
+  std::string first_cause_;  ///< how the first trial ended its first worker
+  io::Record last_end_;  ///< the record to send if the first trial has ended two workers and the device works
+  std::string held_;     ///< digest of the matrix that the worker holds
+  /// Digests of matrices that the worker still has to store, from its last record.
+  std::vector<std::string> writing_;
 };
 
 }  // namespace gaussweep::driver

@@ -13,16 +13,16 @@ namespace {
 class SpawnedWorker : public WorkerProcess {
  public:
   explicit SpawnedWorker(const WorkerSpec& spec) : kills_before_(memory_kills()) {
-    std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads)};
-    // Memory that a trial gave back serves the next one: fresh pages cost more than what is done with them.
-    // What is free beyond a gibibyte goes back to the system. With large pages where the system has them.
+    std::vector<std::string> variables = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads)};
+    // Freed memory is kept for the next trial, because page faults on fresh pages cost more than the work on
+    // them. Free memory beyond 1 GiB returns to the system. Huge pages are used if available.
     if (environment_value("GLIBC_TUNABLES").empty()) {
-      changes.emplace_back(
+      variables.emplace_back(
           "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1073741824:"
           "glibc.malloc.top_pad=67108864:glibc.malloc.hugetlb=1");
     }
-    if (!spec.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + spec.visible);
-    const std::vector<std::string> environment = child_environment(changes);
+    if (!spec.visible.empty()) variables.push_back("CUDA_VISIBLE_DEVICES=" + spec.visible);
+    const std::vector<std::string> environment = child_environment(variables);
     process_ = Process({"worker", "--parent", std::to_string(::getpid())}, environment,
                        fmt::format("{}/logs/worker-{}.log", spec.directory, spec.origin.rank), spec.program);
     pid_ = process_.pid();

@@ -1,5 +1,5 @@
 #pragma once
-/// The worker as its supervisor sees it: a process that is spoken with, and ended for sure.
+/// The worker process as its supervisor sees it.
 
 #include <functional>
 #include <memory>
@@ -13,15 +13,16 @@
 
 namespace gaussweep::driver {
 
-/// What a supervisor needs to start its worker.
+/// Everything that a supervisor needs to start its worker.
 struct WorkerSpec {
   Backend backend = Backend::host;
   std::string gpu_uuid;  ///< empty: no GPU
-  std::string visible;   ///< what its worker's CUDA_VISIBLE_DEVICES says; empty: as this process's
-  std::string unfit;     ///< not empty: why this rank can have no worker; it retires at once
-  int threads = 1;       ///< for OpenBLAS
+  std::string visible;   ///< the worker's CUDA_VISIBLE_DEVICES; empty: inherited
+  /// The reason why this rank can have no worker, so that it retires immediately; empty if it can.
+  std::string unfit;
+  int threads = 1;  ///< number of OpenBLAS threads
   std::string directory;
-  std::string program;  ///< the path of the build whose worker it is; empty: this one
+  std::string program;  ///< path of the build that provides the worker; empty: this program
   Origin origin;
 };
 
@@ -30,21 +31,22 @@ class WorkerProcess {
  public:
   virtual ~WorkerProcess() = default;
   virtual pid_t pid() const = 0;
-  /// Whether its end of the line is still there.
+  /// Returns true if the worker runs and its end of the channel is open.
   virtual bool listens() const = 0;
-  /// Does not wait: a worker that does not read must not hold its supervisor up. `receive` sends the rest.
-  /// @throws ChannelClosed
+  /// Sends as much as possible without blocking, because a worker that does not read must not block its
+  /// supervisor. `receive` sends the rest. @throws ChannelClosed
   virtual void send(const ToWorker& message) = 0;
-  /// Its next message, waiting for it at most `wait_ms`.
-  /// @throws ChannelClosed at its end, BadMessage and others where it cannot be understood
+  /// Returns the worker's next message; waits at most `wait_ms`.
+  /// @throws ChannelClosed at the end of the channel
+  /// @throws BadMessage and others if the message is malformed
   virtual std::optional<FromWorker> receive(int wait_ms) = 0;
-  /// The step of a trial that it noted last, also after its end; empty: it notes none.
+  /// Returns the step of a trial that the worker noted last, also after its end; empty if it has noted none.
   virtual std::string step() const { return {}; }
-  /// If it has ended: how. Does not wait.
+  /// Returns true if the process has ended, and sets `how`. Does not wait.
   virtual bool ended(Ending& how) = 0;
-  /// Whether the system killed it because host memory ran out. @pre it has ended
+  /// Returns true if the system killed the worker because host memory ran out. @pre it has ended
   virtual bool out_of_memory() const = 0;
-  /// Ends it for sure. @return false where the system could not
+  /// Kills the process. @return false if the system could not
   virtual bool end() noexcept = 0;
 
  protected:
@@ -53,11 +55,11 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = default;
 };
 
-/// Starts a worker. @throws io::StorageError where its log cannot be opened, std::runtime_error where no
-/// process can start
+/// Starts a worker. @throws io::StorageError if its log cannot be opened
+/// @throws std::runtime_error if no process can start
 using StartWorker = std::function<std::unique_ptr<WorkerProcess>(const WorkerSpec&)>;
 
-/// The worker of this program, or of the build in `spec`, `gaussweep worker`.
+/// Starts `gaussweep worker` of this program, or of the build `spec.program`.
 std::unique_ptr<WorkerProcess> start_worker_process(const WorkerSpec& spec);
 
 }  // namespace gaussweep::driver

@@ -38,18 +38,20 @@ int length_of(std::size_t bytes) {
                                       World::longest_message));
 }
 
-/// Set by mpirun, srun and their like in every rank.
+/// Returns true if a launcher (mpirun, srun, ...) started this process; launchers set these variables in
+/// every rank.
 bool started_by_launcher() {
-  static constexpr std::array<const char*, 5> marks = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK",
-                                                       "PMI_SIZE", "MPI_LOCALNRANKS"};
-  for (const char* mark : marks) {
-    if (std::getenv(mark) != nullptr) return true;
+  static constexpr std::array<const char*, 5> variables = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK",
+                                                           "PMI_SIZE", "MPI_LOCALNRANKS"};
+  for (const char* variable : variables) {
+    if (std::getenv(variable) != nullptr) return true;
   }
   return false;
 }
 
-/// The launcher, as it was called. Open MPI sets its own variables under srun too, but not before MPI_Init.
-std::string starter() {
+/// Returns the launcher's command. Must be called before MPI_Init, because Open MPI then sets its own
+/// variables under srun too.
+std::string launch_command() {
   const bool by_mpirun =
       std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("MPI_LOCALNRANKS") != nullptr;
   if (by_mpirun || std::getenv("SLURM_STEP_ID") == nullptr) return "mpirun";
@@ -57,17 +59,18 @@ std::string starter() {
   return interface == nullptr ? "srun" : fmt::format("srun --mpi={}", interface);
 }
 
-/// What this process may use; none where the system does not say.
-cpu_set_t cpus() {
+/// Returns the CPUs that this process may use; an empty set if the system does not report them.
+cpu_set_t usable_cpu_set() {
   cpu_set_t set;
   CPU_ZERO(&set);
   ::sched_getaffinity(0, sizeof set, &set);
   return set;
 }
 
-/// Open MPI's mpirun takes SIGINT, SIGTERM and SIGHUP as requests to end its ranks: SIGTERM after so many
-/// seconds, SIGKILL after as many again, and 1 for its own exit code, whatever theirs are (seen with 4.1.4).
-double patience_of_launcher() {
+/// Returns the seconds between SIGTERM and SIGKILL if Open MPI's mpirun started this process, otherwise
+/// infinity. On SIGINT, SIGTERM and SIGHUP mpirun sends its ranks SIGTERM after this delay and SIGKILL after
+/// the same delay again. Its own exit code is then always 1 (seen with 4.1.4).
+double sigkill_delay() {
   std::string name;
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);
   for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
@@ -78,9 +81,9 @@ double patience_of_launcher() {
   return std::numeric_limits<double>::infinity();
 }
 
-/// Open MPI asks every library for networks that there is, 0.2 s, before it takes shared memory. Where all
-/// ranks are on this host there is nothing to ask; what a user chose stays.
-void spare_networks() {
+/// Restricts Open MPI to shared memory if all ranks run on this host. Probing for networks takes 0.2 s. A
+/// user's own setting is kept.
+void skip_network_probing() {
   const char* const all = std::getenv("OMPI_COMM_WORLD_SIZE");
   const char* const here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   if (all == nullptr || here == nullptr || std::strcmp(all, here) != 0) return;
@@ -93,7 +96,7 @@ void spare_networks() {
 /// The messages under way, as requests of MPI_Isend and MPI_Imrecv.
 class World::Traffic {
  public:
-  explicit Traffic(int ranks) : most_incoming_(64 + 4 * static_cast<std::size_t>(ranks)) {}
+  explicit Traffic(int ranks) : max_incoming_(64 + 4 * static_cast<std::size_t>(ranks)) {}
   struct Received {
     int from;
     Bytes bytes;
@@ -108,11 +111,11 @@ class World::Traffic {
           "MPI_Isend");
   }
 
-  /// Returns the next message that has arrived whole. Messages of one rank keep their order.
+  /// Returns the next message that has arrived completely. Messages of one rank keep their order.
   std::optional<Received> receive(int tag) {
     progress();
-    begin_receives(tag);
-    std::set<int> unfinished;  // ranks whose earlier message is still on its way
+    post_receives(tag);
+    std::set<int> unfinished;  // ranks whose earlier message has not arrived completely
     for (auto message = incoming_.begin(); message != incoming_.end(); ++message) {
       if (message->tag != tag || unfinished.count(message->from) > 0) continue;
       if (is_complete(message->request)) {
@@ -156,8 +159,8 @@ class World::Traffic {
     return complete != 0;
   }
 
-  void begin_receives(int tag) {
-    while (incoming_.size() < most_incoming_) {
+  void post_receives(int tag) {
+    while (incoming_.size() < max_incoming_) {
       int found = 0, length = 0;
       MPI_Message matched = MPI_MESSAGE_NULL;
       MPI_Status status;
@@ -170,20 +173,21 @@ class World::Traffic {
     }
   }
 
-  // Lists, because MPI holds the addresses of requests' buffers.
+  // Lists, because MPI keeps pointers to the buffers of pending requests.
   std::list<Outgoing> outgoing_;
   std::list<Incoming> incoming_;
-  /// Bounds the memory of messages. Those of a frozen rank never complete, so the bound grows with the ranks.
-  std::size_t most_incoming_;
+  /// Limits the memory for messages. Messages from a frozen rank may never complete, so the limit grows with
+  /// the number of ranks.
+  std::size_t max_incoming_;
   std::size_t unsent_ = 0;
 };
 
 World::World() : mpi_(started_by_launcher()) {
   if (!mpi_) return;
-  launcher_patience_ = patience_of_launcher();
-  starter_ = starter();
-  spare_networks();
-  // Journals are synced by a thread, but only this one calls MPI.
+  launcher_patience_ = sigkill_delay();
+  launch_command_ = launch_command();
+  skip_network_probing();
+  // A thread syncs the journal, but only this thread calls MPI.
   int level = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -199,7 +203,7 @@ World::World() : mpi_(started_by_launcher()) {
         "MPI_Comm_split_type");
   check(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(local, &local_size_), "MPI_Comm_size");
-  const cpu_set_t own = cpus();
+  const cpu_set_t own = usable_cpu_set();
   std::vector<cpu_set_t> all(static_cast<std::size_t>(local_size_));
   check(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, local), "MPI_Allgather");
   const auto shares = [&](const cpu_set_t& other) { return CPU_EQUAL(&own, &other) != 0; };
@@ -213,7 +217,7 @@ World::World() : mpi_(started_by_launcher()) {
 }
 
 std::string World::launcher() const {
-  return size_ > 1 ? fmt::format("{} -n {} ", starter_, size_) : "";
+  return size_ > 1 ? fmt::format("{} -n {} ", launch_command_, size_) : "";
 }
 
 World::~World() {
@@ -275,16 +279,16 @@ std::vector<nlohmann::json> World::gather(const nlohmann::json& mine) {
 
 void World::send(int to, Mailbox box, const nlohmann::json& message) {
   if (to == rank_) {
-    own_[box].push_back(message);
+    self_messages_[box].push_back(message);
     return;
   }
   traffic_->send(to, box, nlohmann::json::to_cbor(message));
 }
 
 std::optional<Post::Arrived> World::receive(Mailbox box) {
-  if (!own_[box].empty()) {
-    Arrived arrived{rank_, std::move(own_[box].front())};
-    own_[box].pop_front();
+  if (!self_messages_[box].empty()) {
+    Arrived arrived{rank_, std::move(self_messages_[box].front())};
+    self_messages_[box].pop_front();
     return arrived;
   }
   if (!traffic_) return std::nullopt;

@@ -3,8 +3,8 @@
 ///
 /// No call that carries a message blocks. Two ranks that send to each other, or a rank that is frozen, would
 /// otherwise stop the sweep. Sends and receives are requests; every call of `send` and `receive` progresses
-/// them. The protocol bounds what is under way: a supervisor gets a batch only if it asked for one, and it
-/// starts no trial while `unsent_bytes()` exceeds its limit.
+/// them. The protocol limits the messages under way: a supervisor gets a batch only if it requested one, and
+/// it starts no trial while `unsent_bytes()` exceeds its limit.
 
 #include <deque>
 #include <limits>
@@ -30,15 +30,15 @@ class World final : public Post {
   /// Ends all ranks at once, whatever they do. Returns only if there is no MPI.
   void abort(int exit_code);
   std::size_t unsent_bytes() const override;
-  /// Waits until every sent message is with its receiver, before the end of the run. Loses the peer that
-  /// does not take its message within `seconds`.
+  /// Waits until every sent message is received, before the end of the run. Calls `lose_peer` if that takes
+  /// longer than `seconds`.
   void flush(double seconds);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  int local_rank() const { return local_rank_; }  ///< among the ranks of this host
+  int local_rank() const { return local_rank_; }  ///< this rank's index among the ranks of this host
   int local_size() const { return local_size_; }
   /// The number of ranks of this host that may use the same CPUs as this one.
   int cpu_parts() const { return cpu_parts_; }
@@ -66,14 +66,14 @@ class World final : public Post {
 
  private:
   class Traffic;
-  std::unique_ptr<Traffic> traffic_;  ///< empty without MPI
+  std::unique_ptr<Traffic> traffic_;  ///< null without MPI
   bool lost_peer_ = false;
   bool mpi_ = false;
-  std::string starter_ = "mpirun";  ///< of the ranks
+  std::string launch_command_ = "mpirun";  ///< the command that started the ranks
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, cpu_part_ = 0, cpu_parts_ = 1;
   double launcher_patience_ = std::numeric_limits<double>::infinity();
   std::string mpi_version_;
-  std::deque<nlohmann::json> own_[2];  ///< messages to oneself, by mailbox
+  std::deque<nlohmann::json> self_messages_[2];  ///< messages of this rank to itself, by mailbox
 };
 
 }  // namespace gaussweep::driver
