@@ -6,23 +6,24 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double settle_seconds = 1.5;  // to idle power: readings are means of up to a second
+constexpr double settle_seconds = 1.5;  // until the power is idle: readings are means over up to a second
 constexpr double pause_seconds = 0.2;   // before a measurement
-constexpr double chunk_seconds = 0.01;  // of runs between two looks at the clock
-constexpr double poll_seconds = 1e-3;   // between two looks at the counter
-constexpr double longest_step = 2;      // seconds; a counter that stands still for so long is none
-constexpr std::int64_t most_in_chunk = 100'000;
+constexpr double chunk_seconds = 0.01;  // of runs between two readings of the clock
+constexpr double poll_seconds = 1e-3;   // between two readings of the counter
+constexpr double longest_step = 2;  // seconds; a counter that does not advance for this long counts as absent
+constexpr std::int64_t max_chunk = 100'000;
 
 struct Part {
-  double joules = std::numeric_limits<double>::quiet_NaN();  ///< a run
+  double joules = std::numeric_limits<double>::quiet_NaN();  ///< per run
   double uncertainty = 0;
   double watts = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Waits for the counter's next step.
+/// A step of the counter: its time and new value.
 struct Step {
   double at, joules;
 };
+/// Waits for the counter's next step.
 Step next_step(const EnergyMeter& meter) {
   const double before = meter.joules(), start = meter.clock.now();
   for (;;) {
@@ -33,7 +34,8 @@ Step next_step(const EnergyMeter& meter) {
   }
 }
 
-/// Does runs in chunks until `seconds` have passed. `after` hears of every chunk. @return how many
+/// Does runs in chunks until `seconds` have passed. Calls `after` after every chunk. @return the number of
+/// runs
 template <class After>
 std::int64_t run_for(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
                      const DoRuns& do_runs, After&& after) {
@@ -83,14 +85,14 @@ Part by_power(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool
 }
 
 double mean_idle_watts(const EnergyMeter& meter) {
-  constexpr int looks = 20;
+  constexpr int readings = 20;
   meter.clock.wait(settle_seconds);
   double sum = 0;
-  for (int i = 0; i < looks; ++i) {
+  for (int i = 0; i < readings; ++i) {
     sum += meter.watts();
     meter.clock.wait(chunk_seconds);
   }
-  return sum / looks;
+  return sum / readings;
 }
 
 }  // namespace
@@ -100,14 +102,14 @@ Energy measure_energy(const EnergyMeter& meter, double seconds, double run_secon
   energy.idle_watts = mean_idle_watts(meter);
   const bool counted = std::isfinite(meter.joules());
   if (!std::isfinite(energy.idle_watts)) return energy;
-  const auto part = [&](double for_seconds, bool with_runs, double one) {
+  const auto part = [&](double for_seconds, bool with_runs, double seconds_each) {
     const std::int64_t chunk =
-        std::clamp(static_cast<std::int64_t>(chunk_seconds / one), std::int64_t{1}, most_in_chunk);
+        std::clamp(static_cast<std::int64_t>(chunk_seconds / seconds_each), std::int64_t{1}, max_chunk);
     return counted ? by_counter(meter, for_seconds, chunk, with_runs, energy.idle_watts, do_runs)
                    : by_power(meter, for_seconds, chunk, with_runs, do_runs);
   };
   const Part all = part(seconds, true, run_seconds);
-  // How long it takes to make operands is found out by doing it.
+  // The time to restore the operands is unknown, so it is measured first.
   constexpr int tries = 3;
   const double start = meter.clock.now();
   do_runs(tries, false);

@@ -1,5 +1,5 @@
 #pragma once
-/// Joules of a run.
+/// Measures the energy of a run in joules.
 
 #include <cstdint>
 #include <functional>
@@ -10,34 +10,41 @@
 
 namespace gaussweep::driver {
 
-/// What tells energy. A function returns NaN where its GPU does not tell.
+/// The energy sensors of a device. A function returns NaN if the GPU does not support it.
 struct EnergyMeter {
-  std::function<double()> joules;  ///< a counter that goes on in steps
+  std::function<double()> joules;  ///< the device's energy counter, which advances in steps
   std::function<double()> watts;
   Clock clock;
 };
 
-/// Energy of one run. NaN and empty where nothing tells.
+/// Energy per run. NaN and an empty source if the device reports nothing.
 struct Energy {
   double joules = std::numeric_limits<double>::quiet_NaN();
   double uncertainty = std::numeric_limits<double>::quiet_NaN();  ///< joules
-  double busy_watts = std::numeric_limits<double>::quiet_NaN();   ///< mean, of runs and their operands
+  /// Mean over the runs and the restoring of their operands.
+  double busy_watts = std::numeric_limits<double>::quiet_NaN();
   double idle_watts = std::numeric_limits<double>::quiet_NaN();
   std::string source;  ///< "counter", "power readings"
 };
 
-/// Does `count` runs on fresh operands, or only makes the operands, and waits for the device.
+/// Does `count` runs on fresh operands, or only restores the operands if `with_runs` is false; then waits for
+/// the device.
 using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 
-/// Measures for `seconds` with runs and for half as long without them, and subtracts.
+/// Measures the energy of runs for `seconds`, and of restoring the operands alone for half as long, and
+/// subtracts.
 ///
-/// With a counter: from one of its steps, with the device idle, over all runs, to its second step after the
-/// last one. Idle power before and after is subtracted. Uncertain is when between two steps the power
-/// changed: half a step's time, at the difference between busy and idle power. Without a counter: power
-/// readings after every few milliseconds of runs, integrated by the trapezoid rule. They begin after
-/// `seconds` of runs, for sensors lag. The uncertainty is the readings' range over the root of their number.
-/// NVIDIA's sensors themselves are good to about 5 %, which is not counted here.
-/// @param run_seconds about how long one run takes. @pre seconds > 0, run_seconds > 0
+/// With a counter: reads it at one of its steps while the device is idle, and at its second step after the
+/// last run. The idle energy before and after the runs is subtracted. The uncertainty is (busy - idle power)
+/// * period / 2, because the power changes at an unknown time between two steps.
+///
+/// Without a counter: reads the power after every few milliseconds of runs and integrates by the trapezoid
+/// rule. Sensors lag, so the readings begin after `seconds` of runs. The uncertainty is half the range of the
+/// readings, divided by the square root of their number.
+///
+/// The sensors' own error, about 5 % for NVIDIA's, is not included.
+/// @param run_seconds approximate time of one run
+/// @pre seconds > 0, run_seconds > 0
 Energy measure_energy(const EnergyMeter& meter, double seconds, double run_seconds, const DoRuns& do_runs);
 
 }  // namespace gaussweep::driver

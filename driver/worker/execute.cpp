@@ -21,7 +21,7 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// Of host memory, beside two matrices.
+/// Bytes of freed host memory that are kept for reuse, in addition to two matrices.
 constexpr std::size_t kept_bytes = std::size_t{1} << 30;
 
 void describe_device(io::Record& record, const DeviceInfo& info, const Origin& origin) {
@@ -107,10 +107,10 @@ void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Pre
   record.seconds_max = s.max;
   record.seconds_stdev = s.stdev;
   record.samples = static_cast<std::int64_t>(record.sample_list.size());
-  // a method that stopped early did not do the work that a rate would claim
+  // A method that stopped early did less work than the rate would claim.
   if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
   record.gflops = record.flops / s.median * 1e-9;
-  // the share of the roofline: the least time that the measured peaks allow over the time it took
+  // Fraction of the roofline: the least time that the measured peaks allow, divided by the measured time.
   const double peak_flops =
       precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
   if (peak_flops > 0 && peaks.copy_bytes_per_second > 0) {
@@ -119,19 +119,19 @@ void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Pre
   }
 }
 
-/// Whether a run took less time than the device needs for its operations at the measured peak, or for its
-/// operands, where no cache holds them.
+/// Returns true if a run took less time than its operations need at the measured peak, or than its operands
+/// need at the measured bandwidth if they do not fit in a cache.
 bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
-  constexpr double slack = 1.5;  // peaks are measured once a run, and clocks change
-  constexpr double caches = 4;   // as large, and what is read comes from memory
+  constexpr double slack = 1.5;  // peaks are measured once per run, and clocks change
+  constexpr double caches = 4;   // operands larger than this many last-level caches come from memory
   const double flops =
       trial.precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
-  double least = flops > 0 ? record.flops / flops : 0;
+  double min_seconds = flops > 0 ? record.flops / flops : 0;
   if (peaks.copy_bytes_per_second > 0 &&
       record.bytes > caches * static_cast<double>(last_cache_bytes(device))) {
-    least = std::max(least, record.bytes / peaks.copy_bytes_per_second);
+    min_seconds = std::max(min_seconds, record.bytes / peaks.copy_bytes_per_second);
   }
-  return record.seconds_median * slack < least;
+  return record.seconds_median * slack < min_seconds;
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
     record.load_seconds = held.prepared->load_seconds;
     record.generate_seconds = held.prepared->generate_seconds;
   }
-  // Trials of one potrf matrix share it whatever their triangle: the judge must look at this trial's.
+  // All trials of one potrf matrix share it, whatever their triangle; `shape` selects this trial's triangle.
   held.prepared->inputs.shape = trial.shape;
   return held;
 }
@@ -175,32 +175,33 @@ template <class T>
 io::Record Executor::run_typed(const Trial& trial, const Method& method, const Placement& placement) {
   io::Record record = blank(trial);
   Held<T>& held = hold_inputs<T>(trial, record);
-  std::string how = placement.reason;
+  std::string note = placement.reason;
   Measured<T> measured;
   try {
     io::Record filled = record;
     measured = measure(trial, method, held, placement.pristine, filled);
     record = std::move(filled);
-  } catch (const NoPinnedMemory&) {  // less on the device would not help
+  } catch (const NoPinnedMemory&) {  // less memory on the device would not help
     throw;
-  } catch (const OutOfMemory&) {  // what a library takes is known only when it is called
+  } catch (const OutOfMemory&) {  // the memory that a library needs is known only once it fails
     if (placement.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
     measured = measure(trial, method, held, Pristine::on_host, record);
-    how = uploaded_again;
+    note = uploaded_again;
   }
   const Judgement& verdict = measured.judged.verdict;
-  const Findings& found = verdict.findings;
+  const Findings& findings = verdict.findings;
 
-  record.residual_ratio = found.ratio;
-  record.backward_error = found.backward_error;
-  record.componentwise_error = found.componentwise_error;
-  record.forward_error = found.forward_error;
-  record.pivot_growth = found.pivot_growth;
-  record.first_row_percent = found.first_row_percent;
-  tell(record, verdict.systems);
+  record.residual_ratio = findings.ratio;
+  record.backward_error = findings.backward_error;
+  record.componentwise_error = findings.componentwise_error;
+  record.forward_error = findings.forward_error;
+  record.pivot_growth = findings.pivot_growth;
+  record.first_row_percent = findings.first_row_percent;
+  record_tally(record, verdict.systems);
   const Peaks peaks = peaks_of(trial.backend, device_.backend(), peaks_);
   note_times(record, measured.times, peaks, trial.precision);
-  // The peaks are rates of the vendor's library: what exceeds them there was measured beside other programs.
+  // The peaks are rates of the vendor's library. If a vendor method exceeds them, other programs disturbed
+  // the measurement of the peaks, so its timing is not suspect.
   const bool has_limit = !method.mixed_precision && !method.vendor;
   if (has_limit && is_too_short(record, peaks, trial, context_of(trial.backend).device))
     record.timing = "suspect";
@@ -215,7 +216,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     record.status = word(io::Status::error);
     record.message = verdict.disagreement;
   }
-  add_words(record.message, how);
+  add_words(record.message, note);
   if (trial.pinned && record.host_memory != "pinned") add_words(record.message, not_pinned);
   compare_with_reference(trial, method, held, measured.placed, record);
   return record;

@@ -1,6 +1,5 @@
 #pragma once
-/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, reference. The worker's
-/// heart.
+/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, reference.
 
 #include <functional>
 #include <memory>
@@ -28,67 +27,73 @@ struct Placed;
 template <class T>
 struct Measured;
 
-/// Holds what trials share: the devices, the inputs of the last trial, the reference's answer for them.
+/// Runs trials and keeps what they share: the devices, the last trial's inputs, and the reference answer for
+/// them.
 class Executor {
  public:
-  /// @param context of the worker's device; outlives this
-  /// @param at called at the beginning of every step, so that the cause of an end can name the last one
+  /// @param context of the worker's device; must outlive the executor
+  /// @param at called with the name of each step when it begins, so that an error can name the step
   Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
            std::function<void(const std::string&)> at);
   ~Executor();
-  /// The record of a trial. Numeric failure is in the record.
-  /// @throws what the method or the machine threw: the caller turns it into a record
+  /// Runs a trial and returns its record. A numerical failure is recorded, not thrown.
+  /// @throws the exceptions of the method or the device; the caller turns them into a record
   io::Record run(const Trial& trial);
-  /// A record of this origin and trial without results: for what failed.
+  /// Returns a record of the trial without results, for a trial that threw.
   io::Record blank(const Trial& trial) const;
-  /// What `peak_share` is measured against.
+  /// Sets the device's peaks, which `peak_share` is computed from.
   void set_peaks(const Peaks& peaks) { peaks_ = peaks; }
   Context& context() { return context_; }
 
  private:
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method, const Placement& placement);
-  /// The inputs of a trial, made or read unless the last trial had the same.
+  /// Returns the inputs of a trial; makes or reads them unless the last trial had the same inputs.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
-  /// The runs of a trial as steps.
+  /// The state of a trial's runs, with one function per step.
   template <class T>
   class Measurement;
-  /// Warm-up, samples, the answer of the last sample, what the judge says of it, and the passes after them.
+  /// Runs warm-up and samples, downloads the last answer, verifies the answers, and runs the passes after
+  /// them.
   template <class T>
   Measured<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                       io::Record& record);
-  /// What the judge says of the answer of a working set, where it lies if `run` is there.
-  /// @param digest of the pristine inputs on the device (judge_in_place)
+  /// Verifies the answer of working set `copy`: in device memory if `run` is set, otherwise the host's copy.
+  /// @param digest of the pristine inputs on the device (see judge_in_place)
   template <class T>
   Judgement judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
                          std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
+  /// Records how the answer differs from the vendor's, which runs if its answer for these inputs is not held.
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Placed<T>& own,
                               io::Record& record);
-  /// The vendor's run that `own` is compared with, where it is not that itself. False where there is no room.
+  /// Runs the vendor's method on the held inputs and stores its answer in `held.reference`. Returns false if
+  /// memory does not suffice.
   template <class T>
   bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
   template <class T>
   Held<T>& held();
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
+  /// Returns the free and total memory of the device and the host.
   Room room_of(const Device& device) const;
-  /// Whether a trial of this footprint fits for certain.
+  /// Returns true if a small trial of this footprint fits without asking for the free memory again.
   bool is_plenty_for(const Footprint& need) const;
+  /// Returns where the trial's operands go; frees held memory if they do not fit otherwise.
   Placement placement_of(const Trial& trial, const Method& method);
-  /// Of the vendor's run beside the inputs and the answer of a trial, which are there.
+  /// Returns where the operands of the vendor's run go while the trial's inputs and answer stay in memory.
   Placement reference_placement(const Trial& trial, const Method& vendor);
-  /// Frees what is held on the worker's device.
+  /// Frees the memory held on the worker's device.
   void leave_device();
   GpuSampler& sampler();
 
   const Registry& registry_;
   Device& device_;
   std::unique_ptr<Device> host_device_;
-  DeviceInfo device_info_;  ///< as it was at the start: a broken device cannot be asked any more
+  DeviceInfo device_info_;  ///< queried at the start, because a broken device cannot be queried
   Nvml nvml_;
   std::optional<GpuSampler> sampler_;  ///< of the worker's device
-  double plenty_until_ = 0;  ///< by the clock: so long, memory is free for a trial that needs little
+  double plenty_until_ = 0;            ///< until this time small trials are known to fit in memory
   Context& context_;
   Context host_context_;
   StoreWriter& store_;
@@ -99,8 +104,8 @@ class Executor {
   std::unique_ptr<Held<double>> held_double_;
 };
 
-/// The peaks that a trial's share is taken of. `measured` are those of the worker's device. They say nothing
-/// of a method that runs on the CPU beside a GPU (all 0: unknown).
+/// Returns the peaks for `peak_share`. `measured` are the peaks of the worker's device. They do not apply to
+/// a method that runs on the CPU of a worker with a GPU; then all peaks are 0 (unknown).
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,4 @@
-// The runs of a trial, step by step: operands laid out, warm-up, samples, verification, and the passes after
-// them.
+// The steps of a trial's runs: operands, warm-up, samples, verification, and the passes after them.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -23,14 +22,15 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// From here on a warm-up is as good as a separate pass for the stages: loading a kernel takes milliseconds.
+/// If a run takes longer than this, the warm-up also measures its stages. The cold start, a few milliseconds
+/// to load a kernel, does not matter then.
 constexpr double long_run_seconds = 1;
 
-/// How the operands of a trial reach its device.
+/// How the operands of a trial get to its device.
 enum class Transfer {
-  once,       ///< before the first run; there they may stay for the next trial
-  pinned,     ///< once, from pinned memory, measured
-  every_run,  ///< before every run, for want of room
+  once,       ///< before the first run; they may stay there for the next trial
+  pinned,     ///< once, from pinned memory; the transfer is measured
+  every_run,  ///< before every run, from the pristine inputs on the host
 };
 
 void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
@@ -49,7 +49,7 @@ void note_reading(io::Record& record, io::Sample& sample, const GpuReading& read
   }
 }
 
-/// The stages of one run, measured as the trial asks.
+/// Runs the method once and records its stages.
 template <class T>
 void note_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Device& device) {
   StageTimer timer(device, trial.stages == Stages::calls);
@@ -58,27 +58,28 @@ void note_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Devi
   if (device.backend() == Backend::cuda && timer.launches() > 0) record.kernels = timer.launches();
 }
 
-/// Whether one stage is the whole run, so that a pass of its own would tell nothing new of it.
+/// Returns true if one stage is the whole run, so that a separate pass would add nothing.
 bool is_whole_run(const std::vector<io::Stage>& stages) {
   return stages.size() == 1 && stages.front().calls == 1;
 }
 
-/// Whether the host's queueing is what took the time, and where it may be, what the GPU needs without it.
+/// Records if the host's kernel launches limited the run time. If they may have, also times the run replayed
+/// as a graph.
 template <class T>
 void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
                    StoreWriter& store) {
-  constexpr double may_be_bound = 0.5;    // of the run's time is spent on queueing it
-  constexpr double short_seconds = 5e-4;  // the way of the first launch to the GPU shows
-  constexpr double bound = 1.1;           // times as long as the GPU alone
-  const bool queued_for_long = record.queue_seconds >= may_be_bound * median;
-  if (!queued_for_long && median > short_seconds) {
+  constexpr double min_queue_fraction = 0.5;  // fraction of the run time spent on launching kernels
+  constexpr double short_seconds = 5e-4;      // at most this long, the latency of the first launch matters
+  constexpr double min_ratio = 1.1;           // launch-bound if the run takes this many times the replay
+  const bool queues_long = record.queue_seconds >= min_queue_fraction * median;
+  if (!queues_long && median > short_seconds) {
     record.launch_bound = 0;
     return;
   }
   StoreWriter::Pause pause(store, StoreWriter::Pause::Later{});
   if (!run.record()) return;
   record.kernels = run.recorded_kernels();
-  pause.settle(patience_for(Backend::cuda));
+  pause.settle(pause_timeout(Backend::cuda));
   run.replayed_run();
   const auto take = [&] {
     io::Sample sample;
@@ -89,7 +90,7 @@ void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampli
   record.replay_q1 = replay.q1;
   record.replay_median = replay.median;
   record.replay_q3 = replay.q3;
-  record.launch_bound = median > bound * replay.median ? 1 : 0;
+  record.launch_bound = median > min_ratio * replay.median ? 1 : 0;
 }
 
 template <class T>
@@ -109,10 +110,10 @@ void note_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Devi
   record.idle_power_w = energy.idle_watts;
 }
 
-/// The answer of the first working set, for a time when others are in its place. Nothing where there is no
-/// room.
+/// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if memory
+/// does not suffice.
 template <class T>
-std::optional<Placed<T>> kept_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
+std::optional<Placed<T>> copy_of_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
   Placed<T> kept;
   try {
     run.settle(0);
@@ -126,8 +127,8 @@ std::optional<Placed<T>> kept_answer(Context& context, MethodRun<T>& run, const 
   }
 }
 
-/// An answer is no answer where its method wrote what it must not.
-void refuse_writes(const std::string& words, Judgement& verdict) {
+/// Marks an answer as wrong if its method wrote outside its output.
+void mark_forbidden_writes(const std::string& words, Judgement& verdict) {
   if (words.empty()) return;
   verdict.findings.ratio = std::numeric_limits<double>::infinity();
   verdict.findings.flaw = words;
@@ -153,7 +154,7 @@ class Executor::Measurement {
                   : trial.pinned                ? Transfer::pinned
                                                 : Transfer::once),
         answers_(
-            trial, [this] { return keep_first(); },
+            trial, [this] { return copy_first_answer(); },
             [this](int copy) {
               return judged(&*run_, copy, run_->download(copy, nullptr), run_->report().convergence);
             }) {}
@@ -163,57 +164,58 @@ class Executor::Measurement {
     upload();
     std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, StoreWriter::Pause::Later{});
     warm_up_runs();
-    pause->settle(patience_for(trial_.backend));
+    pause->settle(pause_timeout(trial_.backend));
     sample();
     pause.reset();
     download();
-    if (transfer_ == Transfer::every_run) {  // the judge needs the memory of the runs
-      measure_apart();
+    if (transfer_ == Transfer::every_run) {  // the verification needs the memory of the runs
+      run_extra_passes();
       run_.reset();
     }
     verify();
-    if (run_) leave();
+    if (run_) finish_runs();
     return std::move(measured_);
   }
 
  private:
-  void at(const char* step) { executor_.at_(step); }
+  void begin_step(const char* step) { executor_.at_(step); }
   bool is_on_gpu() const { return trial_.backend == Backend::cuda; }
-  /// Whether the inputs lie on the worker's device, and not on a CPU beside it.
+  /// Returns true if the inputs are on the worker's device, not on the CPU of a worker with a GPU.
   bool is_resident() const { return &device_ == &executor_.device_ && transfer_ != Transfer::every_run; }
 
   void allocate() {
-    at("allocate");
-    Resident<T> there;
+    begin_step("allocate");
+    Resident<T> resident;
     if (is_resident() && transfer_ == Transfer::once) {
-      there = held_.residence.take(context_, *held_.prepared);
-      if (there.has_a()) earlier_seconds_ = held_.residence.upload_seconds();
+      resident = held_.residence.take(context_, *held_.prepared);
+      if (resident.has_a()) earlier_seconds_ = held_.residence.upload_seconds();
     } else if (&device_ == &executor_.device_) {
-      held_.residence.clear();  // its memory is wanted
+      held_.residence.clear();  // its memory is needed
     }
     record_.allocate_seconds = timed(device_, [&] {
       run_.emplace(context_, method_, trial_.backend, trial_.parameters, trial_.shape, trial_.inner_repeats,
-                   pristine_, std::move(there));
+                   pristine_, std::move(resident));
     });
   }
 
   void upload() {
-    at("upload");
+    begin_step("upload");
     const bool pinned = transfer_ == Transfer::pinned;
     record_.host_memory = pinned ? "pinned" : "pageable";
     if (pinned) run_->lay_out(inputs_);
-    const bool was_there = run_->staging().is_there();
+    const bool was_resident = run_->staging().is_there();
     upload_seconds_ = timed(device_, [&] { pinned ? run_->upload_laid_out() : run_->upload(inputs_); });
-    record_.h2d_seconds = was_there ? earlier_seconds_ : earlier_seconds_ + upload_seconds_;
+    record_.h2d_seconds = was_resident ? earlier_seconds_ : earlier_seconds_ + upload_seconds_;
     if (!is_resident()) return;
-    const Buffer& there = run_->staging().pristine();
-    digest_ = was_there ? held_.residence.digest() : device_digest(context_, there.data(), there.bytes());
+    const Buffer& resident = run_->staging().pristine();
+    digest_ =
+        was_resident ? held_.residence.digest() : device_digest(context_, resident.data(), resident.bytes());
   }
 
-  /// The last warm-up measures the stages too. That is enough where a run is so long that a cold start does
-  /// not show in it, and where the only stage takes the time of the samples.
+  /// The last warm-up also measures the stages. This suffices if the run is so long that a cold start does
+  /// not matter, or if its only stage takes the time of the samples.
   void warm_up_runs() {
-    at("warm-up");
+    begin_step("warm-up");
     const Sampling& sampling = trial_.sampling;
     const bool stages_too = trial_.stages != Stages::never && sampling.warmup > 0 &&
                             sampling.warmup_seconds == 0 && trial_.inner_repeats == 1;
@@ -224,7 +226,7 @@ class Executor::Measurement {
   }
 
   void sample() {
-    at("samples");
+    begin_step("samples");
     if (trial_.sampling.cold) run_->run_cold();
     GpuSampler& sampler = executor_.sampler();
     if (is_on_gpu()) run_->watch_queue(now_seconds);
@@ -236,7 +238,7 @@ class Executor::Measurement {
       queueing.push_back(run_->queue_seconds());
       waits.push_back(run_->waits());
       if (is_on_gpu()) note_reading(record_, sample, sampler.read());
-      answers_.look(run_->answer_digests());
+      answers_.compare(run_->answer_digests());
       return sample;
     };
     const Samples samples = take_samples(trial_.sampling, take, now_seconds);
@@ -257,31 +259,31 @@ class Executor::Measurement {
   }
 
   void download() {
-    at("download");
+    begin_step("download");
     run_->settle();
     Answer<T>& answer = measured_.placed.answer;
     record_.d2h_seconds = timed(device_, [&] {
       if (transfer_ == Transfer::pinned) return run_->fetch();
-      if (method_.layout != Layout::column_major) keep_on_device();  // which turns it round
+      if (method_.layout != Layout::column_major) keep_on_device();  // which transposes to column-major
       answer = run_->download(static_cast<const T*>(measured_.placed.x.data()));
     });
     if (transfer_ == Transfer::pinned) answer = run_->fetched();
   }
 
-  /// In place, before anything else runs in the answer's memory.
+  /// Verifies the answers. The last one is verified in place, before other kernels overwrite its memory.
   void verify() {
-    at("verify");
+    begin_step("verify");
     const double start = now_seconds();
     MethodRun<T>* const run = run_ ? &*run_ : nullptr;
-    bool unjudged = false;
-    const auto judge_kept = [&](Placed<T>& kept) {
+    bool unverified = false;
+    const auto judge_copy = [&](Placed<T>& kept) {
       bring_to_host(device_, kept);
       return judged(nullptr, 0, kept.answer, convergence_);
     };
     measured_.judged = answers_.worst(
-        judged(run, run != nullptr ? run->last_copy() : 0, measured_.placed.answer, convergence_), judge_kept,
-        unjudged);
-    if (unjudged)
+        judged(run, run != nullptr ? run->last_copy() : 0, measured_.placed.answer, convergence_), judge_copy,
+        unverified);
+    if (unverified)
       add_words(record_.message,
                 "the answer of the first sample differs and was not judged: no room to keep it");
     record_.info = measured_.judged.verdict.info;
@@ -289,30 +291,30 @@ class Executor::Measurement {
     record_.verify_seconds = now_seconds() - start;
   }
 
-  /// What needs the runs' memory as it is, and leaves the inputs for the next trial.
-  void leave() {
+  /// Runs the passes that need the memory of the runs, and leaves the inputs for the next trial.
+  void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
     if (run_->pristine() == Pristine::on_device)
-      refuse_writes(run_->forbidden_writes(), measured_.judged.verdict);
-    measure_apart();
+      mark_forbidden_writes(run_->forbidden_writes(), measured_.judged.verdict);
+    run_extra_passes();
     if (is_resident() && transfer_ == Transfer::once)
       held_.residence.keep(run_->staging(), *held_.prepared, digest_,
                            earlier_seconds_ > 0 ? earlier_seconds_ : upload_seconds_);
   }
 
-  /// The passes after the samples.
-  void measure_apart() {
+  /// Runs the passes after the samples: stages, launches, energy.
+  void run_extra_passes() {
     const bool stages_left = trial_.stages != Stages::never && !stages_known_;
-    if (stages_left || is_on_gpu()) at("stages");
+    if (stages_left || is_on_gpu()) begin_step("stages");
     if (stages_left) note_stages(record_, trial_, *run_, device_);
     if (!is_on_gpu()) return;
-    at("launches");
+    begin_step("launches");
     const double median = measured_.times.median;
     note_launches(record_, *run_, trial_.sampling, median, executor_.store_);
-    // Operands from the host would take most of the time, and of the energy.
+    // Uploads before every run would take most of the time and the energy.
     if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
-    at("energy");
+    begin_step("energy");
     const StoreWriter::Pause pause(executor_.store_);
     note_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
   }
@@ -323,9 +325,9 @@ class Executor::Measurement {
     judged.convergence = convergence;
     return judged;
   }
-  std::optional<Placed<T>> keep_first() {
+  std::optional<Placed<T>> copy_first_answer() {
     if (transfer_ == Transfer::every_run) return std::nullopt;
-    return kept_answer(context_, *run_, trial_);
+    return copy_of_answer(context_, *run_, trial_);
   }
   void keep_on_device() {
     Buffer& x = measured_.placed.x;
@@ -347,8 +349,9 @@ class Executor::Measurement {
   std::optional<MethodRun<T>> run_;
   SampleAnswers<T> answers_;
   Measured<T> measured_;
-  double earlier_seconds_ = 0, upload_seconds_ = 0;  ///< of the inputs: by an earlier trial, by this one
-  std::uint64_t digest_ = 0;                         ///< of the inputs on the worker's device
+  /// Upload time of the inputs: in an earlier trial, in this trial.
+  double earlier_seconds_ = 0, upload_seconds_ = 0;
+  std::uint64_t digest_ = 0;  ///< digest of the inputs on the worker's device
   bool stages_known_ = false;
   Convergence convergence_ = Convergence::none;
 };

@@ -1,4 +1,4 @@
-// The vendor's run that a trial's answer is compared with.
+// Runs the vendor's method and compares a trial's answer with its answer.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +16,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// How many decimal digits of backward error lie between a method and its reference; less than the unit
-/// roundoff is as good as that.
+/// Returns log10(own / reference) of two backward errors; errors below the unit roundoff count as the unit
+/// roundoff.
 double digits_lost(double own, double reference, Precision precision) {
   const double roundoff = precision == Precision::float32 ? 0x1p-24 : 0x1p-53;
   if (!std::isfinite(own) || !std::isfinite(reference)) return io::Record::unknown;
@@ -40,19 +40,19 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
     add_words(record.message, fmt::format("no reference: {} {}", vendor.id(), placement.reason));
     return false;
   }
-  const bool on_device = &context.device == &device_ && placement.pristine == Pristine::on_device;
-  Resident<T> there = on_device ? held.residence.take(context, *held.prepared) : Resident<T>();
-  const bool was_there = there.has_a();
+  const bool in_device_memory = &context.device == &device_ && placement.pristine == Pristine::on_device;
+  Resident<T> resident = in_device_memory ? held.residence.take(context, *held.prepared) : Resident<T>();
+  const bool was_resident = resident.has_a();
   MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
-                   placement.pristine, std::move(there));
+                   placement.pristine, std::move(resident));
   run.upload(held.prepared->inputs);
-  const Buffer* const pristine = on_device && was_there ? &run.staging().pristine() : nullptr;
+  const Buffer* const pristine = in_device_memory && was_resident ? &run.staging().pristine() : nullptr;
   const std::uint64_t digest =
       pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
   StoreWriter::Pause pause(store_, StoreWriter::Pause::Later{});
-  // As carefully as the method that it is compared with.
+  // The number of warm-ups is that of the compared method.
   warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
-  pause.settle(patience_for(as_vendor.backend));
+  pause.settle(pause_timeout(as_vendor.backend));
   if (trial.sampling.cold) run.run_cold();
   GpuSampler& sampler = this->sampler();
   const Samples samples = take_samples(
@@ -66,12 +66,12 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
       now_seconds);
   run.settle();
   Placed<T> placed;
-  if (on_device)
+  if (in_device_memory)
     placed.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
   placed.answer = run.download(static_cast<const T*>(placed.x.data()));
   held.reference.backward_error =
-      judge_answer(as_vendor, vendor, on_device && pristine != nullptr ? &run : nullptr, run.last_copy(),
-                   digest, held.prepared->inputs, placed.answer)
+      judge_answer(as_vendor, vendor, in_device_memory && pristine != nullptr ? &run : nullptr,
+                   run.last_copy(), digest, held.prepared->inputs, placed.answer)
           .findings.backward_error;
   if (pristine != nullptr)
     held.residence.keep(run.staging(), *held.prepared, digest, held.residence.upload_seconds());
@@ -101,11 +101,12 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   }
   at_("compare");
   Placed<T>& answer = is_vendor ? reference.placed : own;
-  if (is_vendor || reference.identity.empty()) {  // it is new
-    // Not for ever; but to take it again must not become what the night is spent on.
-    constexpr double least_seconds = 60, times_its_cost = 20;
+  if (is_vendor || reference.identity.empty()) {  // a new reference
+    // The reference is measured again from time to time, because clocks drift. The interval grows with its
+    // cost, so that at most 5 % of the time is spent on it.
+    constexpr double min_seconds = 60, cost_factor = 20;
     const double end = now_seconds();
-    reference.good_until = end + std::max(least_seconds, times_its_cost * (end - start));
+    reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));
     leave_host(reference.placed);
     reference.norm = norm_of(context_, trial.problem, trial.shape, reference.placed);
     reference.identity = identity;
@@ -113,12 +114,12 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   record.reference_method = vendor->variant;
   record.reference_seconds = reference.seconds;
   record.digits_lost = digits_lost(record.backward_error, reference.backward_error, trial.precision);
-  const Difference apart =
+  const Difference difference =
       difference_of(context_, trial.problem, trial.shape, answer, reference.placed, reference.norm);
-  record.reference_difference = apart.largest;
-  record.largest_relative_difference = apart.largest_relative;
-  record.mean_relative_difference = apart.mean_relative;
-  record.mean_absolute_difference = apart.mean_absolute;
+  record.reference_difference = difference.largest;
+  record.largest_relative_difference = difference.largest_relative;
+  record.mean_relative_difference = difference.mean_relative;
+  record.mean_absolute_difference = difference.mean_absolute;
 }
 
 template void Executor::compare_with_reference(const Trial&, const Method&, Held<float>&, Placed<float>&,

@@ -1,4 +1,4 @@
-// Whether a trial fits in the memory that is free, and what gives way to it.
+// Decides if a trial fits into the free memory, and frees held memory if it does not.
 #include <algorithm>
 #include <limits>
 
@@ -10,9 +10,9 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Trials that need no more, and there are many of them, share a look at the memory that is free.
+/// Trials of at most this footprint do not query the free memory each time: there are many of them.
 constexpr double little_bytes = 0x1p26;
-constexpr double look_seconds = 1;  // at most between two
+constexpr double look_seconds = 1;  // at most this long between two queries
 
 }  // namespace
 
@@ -35,21 +35,21 @@ Placement Executor::placement_of(const Trial& trial, const Method& method) {
   if (is_plenty_for(need)) return {};
   const Device& device = context_of(trial.backend).device;
   Room room = room_of(device);
-  if (need.device_bytes > room.device_free) {  // what is held of earlier trials is not missed
+  if (need.device_bytes > room.device_free) {  // memory held for earlier trials can be freed
     leave_device();
     room = room_of(device);
   }
   if (need.host_bytes > room.host.free) {
     held_float_.reset();
     held_double_.reset();
-    store_.finish([&] { at_("store"); });  // what is still to be stored neither
+    store_.finish([&] { at_("store"); });  // matrices waiting to be stored can be freed too
     LargeBlocks::of_process().trim();
     room = room_of(device);
   }
   Placement placement = find_placement(method, trial, room);
   if (placement.fit != Fit::fits) return placement;
   const auto free = std::min(static_cast<double>(device_.info().free_bytes), room.host.free);
-  // Of what a trial takes, as much may be held afterwards.
+  // The trial may leave as much memory held as it uses.
   const bool plenty = std::min(free, room.device_free) > need.device_bytes + 16 * little_bytes;
   plenty_until_ = plenty ? now_seconds() + look_seconds : 0;
   return placement;

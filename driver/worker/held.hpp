@@ -1,5 +1,5 @@
 #pragma once
-/// What a worker holds from trial to trial, as long as they share it.
+/// The data that a worker keeps between trials with the same inputs.
 
 #include <limits>
 #include <memory>
@@ -11,24 +11,25 @@
 
 namespace gaussweep::driver {
 
-/// The vendor's answer that trials are compared with.
+/// The vendor's answer that other methods' answers are compared with.
 template <class T>
 struct Reference {
-  std::string identity;  ///< of the run that it comes from: `comparison_identity`
+  std::string identity;  ///< `comparison_identity` of the vendor's run
   Placed<T> placed;
   double norm = std::numeric_limits<double>::quiet_NaN();
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double backward_error = std::numeric_limits<double>::quiet_NaN();
-  double good_until = 0;  ///< by the clock: what drifts has drifted then
+  double good_until = 0;  ///< time after which the vendor runs again, because clocks drift
 };
 
+/// Inputs, device copies and reference that consecutive trials share.
 template <class T>
 struct Held {
   std::shared_ptr<Prepared<T>> prepared;
   Residence<T> residence;
   Reference<T> reference;
 
-  /// Frees what lies on the device.
+  /// Frees the memory on the device.
   void leave_device() {
     residence.clear();
     if (reference.placed.x.data() != nullptr) reference = {};

@@ -29,15 +29,15 @@ HostMatrix<T> to_host(io::Dense<T> dense) {
   return result;
 }
 
-/// The matrix of a file as it was when the plan was read. @throws TransientFailure where the file has
-/// changed, io::StorageError where it cannot be read any more
+/// Reads the matrix of a file. @throws TransientFailure if the file has changed since the plan was read
+/// @throws io::StorageError if it cannot be read any more
 io::Dense<double> import_as_planned(const MatrixRequest& request) {
   std::string sha256;
   try {
     io::Dense<double> matrix = io::import_matrix(request.file, request.dataset, &sha256);
     if (sha256 == request.file_sha256) return matrix;
   } catch (const io::InputError& e) {
-    // It could be read when the plan was: either it is another file now, or its medium failed.
+    // The file was readable when the plan was read. Now it is another file, or the medium failed.
     try {
       sha256 = io::sha256_file(request.file);
     } catch (const io::InputError&) {
@@ -60,11 +60,11 @@ void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::
   b = std::move(system.b);
 }
 
-/// A matrix of a request as it is stored: with b and x_true where it is square.
+/// A requested matrix as it is stored: with b and x_true if A is square.
 template <class T>
 struct Made {
   HostMatrix<T> a, b, x_true;
-  bool read = false;  ///< from the store
+  bool read = false;  ///< true if it was read from the store
 };
 
 template <class T>
@@ -99,12 +99,13 @@ io::MatrixAttributes attributes_of(const MatrixRequest& request) {
 /// Returns true if a stored matrix has the sizes of a request.
 template <class T>
 bool has_sizes(const io::StoredMatrix<T>& stored, const MatrixRequest& request, std::int64_t nrhs) {
-  const auto is = [](const io::Dense<T>& dense, std::int64_t rows, std::int64_t cols) {
+  const auto has_size = [](const io::Dense<T>& dense, std::int64_t rows, std::int64_t cols) {
     return rows == 0 || cols == 0 ? dense.data.empty() : dense.rows == rows && dense.cols == cols;
   };
   const std::int64_t rows = request.spec.rows, cols = request.spec.cols, batch = request.spec.batch;
-  const std::int64_t right = rows == cols ? nrhs * batch : 0;
-  return is(stored.a, rows, cols * batch) && is(stored.b, rows, right) && is(stored.x_true, cols, right);
+  const std::int64_t rhs_cols = rows == cols ? nrhs * batch : 0;
+  return has_size(stored.a, rows, cols * batch) && has_size(stored.b, rows, rhs_cols) &&
+         has_size(stored.x_true, cols, rhs_cols);
 }
 
 template <class T>
@@ -120,13 +121,14 @@ Made<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& 
   return made;
 }
 
-/// The rows of column j that a problem on one triangle does not see, of square matrices side by side.
+/// Returns the range [begin, end) of rows of column j outside the triangle. The columns are those of a batch
+/// of n × n matrices side by side.
 std::pair<std::int64_t, std::int64_t> hidden_rows(std::int64_t n, std::int64_t j, Uplo uplo) {
   if (uplo == Uplo::lower) return {0, j % n};
   return {j % n + 1, n};
 }
 
-/// Zeroes the triangle that the problem does not see.
+/// Sets the elements outside the triangle to zero.
 template <class T>
 void keep_triangle(HostMatrix<T>& a, Uplo uplo) {
   for (std::int64_t j = 0; j < a.cols; ++j) {
@@ -135,14 +137,15 @@ void keep_triangle(HostMatrix<T>& a, Uplo uplo) {
   }
 }
 
-void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t cols, const Extent& want) {
-  if (Extent{rows, cols} == want) return;
+void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t cols,
+                  const Extent& expected) {
+  if (Extent{rows, cols} == expected) return;
   throw io::InputError(fmt::format("{}: the matrix is {} x {}, the trial needs {} x {}",
                                    request.kind == "file" ? request.file : request.kind, rows, cols,
-                                   want.rows, want.cols));
+                                   expected.rows, expected.cols));
 }
 
-/// Whether zeroing the triangle that the problem does not see would change anything.
+/// Returns true if the problem reads one triangle and the matrix has nonzero elements outside it.
 template <class T>
 bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
   const Uplo uplo = trial.shape.uplo;
@@ -157,7 +160,7 @@ bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
   return false;
 }
 
-/// What a problem asks for of a matrix that is held: its triangle, its right-hand sides.
+/// Adapts held inputs to a trial: cuts the triangle, sets the right-hand sides.
 template <class T>
 void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;
@@ -176,32 +179,34 @@ void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
     in.b = prepared.b;
     in.x_true = prepared.x_true;
     require_size(trial.matrix, in.b.rows, in.b.cols, trial.problem->b(s));
-  } else if (system) {  // those that are stored with A are of the whole of it
+  } else if (system) {  // the stored right-hand sides belong to the whole matrix
     add_system(in.a, in.b, in.x_true, s.nrhs, solution_seed(trial.matrix), s.batch);
   }
   prepared.identity = inputs_identity(trial);
 }
 
-/// Whether a matrix that is held can become a trial's inputs where it is: nobody looks at what would change.
+/// Returns true if held inputs may be modified in place, because the store's thread does not read the parts
+/// that change.
 template <class T>
-bool may_change(const std::shared_ptr<Prepared<T>>& held, bool cut) {
+bool may_modify(const std::shared_ptr<Prepared<T>>& held, bool cut) {
   return held.use_count() == 1 || (!cut && !held->product);
 }
 
-/// Has a matrix stored that its request wants to be.
+/// Queues a matrix to be stored if its request says so.
 template <class T>
-void keep(StoreWriter& store, const MatrixRequest& request, const io::SystemView<T>& system,
-          std::shared_ptr<const void> owner) {
+void queue_store(StoreWriter& store, const MatrixRequest& request, const io::SystemView<T>& system,
+                 std::shared_ptr<const void> owner) {
   if (request.store) store.put(request.digest, system, attributes_of<T>(request), std::move(owner));
 }
 template <class T>
-void keep_a(StoreWriter& store, const MatrixRequest& request, const std::shared_ptr<Prepared<T>>& of) {
+void queue_store_of_a(StoreWriter& store, const MatrixRequest& request,
+                      const std::shared_ptr<Prepared<T>>& of) {
   if (of->kept) return;
-  keep<T>(store, request, {dense_view(of->inputs.a), dense_view(of->b), dense_view(of->x_true)}, of);
+  queue_store<T>(store, request, {dense_view(of->inputs.a), dense_view(of->b), dense_view(of->x_true)}, of);
   of->kept = request.store;
 }
 
-/// Bytes of a matrix of a request with its system.
+/// Returns the bytes of a requested matrix with its linear system.
 template <class T>
 std::size_t bytes_of(const MatrixRequest& request, std::int64_t nrhs) {
   const auto rows = static_cast<std::size_t>(request.spec.rows);
@@ -219,21 +224,21 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   const bool product = trial.problem->second == SecondOperand::matrix;
   if (held && held->digest == trial.matrix.digest && !product) {
     const bool cut = is_cut_for(trial, held->inputs.a);
-    if (may_change(held, cut)) {
-      keep_a(store, trial.matrix, held);
+    if (may_modify(held, cut)) {
+      queue_store_of_a(store, trial.matrix, held);
       held->load_seconds = held->generate_seconds = unknown;
-      if (!may_change(held, cut)) held = std::make_shared<Prepared<T>>(*held);
+      if (!may_modify(held, cut)) held = std::make_shared<Prepared<T>>(*held);
       fit_to(trial, cut, *held);
       return held;
     }
   }
-  held.reset();  // before memory is taken for the new ones
+  held.reset();  // frees memory before the new inputs need it
   auto result = std::make_shared<Prepared<T>>();
   result->load_seconds = result->generate_seconds = unknown;
   const auto fetch = [&](const MatrixRequest& request) {
     const std::size_t matrix = bytes_of<T>(request, trial.shape.nrhs);
     const bool vectors = trial.problem->second == SecondOperand::right_hand_sides;
-    const std::size_t bytes = vectors ? matrix : 3 * matrix;  // with the answer and the vendor's
+    const std::size_t bytes = vectors ? matrix : 3 * matrix;  // plus the answer and the vendor's answer
     if (!store.has_room(bytes, matrix)) {
       if (at) at("store");
       store.make_room(bytes, matrix);
@@ -255,26 +260,27 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   result->kept = made.read;
   if (!product) {
     const bool cut = is_cut_for(trial, in.a);
-    keep_a(store, trial.matrix, result);
-    // While the whole is being stored, its triangle is another matrix.
-    if (cut && !may_change(result, cut)) result = std::make_shared<Prepared<T>>(*result);
+    queue_store_of_a(store, trial.matrix, result);
+    // While the whole matrix is being stored, its triangle needs a copy.
+    if (cut && !may_modify(result, cut)) result = std::make_shared<Prepared<T>>(*result);
     fit_to(trial, cut, *result);
     return result;
   }
   const Shape& s = trial.shape;
   require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
-  const MatrixRequest& of_b = trial.matrix_b.value();
-  Made<T> other = fetch(of_b);
+  const MatrixRequest& request_b = trial.matrix_b.value();
+  Made<T> other = fetch(request_b);
   in.shape = s;
   in.b = std::move(other.a);
-  require_size(of_b, in.b.rows, in.b.cols, trial.problem->b(s));
+  require_size(request_b, in.b.rows, in.b.cols, trial.problem->b(s));
   result->b_of_b = std::move(other.b);
   result->x_of_b = std::move(other.x_true);
   result->product = true;
   result->identity = inputs_identity(trial);
   if (!other.read)
-    keep<T>(store, of_b, {dense_view(in.b), dense_view(result->b_of_b), dense_view(result->x_of_b)}, result);
-  keep_a(store, trial.matrix, result);
+    queue_store<T>(store, request_b,
+                   {dense_view(in.b), dense_view(result->b_of_b), dense_view(result->x_of_b)}, result);
+  queue_store_of_a(store, trial.matrix, result);
   return result;
 }
 

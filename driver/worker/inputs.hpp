@@ -1,6 +1,6 @@
 #pragma once
-/// The operands of a trial on the host: generated or read, stored once a run directory behind the trial, held
-/// while trials share their matrix.
+/// The operands of a trial on the host. They are generated or read, written to the run directory in the
+/// background, and kept while consecutive trials use the same matrix.
 
 #include <functional>
 #include <memory>
@@ -12,24 +12,27 @@
 
 namespace gaussweep::driver {
 
-/// Inputs with what it took to get them (NaN: not done), and the system that their matrix was stored with.
+/// The inputs of a trial, the time to get them (NaN if that step did not happen), and the linear system
+/// stored with the matrix.
 template <class T>
 struct Prepared {
   Inputs<T> inputs;
   std::string identity;  ///< equal for equal inputs
   double load_seconds, generate_seconds;
-  std::string digest;    ///< of inputs.a as it is; empty where that is a triangle of the matrix
-  bool kept = false;     ///< inputs.a is stored, or on its way
-  bool product = false;  ///< of gemm: inputs.b is a matrix of the store too
+  std::string digest;    ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
+  bool kept = false;     ///< inputs.a is stored or queued to be stored
+  bool product = false;  ///< gemm: inputs.b is a stored matrix too
+  /// The right-hand sides and solutions that are stored with A.
   HostMatrix<T> b, x_true;
-  HostMatrix<T> b_of_b, x_of_b;  ///< of gemm's B
+  HostMatrix<T> b_of_b, x_of_b;  ///< the same for gemm's B
 };
 
-/// The inputs of a trial: those of `held` where it has the matrix already, else read, else made, and then
-/// stored behind the trial. Where a stored file is damaged it is made anew.
-/// @param held what was held last, or nothing: it is used up
-/// @param at called with "store" and then "inputs" where it waits until earlier ones are stored
-/// @throws io::InputError (the file that the plan names), io::StorageError, OutOfMemory
+/// Returns the inputs of a trial. Reuses the matrix in `held` if it is the same, otherwise reads the stored
+/// matrix, otherwise makes it and queues it to be stored. A damaged file is made again.
+/// @param held the last inputs or null; consumed
+/// @param at called with the step "store" if this has to wait until earlier matrices are stored, and then
+/// with "inputs"
+/// @throws io::InputError for the file that the plan names, io::StorageError, OutOfMemory
 template <class T>
 std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,
                                             std::shared_ptr<Prepared<T>> held = {},

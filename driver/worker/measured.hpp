@@ -1,5 +1,5 @@
 #pragma once
-/// What the runs of a trial gave.
+/// The results of a trial's runs.
 
 #include "driver/base/statistics.hpp"
 #include "driver/worker/placed.hpp"
@@ -7,11 +7,12 @@
 
 namespace gaussweep::driver {
 
+/// The answer, its verification and the times of a trial.
 template <class T>
 struct Measured {
   Placed<T> placed;     ///< the answer of the last sample
-  JudgedAnswer judged;  ///< the worst of all samples
-  Statistics times;     ///< of the samples that count
+  JudgedAnswer judged;  ///< the worst of all samples' answers
+  Statistics times;     ///< of the samples that are not discarded
 };
 
 }  // namespace gaussweep::driver

@@ -10,7 +10,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t little = 1 << 14;  // elements
+constexpr std::int64_t max_host_elements = 1 << 14;  // elements up to which the host compares as fast
 
 template <class T>
 void add_copy(std::vector<DeviceCopy<T>>& copies, const Placed<T>& of) {
@@ -18,9 +18,10 @@ void add_copy(std::vector<DeviceCopy<T>>& copies, const Placed<T>& of) {
   copies.push_back({&of.answer.x, {static_cast<const T*>(of.x.data()), 1, of.answer.x.rows}});
 }
 
-/// What `work` says with reductions where the answers lie, or on the host.
+/// Calls `work` with reductions on the device if an answer is there and memory suffices, otherwise on the
+/// host.
 template <class T, class Work>
-auto where_they_lie(Context& context, std::vector<Placed<T>*> answers, bool on_device, Work&& work) {
+auto with_reductions(Context& context, std::vector<Placed<T>*> answers, bool on_device, Work&& work) {
   std::vector<DeviceCopy<T>> copies;
   for (const Placed<T>* answer : answers) {
     if (on_device) add_copy(copies, *answer);
@@ -48,7 +49,7 @@ void bring_to_host(Device& device, Placed<T>& placed) {
 
 template <class T>
 Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size) {
-  if (size.rows * size.cols <= little) return {};
+  if (size.rows * size.cols <= max_host_elements) return {};
   try {
     Buffer copy(context.device, static_cast<std::size_t>(size.rows * size.cols) * sizeof(T));
     place(context, from, size.rows, size.cols, {static_cast<T*>(copy.data()), 1, size.rows});
@@ -65,16 +66,17 @@ void leave_host(Placed<T>& placed) {
 
 template <class T>
 double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& of) {
-  return where_they_lie<T>(context, {&of}, !has_triangles_of_batch(problem, shape),
-                           [&](Reductions<T>& by) { return norm_of_answer(problem, shape, of.answer, by); });
+  return with_reductions<T>(
+      context, {&of}, !has_triangles_of_batch(problem, shape),
+      [&](Reductions<T>& reductions) { return norm_of_answer(problem, shape, of.answer, reductions); });
 }
 
 template <class T>
 Difference difference_of(Context& context, Problem problem, const Shape& shape, Placed<T>& own,
                          Placed<T>& reference, double reference_norm) {
-  return where_they_lie<T>(
-      context, {&own, &reference}, !has_triangles_of_batch(problem, shape), [&](Reductions<T>& by) {
-        return difference(problem, shape, own.answer, reference.answer, reference_norm, by);
+  return with_reductions<T>(
+      context, {&own, &reference}, !has_triangles_of_batch(problem, shape), [&](Reductions<T>& reductions) {
+        return difference(problem, shape, own.answer, reference.answer, reference_norm, reductions);
       });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Answers that are compared where they lie.
+/// Answers that are compared in device memory or host memory, depending on where they are.
 
 #include "kernels/check/check.hpp"
 #include "kernels/core/matrix.hpp"
@@ -8,32 +8,33 @@
 
 namespace gaussweep::driver {
 
-/// An answer with its elements on the host, on the worker's device, or on both.
+/// An answer whose elements are on the host, on the worker's device, or on both.
 template <class T>
 struct Placed {
-  Answer<T> answer;  ///< x has its size here, whether or not it has its elements
-  Buffer x;          ///< column-major; none of a small one, or where the device has no room
+  Answer<T> answer;  ///< x always has its size; its elements may be missing on the host
+  Buffer x;          ///< x on the device, column-major; empty if x is small or the device has no room
 
   bool is_on_device() const { return x.data() != nullptr; }
 };
 
-/// A copy of an answer's x that lies on the context's device. It is empty where x is so small that the host
-/// compares it as fast, and where there is no room.
+/// Returns a copy of an answer's x on the context's device. Empty if x is so small that the host compares it
+/// as fast, or if the device has no room.
 /// @throws DeviceError
 template <class T>
 Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size);
 
-/// Frees the elements on the host where there are those on the device.
+/// Frees the elements on the host if they are on the device.
 template <class T>
 void leave_host(Placed<T>& placed);
-/// Fetches them where they are on the device alone. @throws DeviceError
+/// Copies the elements to the host if they are only on the device. @throws DeviceError
 template <class T>
 void bring_to_host(Device& device, Placed<T>& placed);
 
-/// `norm_of_answer` and `difference` (check.hpp), on the worker's device where something lies there. Where
-/// that has no room for what does not, on the host. @throws DeviceError
+/// Computes `norm_of_answer` (check.hpp), on the worker's device if an answer is there and memory suffices,
+/// otherwise on the host. @throws DeviceError
 template <class T>
 double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& of);
+/// Computes `difference` (check.hpp) in the same place as `norm_of`. @throws DeviceError
 template <class T>
 Difference difference_of(Context& context, Problem problem, const Shape& shape, Placed<T>& own,
                          Placed<T>& reference, double reference_norm);

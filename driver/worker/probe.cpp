@@ -14,28 +14,29 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Generators give the same bits everywhere: what differs from the host's is the device's fault.
+/// Generators give the same bits on all devices, so a difference from the host's matrix is the device's
+/// fault.
 template <class T>
 void probe_typed(Context& context) {
   MatrixSpec spec;
   spec.kind = MatrixKind::uniform;
-  spec.rows = 61;  // more than a warp, and no whole number of blocks
+  spec.rows = 61;  // more than a warp, and not a multiple of the block size
   spec.cols = 67;
   spec.seed = 20260729;
   const HostMatrix<T> expected = generate<T>(spec, 1);
   const std::size_t bytes = expected.data.size() * sizeof(T);
-  const HostMatrix<T> made = generate_on<T>(context, spec);
+  const HostMatrix<T> generated = generate_on<T>(context, spec);
 
   Device& device = context.device;
   const Buffer first(device, bytes), second(device, bytes);
-  device.to_device(first.data(), made.data.data(), bytes);
+  device.to_device(first.data(), generated.data.data(), bytes);
   device.copy(second.data(), first.data(), bytes);
   HostMatrix<T> back = HostMatrix<T>::unset(spec.rows, spec.cols);
   device.to_host(back.data.data(), second.data(), bytes);
   device.synchronize();
-  const bool made_right = std::memcmp(made.data.data(), expected.data.data(), bytes) == 0;
-  if (made_right && std::memcmp(back.data.data(), expected.data.data(), bytes) == 0) return;
-  throw DeviceError("the probe's result, which is known, came out wrong on this device", "probeFailed", true);
+  const bool generated_correctly = std::memcmp(generated.data.data(), expected.data.data(), bytes) == 0;
+  if (generated_correctly && std::memcmp(back.data.data(), expected.data.data(), bytes) == 0) return;
+  throw DeviceError("the probe gave a wrong result on this device", "probeFailed", true);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Problems share a matrix as it is stored; of which they see a triangle, with nobody but their like.
+/// Names A on the device. All problems on the whole stored matrix share it; a triangle of it is shared only
+/// by trials with equal inputs.
 template <class T>
 const std::string& name_of_a(const Prepared<T>& inputs) {
   return inputs.digest.empty() ? inputs.identity : inputs.digest;
@@ -17,26 +18,26 @@ const std::string& name_of_a(const Prepared<T>& inputs) {
 
 template <class T>
 Resident<T> Residence<T>::take(Context& context, const Prepared<T>& inputs) {
-  Resident<T> there = std::exchange(resident_, {});
-  if (!there.has_a() || a_ != name_of_a(inputs)) return {};
-  if (device_digest(context, there.memory.data(), there.memory.bytes()) != digest_) return {};
-  if (inputs_ != inputs.identity) there.b = {};
-  return there;
+  Resident<T> resident = std::exchange(resident_, {});
+  if (!resident.has_a() || a_name_ != name_of_a(inputs)) return {};
+  if (device_digest(context, resident.memory.data(), resident.memory.bytes()) != digest_) return {};
+  if (inputs_identity_ != inputs.identity) resident.b = {};
+  return resident;
 }
 
 template <class T>
 void Residence<T>::keep(Staging<T>& staging, const Prepared<T>& inputs, std::uint64_t digest,
                         double upload_seconds) {
   resident_ = staging.leave();
-  a_ = name_of_a(inputs);
-  inputs_ = inputs.identity;
+  a_name_ = name_of_a(inputs);
+  inputs_identity_ = inputs.identity;
   digest_ = digest;
   upload_seconds_ = upload_seconds;
 }
 
 template <class T>
 void Residence<T>::keep_only(const std::string& digest) {
-  if (a_ != digest) clear();
+  if (a_name_ != digest) clear();
 }
 
 template <class T>

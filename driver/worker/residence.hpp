@@ -1,5 +1,5 @@
 #pragma once
-/// The inputs that a trial leaves on the device for the next one of the same matrix.
+/// The inputs that a trial leaves on the device for the next trial with the same matrix.
 
 #include <cstdint>
 #include <limits>
@@ -11,26 +11,29 @@
 
 namespace gaussweep::driver {
 
+/// The pristine inputs of the last trial on the device.
 template <class T>
 class Residence {
  public:
-  /// Takes out what is there of `inputs`, if anything: nothing whose bits have changed since it was uploaded.
+  /// Returns the held inputs if they match `inputs`, and gives them up; A alone if only A matches. Returns
+  /// nothing if the bits on the device have changed since the upload.
   /// @throws DeviceError
   Resident<T> take(Context& context, const Prepared<T>& inputs);
-  /// Keeps the pristine set of a run that is over.
-  /// @param digest of it when it was uploaded @param upload_seconds that took
+  /// Keeps the pristine inputs of a finished run.
+  /// @param digest of the inputs when they were uploaded
+  /// @param upload_seconds time of the upload
   void keep(Staging<T>& staging, const Prepared<T>& inputs, std::uint64_t digest, double upload_seconds);
-  /// Frees what the inputs of a matrix of the store, by its digest, have no use for.
+  /// Frees the held inputs unless they belong to the stored matrix `digest`.
   void keep_only(const std::string& digest);
   void clear();
 
-  /// Of what was kept last.
+  /// Returns the digest and the upload time of the inputs that were kept last.
   std::uint64_t digest() const { return digest_; }
   double upload_seconds() const { return upload_seconds_; }
 
  private:
   Resident<T> resident_;
-  std::string a_, inputs_;  ///< which A, and which inputs
+  std::string a_name_, inputs_identity_;  ///< names of the held A and of all held inputs
   std::uint64_t digest_ = 0;
   double upload_seconds_ = std::numeric_limits<double>::quiet_NaN();
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// The answers of a trial's samples: the same, or the worst of them counts.
+/// The answers of a trial's samples: if their bits differ, the worst one is recorded.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace gaussweep::driver {
 
-/// An answer and what the judge says of it.
+/// An answer's verification.
 struct JudgedAnswer {
   Judgement verdict;
   Convergence convergence = Convergence::none;
@@ -26,7 +26,7 @@ struct JudgedAnswer {
   }
 };
 
-/// Whether `one` counts rather than `other`.
+/// Returns true if `one` is recorded rather than `other`.
 inline bool is_worse(const JudgedAnswer& one, const JudgedAnswer& other, const Trial& trial) {
   if (one.verdict.disagreement.empty() != other.verdict.disagreement.empty())
     return !one.verdict.disagreement.empty();
@@ -35,8 +35,9 @@ inline bool is_worse(const JudgedAnswer& one, const JudgedAnswer& other, const T
   return one.verdict.findings.ratio > other.verdict.findings.ratio;
 }
 
-/// Looks at the digests of each sample's answers (MethodRun::answer_digests). The first answer is kept, and
-/// so can be judged when it turns out that another one differs from it. That one is judged at once.
+/// Compares the digests of all samples' answers (MethodRun::answer_digests). An answer that differs from the
+/// first is verified immediately. The first answer is kept, so that it can be verified later if another one
+/// differs.
 template <class T>
 class SampleAnswers {
  public:
@@ -44,12 +45,15 @@ class SampleAnswers {
   using JudgeCopy = std::function<JudgedAnswer(int copy)>;
   using JudgeKept = std::function<JudgedAnswer(Placed<T>&)>;
 
-  /// @param trial outlives this @param keep a copy of the answer of working set 0, if there is room
+  /// @param trial must outlive this object
+  /// @param keep copies the answer of working set 0; returns nothing if memory does not suffice
+  /// @param judge_copy verifies the answer of a working set
   SampleAnswers(const Trial& trial, Keep keep, JudgeCopy judge_copy)
       : trial_(trial), keep_(std::move(keep)), judge_copy_(std::move(judge_copy)) {}
 
-  void look(const std::vector<std::uint64_t>& digests) {
-    if (looks_++ == 0) {
+  /// Compares the answers of one sample, one digest per working set, with the first answer.
+  void compare(const std::vector<std::uint64_t>& digests) {
+    if (samples_++ == 0) {
       first_ = digests.front();
       if (trial_.sampling.most > 1 || digests.size() > 1) kept_ = keep_();
     }
@@ -61,17 +65,18 @@ class SampleAnswers {
     }
     last_ = digests.back();
   }
-  /// 1: all answers had the same bits, 0: they had not, -1: there was but one.
-  std::int64_t repeats_bits() const { return differ_ ? 0 : looks_ > 1 ? 1 : -1; }
-  /// The one that counts, of all of them and `last`, what was said of the last one. Frees what was kept.
-  /// @param unjudged set where the first answer, which differs, was not kept
+  /// Returns 1 if all answers had the same bits, 0 if they differed, -1 if there was only one sample.
+  std::int64_t repeats_bits() const { return differ_ ? 0 : samples_ > 1 ? 1 : -1; }
+  /// Returns the worst of all verified answers. Frees the kept answer.
+  /// @param last the verified answer of the last sample
+  /// @param unjudged set if the first answer differs from the last but was not kept
   JudgedAnswer worst(JudgedAnswer last, const JudgeKept& judge_kept, bool& unjudged) {
     unjudged = differ_ && first_ != last_ && !kept_;
     if (differ_ && first_ != last_ && kept_) note(judge_kept(*kept_));
     kept_.reset();
     return worst_ && is_worse(*worst_, last, trial_) ? *worst_ : last;
   }
-  /// Frees what was kept where it will not be needed: all answers are the same.
+  /// Frees the kept answer if all answers are the same.
   void forget_if_same() {
     if (!differ_) kept_.reset();
   }
@@ -84,7 +89,7 @@ class SampleAnswers {
   const Trial& trial_;
   Keep keep_;
   JudgeCopy judge_copy_;
-  std::int64_t looks_ = 0;
+  std::int64_t samples_ = 0;
   std::uint64_t first_ = 0, last_ = 0;
   bool differ_ = false;
   std::set<std::uint64_t> judged_;

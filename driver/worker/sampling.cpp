@@ -6,7 +6,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The standard error of their median, as a share of it.
+/// Returns the standard error of the median, relative to the median.
 double error_of_median(const Statistics& s) {
   return median_error * relative_sigma(s.q1, s.median, s.q3, s.count) /
          std::sqrt(static_cast<double>(s.count));
@@ -15,12 +15,12 @@ double error_of_median(const Statistics& s) {
 }  // namespace
 
 Statistics Samples::times() const {
-  std::vector<double> good, every;
+  std::vector<double> unthrottled, every_time;
   for (const io::Sample& sample : all) {
-    every.push_back(sample.seconds);
-    if (!sample.throttled) good.push_back(sample.seconds);
+    every_time.push_back(sample.seconds);
+    if (!sample.throttled) unthrottled.push_back(sample.seconds);
   }
-  return summarise(throttled_again && !good.empty() ? std::move(good) : std::move(every));
+  return summarise(throttled_again && !unthrottled.empty() ? std::move(unthrottled) : std::move(every_time));
 }
 
 Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,
@@ -28,17 +28,17 @@ Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>
   Samples samples;
   samples.throttled_again = sampling.throttled_again;
   const double start = now();
-  const auto most_taken = sampling.throttled_again ? 2 * sampling.most : sampling.most;
+  const auto max_taken = sampling.throttled_again ? 2 * sampling.most : sampling.most;
   std::int64_t taken = 0, counted = 0;
-  std::int64_t next_look =
-      sampling.least;  // sorting all of them for every single one would be the work of the night
+  // The samples are not sorted after every one, because the sorts would dominate the time of short runs.
+  std::int64_t next_check = sampling.least;
   if (sampling.noise > 0) samples.enough = 0;
-  while (taken < most_taken && counted < sampling.most) {
+  while (taken < max_taken && counted < sampling.most) {
     samples.all.push_back(take());
     ++taken;
     if (!samples.all.back().throttled || !sampling.throttled_again) ++counted;
-    if (sampling.noise > 0 && counted >= next_look) {
-      next_look = counted + std::max<std::int64_t>(1, counted / 20);
+    if (sampling.noise > 0 && counted >= next_check) {
+      next_check = counted + std::max<std::int64_t>(1, counted / 20);
       if (error_of_median(samples.times()) <= sampling.noise) {
         samples.enough = 1;
         break;

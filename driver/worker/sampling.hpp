@@ -1,5 +1,5 @@
 #pragma once
-/// When there are samples enough.
+/// Takes samples until the plan's rule is met.
 
 #include <cstdint>
 #include <functional>
@@ -11,23 +11,29 @@
 
 namespace gaussweep::driver {
 
-/// A trial's samples, and what may be said of them.
+/// A trial's samples and their statistics.
 struct Samples {
-  std::vector<io::Sample> all;  ///< in the order in which they were taken, throttled ones among them
-  std::int64_t enough = -1;  ///< 1: the plan's noise was reached, 0: it was not, -1: the plan gives a number
-  /// Statistics of those that count.
+  std::vector<io::Sample> all;  ///< all samples in order, including throttled ones
+  /// 1: the noise is within the plan's limit, 0: it is not, -1: the plan gives a fixed number of samples.
+  std::int64_t enough = -1;
+  /// Returns the statistics of the samples that are not discarded.
   Statistics times() const;
+  /// True if throttled samples are discarded and taken again.
   bool throttled_again = false;
 };
 
-/// Takes samples until the plan has enough.
+/// Takes samples as the plan asks.
 ///
-/// Without a noise: `least` of them. Otherwise `least`, then more until the standard error of their median is
-/// at most `noise` of it, `most` are there, or `seconds` have passed. That error is 1.2533 sigma /
-/// sqrt(count), sigma from the quartiles (`relative_sigma`). The rule asks for what is reported and compared,
-/// the median. The stdrel of nvbench asks for the scatter of a single sample, which more samples of a
-/// launch-bound method do not lower. Where throttled samples do not count, at most twice `most` are taken.
-/// @param take one sample. @param now seconds of a clock
+/// Without a noise limit: takes `least` samples. Otherwise takes `least`, then more until the standard error
+/// of the median is at most `noise` * median, `most` samples are taken, or `seconds` have passed. The
+/// standard error of the median is 1.2533 sigma / sqrt(count), with sigma from the quartiles
+/// (`relative_sigma`).
+///
+/// The median is what is reported and compared, so its error is limited. The stdrel of nvbench limits the
+/// scatter of single samples, which more samples of a launch-bound method do not lower. If throttled samples
+/// are discarded, at most 2 * `most` samples are taken.
+/// @param take takes one sample
+/// @param now returns the clock in seconds
 Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,
                      const std::function<double()>& now);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Listens to the stages of one run and measures them, in a pass separate from the headline samples.
+/// Measures the stages of one run, in a pass separate from the headline samples.
 
 #include <memory>
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace gaussweep::driver {
 
-/// Made just before the run; `finish` just after it.
+/// Records an event per stage. Construct it just before the run and call `finish` just after it.
 class StageTimer : public StageSink {
  public:
-  /// @param apart every call of a stage for itself, in the order of the run; otherwise summed up by name
+  /// @param apart true: one entry per call of a stage, in the order of the run; false: one sum per stage name
   explicit StageTimer(Device& device, bool apart = false);
   void mark(std::string_view name) override;
   void launched(double occupancy) override;
-  /// Ends the last stage and waits for the device. Sums are in the order of their first call. Empty where the
-  /// method named no stage.
+  /// Ends the last stage, waits for the device and returns the stages, ordered by their first call. Empty if
+  /// the method marked no stage.
   std::vector<io::Stage> finish();
-  /// Kernels that the run launched itself.
+  /// Returns the number of kernels that the method launched itself.
   std::int64_t launches() const;
 
  private:

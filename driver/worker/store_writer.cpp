@@ -12,10 +12,10 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t beside_matrices = std::size_t{1} << 30;
+constexpr std::size_t queue_allowance = std::size_t{1} << 30;
 
-/// Ends a write that nobody waits for.
-struct Ended {};
+/// Thrown in the thread to abort a write when the writer is destroyed.
+struct Aborted {};
 
 template <class T>
 std::size_t bytes_of(const io::SystemView<T>& system) {
@@ -32,7 +32,7 @@ StoreWriter::StoreWriter(io::MatrixStore store) : store_(std::move(store)) {}
 StoreWriter::~StoreWriter() {
   {
     const std::lock_guard lock(mutex_);
-    ending_ = true;
+    stopping_ = true;
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
@@ -51,13 +51,13 @@ StoreWriter::Pause::Pause(StoreWriter& writer, Later /*later*/) : writer_(writer
   ++writer_.paused_;
 }
 
-void StoreWriter::Pause::settle(double most_seconds) {
+void StoreWriter::Pause::settle(double max_seconds) {
   std::unique_lock lock(writer_.mutex_);
-  const auto stands = [&] { return !writer_.busy_; };
-  if (std::isinf(most_seconds)) {
-    writer_.changed_.wait(lock, stands);
+  const auto has_paused = [&] { return !writer_.writing_; };
+  if (std::isinf(max_seconds)) {
+    writer_.changed_.wait(lock, has_paused);
   } else {
-    writer_.changed_.wait_for(lock, std::chrono::duration<double>(most_seconds), stands);
+    writer_.changed_.wait_for(lock, std::chrono::duration<double>(max_seconds), has_paused);
   }
 }
 
@@ -71,7 +71,7 @@ StoreWriter::Pause::~Pause() {
 
 template <class T>
 bool StoreWriter::find(const std::string& digest, io::StoredMatrix<T>& matrix) {
-  if (store_.bytes_of(digest) == 0) return false;  // most often so, and nobody waits for that
+  if (store_.bytes_of(digest) == 0) return false;  // the common case, which needs no pause of the thread
   return alone([&] { return store_.find(digest, matrix); });
 }
 
@@ -92,10 +92,10 @@ void StoreWriter::put(const std::string& digest, const io::SystemView<T>& system
   changed_.notify_all();
 }
 
-/// With the lock.
+/// Implements `has_room`. @pre mutex_ is locked
 bool StoreWriter::fits(std::size_t bytes, std::size_t matrix) {
   largest_ = std::max(largest_, matrix);
-  return jobs_.empty() || queued_bytes_ + bytes <= 2 * largest_ + beside_matrices;
+  return jobs_.empty() || queued_bytes_ + bytes <= 2 * largest_ + queue_allowance;
 }
 
 bool StoreWriter::has_room(std::size_t bytes, std::size_t matrix) {
@@ -138,17 +138,17 @@ std::vector<std::string> StoreWriter::writing() const {
   return digests;
 }
 
-/// On the thread, without the lock.
+/// Called on the thread between two blocks of a write. @pre mutex_ is not locked
 void StoreWriter::between(io::WriteStep step) {
   std::unique_lock lock(mutex_);
   ++steps_;
-  busy_ = false;
+  writing_ = false;
   changed_.notify_all();
   if (step == io::WriteStep::piece) {
-    changed_.wait(lock, [&] { return ending_ || paused_ == 0; });
-    busy_ = true;
+    changed_.wait(lock, [&] { return stopping_ || paused_ == 0; });
+    writing_ = true;
   }
-  if (ending_) throw Ended();
+  if (stopping_) throw Aborted();
 }
 
 void StoreWriter::do_job(Job& job) {
@@ -166,28 +166,28 @@ void StoreWriter::do_job(Job& job) {
 void StoreWriter::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return ending_ || (!jobs_.empty() && paused_ == 0); });
-    if (ending_) return;
-    busy_ = true;
-    Job& job = jobs_.front();  // stays where it is while others are queued behind it
+    changed_.wait(lock, [&] { return stopping_ || (!jobs_.empty() && paused_ == 0); });
+    if (stopping_) return;
+    writing_ = true;
+    Job& job = jobs_.front();  // a deque keeps the element in place while others are pushed
     lock.unlock();
     std::exception_ptr failure;
     try {
       do_job(job);
-    } catch (const Ended&) {
+    } catch (const Aborted&) {
       lock.lock();
-      busy_ = false;
+      writing_ = false;
       return;
-    } catch (const std::bad_alloc&) {  // a method may have taken all there was
+    } catch (const std::bad_alloc&) {  // a method may have taken all memory
       fmt::print(stderr, "the matrix {} was not stored: host memory ran out; it is made again where needed\n",
                  job.digest);
     } catch (...) {
       failure = std::current_exception();
     }
-    job.write = nullptr;  // gigabytes, maybe: they are free before anybody hears that there is room
+    job.write = nullptr;  // frees the matrix before other threads learn that there is room
     lock.lock();
-    busy_ = false;
-    if (failure) {  // the others would fail likewise
+    writing_ = false;
+    if (failure) {  // the other writes would fail too
       failure_ = failure;
       for (const Job& failed : jobs_) failed_.push_back(failed.digest);
       jobs_.clear();

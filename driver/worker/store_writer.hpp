@@ -1,8 +1,8 @@
 #pragma once
-/// The run directory's matrices as a worker uses them: read at once, written behind the trials by a thread of
-/// its own. The thread stands still while something is timed. No record depends on it.
+/// A worker's access to the run directory's matrices. Reads are synchronous. Writes are queued to a thread,
+/// which pauses while something is timed. No record waits for a write.
 ///
-/// HDF5 is not made for several threads: whatever else uses it in this process does so in `alone`.
+/// HDF5 is not thread-safe here, so any other use of it in this process must run in `alone`.
 
 #include <condition_variable>
 #include <cstddef>
@@ -22,60 +22,64 @@
 
 namespace gaussweep::driver {
 
+/// Reads matrices, and writes them in a background thread.
 class StoreWriter {
  public:
   explicit StoreWriter(io::MatrixStore store);
-  /// Ends the write under way at its next piece; what is not stored then is said on standard error.
+  /// Stops the running write after its current block. Matrices that are not stored then are reported on
+  /// standard error.
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  /// Keeps the thread from working until its end. While the kernel syncs a file for it, it counts as
-  /// standing.
+  /// Keeps the thread from working during this object's lifetime. While the kernel syncs a file for the
+  /// thread, the thread counts as paused.
   class Pause {
    public:
-    /// Waits until the thread stands still, some milliseconds.
+    /// Waits until the thread has paused, some milliseconds.
     explicit Pause(StoreWriter& writer);
-    /// Only asks it to, after the piece that it is at.
+    /// Tag: only requests the pause, which begins after the current block.
     struct Later {};
     Pause(StoreWriter& writer, Later later);
     ~Pause();
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
-    /// Waits until it stands still, or for `most_seconds`.
-    void settle(double most_seconds = std::numeric_limits<double>::infinity());
+    /// Waits until the thread has paused, at most `max_seconds`.
+    void settle(double max_seconds = std::numeric_limits<double>::infinity());
 
    private:
     StoreWriter& writer_;
   };
-  /// Calls `work` while the thread stands still. @return what it returns
+  /// Calls `work` while the thread is paused. @return the result of `work`
   template <class Work>
   auto alone(Work&& work) {
     const Pause pause(*this);
     return std::forward<Work>(work)();
   }
 
-  /// Reads a matrix into `matrix`, whose memory is used again. @return false where none is stored
+  /// Reads a matrix into `matrix`, whose memory is reused. @return false if the matrix is not stored
   /// @throws io::StorageError
   template <class T>
   bool find(const std::string& digest, io::StoredMatrix<T>& matrix);
-  /// Has a matrix stored, some time. `owner` keeps the viewed elements alive and unchanged until then.
-  /// @throws io::StorageError an earlier one could not be
+  /// Queues a matrix to be stored. `owner` keeps the viewed elements alive and unchanged until then.
+  /// @throws io::StorageError if an earlier matrix could not be stored
   template <class T>
   void put(const std::string& digest, const io::SystemView<T>& system, io::MatrixAttributes attributes,
            std::shared_ptr<const void> owner);
-  /// Whether a trial that will take `bytes` for a matrix of `matrix` bytes and its answers may take them
-  /// beside what is queued. Nothing is queued, or together they are at most twice the largest matrix so far
-  /// and a gibibyte.
+  /// Returns true if a trial may allocate `bytes` in addition to the queued matrices: the queue is empty, or
+  /// queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
+  /// @param matrix bytes of the trial's matrix alone
   bool has_room(std::size_t bytes, std::size_t matrix);
-  /// Waits until it is so.
+  /// Waits until `has_room` is true.
   void make_room(std::size_t bytes, std::size_t matrix);
-  /// Waits until all is stored, and calls `waiting` about once a second meanwhile.
-  /// @throws io::StorageError where one could not be, or nothing moved for `patience` seconds
+  /// Waits until all matrices are stored; calls `waiting` about once per second.
+  /// @throws io::StorageError if a matrix could not be stored, or if no block was written for `patience`
+  /// seconds
   void finish(const std::function<void()>& waiting, int patience = 300);
-  /// @throws io::StorageError that of the first matrix that could not be stored, if there is one
+  /// @throws io::StorageError the first error of the thread, if there is one
   void rethrow() const;
-  /// Digests of what is not stored yet, or could not be: whoever ends the worker has to hear why.
+  /// Returns the digests of matrices that are not stored yet or could not be stored, so that the process that
+  /// ends the worker knows of both.
   std::vector<std::string> writing() const;
 
  private:
@@ -92,14 +96,14 @@ class StoreWriter {
   io::MatrixStore store_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;  ///< the first is the one under way
+  std::deque<Job> jobs_;  ///< the first is being written
   std::size_t queued_bytes_ = 0, largest_ = 0;
   int paused_ = 0;
-  bool busy_ = false;  ///< the thread works, and does not only wait
-  bool ending_ = false;
-  std::int64_t steps_ = 0;  ///< of all writes: they move
+  bool writing_ = false;  ///< true while the thread writes, false while it waits
+  bool stopping_ = false;
+  std::int64_t steps_ = 0;  ///< number of written blocks, to detect progress
   std::exception_ptr failure_;
-  std::vector<std::string> failed_;  ///< what was not stored for it
+  std::vector<std::string> failed_;  ///< digests that were not stored because of `failure_`
   std::thread thread_;               ///< started with the first job
 };
 

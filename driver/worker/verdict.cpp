@@ -20,12 +20,12 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::int64_t small_order = 128;
-constexpr std::uint32_t one_in = 100;
-/// Multiplications of a product: a core of the CPU judges some 3e9 a second.
-constexpr double most_multiplications = 0x1p38;
+constexpr std::uint32_t sample_interval = 100;
+/// Limit on the multiplications of a verification on the CPU; one core does about 3e9 per second.
+constexpr double max_multiplications = 0x1p38;
 
-/// FNV-1a: the same on every machine.
-std::uint32_t mixed(const std::string& text) {
+/// Returns the FNV-1a hash, which is the same on every machine.
+std::uint32_t hash_of(const std::string& text) {
   std::uint32_t hash = 2166136261u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return hash;
@@ -36,7 +36,8 @@ double multiplications(const Trial& trial) {
   return static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(x.cols);
 }
 
-/// By the GPU, with `copies()` of the operands that lie there, and by the CPU where it must or can not.
+/// Verifies an answer on the GPU with the operands' device copies `copies()`. The CPU verifies it too if
+/// `is_judged_twice`, or alone if device memory does not suffice.
 template <class T, class Copies>
 Judgement judge_with(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
                      const Answer<T>& answer, Copies&& copies) {
@@ -45,7 +46,7 @@ Judgement judge_with(Context& context, const Trial& trial, const Method& method,
     const auto reductions = little_on_host(device_reductions<T>(context, copies()));
     found = check(method, inputs, answer, trial.tolerance, *reductions);
     found->componentwise_error = componentwise_error(method, inputs, answer, *reductions);
-  } catch (const OutOfMemory&) {  // beside the operands there is no room for the judge's
+  } catch (const OutOfMemory&) {  // no room for the verification in addition to the operands
   }
   if (found && !is_judged_twice(trial)) return {*found, {}};
   if (!found) return judge_on_cpu(trial, method, inputs, answer);
@@ -62,7 +63,7 @@ bool is_small(const Trial& trial) {
 
 bool is_judged_twice(const Trial& trial) {
   if (is_small(trial)) return true;
-  return mixed(trial.key) % one_in == 0 && multiplications(trial) <= most_multiplications;
+  return hash_of(trial.key) % sample_interval == 0 && multiplications(trial) <= max_multiplications;
 }
 
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu) {
@@ -70,7 +71,7 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
     return judge({trial.problem, found.ratio, trial.tolerance, 0, Convergence::none, found.flaw});
   };
   const auto bound = [](const Findings& found) { return found.ratio_bound > 0 ? found.ratio_bound : 0.0; };
-  // The ratios themselves are rounded.
+  // The ratios themselves have rounding errors.
   const double allowed =
       bound(on_gpu) + bound(on_cpu) + 0x1p-40 * std::min(std::fabs(on_gpu.ratio), std::fabs(on_cpu.ratio));
   const bool equal = on_gpu.ratio == on_cpu.ratio || std::fabs(on_gpu.ratio - on_cpu.ratio) <= allowed;
@@ -109,13 +110,13 @@ Judgement judge_by_upload(Context& context, const Trial& trial, const Method& me
 
 namespace {
 
-/// "12, 40 (zero pivot); 77 (NaN or Inf)": as many systems as one reads.
-class Named {
+/// A list of failed systems per cause, "12, 40 (zero pivot); 77 (NaN or Inf)", with at most `most` systems.
+class FailureList {
  public:
   static constexpr std::size_t most = 128;
   void add(const char* cause, std::int64_t system) {
     if (systems_.size() == most) {
-      ++more_;
+      ++omitted_;
       return;
     }
     systems_.push_back(system);
@@ -127,21 +128,22 @@ class Named {
     std::string text;
     for (const auto& [cause, list] : lists_)
       text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", list, cause);
-    if (more_ > 0) text += fmt::format("; {} more", more_);
+    if (omitted_ > 0) text += fmt::format("; {} more", omitted_);
     return text;
   }
 
  private:
   std::map<std::string, std::string> lists_;
   std::vector<std::int64_t> systems_;
-  std::int64_t more_ = 0;
+  std::int64_t omitted_ = 0;
 };
 
-/// The verdicts of a batch.
+/// The verdicts of a batch's systems.
 struct Verdicts {
-  std::size_t worst = 0;  ///< of the worst verdict the one of the largest ratio
+  /// Index of the system with the worst verdict; among equal verdicts the largest ratio.
+  std::size_t worst = 0;
   Tally tally;
-  std::vector<std::int64_t> named;  ///< which do not pass, the first of them
+  std::vector<std::int64_t> named;  ///< the first systems that do not pass
 };
 
 Verdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios, const std::vector<int>& infos) {
@@ -149,10 +151,10 @@ Verdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios, cons
   std::array<std::int64_t, 3> first{-1, -1, -1};
   Verdicts all;
   std::size_t worst_rank = 0;
-  Named named;
+  FailureList named;
   for (std::size_t s = 0; s < ratios.size(); ++s) {
     std::size_t rank = 0;
-    if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {  // else it passes, as nearly all do
+    if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {  // otherwise the system passes, as nearly all do
       const io::Status status =
           judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
       rank = status == io::Status::pass ? 0 : status == io::Status::suspect ? 1 : 2;
@@ -176,22 +178,24 @@ Verdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios, cons
   return all;
 }
 
-/// Which systems the CPU judges beside the device, whatever they are.
+/// Returns the systems that the CPU verifies in addition to the device, independent of their verdicts.
 std::vector<std::int64_t> sample_of(const Trial& trial) {
   constexpr std::int64_t small_elements = 1 << 14, most = 256;
   const Extent a = trial.problem->a(trial.shape);
   const std::int64_t batch = trial.shape.batch;
   const bool all = a.rows * a.cols <= small_elements;
-  const std::int64_t count = all ? batch : std::min(most, (batch + one_in - 1) / one_in);
+  const std::int64_t count = all ? batch : std::min(most, (batch + sample_interval - 1) / sample_interval);
   std::vector<std::int64_t> systems;
   for (std::int64_t k = 0; k < count; ++k) systems.push_back(batch * k / count);
   return systems;
 }
 
-/// A batch's, by the findings of the worst system; the error is the largest of all.
+/// Returns a batch's judgement: the findings of its worst system, with the largest forward error of all
+/// systems.
 template <class T>
-Judgement told(const Trial& trial, const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
-               const Verdicts& verdicts, double forward_error, const std::string& disagreement) {
+Judgement judgement_of(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                       const Answer<T>& answer, const Verdicts& verdicts, double forward_error,
+                       const std::string& disagreement) {
   const auto system = static_cast<std::int64_t>(verdicts.worst);
   Findings worst =
       judge_on_cpu(trial, method, system_of(inputs, system), system_of(answer, inputs.shape, system))
@@ -200,8 +204,8 @@ Judgement told(const Trial& trial, const Method& method, const Inputs<T>& inputs
   return {worst, disagreement, answer.infos[verdicts.worst], verdicts.tally};
 }
 
-/// The seed of the known solutions where generate_solution has made them, as three of them show. Where one
-/// was made smaller its system has such elements that the device leaves it open.
+/// Returns the seed of the known solutions if generate_solution made them, which three systems are compared
+/// for. Other systems may have scaled solutions; the device reports those as undecided.
 template <class T>
 std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
   if (inputs.x_true.empty()) return std::nullopt;
@@ -215,10 +219,10 @@ std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& 
   return seed;
 }
 
-/// What the device found, where the inputs there are those of the host.
+/// The device's result, valid if the inputs on the device equal the host's.
 struct ByDevice {
   RatioSummary summary;
-  std::vector<double> ratios;  ///< of all systems where some do not pass
+  std::vector<double> ratios;  ///< of all systems; empty if all pass
   bool knows_error;
 };
 
@@ -231,7 +235,7 @@ Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T
   std::vector<double> ratios;
   for (const Findings& one : found) ratios.push_back(one.ratio);
   const Verdicts verdicts = verdicts_of(trial, ratios, answer.infos);
-  return told(trial, method, inputs, answer, verdicts, largest_forward_error(inputs, answer), {});
+  return judgement_of(trial, method, inputs, answer, verdicts, largest_forward_error(inputs, answer), {});
 }
 
 template <class T>
@@ -246,7 +250,7 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
     const auto ratios = system_ratios(context, method, staging, copy, trial.shape, trial.tolerance, seed,
                                       static_cast<std::int64_t>(sample.size()));
     if (ratios) {
-      by_cpu = check_systems(method, inputs, answer, trial.tolerance, sample);  // while the device is at it
+      by_cpu = check_systems(method, inputs, answer, trial.tolerance, sample);  // while the device computes
       by_device = {ratios->summary(), {}, seed.has_value()};
       if (by_device->summary.others > 0) by_device->ratios = ratios->all();
       if (by_device->summary.digest != digest) by_device.reset();
@@ -256,14 +260,14 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
   if (!by_device) return judge_systems(trial, method, inputs, answer);
 
   const auto& [summary, on_device, knows_error] = *by_device;
-  std::string apart;
+  std::string difference;
   const auto compare = [&](std::int64_t system, double ratio, const Findings& on_cpu) {
     Findings on_gpu = on_cpu;
     on_gpu.ratio = ratio;
     on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);
-    if (!apart.empty() || std::isnan(ratio)) return;
-    apart = disagreement(trial, on_gpu, on_cpu);
-    if (!apart.empty()) apart = fmt::format("system {}: {}", system, apart);
+    if (!difference.empty() || std::isnan(ratio)) return;
+    difference = disagreement(trial, on_gpu, on_cpu);
+    if (!difference.empty()) difference = fmt::format("system {}: {}", system, difference);
   };
   for (std::size_t k = 0; k < sample.size(); ++k) compare(sample[k], summary.sample[k], by_cpu[k]);
   double error = knows_error ? summary.forward_error : largest_forward_error(inputs, answer);
@@ -273,14 +277,14 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
     verdicts.worst = static_cast<std::size_t>(summary.worst);
   } else {
     std::vector<double> ratios = on_device;
-    std::vector<std::int64_t> open;
+    std::vector<std::int64_t> undecided;
     for (std::size_t s = 0; s < ratios.size(); ++s) {
-      if (std::isnan(ratios[s])) open.push_back(static_cast<std::int64_t>(s));
+      if (std::isnan(ratios[s])) undecided.push_back(static_cast<std::int64_t>(s));
     }
-    const std::vector<Findings> found = check_systems(method, inputs, answer, trial.tolerance, open);
-    for (std::size_t k = 0; k < open.size(); ++k) {
-      ratios[static_cast<std::size_t>(open[k])] = found[k].ratio;
-      error = std::fmax(error, found[k].forward_error);  // NaN is none
+    const std::vector<Findings> found = check_systems(method, inputs, answer, trial.tolerance, undecided);
+    for (std::size_t k = 0; k < undecided.size(); ++k) {
+      ratios[static_cast<std::size_t>(undecided[k])] = found[k].ratio;
+      error = std::fmax(error, found[k].forward_error);  // fmax ignores NaN
     }
     verdicts = verdicts_of(trial, ratios, answer.infos);
     const std::vector<Findings> named =
@@ -288,10 +292,10 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
     for (std::size_t k = 0; k < named.size(); ++k)
       compare(verdicts.named[k], ratios[static_cast<std::size_t>(verdicts.named[k])], named[k]);
   }
-  return told(trial, method, inputs, answer, verdicts, error, apart);
+  return judgement_of(trial, method, inputs, answer, verdicts, error, difference);
 }
 
-void tell(io::Record& record, const Tally& systems) {
+void record_tally(io::Record& record, const Tally& systems) {
   record.systems_pass = systems.pass;
   record.systems_suspect = systems.suspect;
   record.systems_failed = systems.failed;

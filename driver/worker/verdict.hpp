@@ -1,6 +1,5 @@
 #pragma once
-/// Where an answer is judged: on the worker's GPU where it has one, and of a sample of all trials on the CPU
-/// too.
+/// Verifies answers: on the worker's GPU if it has one, and for a subset of the trials also on the CPU.
 
 #include <cstdint>
 #include <string>
@@ -11,62 +10,68 @@
 
 namespace gaussweep::driver {
 
-/// The systems of a batch by verdict; -1: it is none.
+/// The number of systems of a batch per verdict; -1: not a batch.
 struct Tally {
   std::int64_t pass = -1, suspect = -1, failed = -1;
-  std::int64_t first_failure = -1;  ///< from 0: of those that failed, else of the suspect ones
-  std::string words;                ///< which do not pass, and why; empty where all do
+  /// Index of the first failed system, otherwise of the first suspect one; -1: none.
+  std::int64_t first_failure = -1;
+  std::string words;  ///< which systems do not pass, and why; empty if all pass
 };
 
-/// Notes the numbers.
-void tell(io::Record& record, const Tally& systems);
+/// Copies the numbers into a record.
+void record_tally(io::Record& record, const Tally& systems);
 
-/// What the judges of one answer found; of a batch, of its worst system.
+/// The result of an answer's verification; for a batch, of its worst system.
 struct Judgement {
   Findings findings;
-  std::string disagreement;  ///< what two judges found, where they do not agree; else empty
-  std::int64_t info = 0;     ///< of the method: Answer::info
+  std::string disagreement;  ///< describes the difference if GPU and CPU disagree; otherwise empty
+  std::int64_t info = 0;     ///< Answer::info of the method
   Tally systems = {};
 };
 
-/// Judges every system of a batch, on the CPU.
+/// Verifies every system of a batch on the CPU.
 template <class T>
 Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
                         const Answer<T>& answer);
-/// The same on the device, where the answer lies in working set `copy` (system_ratios.hpp). The CPU judges
-/// one system in a hundred as well, at most 256 of them, and every one of batches of up to 2^14 elements. It
-/// also judges the worst, up to 128 that do not pass, and what the device leaves open. It judges all where
-/// inputs on the device have changed (`digest`), or where there is no room.
+/// Verifies every system of a batch on the device, where working set `copy` holds the answer
+/// (system_ratios.hpp). The CPU also verifies:
+/// - 1 % of the systems, at most 256, or all of them if A of the whole batch has up to 2^14 elements;
+/// - the worst system and up to 128 systems that do not pass;
+/// - systems that the device could not decide;
+/// - all systems if the device's inputs have changed since the upload (`digest`), or if memory does not
+/// suffice.
 template <class T>
 Judgement judge_systems_in_place(Context& context, const Trial& trial, const Method& method,
                                  Staging<T>& staging, int copy, std::uint64_t digest, const Inputs<T>& inputs,
                                  const Answer<T>& answer);
 
-/// Of order 128 at most.
+/// Returns true if n and the rows and columns of A are at most 128.
 bool is_small(const Trial& trial);
 
-/// Whether the CPU judges a trial beside the GPU. It judges all small ones. Of the others it judges one in a
-/// hundred, by the trial's key, unless that would take more than about a minute.
+/// Returns true if the CPU also verifies a trial that the GPU verified: all small trials, and 1 % of the
+/// others, chosen by the trial's key, unless that would take more than about a minute.
 bool is_judged_twice(const Trial& trial);
 
-/// What two judges of one answer found where they differ, else empty. They differ where their verdicts by the
-/// tolerance do, or where their ratios are further apart than both bounds allow.
+/// Describes how two verifications of one answer disagree; empty if they agree. They disagree if their
+/// verdicts differ, or if their ratios differ by more than the sum of both error bounds.
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
 
-/// Judges an answer on the CPU.
+/// Verifies an answer on the CPU.
 template <class T>
 Judgement judge_on_cpu(const Trial& trial, const Method& method, const Inputs<T>& inputs,
                        const Answer<T>& answer);
 
-/// Judges the answer of working set `copy` where it lies, against the inputs that were uploaded. `digest`,
-/// taken then, shows whether they have changed since; then a fresh copy of the host's serves. On the CPU
-/// alone where the device has no memory left for that.
-/// @param answer downloaded from there @throws DeviceError
+/// Verifies the answer of working set `copy` in device memory, against the inputs that were uploaded. If
+/// their digest is not `digest` any more, they have changed and a new copy of the host's inputs is used. If
+/// device memory does not suffice, the CPU verifies the answer.
+/// @param answer the same answer, downloaded
+/// @throws DeviceError
 template <class T>
 Judgement judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
                          int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// Judges an answer of the CPU on the context's GPU, with copies of the host's operands. Otherwise the same.
+/// Verifies an answer of the CPU on the context's GPU, with uploaded copies of the operands; otherwise like
+/// `judge_in_place`.
 template <class T>
 Judgement judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
                           const Answer<T>& answer);

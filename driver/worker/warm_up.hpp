@@ -1,5 +1,5 @@
 #pragma once
-/// What goes before samples.
+/// The warm-up before the samples.
 
 #include <limits>
 
@@ -9,7 +9,7 @@
 
 namespace gaussweep::driver {
 
-/// So that nothing of a first run shows in the samples. @param done runs that count as warm-ups
+/// Runs the method until the plan's warm-up is done. @param done runs that already count as warm-ups
 template <class T>
 void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
   const double start = now_seconds();
@@ -17,9 +17,9 @@ void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
   while (now_seconds() - start < sampling.warmup_seconds) run.warm_up();
 }
 
-/// Seconds to wait for the thread that stores matrices, which was asked to stop before the warm-up. Beside a
-/// GPU one piece more does not matter, if a slow disk holds it up. On the CPU it would take a core.
-inline double patience_for(Backend backend) {
+/// Returns how many seconds to wait for the store's thread, which was asked to pause before the warm-up. A
+/// GPU run is hardly disturbed by one more block that a slow disk delays; a CPU run would lose a core.
+inline double pause_timeout(Backend backend) {
   return backend == Backend::cuda ? 5e-3 : std::numeric_limits<double>::infinity();
 }
 

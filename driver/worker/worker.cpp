@@ -42,7 +42,7 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
   return row;
 }
 
-/// The status of what was thrown while a trial ran, and whether this process can go on.
+/// The status for an exception thrown while a trial ran. `fatal`: this process cannot continue.
 struct Failure {
   io::Status status;
   std::string message;
@@ -71,10 +71,10 @@ Failure failure_of(std::exception_ptr thrown) {
   }
 }
 
-/// Whether what kept a worker from starting may pass by itself: another process fills the device or has it in
-/// exclusive use, or it is being reset.
+/// Returns true if a failed start may succeed later: another process fills the device or uses it exclusively,
+/// or it is being reset.
 bool is_busy(std::exception_ptr thrown) {
-  static const std::set<std::string> names = {
+  static const std::set<std::string> busy_errors = {
       "cudaErrorDevicesUnavailable",   "cudaErrorSystemNotReady",       "cudaErrorMpsServerNotReady",
       "cudaErrorMpsMaxClientsReached", "CUBLAS_STATUS_NOT_INITIALIZED", "CUSOLVER_STATUS_NOT_INITIALIZED"};
   try {
@@ -84,7 +84,7 @@ bool is_busy(std::exception_ptr thrown) {
   } catch (const std::bad_alloc&) {
     return true;
   } catch (const DeviceError& e) {
-    return names.count(e.name) > 0;
+    return busy_errors.count(e.name) > 0;
   } catch (...) {
     return false;
   }
@@ -94,38 +94,38 @@ Peaks peaks_in(const io::DeviceRow& row) {
   return {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double};
 }
 
-using Tell = std::function<void(const FromWorker&)>;
+using Send = std::function<void(const FromWorker&)>;
 
-/// A device that works.
+/// A device that has passed the probe.
 struct ReadyDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<Context> context;
 };
 
-ReadyDevice ready_device(Backend backend, const DeviceMaker& make_device, const Tell& tell) {
+ReadyDevice ready_device(Backend backend, const DeviceMaker& make_device, const Send& send) {
   ReadyDevice ready;
-  tell(message::At{"device"});
+  send(message::At{"device"});
   ready.device = make_device(backend);
   ready.context = std::make_unique<Context>(*ready.device);
-  tell(message::At{"probe"});
+  send(message::At{"probe"});
   probe(*ready.context);
   return ready;
 }
 
-/// The last message of a worker that cannot go on. @return its exit code
-int say_last(Channel& channel, const FromWorker& message) {
+/// Sends the last message of a worker that cannot go on. @return its exit code
+int send_last(Channel& channel, const FromWorker& message) {
   try {
     channel.send(message_json(message));
   } catch (const ChannelClosed&) {
-    // nobody is left to hear it; the exit code says the same
+    // The supervisor is gone; the exit code reports the failure.
   }
   return 1;
 }
 
-/// Sends a trial's end. If the record is too long for a message, an error without its lists takes its place.
-void tell_end(const Tell& tell, message::Done& done) {
+/// Sends the record of a trial. If it is too long for a message, sends an error without its lists instead.
+void send_done(const Send& send, message::Done& done) {
   try {
-    tell(done);
+    send(done);
   } catch (const MessageTooLong& e) {
     io::Record& record = done.record;
     add_words(record.message,
@@ -134,13 +134,13 @@ void tell_end(const Tell& tell, message::Done& done) {
     record.sample_list.clear();
     record.stages.clear();
     record.history.clear();
-    tell(done);
+    send(done);
   }
 }
 
-/// @param phases where the executor's steps are noted
-/// @param reserve for the words that are needed where a method has taken all memory: given back before they
-/// are
+/// Runs a trial.
+/// @param phases the times at which the executor's steps began
+/// @param reserve memory that is freed to build the error message after a method has used all memory
 message::Done do_trial(Executor& executor, const Trial& trial, const std::string& step,
                        const io::Record& phases, std::vector<char>& reserve) {
   message::Done done;
@@ -170,7 +170,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
   if (done.end != WorkerEnd::none || status == io::Status::pass || status == io::Status::suspect ||
       status == io::Status::skipped)
     return done;
-  // Was it the trial, or is it the device? What a broken one did must not stand as the method's fault.
+  // If the device fails its probe now, the failure is recorded as the device's, not the method's.
   try {
     probe(executor.context());
   } catch (const std::exception& e) {
@@ -187,23 +187,23 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
                  const DeviceMaker& make_device) {
   Channel channel(descriptor);
   StepNote note = StepNote::of(step_descriptor);
-  const Tell tell = [&](const FromWorker& message) { channel.send(message_json(message)); };
+  const Send send = [&](const FromWorker& message) { channel.send(message_json(message)); };
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
-    const ReadyDevice ready = ready_device(setup.backend, make_device, tell);
+    const ReadyDevice ready = ready_device(setup.backend, make_device, send);
     std::string step;
-    io::Record phases;  // when those of the trial began
+    io::Record phases;  // when the trial's phases began
     StoreWriter store{io::MatrixStore(setup.matrices)};
     Executor executor(registry, *ready.context, store, setup.origin, [&](const std::string& name) {
       step = name;
       begin_phase(phases, name, epoch_seconds());
       note.write(name);
     });
-    tell(message::At{"peaks"});
+    send(message::At{"peaks"});
     const Peaks peaks =
         setup.device ? peaks_in(*setup.device) : measure_peaks(executor.context(), peak_seconds);
     executor.set_peaks(peaks);
-    tell(message::Hello{row_of(worker_device_info(*ready.device), setup.origin.host, peaks)});
+    send(message::Hello{row_of(worker_device_info(*ready.device), setup.origin.host, peaks)});
 
     std::vector<char> reserve;
     for (;;) {
@@ -212,26 +212,26 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       begin_phase(phases, "wait", epoch_seconds());
       const auto message = read_message<ToWorker>(channel.receive(-1).value());
       if (std::holds_alternative<message::Close>(message)) {
-        store.finish([&] { tell(message::At{"store"}); });
-        tell(message::Closed{});
+        store.finish([&] { send(message::At{"store"}); });
+        send(message::Closed{});
         return 0;
       }
       step = "start";
       begin_phase(phases, step, epoch_seconds());
       message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step, phases, reserve);
-      if (done.end != WorkerEnd::none) store.finish([&] { tell(message::At{"store"}); });
+      if (done.end != WorkerEnd::none) store.finish([&] { send(message::At{"store"}); });
       done.writing = store.writing();
-      tell_end(tell, done);
+      send_done(send, done);
       if (done.end != WorkerEnd::none) return 1;
       store.rethrow();
     }
   } catch (const ChannelClosed&) {
     return 0;  // the supervisor is gone or has no more work
   } catch (const io::StorageError& e) {
-    // the medium failed, not the method: the run ends, and the trial is done by the next --resume
-    return say_last(channel, message::StorageFailed{e.what()});
+    // The medium failed, not the method: the run ends, and `--resume` runs the trial again.
+    return send_last(channel, message::StorageFailed{e.what()});
   } catch (const std::exception& e) {
-    return say_last(channel, message::Unfit{e.what(), is_busy(std::current_exception())});
+    return send_last(channel, message::Unfit{e.what(), is_busy(std::current_exception())});
   }
 }
 

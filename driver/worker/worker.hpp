@@ -1,7 +1,8 @@
 #pragma once
 /// The worker process owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores. It runs the trials that its
-/// supervisor sends over descriptor 3, one at a time, and dies with it. protocol/messages.hpp has their
-/// messages. What it is at in a trial it notes in descriptor 4 (system/step_note.hpp). No MPI here.
+/// supervisor sends over descriptor 3, one at a time, and dies with its supervisor. The messages are in
+/// protocol/messages.hpp. The worker notes the current step of a trial in descriptor 4
+/// (system/step_note.hpp). It does not use MPI.
 
 #include <nlohmann/json.hpp>
 
@@ -12,7 +13,7 @@
 
 namespace gaussweep::driver {
 
-/// Serves until the supervisor closes the channel. Returns the process's exit code.
+/// Runs trials until the supervisor closes the channel. Returns the process's exit code.
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
                  const DeviceMaker& make_device);
 
