@@ -29,11 +29,11 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr int wait_ms = 1;
-constexpr double version_patience = 30;  // seconds
-constexpr std::size_t longest_commit = 64, longest_quote = 80;
+constexpr double version_timeout = 30;  // seconds
+constexpr std::size_t max_commit_length = 64, max_quote_length = 80;
 
-/// The way between one supervisor and this process, which is its coordinator.
-class Line final : public Post {
+/// Connects one supervisor with this process, which acts as its coordinator.
+class LocalPost final : public Post {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -56,25 +56,25 @@ class Line final : public Post {
   std::array<std::deque<nlohmann::json>, 2> boxes_;
 };
 
-/// One of the two builds.
-class Player {
+/// One of the two builds, with its run directory and its supervisor.
+class Build {
  public:
-  Player(const std::filesystem::path& folder, WorkerSpec spec, const Registry& registry)
+  Build(const std::filesystem::path& folder, WorkerSpec spec, const Registry& registry)
       : directory_(folder, false) {
     spec.directory = folder.string();
     spec.origin.run_id = directory_.run_id();
-    supervisor_.emplace(line_, std::move(spec), registry);
+    supervisor_.emplace(post_, std::move(spec), registry);
   }
 
   RunDirectory& directory() { return directory_; }
 
-  /// Has the worker do a trial, and keeps the record.
-  void play(const Trial& trial) {
-    line_.tell(0, message::Batch{{trial}});
+  /// Runs a trial on the build's worker and appends its record.
+  void run(const Trial& trial) {
+    post_.tell(0, message::Batch{{trial}});
     std::optional<io::Record> record;
     while (!record) {
       supervisor_->step(wait_ms);
-      while (const auto heard = line_.next_for_coordinator()) hear(heard->message, record);
+      while (const auto received = post_.next_for_coordinator()) handle(received->message, record);
     }
     record->expected = as_expected(trial, record->status) ? 1 : 0;
     directory_.append(*record);
@@ -82,18 +82,18 @@ class Player {
 
   void finish() {
     bool at_once = stop_signals() > 0;
-    line_.tell(0, message::Finish{at_once});
+    post_.tell(0, message::Finish{at_once});
     while (!supervisor_->finished()) {
       supervisor_->step(wait_ms);
       if (at_once || stop_signals() == 0) continue;
       at_once = true;
-      line_.tell(0, message::Finish{at_once});
+      post_.tell(0, message::Finish{at_once});
     }
     directory_.write_results(true);
   }
 
  private:
-  void hear(const ToCoordinator& message, std::optional<io::Record>& record) {
+  void handle(const ToCoordinator& message, std::optional<io::Record>& record) {
     if (const auto* recorded = std::get_if<message::Recorded>(&message)) record = recorded->record;
     if (const auto* seen = std::get_if<message::DeviceSeen>(&message))
       directory_.note(io::note::Device{seen->row, {}});
@@ -106,31 +106,32 @@ class Player {
   }
 
   RunDirectory directory_;
-  Line line_;
+  LocalPost post_;
   std::optional<Supervisor> supervisor_;
 };
 
-/// The commit of the other build. @throws UsageError where it is none
+/// Returns the commit of the other build. @throws UsageError if it is not a gaussweep program
 std::string commit_of(const std::string& program) {
-  const std::string before = "(commit ";
-  std::string words;
+  const std::string prefix = "(commit ";
+  std::string version;
   try {
-    words = capture_self({"--version"}, child_environment({}), version_patience, program);
+    version = capture_self({"--version"}, child_environment({}), version_timeout, program);
   } catch (const std::runtime_error& e) {
     throw UsageError(fmt::format("{}: {}; give the program of another build, e.g. ../before/build/gaussweep",
                                  program, e.what()));
   }
-  const std::size_t at = words.find(before), first = at + before.size();
-  const std::size_t end = words.find_first_of(",)", first);
-  const bool is_gaussweep = words.rfind("gaussweep ", 0) == 0 && at != std::string::npos &&
-                            end != std::string::npos && end - first <= longest_commit;
+  const std::size_t at = version.find(prefix), first = at + prefix.size();
+  const std::size_t end = version.find_first_of(",)", first);
+  const bool is_gaussweep = version.rfind("gaussweep ", 0) == 0 && at != std::string::npos &&
+                            end != std::string::npos && end - first <= max_commit_length;
   if (!is_gaussweep)
-    throw UsageError(fmt::format("{}: is no gaussweep: its --version says \"{}\"", program,
-                                 printable(words.substr(0, std::min(words.find('\n'), longest_quote)))));
-  return words.substr(first, end - first);
+    throw UsageError(
+        fmt::format("{}: is no gaussweep: its --version says \"{}\"", program,
+                    printable(version.substr(0, std::min(version.find('\n'), max_quote_length)))));
+  return version.substr(first, end - first);
 }
 
-/// Every trial in every round, in the order in which a round plays them.
+/// Returns the trials of each round in their order.
 std::vector<std::vector<Trial>> rounds_of(io::Plan& plan, const DuetOptions& options,
                                           const Registry& registry, Backend backend, int capability) {
   for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;
@@ -196,8 +197,8 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   other_spec.origin.commit = commit;
 
   const std::filesystem::path output = options.output;
-  Player base(output / duet_base, std::move(other_spec), registry);
-  Player now(output / duet_new, std::move(spec), registry);
+  Build base(output / duet_base, std::move(other_spec), registry);
+  Build now(output / duet_new, std::move(spec), registry);
   const std::string duet = random_id();
   const std::size_t trials = rounds.size() * rounds.front().size();
   note_start(base.directory(), plan, options, facts, duet, commit, trials);
@@ -205,8 +206,8 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
     for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {
       const bool base_first = (round + i) % 2 == 0;
-      (base_first ? base : now).play(rounds[round][i]);
-      (base_first ? now : base).play(rounds[round][i]);
+      (base_first ? base : now).run(rounds[round][i]);
+      (base_first ? now : base).run(rounds[round][i]);
     }
     spdlog::info("round {} of {}", round + 1, rounds.size());
   }

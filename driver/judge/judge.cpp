@@ -38,7 +38,7 @@ io::Status judge(const Evidence& evidence) {
   if (is_unfinished(evidence.problem, evidence.info)) return io::Status::failed;
   if (evidence.convergence == Convergence::diverged) return io::Status::diverged;
   if (evidence.ratio <= evidence.tolerance) return io::Status::pass;
-  // Written so that NaN, for which every comparison is false, falls through to failed.
+  // NaN fails every comparison and so ends as failed.
   if (std::isfinite(evidence.ratio) && evidence.ratio <= suspect_factor * evidence.tolerance)
     return io::Status::suspect;
   return io::Status::failed;

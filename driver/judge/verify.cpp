@@ -36,7 +36,7 @@ double parse_positive(const std::string& text, const std::string& whole) {
   return value;
 }
 
-/// Whether a value of an axis is the record's. What a record does not tell of its axes is taken as agreed.
+/// Returns true if an axis value equals the record's. Axes that are not recorded always agree.
 bool agrees(const std::string& axis, const io::Scalar& value, const Record& record) {
   static const std::map<std::string, std::int64_t Record::*> sizes = {{"m", &Record::m},
                                                                       {"n", &Record::n},
@@ -54,13 +54,13 @@ bool agrees(const std::string& axis, const io::Scalar& value, const Record& reco
 }
 
 bool is_on_axis(const std::string& name, const io::Axis& axis, const Record& record) {
-  const auto own = axis.by_backend.find(record.backend);
-  const std::vector<io::Scalar>* of_gpu =
+  const auto by_backend = axis.by_backend.find(record.backend);
+  const std::vector<io::Scalar>* gpu_values =
       record.backend == to_string(Backend::cuda) ? values_on_gpu(axis, record.gpu_name) : nullptr;
-  const std::vector<io::Scalar>& values = of_gpu != nullptr              ? *of_gpu
-                                          : own != axis.by_backend.end() ? own->second
-                                                                         : axis.values;
-  if (values.empty()) return true;  // by backend, and not for this one: nothing can be said
+  const std::vector<io::Scalar>& values = gpu_values != nullptr                 ? *gpu_values
+                                          : by_backend != axis.by_backend.end() ? by_backend->second
+                                                                                : axis.values;
+  if (values.empty()) return true;  // values are given per backend, but none for this one: unknown
   return std::any_of(values.begin(), values.end(),
                      [&](const io::Scalar& value) { return agrees(name, value, record); });
 }
@@ -75,14 +75,14 @@ bool is_in_zip(const std::map<std::string, io::Axis>& zip, const Record& record)
 
 bool is_of_entry(const io::Entry& entry, const Record& record) {
   if (entry.problem.text != record.problem) return false;
-  const auto names_it = [&](const io::Scalar& word) {
+  const auto names_method = [&](const io::Scalar& word) {
     return matches(word.text, record.problem, record.method);
   };
-  if (std::none_of(entry.methods.begin(), entry.methods.end(), names_it)) return false;
+  if (std::none_of(entry.methods.begin(), entry.methods.end(), names_method)) return false;
   const auto is_on = [&](const auto& axis) { return is_on_axis(axis.first, axis.second, record); };
   if (!std::all_of(entry.axes.begin(), entry.axes.end(), is_on)) return false;
-  const auto has_it = [&](const auto& zip) { return is_in_zip(zip, record); };
-  if (!std::all_of(entry.zips.begin(), entry.zips.end(), has_it)) return false;
+  const auto fits_zip = [&](const auto& zip) { return is_in_zip(zip, record); };
+  if (!std::all_of(entry.zips.begin(), entry.zips.end(), fits_zip)) return false;
   const auto kind_fits = [&](const io::MatrixBlock& block) {
     if (block.values.count("file") != 0) return record.matrix_kind == "file";
     const auto kind = block.values.find("kind");
@@ -94,8 +94,8 @@ bool is_of_entry(const io::Entry& entry, const Record& record) {
 }  // namespace
 
 double Tolerances::of(const Record& record) const {
-  const auto own = of_problem.find(record.problem);
-  if (own != of_problem.end()) return own->second;
+  const auto found = of_problem.find(record.problem);
+  if (found != of_problem.end()) return found->second;
   if (!factor) return record.tolerance;
   const auto problem = from_string<Problem>(record.problem);
   return problem ? *factor * default_tolerance(*problem) : record.tolerance;
@@ -119,7 +119,7 @@ Tolerances parse_tolerances(const std::vector<std::string>& words) {
       if (equals != std::string::npos) {
         tolerances.of_problem[problem] = value;
       } else if (begin > 0 || std::exchange(has_factor, true)) {
-        // After a comma it is rather the decimals of a number.
+        // The comma is probably a decimal comma.
         throw UsageError(fmt::format(
             "--tolerance {}: what is {}? Allowed: one factor, before any PROBLEM=TOLERANCE; decimals "
             "follow a point (1.5)",
@@ -138,13 +138,13 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
   for (const io::Entry& entry : plan.sweep) {
     if (!is_of_entry(entry, record)) continue;
     if (!expected) expected.emplace();
-    bool has_own = false;
+    bool is_listed = false;
     for (const auto& [method, statuses] : entry.expect) {
       if (!matches(method, record.problem, record.method)) continue;
-      has_own = true;
+      is_listed = true;
       for (const io::Scalar& status : statuses.second) expected->push_back(status.text);
     }
-    if (!has_own) expected->push_back(word(io::Status::pass));
+    if (!is_listed) expected->push_back(word(io::Status::pass));
   }
   return expected;
 }
@@ -161,7 +161,7 @@ bool judge_again(Record& record, double tolerance) {
   record.judged_time = fine_time_stamp();
   if (has_changed) {
     record.message = finding_words(*evidence);
-    // The record has the ratio of a batch's worst system alone.
+    // The record only has the ratio of the batch's worst system.
     record.systems_pass = record.systems_suspect = record.systems_failed = record.first_failure = -1;
   }
   return true;
@@ -182,11 +182,11 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
     std::vector<std::string> expected = {word(io::Status::pass)};
     if (plan != nullptr) {
       const auto found = expected_of(*plan, record);
-      if (!found) continue;  // an edited plan no longer has it: `run` does not count it either
+      if (!found) continue;  // an edited plan has dropped it; `run` does not count it either
       expected = *found;
     }
     bool is_expected = record.expected == 1;
-    if (record.expected < 0) {  // else the run knew it exactly
+    if (record.expected < 0) {  // otherwise the run has recorded what was expected
       is_expected = record.status == io::Status::skipped ||
                     std::find(expected.begin(), expected.end(), record.status) != expected.end();
       if (plan != nullptr) record.expected = is_expected ? 1 : 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Judges stored records again, without running anything.
+/// Judges stored records again without running trials.
 
 #include <map>
 #include <optional>
@@ -11,36 +11,38 @@
 
 namespace gaussweep::driver {
 
-/// Tolerances to judge by: a problem's own; else its default times `factor`; else what the record was judged
-/// by.
+/// New tolerances: the problem's own, otherwise the default of the problem times `factor`, otherwise the
+/// record's old tolerance.
 struct Tolerances {
   std::map<std::string, double> of_problem;
   std::optional<double> factor;
+  /// Returns the tolerance for a record.
   double of(const io::Record& record) const;
 };
 
-/// Reads "gesv=32" (one problem) and "2.0" (a factor for every default, once, before other words of its
-/// list). Commas part words. @throws UsageError
+/// Reads "gesv=32" (the tolerance of one problem) and "2.0" (a factor for all defaults, at most once, before
+/// other items of its list). Items are separated by commas. @throws UsageError
 Tolerances parse_tolerances(const std::vector<std::string>& words);
 
-/// What a plan expects of a record: the statuses that are no failure of the sweep; nothing where the plan has
-/// no such trial. Decided by problem, method, sizes, precision, uplo and kind of matrix: entries that differ
-/// in nothing else are taken together.
+/// Returns the statuses that a plan expects of a record; nothing if the plan has no such trial. Trials are
+/// matched by problem, method, sizes, precision, uplo and kind of matrix; the expectations of all matching
+/// entries are merged.
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const io::Record& record);
 
-/// Judges a record by another tolerance: its status, tolerance and message.
-/// @return false where it cannot be: no answer was judged, or its residual is not known
+/// Judges a record by another tolerance; changes its status, tolerance and message.
+/// @return false if no answer was judged or its residual is unknown
 bool judge_again(io::Record& record, double tolerance);
 
+/// The result of `verify`.
 struct Verification {
-  std::vector<io::Record> records;        ///< all, with new status, tolerance and message
-  std::vector<std::size_t> changed;       ///< places in `records`
-  std::vector<std::string> old_statuses;  ///< of every record
-  std::int64_t not_judged = 0;            ///< answers whose residual was not stored: they keep their status
-  int exit_code = 0;                      ///< as `run` would end
+  std::vector<io::Record> records;        ///< all records, with new status, tolerance and message
+  std::vector<std::size_t> changed;       ///< indices into `records`
+  std::vector<std::string> old_statuses;  ///< per record
+  std::int64_t not_judged = 0;            ///< answers whose residual is not recorded; they keep their status
+  int exit_code = 0;                      ///< the exit code that `run` would return
 };
 
-/// @param plan null: unknown, then only `pass` and `skipped` are as expected
+/// Judges all records again. @param plan null if unknown; then only `pass` and `skipped` are expected
 Verification verify(std::vector<io::Record> records, const Tolerances& tolerances, const io::Plan* plan);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 #pragma once
-/// What is known of a record before its trial runs.
+/// Records without results.
 
 #include "driver/plan/trial.hpp"
 #include "driver/system/origin.hpp"
@@ -7,7 +7,7 @@
 
 namespace gaussweep::driver {
 
-/// The columns of a record that are known before a trial runs.
+/// Returns a record with the columns that are known before the trial runs.
 io::Record blank_record(const Trial& trial, const Method* method, const Origin& origin);
 
 }  // namespace gaussweep::driver

@@ -21,7 +21,7 @@ struct EnumNames<driver::message::WorkerEnd> {
 
 namespace driver {
 
-// What each message carries beside its type.
+// The members of each message, in addition to "type".
 namespace message {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Setup, backend, matrices, origin, device)
@@ -49,17 +49,17 @@ std::enable_if_t<std::is_empty_v<Empty>> from_json(const json& /*from*/, Empty& 
 }  // namespace message
 namespace {
 
-/// Tries the variant's alternatives one after the other.
+/// Reads the alternative of the variant whose name is `type`.
 template <class Message, std::size_t i = 0>
-Message read_as(const json& from, const std::string& type, std::string allowed) {
+Message read_as(const json& object, const std::string& type, std::string allowed) {
   if constexpr (i == std::variant_size_v<Message>) {
     throw BadMessage(fmt::format("a message '{}' is unknown here; there are {}", type, allowed));
   } else {
     using Each = std::variant_alternative_t<i, Message>;
     if (type != Each::name)
-      return read_as<Message, i + 1>(from, type, allowed + (i > 0 ? ", " : "") + Each::name);
+      return read_as<Message, i + 1>(object, type, allowed + (i > 0 ? ", " : "") + Each::name);
     try {
-      return from.get<Each>();
+      return object.get<Each>();
     } catch (const std::exception& e) {
       throw BadMessage(fmt::format("the message '{}' is malformed: {}", type, e.what()));
     }
@@ -80,11 +80,11 @@ json message_json(const Message& message) {
 }
 
 template <class Message>
-Message read_message(const json& from) {
-  const auto type = from.is_object() ? from.find("type") : from.end();
-  if (!from.is_object() || type == from.end() || !type->is_string())
-    throw BadMessage("a message is no object with a \"type\"");
-  return read_as<Message>(from, type->template get<std::string>(), "");
+Message read_message(const json& object) {
+  const auto type = object.is_object() ? object.find("type") : object.end();
+  if (!object.is_object() || type == object.end() || !type->is_string())
+    throw BadMessage("a message is not an object with a \"type\"");
+  return read_as<Message>(object, type->template get<std::string>(), "");
 }
 
 template json message_json(const ToWorker&);

@@ -1,6 +1,6 @@
 #pragma once
-/// Every message between coordinator, supervisor and worker: a struct each, and one variant for each way that
-/// they go. On the way they are JSON objects whose member "type" is the struct's name.
+/// All messages between coordinator, supervisors and workers: one struct per message, and one variant per
+/// direction. They are sent as JSON objects; the member "type" is the struct's name.
 
 #include <optional>
 #include <stdexcept>
@@ -19,146 +19,148 @@ namespace gaussweep::driver {
 
 namespace message {
 
-/// The first one to a worker.
+/// To a worker: the first message.
 struct Setup {
   static constexpr const char* name = "setup";
   Backend backend = Backend::host;
   std::string matrices;  ///< the store's folder
   Origin origin;
-  /// What an earlier worker said of the device: its peaks need not be measured again.
+  /// The device facts from an earlier worker, so that its peaks need not be measured again.
   std::optional<io::DeviceRow> device;
 };
 
-/// Do this trial, after those that were sent before. To a worker.
+/// To a worker: run this trial after those sent before.
 struct Work {
   static constexpr const char* name = "trial";
   Trial trial;
 };
 
-/// Do these trials, in this order. To a supervisor that said `Ready`.
+/// To a supervisor that sent `Ready`: run these trials in this order.
 struct Batch {
   static constexpr const char* name = "batch";
   std::vector<Trial> trials;
 };
 
-/// There is no more: store what is not stored yet, say `Closed`, and end. To a worker.
+/// To a worker: no more trials follow; store the remaining matrices, send `Closed`, and exit.
 struct Close {
   static constexpr const char* name = "close";
 };
 
-/// The worker begins a step of its start, or shows that it lives.
+/// From a worker: it begins a step of its start, or is still storing matrices.
 struct At {
   static constexpr const char* name = "at";
   std::string step;
 };
 
-/// The worker's device works: it can be given trials.
+/// From a worker: its device works, so trials can be sent.
 struct Hello {
   static constexpr const char* name = "hello";
   io::DeviceRow device;
 };
 
-/// What becomes of a worker after a trial.
+/// What the worker does after a trial.
 enum class WorkerEnd {
-  none,   ///< it waits for the next one
-  fatal,  ///< it can do no more, and a fresh one may fare better with the trial
-  spent   ///< the trial is done, but memory may be lost in this process, which ends
+  none,   ///< waits for the next trial
+  fatal,  ///< exits, because its device failed; a new worker may succeed with the trial
+  spent   ///< exits, because a failed allocation may have leaked memory; the trial is done
 };
 
-/// A trial's end, from the worker.
+/// From a worker: the end of a trial.
 struct Done {
   static constexpr const char* name = "done";
   io::Record record;
   WorkerEnd end = WorkerEnd::none;
-  std::vector<std::string> writing;  ///< digests of the matrices that it has yet to store
+  std::vector<std::string> writing;  ///< digests of the matrices that the worker still has to store
 };
 
-/// The worker has stored all that it had to.
+/// From a worker: all matrices are stored.
 struct Closed {
   static constexpr const char* name = "closed";
 };
 
-/// The worker cannot begin, or go on. `busy`: the device is there, but others use it, or it is not ready yet:
-/// a later start may succeed.
+/// From a worker: it cannot start or go on. `busy`: others use the device, or it is not ready, so that a
+/// later start may succeed.
 struct Unfit {
   static constexpr const char* name = "unfit";
   std::string message;
   bool busy = false;
 };
 
-/// The medium failed, not the method: the run ends. From the worker, and from its supervisor.
+/// From a worker and from its supervisor: the storage failed, not the method, so the run must end.
 struct StorageFailed {
   static constexpr const char* name = "storage_failed";
   std::string message;
 };
 
-/// The rank wants trials; its worker holds the matrix of this digest, or will have it (empty: none).
+/// From a supervisor: the rank requests trials. `held` is the digest of the matrix that its worker holds or
+/// will hold; empty: none.
 struct Ready {
   static constexpr const char* name = "ready";
   std::string held;
 };
 
-/// A trial's end, from the supervisor.
+/// From a supervisor: the end of a trial.
 struct Recorded {
   static constexpr const char* name = "record";
   io::Record record;
-  std::vector<std::string> writing;  ///< digests of the matrices that the rank's worker has yet to store
+  std::vector<std::string> writing;  ///< digests of the matrices that the rank's worker still has to store
 };
 
-/// The rank was told to finish and is still storing matrices.
+/// From a supervisor: the rank got `Finish` and is still storing matrices.
 struct Storing {
   static constexpr const char* name = "storing";
 };
 
-/// The rank's process runs. Sent every few seconds if the rank has nothing else to say.
+/// From a supervisor: its process is alive. Sent every few seconds if there is no other message.
 struct Alive {
   static constexpr const char* name = "alive";
 };
 
-/// The rank has abandoned its trials, or had none.
+/// From a supervisor, in answer to `Abandon`: the rank has abandoned all its trials.
 struct Released {
   static constexpr const char* name = "released";
 };
 
-/// What the rank had in hands and had not begun, after `Return`.
+/// From a supervisor, in answer to `Return`: the keys of the trials that it has not started.
 struct Returned {
   static constexpr const char* name = "returned";
   std::vector<std::string> keys;
 };
 
-/// What the rank's first worker said of the device.
+/// From a supervisor: the device facts from its first worker.
 struct DeviceSeen {
   static constexpr const char* name = "device";
   io::DeviceRow row;
 };
 
-/// The rank can do no more; what it had in hands may be innocent.
+/// From a supervisor: the rank can run no more trials. Its unfinished trials may not be the cause.
 struct Retired {
   static constexpr const char* name = "retired";
   std::string reason;
 };
 
-/// A signal to stop reached the rank.
+/// From a supervisor: a stop signal reached the rank.
 struct Stop {
   static constexpr const char* name = "stop";
 };
 
-/// The rank's last word: nothing follows it.
+/// From a supervisor: its last message.
 struct Finished {
   static constexpr const char* name = "finished";
 };
 
-/// Give back what is not begun yet, by `Returned`: another rank has nothing to do.
+/// To a supervisor: return the trials that are not started, in a `Returned`, because another rank is idle.
 struct Return {
   static constexpr const char* name = "return";
 };
 
-/// End the trial that runs and give back all.
+/// To a supervisor: end the running trial and return all trials.
 struct Abandon {
   static constexpr const char* name = "abandon";
 };
 
-/// There is no more: end the worker and say `Finished`. `at_once`: without storing what is not stored yet.
+/// To a supervisor: no more trials follow; end the worker and send `Finished`. `at_once`: do not store the
+/// remaining matrices.
 struct Finish {
   static constexpr const char* name = "finish";
   bool at_once = false;
@@ -174,15 +176,15 @@ using ToCoordinator = std::variant<message::Ready, message::Recorded, message::R
                                    message::DeviceSeen, message::Retired, message::StorageFailed,
                                    message::Storing, message::Alive, message::Stop, message::Finished>;
 
-/// A message that is none: of an unknown type, or with a member that lacks or is of another type.
+/// Thrown for a message of unknown type, or with a missing or malformed member.
 struct BadMessage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One of the four variants as it travels.
+/// Converts a message of one of the four variants to JSON.
 template <class Message>
 nlohmann::json message_json(const Message& message);
-/// And back. @throws BadMessage that names what arrived, and what may
+/// Converts a message from JSON. @throws BadMessage naming the received type and the allowed ones
 template <class Message>
 Message read_message(const nlohmann::json& json);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a trial's time goes into: when each phase began (the record's `…_began`).
+/// The phases of a trial and the times at which they begin (a record's `…_began` columns).
 
 #include <string_view>
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace gaussweep::driver {
 
-/// A phase: its name, the step of the worker that begins it, and where a record keeps when.
+/// A phase: its name, the worker's step that begins it, and the record column of its start time.
 struct Phase {
   std::string_view name, step;
   double io::Record::*began;
-  bool busy;  ///< a device at work for a measurement: timed, warm-up, verification, stages, reference
+  bool busy;  ///< true if the device works on a measurement: warm-up, timed, verify, stages, reference
 };
-/// All phases, in the order in which a trial goes through them.
+/// Returns all phases in their order within a trial.
 const std::vector<Phase>& phases();
-/// Notes in a record that a phase begins, at `now` (seconds since the epoch). Does so if the step begins one
-/// and none of that name has begun yet.
+/// Sets the start time of the phase that `step` begins to `now` (seconds since the epoch), unless it is
+/// already set or no phase begins with `step`.
 void begin_phase(io::Record& record, std::string_view step, double now);
 
 }  // namespace gaussweep::driver
