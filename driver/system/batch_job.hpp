@@ -1,5 +1,5 @@
 #pragma once
-/// What the batch system says of the job that a process belongs to.
+/// The batch job that this process belongs to, as Slurm describes it.
 
 #include <string>
 
@@ -9,17 +9,17 @@
 
 namespace gaussweep::driver {
 
-/// All empty outside a batch job, except `node`.
+/// A batch job. All members except `node` are empty outside a batch job.
 struct BatchJob {
   std::string id;         ///< "4711", or "4711_3" for task 3 of the array 4711, as squeue writes them
   std::string partition;  ///< the queue
-  /// The GPUs that the job asked for, "gpu:h200:2"; else how many its node gave it, "gpu:2".
+  /// The requested GPUs, "gpu:h200:2"; otherwise the number that the node provided, "gpu:2".
   std::string gres;
-  std::string node;  ///< the batch system's name of the machine; outside a job the host's name
+  std::string node;  ///< the batch system's name of the machine; outside a job the host name
 };
 
-/// Of this process, from Slurm's environment variables. SLURM_JOB_GRES is what jobs/slurm/job.sh exports:
-/// Slurm itself tells a job its GPUs, but not always what was asked for.
+/// Returns the job of this process, from Slurm's environment variables. jobs/slurm/job.sh exports
+/// SLURM_JOB_GRES, because Slurm does not always report what the job requested.
 BatchJob batch_job();
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchJob, id, partition, gres, node)

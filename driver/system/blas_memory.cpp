@@ -13,10 +13,10 @@ namespace {
 
 constexpr double kib = 0x1p10, mib = 0x1p20;
 
-// Measured with OpenBLAS 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`, by bisecting the limits with which
-// `run` of gesv/lapack (n = 50, store: never) ends. With 1, 2 and 4 threads, -d must be 205, 418 and 714
-// thousand KiB, and -v 90 more, which is the size of the files mapped. So each thread costs 145 MiB: the
-// buffer of OpenBLAS, its stack, and the stack of a thread of the pool that verifies. The rest is 116 MiB.
+// Measured with OpenBLAS 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`: the smallest limits with which `run`
+// of gesv/lapack (n = 50, store: never) ends. With 1, 2 and 4 threads, -d must be 205, 418 and 714 thousand
+// KiB, and -v 90 thousand KiB more, the size of the mapped files. So each thread costs 145 MiB: the buffer of
+// OpenBLAS, its stack, and the stack of one thread of the verifying pool. The rest is 116 MiB.
 constexpr double buffer_bytes = 130 * mib;
 constexpr double own_bytes = 192 * mib;  // 116, 72 for a thread that stores matrices, and a margin
 
@@ -27,7 +27,8 @@ double stack_bytes() {
   return is_known && limit.rlim_cur != RLIM_INFINITY ? static_cast<double>(limit.rlim_cur) : 2 * mib;
 }
 
-/// The program and its libraries, as mapped into this process; a build with CUDA has gigabytes of them.
+/// Returns the bytes of the program and its libraries that are mapped into this process; gigabytes for a
+/// build with CUDA.
 double mapped_file_bytes() {
   std::ifstream file("/proc/self/maps");
   double bytes = 0;
@@ -43,6 +44,7 @@ double mapped_file_bytes() {
   return bytes;
 }
 
+/// Returns an error text if the limit of `resource` is below `need` bytes, otherwise an empty text.
 std::string too_small(int resource, const char* option, int threads, double need) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};

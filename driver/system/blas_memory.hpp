@@ -1,13 +1,13 @@
 #pragma once
-/// Memory that OpenBLAS needs at least. Its allocator repeats a failed mmap for ever: a process whose limits
-/// are too small for it spins without a word.
+/// The minimum memory for OpenBLAS. Its allocator retries a failed mmap forever, so a process with too small
+/// limits hangs without a message.
 
 #include <string>
 
 namespace gaussweep::driver {
 
-/// Returns which of this process's limits (`ulimit -v`, `ulimit -d`) is too small for a process of this
-/// program in which OpenBLAS has `threads` threads, and what the limit must be; empty if both suffice.
+/// Returns an error text that names the limit (`ulimit -v` or `ulimit -d`) of this process that is too small
+/// for OpenBLAS with `threads` threads, and the required value; empty if both suffice.
 std::string limit_below_blas(int threads);
 
 }  // namespace gaussweep::driver

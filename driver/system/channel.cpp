@@ -18,7 +18,8 @@ namespace {
 
 using Length = std::uint32_t;
 
-constexpr std::size_t kept_capacity = std::size_t{1} << 20;  // of a buffer that a large message has left
+// Capacity that an empty buffer may keep after a large message.
+constexpr std::size_t kept_capacity = std::size_t{1} << 20;
 
 void require_length(std::size_t bytes) {
   if (bytes > longest_message)
@@ -26,15 +27,16 @@ void require_length(std::size_t bytes) {
         fmt::format("a message of {} bytes; at most {} are allowed", bytes, longest_message));
 }
 
-/// Walks through CBOR without recursion, and refuses what the recursive reader must not see: its own limit
-/// is the stack. Indefinite lengths and tags, which `to_cbor` does not write, are refused, too.
+/// Checks CBOR without recursion. The recursive parser would overflow the stack on deeply nested input, so
+/// the limits are checked before it runs. Indefinite lengths and tags, which `to_cbor` does not write, are
+/// rejected.
 class CborCheck {
  public:
   explicit CborCheck(std::string_view bytes) : rest_(bytes) {}
 
   /// @throws std::runtime_error unless the bytes are one value within the limits
   void run() {
-    std::vector<std::uint64_t> open{1};  // how many values each open level still lacks
+    std::vector<std::uint64_t> open{1};  // number of values still missing per open array or object
     std::size_t values = 0;
     while (!open.empty()) {
       if (open.back() == 0) {
@@ -57,7 +59,7 @@ class CborCheck {
  private:
   enum Kind : unsigned { bytes = 2, text = 3, array = 4, object = 5, tag = 6 };
 
-  /// Passes one value's head, and its bytes if it is a text. @return the number of values inside it
+  /// Skips one value's head, and its bytes if it is a string. @return the number of values inside it
   std::uint64_t next() {
     const unsigned head = static_cast<unsigned char>(take(1).front());
     const unsigned kind = head >> 5U, size = head & 31U;
@@ -70,7 +72,7 @@ class CborCheck {
     }
     if (kind == bytes || kind == text) take(argument);
     if (kind != array && kind != object) return 0;
-    if (argument > rest_.size()) throw_short();  // each value takes a byte at least
+    if (argument > rest_.size()) throw_short();  // each value takes at least one byte
     return kind == object ? 2 * argument : argument;
   }
   std::string_view take(std::uint64_t count) {
@@ -86,7 +88,7 @@ class CborCheck {
   std::string_view rest_;
 };
 
-/// Removes the first `done` bytes and gives the memory of a large message back.
+/// Removes the first `done` bytes; frees the memory of a large message.
 void drop_front(std::string& buffer, std::size_t& done) {
   buffer.erase(0, done);
   done = 0;
@@ -111,12 +113,12 @@ void Channel::append(const nlohmann::json& message) {
     const auto length = static_cast<Length>(bytes);
     std::memcpy(output_.data() + begin, &length, sizeof length);
   } catch (...) {
-    output_.resize(begin);  // half a message would spoil those that follow
+    output_.resize(begin);  // half a message would corrupt the following ones
     throw;
   }
 }
 
-/// Sends what the other end has room for.
+/// Sends as much as the socket accepts without blocking.
 void Channel::write_some() {
   while (is_unsent()) {
     const ssize_t count =
@@ -151,12 +153,12 @@ void Channel::post(const nlohmann::json& message) {
 
 std::optional<nlohmann::json> Channel::take_message() {
   Length length = 0;
-  const std::string_view there = std::string_view(input_).substr(taken_);
-  if (there.size() < sizeof length) return std::nullopt;
-  std::memcpy(&length, there.data(), sizeof length);
+  const std::string_view available = std::string_view(input_).substr(taken_);
+  if (available.size() < sizeof length) return std::nullopt;
+  std::memcpy(&length, available.data(), sizeof length);
   require_length(length);
-  if (there.size() < sizeof length + length) return std::nullopt;
-  const std::string_view body = there.substr(sizeof length, length);
+  if (available.size() < sizeof length + length) return std::nullopt;
+  const std::string_view body = available.substr(sizeof length, length);
   CborCheck(body).run();
   nlohmann::json message = nlohmann::json::from_cbor(body.begin(), body.end());
   taken_ += sizeof length + length;
@@ -176,7 +178,7 @@ void Channel::read_some() {
   input_.append(buffer, static_cast<std::size_t>(count));
 }
 
-/// Waits until there is something to read, or room for what is unsent, and does both.
+/// Waits until the socket is readable, or writable if data are unsent, and reads and writes.
 void Channel::progress(int timeout_ms) {
   pollfd waiting{fd_, static_cast<short>(is_unsent() ? POLLIN | POLLOUT : POLLIN), 0};
   const int ready = ::poll(&waiting, 1, timeout_ms);
@@ -186,7 +188,7 @@ void Channel::progress(int timeout_ms) {
     try {
       write_some();
     } catch (const ChannelClosed&) {
-      // Messages that the other end sent before it closed are read first.
+      // The other end may have sent messages before it closed; those are read first.
     }
   }
   if ((waiting.revents & ~POLLOUT) != 0) read_some();

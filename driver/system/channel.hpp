@@ -1,7 +1,7 @@
 #pragma once
-/// Messages between a supervisor and its worker: CBOR objects, each after its length, over an unnamed socket.
-/// The other end may be another build or a damaged process. Length, nesting and number of values of what it
-/// sends are checked before they cost memory or stack.
+/// Messages between a supervisor and its worker over an unnamed socket: CBOR objects, each preceded by its
+/// length. The other end may be another build or a damaged process, so the length, nesting and number of
+/// values of its messages are checked before they cost memory or stack.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace gaussweep::driver {
 
-/// The largest message. A record of a million samples and a million iterations has 55 MB.
+/// Limit on the bytes of a message. A record with a million samples and a million iterations has 55 MB.
 constexpr std::size_t longest_message = std::size_t{64} << 20;
-/// Levels of arrays and objects in a message; ours have fewer than ten.
+/// Limit on the nesting of arrays and objects; valid messages have fewer than ten levels.
 constexpr std::size_t deepest_message = 32;
-/// Numbers, texts, arrays and objects in a message. A record of a million samples has six million.
+/// Limit on the values (numbers, strings, arrays, objects) of a message. A record with a million samples has
+/// six million.
 constexpr std::size_t most_message_values = 8'000'000;
 
-/// The other end is gone.
+/// Thrown if the other end is gone.
 struct ChannelClosed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A message that is longer than `longest_message`.
+/// Thrown for a message longer than `longest_message`.
 struct MessageTooLong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -48,19 +49,20 @@ class Channel {
   bool open() const { return fd_ >= 0; }
   int fd() const { return fd_; }
   void close() noexcept;
-  /// Writes the whole message and waits until the other end has room for it. Of the two ends only one may do
-  /// this: if both waited, neither would read. @throws ChannelClosed, MessageTooLong (then nothing is sent)
+  /// Writes the whole message; blocks until the other end has room. Only one of the two ends may use this: if
+  /// both blocked here, neither would read. @throws ChannelClosed, MessageTooLong (nothing is sent then)
   void send(const nlohmann::json& message);
-  /// Writes what the other end has room for, and returns. `receive` writes the rest.
-  /// @throws ChannelClosed, MessageTooLong (then nothing is sent)
+  /// Writes as much as the other end has room for; `receive` writes the rest.
+  /// @throws ChannelClosed, MessageTooLong (nothing is sent then)
   void post(const nlohmann::json& message);
-  /// Returns true if part of what was posted is not written yet.
+  /// Returns true if part of the posted messages is not written yet.
   bool is_unsent() const { return written_ < output_.size(); }
-  /// Returns the next whole message, or nothing if it is not there within `timeout_ms` (0: reads once, -1:
-  /// waits for ever). Data that keep arriving do not prolong this time; signals do not shorten it.
-  /// @throws ChannelClosed at the end of the stream, MessageTooLong as soon as such a length is announced,
-  /// std::exception if a message is not CBOR or is beyond the limits above, or if the other end has left more
-  /// than `longest_message` bytes unread
+  /// Returns the next complete message, or nothing if none arrives within `timeout_ms` (0: reads once, -1: no
+  /// limit). Partial data do not extend this time, and signals do not shorten it.
+  /// @throws ChannelClosed at the end of the stream
+  /// @throws MessageTooLong as soon as such a length arrives
+  /// @throws std::exception if a message is not CBOR or exceeds the limits above, or if the other end has
+  /// left more than `longest_message` bytes unread
   std::optional<nlohmann::json> receive(int timeout_ms);
 
  private:
@@ -77,9 +79,9 @@ class Channel {
   void append(const nlohmann::json& message);
   void write_some();
   int fd_ = -1;
-  std::string input_;  ///< its first `taken_` bytes were returned as messages
+  std::string input_;  ///< the first `taken_` bytes were returned as messages
   std::size_t taken_ = 0;
-  std::string output_;  ///< its first `written_` bytes are sent
+  std::string output_;  ///< the first `written_` bytes are sent
   std::size_t written_ = 0;
 };
 

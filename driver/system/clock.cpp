@@ -27,14 +27,15 @@ double epoch_seconds() {
 
 namespace {
 
-/// (time() may lag a tick behind the others: of two moments the later one would seem to be the earlier.)
+/// Reads the clock with clock_gettime for all time stamps. time() may lag behind it by a tick, which would
+/// reverse the order of two stamps.
 timespec time_of_day() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return now;
 }
 
-/// Without the letter that ends it.
+/// Returns the UTC time as text, without the final "Z".
 std::string utc(std::time_t time) {
   std::tm parts{};
   gmtime_r(&time, &parts);

@@ -1,5 +1,5 @@
 #pragma once
-/// Time, this machine's name, and names that nobody else has.
+/// Clocks, this machine's name, and random identifiers.
 
 #include <functional>
 #include <limits>
@@ -7,41 +7,42 @@
 
 namespace gaussweep::driver {
 
-/// Seconds of a monotonic clock.
+/// Returns the seconds of a monotonic clock.
 double now_seconds();
-/// Does nothing for so long.
+/// Sleeps.
 void wait_seconds(double seconds);
 
-/// How time passes: the machine's, or a test's.
+/// A clock: the machine's, or a simulated one in tests.
 struct Clock {
   std::function<double()> now = now_seconds;
   std::function<void(double seconds)> wait = wait_seconds;
 };
 
-/// Seconds between two steps beyond which a process itself stood still, because a job was suspended or a disk
-/// did not answer. Steps otherwise follow each other within milliseconds.
+/// If more seconds than this pass between two steps of a process, it was suspended: the job was stopped or a
+/// disk did not answer. Normally milliseconds pass.
 constexpr double shortest_standstill = 1;
 
-/// The time of day in seconds since the epoch, with a fraction.
+/// Returns the wall-clock time in seconds since the epoch, with a fraction.
 double epoch_seconds();
-/// The time of day, ISO 8601 in UTC.
+/// Returns the wall-clock time in UTC, ISO 8601.
 std::string time_stamp();
-/// The same with microseconds, "2026-03-01T12:00:00.250000Z".
+/// Returns the same with microseconds, "2026-03-01T12:00:00.250000Z".
 std::string fine_time_stamp();
-/// This machine's name.
+/// Returns this machine's name.
 std::string host_name();
-/// A random identifier of 32 hex digits.
+/// Returns a random identifier of 32 hex digits.
 std::string random_id();
 
-/// "2026-03-01T12:00:00Z", with or without a fraction, as seconds since the epoch; NaN where it is no such
-/// time.
+/// Converts "2026-03-01T12:00:00Z", with or without a fraction, to seconds since the epoch; NaN if the text
+/// has another form.
 double parse_time(const std::string& text);
 
-/// A moment by two clocks: one that people set, and one that only runs.
+/// A moment by two clocks: the wall clock, which may be changed, and the monotonic uptime.
 struct Timestamp {
   double seconds = std::numeric_limits<double>::quiet_NaN();  ///< since the epoch
-  std::string boot;  ///< the start of this machine that `uptime` counts from
-  double uptime = std::numeric_limits<double>::quiet_NaN();  ///< seconds since then, suspended ones too
+  std::string boot;                                           ///< identifies the boot at which `uptime` began
+  /// Seconds since the boot, including suspended ones.
+  double uptime = std::numeric_limits<double>::quiet_NaN();
 };
 Timestamp timestamp_now();
 

@@ -23,8 +23,8 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr int patience_ms =
-    200;  // for a reader that is slow, once; one that stands still is not waited for again
+/// Milliseconds to wait for a slow reader of standard error. After one timeout there are no further waits.
+constexpr int reader_timeout_ms = 200;
 constexpr const char* console_pattern = "%H:%M:%S %^%l%$: %v";
 constexpr const char* file_pattern = "%Y-%m-%d %H:%M:%S %l: %v";
 
@@ -39,11 +39,11 @@ const char* color_of(spdlog::level::level_enum level) {
   }
 }
 
-/// A file of messages. Until it is open, what it shall hold waits.
+/// A log file. Text written before it is open is buffered.
 class MessageFile {
  public:
   void open(const std::string& path) {
-    // Not blocking: a pipe under this name must not hold up the sweep. (It is refused below.)
+    // Non-blocking, because opening a pipe could block the sweep. A pipe is rejected below.
     Channel file(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     struct stat facts {};
@@ -73,20 +73,20 @@ class MessageFile {
   std::string waiting_;
 };
 
-/// spdlog's way to standard error and to the file.
+/// The spdlog sink that writes to standard error and to the log file.
 class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   MessageSink()
       : base_sink(std::make_unique<spdlog::pattern_formatter>(console_pattern)),
         colors_(::isatty(STDERR_FILENO) == 1),
-        file_form_(file_pattern) {}
-  void keep(const std::string& path) {
+        file_formatter_(file_pattern) {}
+  void open_file(const std::string& path) {
     const std::lock_guard<std::mutex> lock(mutex_);
     file_.open(path);
   }
-  void note(const std::string& text) {
+  void log_line(const std::string& text) {
     spdlog::memory_buf_t line;
-    file_form_.format({"", spdlog::level::info, text}, line);
+    file_formatter_.format({"", spdlog::level::info, text}, line);
     const std::lock_guard<std::mutex> lock(mutex_);
     file_.write(fmt::to_string(line));
   }
@@ -95,25 +95,26 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    std::string text = printable_lines(fmt::to_string(line));  // of the same length up to the message
+    // Replacements keep the length of the text before the message.
+    std::string text = printable_lines(fmt::to_string(line));
     if (colors_ && message.color_range_end > message.color_range_start) {
       text.insert(message.color_range_end, "\033[m");
       text.insert(message.color_range_start, color_of(message.level));
     }
     say_as_it_is(text);
     spdlog::memory_buf_t logged;
-    file_form_.format(message, logged);
+    file_formatter_.format(message, logged);
     file_.write(printable_lines(fmt::to_string(logged)));
   }
   void flush_() override {}
 
   bool colors_;
-  spdlog::pattern_formatter file_form_;
+  spdlog::pattern_formatter file_formatter_;
   MessageFile file_;
 };
 
-/// What was printed and not shown yet: the beginning of a character or of a colour.
-std::string held_output;
+/// Printed text that is not shown yet, because it may end inside a character or a colour sequence.
+std::string pending_output;
 
 bool write_output(const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
@@ -126,15 +127,15 @@ bool write_output(const std::string& text) {
 }
 
 ssize_t write_guarded(void*, const char* data, std::size_t bytes) {
-  held_output.append(data, bytes);
-  // Up to the last line feed everything is whole.
-  const std::size_t whole = held_output.rfind('\n') + 1;
-  const bool shown = write_output(terminal_text(held_output.substr(0, whole)));
-  held_output.erase(0, whole);
+  pending_output.append(data, bytes);
+  // Up to the last line feed all characters and sequences are complete.
+  const std::size_t whole = pending_output.rfind('\n') + 1;
+  const bool shown = write_output(terminal_text(pending_output.substr(0, whole)));
+  pending_output.erase(0, whole);
   return shown ? static_cast<ssize_t>(bytes) : 0;
 }
 
-/// The sink of the default logger; null before `start_messages`, as in tests of parts.
+/// Returns the sink of the default logger; null before `start_messages`, as in unit tests.
 MessageSink* sink() {
   const auto& sinks = spdlog::default_logger()->sinks();
   return sinks.empty() ? nullptr : dynamic_cast<MessageSink*>(sinks.front().get());
@@ -147,16 +148,16 @@ void say(const std::string& text) {
 }
 
 void say_as_it_is(const std::string& text) noexcept {
-  static bool stands_still = false;  // there is one standard error
+  static bool reader_hangs = false;  // static, because there is only one standard error
   for (std::size_t done = 0; done < text.size();) {
     pollfd out{STDERR_FILENO, POLLOUT, 0};
-    const int ready = ::poll(&out, 1, stands_still ? 0 : patience_ms);
+    const int ready = ::poll(&out, 1, reader_hangs ? 0 : reader_timeout_ms);
     if (ready < 0 && errno == EINTR) continue;
-    stands_still = ready <= 0;
-    if (stands_still) return;
-    // A pipe that is ready takes so much without waiting for its reader.
-    const std::size_t piece = std::min<std::size_t>(text.size() - done, PIPE_BUF);
-    const ssize_t count = ::write(STDERR_FILENO, text.data() + done, piece);
+    reader_hangs = ready <= 0;
+    if (reader_hangs) return;
+    // A writable pipe accepts PIPE_BUF bytes without blocking.
+    const std::size_t chunk = std::min<std::size_t>(text.size() - done, PIPE_BUF);
+    const ssize_t count = ::write(STDERR_FILENO, text.data() + done, chunk);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     done += static_cast<std::size_t>(count);
@@ -168,11 +169,11 @@ void start_messages() {
 }
 
 void keep_messages(const std::string& path) {
-  if (MessageSink* messages = sink()) messages->keep(path);
+  if (MessageSink* messages = sink()) messages->open_file(path);
 }
 
 void log_line(const std::string& text) {
-  if (MessageSink* messages = sink()) messages->note(text);
+  if (MessageSink* messages = sink()) messages->log_line(text);
 }
 
 void guard_terminal() {
@@ -189,7 +190,7 @@ void guard_terminal() {
 std::string lost_output() {
   errno = 0;
   if (std::fflush(stdout) != 0) return std::strerror(errno);
-  if (!held_output.empty() && !write_output(terminal_text(std::exchange(held_output, {}))))
+  if (!pending_output.empty() && !write_output(terminal_text(std::exchange(pending_output, {}))))
     return std::strerror(errno);
   return std::ferror(stdout) == 0 ? "" : "a part of it was lost";
 }

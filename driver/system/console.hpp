@@ -1,31 +1,30 @@
 #pragma once
-/// What is said to people. Standard error may be full, closed, or read by nobody: that costs words, never a
-/// sweep, and the run directory's logs have them all. Standard output that is lost is a failure of the
+/// Output for users. Standard error may be full, closed, or not read: then messages are lost there, but the
+/// sweep goes on, and the logs in the run directory have them all. Lost standard output is an error of the
 /// command that wrote it.
 
 #include <string>
 
 namespace gaussweep::driver {
 
-/// Writes to standard error what it takes now; on a terminal as terminal_text. Throws nothing, and waits no
-/// longer than a moment.
+/// Writes to standard error without blocking for long; replaces control characters (terminal_text) on a
+/// terminal. Does not throw.
 void say(const std::string& text);
-/// The same, with what moves a terminal's cursor.
+/// The same, but keeps control sequences that move the cursor.
 void say_as_it_is(const std::string& text) noexcept;
 
-/// From now on standard output, where it is a terminal, gets terminal_text of all that is printed.
+/// Applies terminal_text to everything printed on standard output from now on, if it is a terminal.
 void guard_terminal();
 
-/// From now on messages (spdlog's) go to standard error as `say` does it.
+/// Sends the messages of spdlog to standard error by `say_as_it_is` from now on.
 void start_messages();
-/// From now on they go to this file too, and those of before: created, private, appended to.
-/// @throws io::StorageError where it cannot be opened
+/// Appends all messages, also the earlier ones, to this file from now on. Creates the file readable by the
+/// user only. @throws io::StorageError if it cannot be opened
 void keep_messages(const std::string& path);
-/// A line for that file alone. What the file does not take is lost: the journal, on the same medium, says so.
+/// Writes a line to that file alone. Write errors are ignored: the journal on the same medium reports them.
 void log_line(const std::string& text);
 
-/// Sends off what was printed on standard output. @return why some of it was lost, in the system's words;
-/// empty where nothing was
+/// Flushes standard output. @return the system's error text if output was lost; otherwise empty
 std::string lost_output();
 
 }  // namespace gaussweep::driver

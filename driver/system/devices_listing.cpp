@@ -16,8 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With MIG on, CUDA names the part, NVML the whole: a GPU that NVML does not list must be a part of one with
-// MIG.
+// With MIG on, CUDA reports the part and NVML the whole GPU, so a GPU that NVML does not list is a MIG part.
 void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
   const auto same = [&](const GpuSetup& setup) { return setup.uuid == gpu.info.uuid; };
   const auto setup = std::find_if(setups.begin(), setups.end(), same);
@@ -49,7 +48,7 @@ io::HostRow host_facts() {
 MachineFacts machine_facts(Ask ask) {
   MachineFacts machine;
   machine.host = host_facts();
-  // NVML first: afterwards this process itself would be among those that use the GPUs.
+  // NVML before CUDA; otherwise NVML would list this process as a user of the GPUs.
   const Nvml nvml;
   machine.driver = nvml.driver_version();
   const std::vector<GpuSetup> setups = nvml.setups();

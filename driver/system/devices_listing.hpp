@@ -1,6 +1,5 @@
 #pragma once
-/// The GPUs and the CPU of this machine as `gaussweep devices` shows them, and as `gaussweep run` asks for
-/// them.
+/// The GPUs and the CPU of this machine, for `gaussweep devices` and for the ranks of `gaussweep run`.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,37 +11,39 @@
 
 namespace gaussweep::driver {
 
-/// How a GPU is asked. Starting on it shows whether it works and how much memory is free. Asking without
-/// needs neither memory nor a turn on it.
+/// How a GPU is queried. `started` creates a context, which shows if the GPU works and how much memory is
+/// free. `untouched` needs neither memory nor access to an exclusive GPU.
 enum class Ask { started, untouched };
 
-/// One GPU. `error` is not empty where it is there but cannot be used; the other facts are then unset.
+/// One GPU. If `error` is not empty, the GPU cannot be used and the other facts are not set.
 struct GpuFacts {
   int index = 0;
   DeviceInfo info;
-  bool part = false;  ///< of a GPU with MIG on
+  bool part = false;  ///< true for a MIG part
   std::vector<std::string> warnings;
   std::string error;
 };
 
+/// The devices of this machine.
 struct MachineFacts {
   std::vector<GpuFacts> gpus;
-  std::string why;     ///< why there is no GPU
-  std::string driver;  ///< NVIDIA's driver version, where known
+  std::string why;     ///< the reason if there is no GPU
+  std::string driver;  ///< NVIDIA's driver version, if known
   io::HostRow host;
 };
 
-/// The CPU's model name, cores that this process may use, memory, system, host name.
+/// Returns the host name, CPU model, number of usable cores, memory and operating system.
 io::HostRow host_facts();
 
-/// Asks CUDA and NVML. Never throws because of a GPU: what is wrong with one is said in its `error`.
-/// @pre MPI is not in this process
+/// Queries CUDA and NVML. Does not throw if a GPU fails; that GPU's `error` is set. @pre MPI is not
+/// initialised in this process
 MachineFacts machine_facts(Ask ask = Ask::started);
 
-/// {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes, …, warnings,
-///  error}] (free_bytes: null where it was not asked),
-///  "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}
+/// Returns {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes, …,
+/// warnings, error}], "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}. free_bytes is
+/// null if it was not queried.
 nlohmann::ordered_json devices_json(const MachineFacts& machine);
+/// Returns a table of the GPUs with warnings, and a line about the CPU.
 std::string devices_text(const MachineFacts& machine, std::size_t width);
 
 }  // namespace gaussweep::driver

@@ -33,20 +33,20 @@ std::string operating_system() {
 }
 
 std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
-  const auto core = [](const LogicalCpu& one) { return std::pair(one.package, one.core); };
+  const auto core = [](const LogicalCpu& cpu_facts) { return std::pair(cpu_facts.package, cpu_facts.core); };
   std::sort(cpus.begin(), cpus.end(), [&](const LogicalCpu& x, const LogicalCpu& y) {
     return std::pair(core(x), x.cpu) < std::pair(core(y), y.cpu);
   });
-  std::vector<std::size_t> firsts;  // of each core
+  std::vector<std::size_t> firsts;  // index of each core's first CPU
   for (std::size_t i = 0; i < cpus.size(); ++i) {
     if (i == 0 || core(cpus[i]) != core(cpus[i - 1])) firsts.push_back(i);
   }
-  const std::size_t cores = firsts.size(), mine = static_cast<std::size_t>(part),
+  const std::size_t cores = firsts.size(), own = static_cast<std::size_t>(part),
                     all = static_cast<std::size_t>(parts);
   if (cores < all) return {};
   firsts.push_back(cpus.size());
   std::vector<int> share;
-  for (std::size_t i = firsts[cores * mine / all]; i < firsts[cores * (mine + 1) / all]; ++i)
+  for (std::size_t i = firsts[cores * own / all]; i < firsts[cores * (own + 1) / all]; ++i)
     share.push_back(cpus[i].cpu);
   return share;
 }
@@ -58,10 +58,10 @@ void keep_to_share(int part, int parts) {
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &set)) continue;
     const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
-    LogicalCpu one{cpu, 0, 0};
-    if (!(std::ifstream(folder + "physical_package_id") >> one.package)) return;
-    if (!(std::ifstream(folder + "core_id") >> one.core)) return;
-    cpus.push_back(one);
+    LogicalCpu cpu_facts{cpu, 0, 0};
+    if (!(std::ifstream(folder + "physical_package_id") >> cpu_facts.package)) return;
+    if (!(std::ifstream(folder + "core_id") >> cpu_facts.core)) return;
+    cpus.push_back(cpu_facts);
   }
   const std::vector<int> share = share_of(std::move(cpus), part, parts);
   if (share.empty()) return;

@@ -1,5 +1,5 @@
 #pragma once
-/// Facts of the machine this process runs on.
+/// Properties of the machine that this process runs on.
 
 #include <string>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace gaussweep::driver {
 
-/// The processor's model name, as the kernel tells it.
+/// Returns the CPU's model name from /proc/cpuinfo.
 std::string cpu_model();
-/// "Linux 6.1.0 x86_64".
+/// Returns the kernel's name, release and architecture: "Linux 6.1.0 x86_64".
 std::string operating_system();
-// Its CPUs and memory: kernels/ shares work out over the ones, io/ must know the other, for what a file
-// announces has to fit.
+// kernels/ and io/ define these: kernels/ needs the number of CPUs, and io/ the free memory to check file
+// sizes against.
 using gaussweep::usable_cpus;
 using io::available_memory_bytes;
 using io::group_memory;
@@ -23,15 +23,15 @@ using io::memory_facts;
 using io::memory_kills;
 using io::total_memory_bytes;
 
-/// A CPU as the system counts it, and the core that it is a thread of.
+/// A logical CPU (hardware thread), with its package and core.
 struct LogicalCpu {
   int cpu = 0, package = 0, core = 0;
 };
-/// Part `part` of `parts` equal ones: whole cores, neighbours in one package as far as may be. Empty where
-/// there are fewer cores than parts.
+/// Splits the CPUs into `parts` equal sets of whole cores and returns set `part`. Keeps a set within one
+/// package if possible. Empty if there are fewer cores than parts.
 std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts);
-/// Keeps this process, and those that it starts from now on, to its part of the CPUs that it may use. Nothing
-/// changes where there are fewer cores than parts, or the system does not tell which they are.
+/// Binds this process and its later children to its part of the usable CPUs. Does nothing if there are fewer
+/// cores than parts, or if the system does not report the topology.
 void keep_to_share(int part, int parts);
 
 }  // namespace gaussweep::driver

@@ -9,13 +9,13 @@ namespace gaussweep::driver {
 
 namespace {
 
-// NVML's interface as its API reference describes it: plain C, results as int (0 is success), devices as
-// opaque pointers, enums as int.
+// Types and constants of NVML as in its API reference: results are int (0 is success), devices are opaque
+// pointers, enums are int.
 using Device = void*;
 constexpr int success = 0, insufficient_size = 7;
 constexpr int clock_sm = 1, clock_memory = 2, sensor_gpu = 0;
 
-// The layout of the second and third version of the process query.
+// The struct of versions 2 and 3 of the process query.
 struct ProcessInfo {
   unsigned int pid;
   unsigned long long used_bytes;
@@ -74,20 +74,20 @@ std::vector<std::string> setup_warnings(const GpuSetup& setup) {
   if (setup.mig.has_value() && *setup.mig) {
     warnings.emplace_back("MIG is on: a trial gets a part of this GPU");
   }
-  // Half a watt: limits are told in milliwatts and rounded differently.
+  // 0.5 W tolerance: limits are reported in milliwatts and rounded differently.
   if (setup.power_limit_w < setup.power_default_w - 0.5) {
     warnings.push_back(fmt::format("the power cap is {:.0f} W, below the default of {:.0f} W",
                                    setup.power_limit_w, setup.power_default_w));
   }
   if (!setup.processes.empty()) {
-    std::string who;
+    std::string process_list;
     for (const GpuProcess& process : setup.processes) {
-      if (!who.empty()) who += ", ";
-      who += fmt::format("pid {}", process.pid);
-      if (process.bytes >= 0) who += fmt::format(" with {} MiB", process.bytes >> 20);
+      if (!process_list.empty()) process_list += ", ";
+      process_list += fmt::format("pid {}", process.pid);
+      if (process.bytes >= 0) process_list += fmt::format(" with {} MiB", process.bytes >> 20);
     }
     warnings.push_back(fmt::format("{} other process{} on this GPU: {}", setup.processes.size(),
-                                   setup.processes.size() == 1 ? " is" : "es are", who));
+                                   setup.processes.size() == 1 ? " is" : "es are", process_list));
   }
   return warnings;
 }
@@ -95,8 +95,8 @@ std::vector<std::string> setup_warnings(const GpuSetup& setup) {
 Nvml::Nvml(const char* library) : functions_(std::make_unique<Functions>()) {
   library_ = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) {
-    const char* words = dlerror();
-    why_ = words != nullptr ? words : "NVML cannot be loaded";
+    const char* error = dlerror();
+    why_ = error != nullptr ? error : "NVML cannot be loaded";
     return;
   }
   Functions& f = *functions_;
@@ -123,7 +123,7 @@ Nvml::Nvml(const char* library) : functions_(std::make_unique<Functions>()) {
   find(f.total_energy, {"nvmlDeviceGetTotalEnergyConsumption"});
   find(f.clock, {"nvmlDeviceGetClockInfo"});
   find(f.temperature, {"nvmlDeviceGetTemperature"});
-  // Drivers since 535 call it by the first name, older ones by the second.
+  // Drivers since 535 have the first name, older ones the second.
   find(f.throttle_reasons,
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});
   find(f.processes, {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
@@ -177,15 +177,15 @@ std::vector<GpuSetup> Nvml::setups() const {
     std::vector<ProcessInfo> list(64);
     auto found = static_cast<unsigned>(list.size());
     int code = f.processes != nullptr ? f.processes(device, &found, list.data()) : -1;
-    if (code == insufficient_size) {  // a few more may have come meanwhile
+    if (code == insufficient_size) {  // more processes may have started meanwhile
       list.resize(found + 16);
       found = static_cast<unsigned>(list.size());
       code = f.processes(device, &found, list.data());
     }
     for (unsigned i = 0; code == success && i < found; ++i) {
       // All ones: not available, as in a container or on Windows.
-      const bool told = list[i].used_bytes != ~0ULL;
-      setup.processes.push_back({list[i].pid, told ? static_cast<std::int64_t>(list[i].used_bytes) : -1});
+      const bool is_known = list[i].used_bytes != ~0ULL;
+      setup.processes.push_back({list[i].pid, is_known ? static_cast<std::int64_t>(list[i].used_bytes) : -1});
     }
     all.push_back(std::move(setup));
   }
@@ -227,15 +227,15 @@ GpuReading GpuSampler::read() {
 double GpuSampler::watts() const {
   unsigned milliwatts = 0;
   const auto read = nvml_.functions_->power_usage;
-  const bool told = device_ != nullptr && read != nullptr && read(device_, &milliwatts) == success;
-  return told ? milliwatts / 1e3 : std::numeric_limits<double>::quiet_NaN();
+  const bool is_known = device_ != nullptr && read != nullptr && read(device_, &milliwatts) == success;
+  return is_known ? milliwatts / 1e3 : std::numeric_limits<double>::quiet_NaN();
 }
 
 double GpuSampler::total_joules() const {
   unsigned long long millijoules = 0;
   const auto read = nvml_.functions_->total_energy;
-  const bool told = device_ != nullptr && read != nullptr && read(device_, &millijoules) == success;
-  return told ? static_cast<double>(millijoules) / 1e3 : std::numeric_limits<double>::quiet_NaN();
+  const bool is_known = device_ != nullptr && read != nullptr && read(device_, &millijoules) == success;
+  return is_known ? static_cast<double>(millijoules) / 1e3 : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace gaussweep::driver

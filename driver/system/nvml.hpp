@@ -1,6 +1,6 @@
 #pragma once
-/// NVIDIA's management library, loaded at run time: gaussweep neither needs it to be built nor to run. What
-/// it does not tell stays NaN or empty.
+/// NVIDIA's management library (NVML), loaded at run time, so that gaussweep builds and runs without it.
+/// Values that it does not report are NaN or empty.
 
 #include <cstdint>
 #include <limits>
@@ -11,43 +11,44 @@
 
 namespace gaussweep::driver {
 
-/// What a GPU is doing at this moment.
+/// The present state of a GPU.
 struct GpuReading {
   double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
   double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
   double temperature_c = std::numeric_limits<double>::quiet_NaN();
   bool throttled = false;
-  std::string throttle_reason;  ///< names joined by "+", e.g. "sw_power_cap"; empty where not throttled
+  std::string throttle_reason;  ///< names joined by "+", e.g. "sw_power_cap"; empty if not throttled
 };
 
-/// A process that holds memory of a GPU.
+/// A process that uses memory of a GPU.
 struct GpuProcess {
   std::int64_t pid = 0;
-  std::int64_t bytes = -1;  ///< -1: not told
+  std::int64_t bytes = -1;  ///< -1: not reported
 };
 
-/// How a GPU is set up.
+/// The configuration of a GPU.
 struct GpuSetup {
   std::string uuid, name;
-  std::optional<bool> ecc, mig;  ///< absent: not supported or not told
+  std::optional<bool> ecc, mig;  ///< absent: not supported or not reported
   double power_limit_w = std::numeric_limits<double>::quiet_NaN();
   double power_default_w = std::numeric_limits<double>::quiet_NaN();
   std::vector<GpuProcess> processes;
 };
 
-/// The names of the throttling reasons in NVML's bit mask that make a sample slower than the hardware could
-/// be: sw_power_cap, hw_slowdown, sw_thermal, hw_thermal, hw_power_brake. An idle GPU and clocks that
-/// somebody set are no throttling.
+/// Returns the names of the throttling reasons in NVML's bit mask that slow a sample down: sw_power_cap,
+/// hw_slowdown, sw_thermal, hw_thermal, hw_power_brake. An idle GPU and clocks set by a user do not count as
+/// throttling.
 std::string throttle_names(std::uint64_t reasons);
 
-/// What to warn of in how a GPU is set up: ECC off, MIG on, a power cap below the default, other processes.
+/// Returns warnings about a GPU's configuration: ECC off, MIG on, a power cap below the default, other
+/// processes.
 std::vector<std::string> setup_warnings(const GpuSetup& setup);
 
-/// The library, loaded and initialised; closed with the object. Not copyable; any thread may read.
+/// The loaded and initialised library; closed by the destructor. Any thread may call the const functions.
 class Nvml {
  public:
-  /// Loads `library`. Where that fails, the object stands for "unknown" and `why` says the reason.
+  /// Loads `library`. If that fails, all queries return "unknown" and `why` returns the reason.
   explicit Nvml(const char* library = "libnvidia-ml.so.1");
   ~Nvml();
   Nvml(const Nvml&) = delete;
@@ -55,9 +56,9 @@ class Nvml {
 
   bool available() const { return available_; }
   const std::string& why() const { return why_; }
-  /// "580.65.06"; empty where unknown.
+  /// Returns the driver's version, "580.65.06"; empty if unknown.
   std::string driver_version() const;
-  /// All GPUs of the machine, whether this process may use them or not.
+  /// Returns all GPUs of the machine, even if this process may not use them.
   std::vector<GpuSetup> setups() const;
 
  private:
@@ -69,26 +70,27 @@ class Nvml {
   std::string why_;
 };
 
-/// Reads one GPU, cheaply (tens of microseconds): for one reading a sample, or a few short ones.
+/// Reads the sensors of one GPU. A reading takes tens of microseconds, so it can be taken once per sample.
 class GpuSampler {
  public:
-  /// @param uuid "GPU-…" or "MIG-…", as CUDA gives it. @pre `nvml` outlives the sampler
+  /// @param uuid "GPU-…" or "MIG-…", as CUDA reports it
+  /// @pre `nvml` outlives the sampler
   GpuSampler(const Nvml& nvml, const std::string& uuid);
-  /// False where NVML is absent or does not know this GPU: every reading is then empty.
+  /// Returns false if NVML is missing or does not know this GPU; then all readings are empty.
   bool available() const { return device_ != nullptr; }
-  /// What there is to read now, or was at most 5 ms ago.
+  /// Returns the present reading, or the last one if it is at most 5 ms old.
   GpuReading read();
-  /// Watts of this moment, as averaged by the GPU; NaN where not told.
+  /// Returns the power in watts, as averaged by the GPU; NaN if not reported.
   double watts() const;
-  /// Joules since the driver was loaded (Volta and later); NaN where not told. It goes on in steps of some
-  /// milliseconds.
+  /// Returns the joules since the driver was loaded (Volta and later); NaN if not reported. The counter
+  /// advances in steps of some milliseconds.
   double total_joules() const;
 
  private:
   const Nvml& nvml_;
   void* device_ = nullptr;
   GpuReading last_;
-  double read_at_ = -1;  ///< by the clock; negative: never
+  double read_at_ = -1;  ///< time of the last reading; negative: none yet
 };
 
 }  // namespace gaussweep::driver

@@ -28,11 +28,13 @@ extern char** environ;
 namespace gaussweep::driver {
 namespace {
 
-constexpr const char* this_program = "/proc/self/exe";
-constexpr int look_again_ms = 20;
-constexpr std::size_t most_output = std::size_t{1} << 20;  // bytes; a node's GPUs in JSON have ten thousand
+constexpr const char* self_path = "/proc/self/exe";
+constexpr int poll_ms = 20;
+/// Limit on captured output in bytes; the JSON listing of a node's GPUs has about ten thousand.
+constexpr std::size_t max_output = std::size_t{1} << 20;
 
-/// What an MPI launcher puts into the environment of its ranks. A worker must not take itself for a rank.
+/// Returns true for variables that an MPI launcher sets for its ranks. A worker that saw them would act as a
+/// rank.
 bool belongs_to_launcher(const std::string& entry) {
   static constexpr std::array<const char*, 7> prefixes = {"OMPI_", "PMIX_",  "PMI_", "PRTE_",
                                                           "MPI_",  "HYDRA_", "ORTE_"};
@@ -46,8 +48,9 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-/// A child's descriptors. What a library of this process left open for children (MPI's sockets among them) is
-/// closed there: a worker that cannot be ended would keep it from being closed for the others.
+/// The descriptors of a child. Inheritable descriptors of this process's libraries (MPI's sockets among them)
+/// are closed in the child. Otherwise a worker that cannot be killed would keep them open for the other
+/// ranks.
 struct FileActions {
   FileActions() {
     posix_spawn_file_actions_init(&value);
@@ -61,6 +64,7 @@ struct FileActions {
   ~FileActions() { posix_spawn_file_actions_destroy(&value); }
   posix_spawn_file_actions_t value;
 };
+/// The signal mask, signal handlers and session of a child.
 struct SpawnAttributes {
   SpawnAttributes() {
     posix_spawnattr_init(&value);
@@ -85,7 +89,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& argument
   std::vector<char*> env = pointers(environment);
   SpawnAttributes attributes;
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, program.empty() ? this_program : program.c_str(), &actions.value,
+  const int error = posix_spawn(&pid, program.empty() ? self_path : program.c_str(), &actions.value,
                                 &attributes.value, argv.data(), env.data());
   if (error != 0) {
     throw std::runtime_error(fmt::format("cannot start '{} {}': {}", program.empty() ? "gaussweep" : program,
@@ -94,12 +98,12 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& argument
   return pid;
 }
 
-/// Kills a child that leads a group, and waits for its end, at most 10 seconds.
-/// @return false where the system could not end it
+/// Kills a process group and waits for its leader to end, at most 10 seconds.
+/// @return false if the system could not kill it
 bool kill_group(pid_t pid) noexcept {
   for (int wait = 0; wait < 1000; ++wait) {
     ::kill(-pid, SIGKILL);
-    ::kill(pid, SIGKILL);  // in the moments before it leads its own group
+    ::kill(pid, SIGKILL);  // the child may not have become a group leader yet
     int status = 0;
     if (::waitpid(pid, &status, WNOHANG) != 0) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(wait < 100 ? 1 : 11));
@@ -117,7 +121,7 @@ bool ready_to_read(int fd, int wait_ms) {
   return ::poll(&waiting, 1, wait_ms) > 0;
 }
 
-/// @throws io::StorageError
+/// Opens a log file for appending. @throws io::StorageError
 io::Descriptor open_log(const std::filesystem::path& log) {
   const io::Opened folder = io::hold_folder(log.parent_path());
   if (!folder) {
@@ -130,7 +134,7 @@ io::Descriptor open_log(const std::filesystem::path& log) {
   return std::move(opened.file);
 }
 
-/// Appends what has arrived. @return false at the end of the stream
+/// Appends the available output. @return false at the end of the stream
 bool read_some(int fd, std::string& output) {
   char buffer[4096];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -160,7 +164,7 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 
 Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
                  const std::string& log, const std::string& program) {
-  // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
+  // Opened here instead of in the child, so that a failing medium and a failing start give different errors.
   const io::Descriptor output = open_log(log);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -182,7 +186,7 @@ bool Process::ended(Ending& how) {
   if (pid_ <= 0) return false;
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return false;
-  ::kill(-pid_, SIGKILL);  // whatever it left behind in its group
+  ::kill(-pid_, SIGKILL);  // other processes of the child's group
   pid_ = -1;
   channel_.close();
   how = ending_of(status);
@@ -192,9 +196,9 @@ bool Process::ended(Ending& how) {
 bool Process::end() noexcept {
   if (pid_ <= 0) return true;
   channel_.close();
-  const bool gone = kill_group(pid_);
+  const bool has_ended = kill_group(pid_);
   pid_ = -1;
-  return gone;
+  return has_ended;
 }
 
 std::string capture_self(const std::vector<std::string>& arguments,
@@ -218,25 +222,25 @@ std::string capture_self(const std::vector<std::string>& arguments,
   const auto failure = [&](const std::string& why) {
     return std::runtime_error(fmt::format("'gaussweep {}' {}", arguments.front(), why));
   };
-  const auto is_too_much = [&] { return output.size() > most_output; };
-  // Neither the end of the output nor the child's end is waited for alone: it may close the one and hang
-  // before the other, and what it started may keep its output open.
+  const auto exceeds_limit = [&] { return output.size() > max_output; };
+  // The loop watches both the output and the child: the child may close its output and hang, or end while its
+  // children keep the output open.
   bool open = true;
   while (::waitpid(pid, &status, WNOHANG) != pid) {
-    if (now_seconds() > deadline || is_too_much()) {
+    if (now_seconds() > deadline || exceeds_limit()) {
       kill_group(pid);
-      if (is_too_much()) break;
+      if (exceeds_limit()) break;
       throw failure(fmt::format("did not end within {} s", timeout_seconds));
     }
     if (!open) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } else if (ready_to_read(reading.fd(), look_again_ms)) {
+    } else if (ready_to_read(reading.fd(), poll_ms)) {
       open = read_some(reading.fd(), output);
     }
   }
-  ::kill(-pid, SIGKILL);  // whatever it left behind in its group
-  while (open && !is_too_much() && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
-  if (is_too_much()) throw failure(fmt::format("printed more than {} bytes", most_output));
+  ::kill(-pid, SIGKILL);  // other processes of the child's group
+  while (open && !exceeds_limit() && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
+  if (exceeds_limit()) throw failure(fmt::format("printed more than {} bytes", max_output));
   const Ending how = ending_of(status);
   if (!how.exited || how.code != 0) throw failure("ended with " + how.words());
   return output;
@@ -250,17 +254,17 @@ bool die_with(pid_t parent) {
 void restart_with(const char* name, const char* value, char** argv) {
   if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
   std::error_code error;
-  const std::filesystem::path own = std::filesystem::read_symlink(this_program, error);
-  // By its own name, which is what the system then shows; by the link where the file was replaced meanwhile.
+  const std::filesystem::path own = std::filesystem::read_symlink(self_path, error);
+  // The real path, so that ps shows this name; the link if the file was replaced meanwhile.
   if (!error) ::execv(own.c_str(), argv);
-  ::execv(this_program, argv);
+  ::execv(self_path, argv);
 }
 
 void open_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest free number is this one. A closed standard output is not for writing: what a command prints
-    // would be lost without an error.
+    // open() returns the lowest free number, which is fd. Standard output is opened read-only, so that a
+    // command whose output is lost gets an error.
     [[maybe_unused]] const int opened = ::open("/dev/null", fd == STDERR_FILENO ? O_RDWR : O_RDONLY);
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Child processes: the worker (a session of its own, ended for sure) and short helpers whose output is read.
+/// Child processes: workers, and short helpers whose output is captured.
 
 #include <string>
 #include <vector>
@@ -14,24 +14,25 @@ namespace gaussweep::driver {
 
 /// How a process ended.
 struct Ending {
-  bool exited = false;  ///< else by signal
+  bool exited = false;  ///< false: by a signal
   int code = 0;         ///< exit status or signal number
-  /// "signal 11 (Segmentation fault)" or "exit status 3".
+  /// Returns "signal 11 (Segmentation fault)" or "exit status 3".
   std::string words() const;
 };
 
-/// The environment of a child: this process's without the MPI launcher's variables, with `changes`
+/// Returns a child's environment: this process's without the MPI launcher's variables, and with `changes`
 /// ("NAME=value").
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
-/// A child in a session (and process group) of its own. Descriptor 3 is one end of a socket pair, descriptor
-/// 4 a page for its step (or none). Standard input is /dev/null; output is appended to a log file, which may
-/// be given later. Its destructor ends it.
+/// A child in a new session and process group. Descriptor 3 is one end of a socket pair, descriptor 4 the
+/// memory of its step note, if there is one. Standard input is /dev/null. Output is appended to a log file.
+/// The destructor kills the child.
 class Process {
  public:
   Process() = default;
-  /// Starts this program again with `arguments`; or another one, where `program` is its path.
-  /// @throws io::StorageError where the log cannot be opened, std::runtime_error where no process can start
+  /// Starts this program, or the one at the path `program`, with `arguments`.
+  /// @throws io::StorageError if the log cannot be opened
+  /// @throws std::runtime_error if no process can start
   Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
           const std::string& log, const std::string& program = {});
   ~Process() { end(); }
@@ -48,12 +49,12 @@ class Process {
   pid_t pid() const { return pid_; }
   Channel& channel() { return channel_; }
   const Channel& channel() const { return channel_; }
-  /// What it noted last, in descriptor 4; also after its end.
+  /// Returns the step that the child noted last; also after its end.
   std::string step() const { return step_.read(); }
-  /// If it has ended: how. Does not wait.
+  /// Returns true if the child has ended, and sets `how`. Does not wait.
   bool ended(Ending& how);
-  /// Kills the whole group and waits until the child is gone, at most 10 seconds.
-  /// @return false where the system could not end it (a process stuck in the kernel)
+  /// Kills the whole group and waits for the child to end, at most 10 seconds.
+  /// @return false if the system could not end it (a process stuck in the kernel)
   bool end() noexcept;
 
  private:
@@ -67,28 +68,26 @@ class Process {
   StepNote step_;
 };
 
-/// Runs this program (or that of the path `program`) with `arguments`, returns what it printed on standard
-/// output.
-/// @throws std::runtime_error if it cannot start, ends badly, takes longer than `timeout_seconds` or prints
-/// more than a mebibyte
+/// Runs this program, or the one at the path `program`, with `arguments`, and returns its standard output.
+/// @throws std::runtime_error if the program cannot start, fails, takes longer than `timeout_seconds` or
+/// prints more than 1 MiB
 std::string capture_self(const std::vector<std::string>& arguments,
                          const std::vector<std::string>& environment, double timeout_seconds,
                          const std::string& program = {});
 
-/// Ends this process, for sure, when its parent ends. @return false where `parent` is its parent no more: it
-/// ended before this call
+/// Makes the kernel kill this process when its parent ends. @return false if `parent` has already ended
 bool die_with(pid_t parent);
 
-/// Starts this very program anew in this process, with `name` set to `value`, unless it is already. It is for
-/// libraries that read it while they are loaded, before any code of ours. Returns where there is nothing to
-/// do, or no way.
+/// Restarts this program by execv with the environment variable `name` set to `value`, unless it already is.
+/// Needed for libraries that read the variable when they are loaded. Returns if there is nothing to do or if
+/// execv fails.
 void restart_with(const char* name, const char* value, char** argv);
 
-/// Opens what is closed of the descriptors 0, 1 and 2 on /dev/null. Else the next file that is opened, a
-/// journal maybe, takes the place, and what is said on standard error goes into it.
+/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Otherwise the next opened file,
+/// such as the journal, would get the number and receive what is written to standard error.
 void open_standard_descriptors();
 
-/// A variable of this process's environment; empty where it is not set.
+/// Returns an environment variable; empty if it is not set.
 std::string environment_value(const char* name);
 
 }  // namespace gaussweep::driver

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* owner_name = "owner";
 
-/// Removes a folder, the owner's file last: without it nobody would know whose the rest is.
+/// Removes a folder. The owner's file goes last, because without it the owner of the rest is unknown.
 void remove_folder(const fs::path& folder) {
   std::error_code error, ignored;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -30,7 +30,7 @@ void remove_folder(const fs::path& folder) {
   fs::remove_all(folder, ignored);
 }
 
-/// Removes a folder whose owner has ended. What cannot be looked at or locked stays.
+/// Removes a folder whose owner has ended. Folders that cannot be examined or locked stay.
 void remove_if_abandoned(const fs::path& folder) {
   const io::Opened held = io::hold_folder(folder);
   struct stat facts {};
@@ -40,7 +40,7 @@ void remove_if_abandoned(const fs::path& folder) {
     if (::flock(owner.file.fd(), LOCK_EX | LOCK_NB) == 0) remove_folder(folder);
     return;
   }
-  // Its process may be about to make the file. A folder that holds anything is not removed.
+  // The owning process may be about to create the file. Only empty folders older than an hour are removed.
   std::error_code error;
   const auto made = fs::last_write_time(folder, error);
   if (!error && fs::file_time_type::clock::now() - made > std::chrono::hours(1)) ::rmdir(folder.c_str());
@@ -48,7 +48,7 @@ void remove_if_abandoned(const fs::path& folder) {
 
 }  // namespace
 
-/// @return false if a process that removes abandoned folders was faster than the lock
+/// Creates the folder. @return false if another process removed it before it was locked
 bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
   std::string name = (parent / (stem + "-XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr)
@@ -60,7 +60,7 @@ bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
     remove_folder(path_);
     throw io::StorageError(fmt::format("{}: cannot be written: {}", name, owner.why));
   }
-  // Without locks on this file system nobody else removes the folder, either.
+  // If the file system has no locks, no other process removes the folder either.
   if (::flock(owner.file.fd(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   if (io::check_name(path_ / owner_name, owner.file.fd()) != 0) return false;
   owner_ = std::move(owner.file);
@@ -69,13 +69,13 @@ bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
 
 ScratchFolder::ScratchFolder(const std::string& stem) {
   const fs::path parent = fs::temp_directory_path();
-  std::error_code error;  // what cannot be read is left alone
+  std::error_code error;  // an unreadable parent is skipped
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().filename().string().rfind(stem + "-", 0) == 0) remove_if_abandoned(entry->path());
   }
-  constexpr int most_attempts = 100;
+  constexpr int max_attempts = 100;
   for (int attempt = 0; !make(parent, stem); ++attempt) {
-    if (attempt == most_attempts)
+    if (attempt == max_attempts)
       throw io::StorageError(fmt::format("{}: other processes remove what is made there", parent.string()));
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// A temporary folder for the life of one process.
+/// A temporary folder for the lifetime of a process.
 
 #include <filesystem>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace gaussweep::driver {
 
-/// A private folder under the system's temporary folder. The destructor removes it. A killed process leaves
-/// its folder behind; the next process that makes one of the same stem removes it. A lock on the file `owner`
-/// tells whether the process lives, on a shared file system and in containers too, where process numbers do
-/// not.
+/// A private folder in the system's temporary folder; the destructor removes it. A killed process leaves its
+/// folder behind; the next process that creates one with the same stem removes it. A lock on the file `owner`
+/// shows if the owner is alive. Unlike a process id, the lock also works on shared file systems and in
+/// containers.
 class ScratchFolder {
  public:
-  /// @param stem the beginning of its name. @throws io::StorageError
+  /// @param stem the beginning of the folder's name. @throws io::StorageError
   explicit ScratchFolder(const std::string& stem);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

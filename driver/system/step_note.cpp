@@ -13,13 +13,14 @@
 namespace gaussweep::driver {
 
 namespace {
-constexpr std::size_t word_bytes = 32;
+constexpr std::size_t text_bytes = 32;
 }
 
-/// Two places: one is read while the other is written. New pages are zeros, two empty words.
+/// A double buffer: the reader reads one text while the writer writes the other. New pages are zero, which
+/// means two empty texts.
 struct StepNote::Page {
-  std::atomic<unsigned> turn;
-  char words[2][word_bytes];
+  std::atomic<unsigned> latest;
+  char texts[2][text_bytes];
 };
 
 void StepNote::Unmap::operator()(Page* page) const {
@@ -29,23 +30,23 @@ void StepNote::Unmap::operator()(Page* page) const {
 std::unique_ptr<StepNote::Page, StepNote::Unmap> StepNote::page_of(int descriptor) {
   struct stat facts {};
   if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != sizeof(Page)) return {};
-  void* place = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  return std::unique_ptr<Page, Unmap>(place == MAP_FAILED ? nullptr : static_cast<Page*>(place));
+  void* address = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return std::unique_ptr<Page, Unmap>(address == MAP_FAILED ? nullptr : static_cast<Page*>(address));
 }
 
 StepNote StepNote::make() {
-  constexpr int beyond = 10;  // the numbers that a child gives its descriptors
+  constexpr int min_descriptor = 10;  // descriptors below this are reserved for the child
   StepNote note;
-  const io::Descriptor made(::memfd_create("gaussweep step", MFD_CLOEXEC));
-  io::Descriptor moved(::fcntl(made.fd(), F_DUPFD_CLOEXEC, beyond));
-  if (!moved.open() || ::ftruncate(moved.fd(), sizeof(Page)) != 0) return note;
-  note.page_ = page_of(moved.fd());
-  note.descriptor_ = std::move(moved);
+  const io::Descriptor created(::memfd_create("gaussweep step", MFD_CLOEXEC));
+  io::Descriptor duplicate(::fcntl(created.fd(), F_DUPFD_CLOEXEC, min_descriptor));
+  if (!duplicate.open() || ::ftruncate(duplicate.fd(), sizeof(Page)) != 0) return note;
+  note.page_ = page_of(duplicate.fd());
+  note.descriptor_ = std::move(duplicate);
   return note;
 }
 
 StepNote StepNote::of(int descriptor) {
-  const io::Descriptor taken(descriptor);
+  const io::Descriptor owned(descriptor);
   StepNote note;
   note.page_ = page_of(descriptor);
   return note;
@@ -53,18 +54,18 @@ StepNote StepNote::of(int descriptor) {
 
 void StepNote::write(std::string_view step) {
   if (!page_) return;
-  const unsigned next = page_->turn.load(std::memory_order_relaxed) + 1;
-  char* word = page_->words[next % 2];
-  const std::size_t length = std::min(step.size(), word_bytes - 1);
-  std::memcpy(word, step.data(), length);
-  word[length] = '\0';
-  page_->turn.store(next, std::memory_order_release);
+  const unsigned next = page_->latest.load(std::memory_order_relaxed) + 1;
+  char* text = page_->texts[next % 2];
+  const std::size_t length = std::min(step.size(), text_bytes - 1);
+  std::memcpy(text, step.data(), length);
+  text[length] = '\0';
+  page_->latest.store(next, std::memory_order_release);
 }
 
 std::string StepNote::read() const {
   if (!page_) return {};
-  const char* word = page_->words[page_->turn.load(std::memory_order_acquire) % 2];
-  return {word, ::strnlen(word, word_bytes)};
+  const char* text = page_->texts[page_->latest.load(std::memory_order_acquire) % 2];
+  return {text, ::strnlen(text, text_bytes)};
 }
 
 }  // namespace gaussweep::driver

@@ -1,6 +1,6 @@
 #pragma once
-/// A word that one process notes and another reads, also after the first one's end: a page of memory that
-/// both see. A message for it would cost a trial of a millisecond a tenth of its time.
+/// A short text that one process writes to shared memory and another reads, also after the writer's end. A
+/// message per step instead would take a tenth of the time of a 1 ms trial.
 
 #include <memory>
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace gaussweep::driver {
 
-/// Owns its view of the page, and on the reader's side the descriptor that a child gets.
+/// One process's mapping of the page; the reader also owns the descriptor that its child inherits.
 class StepNote {
  public:
-  /// Without a page: what is noted is lost, and nothing is read.
+  /// A note without a page: `write` does nothing and `read` returns an empty text.
   StepNote() = default;
-  /// A page of its own. Where the system gives none, as the one above.
+  /// Creates a page. Returns a note without a page if the system provides none.
   static StepNote make();
-  /// That of a descriptor that somebody else made; the descriptor is closed. -1, or none of its kind: as the
-  /// one above.
+  /// Maps the page of an inherited descriptor, and closes the descriptor. Returns a note without a page if
+  /// the descriptor is -1 or of another kind.
   static StepNote of(int descriptor);
 
-  /// For a child; -1 where there is no page.
+  /// Returns the descriptor for a child; -1 without a page.
   int descriptor() const { return descriptor_.fd(); }
-  /// @param step its first 31 characters are kept. By one thread at a time
+  /// @param step truncated to 31 characters. Only one thread may write at a time
   void write(std::string_view step);
-  /// What was noted last, whole, whenever the writer was stopped; empty: nothing.
+  /// Returns the last text that was written completely; empty if there is none.
   std::string read() const;
 
  private:

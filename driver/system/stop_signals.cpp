@@ -10,7 +10,7 @@ volatile std::sig_atomic_t newest = 0;
 volatile std::sig_atomic_t hung_up = 0;
 
 extern "C" void note_signal(int number) {
-  // A terminal that goes away is told by the system and by its shell: that is no second wish.
+  // Both the kernel and the shell send SIGHUP when a terminal closes; they count once.
   if (number == SIGHUP && hung_up != 0) return;
   if (number == SIGHUP) hung_up = 1;
   received = received + 1;
@@ -23,17 +23,18 @@ void count_stop_signals() {
   struct sigaction action {};
   action.sa_handler = note_signal;
   sigemptyset(&action.sa_mask);
-  sigset_t heard;
-  sigemptyset(&heard);
+  sigset_t unblocked;
+  sigemptyset(&unblocked);
   for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) {
     struct sigaction inherited {};
     sigaction(number, nullptr, &inherited);
-    if (number == SIGHUP && inherited.sa_handler == SIG_IGN) continue;  // nohup: it shall go on
+    // Started by nohup: the process must go on.
+    if (number == SIGHUP && inherited.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
-    sigaddset(&heard, number);
+    sigaddset(&unblocked, number);
   }
-  // Who started this program may have blocked them, or told the system to forget how children ended.
-  sigprocmask(SIG_UNBLOCK, &heard, nullptr);
+  // The parent process may have blocked these signals, or ignored SIGCHLD, which would discard exit statuses.
+  sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
   std::signal(SIGCHLD, SIG_DFL);
 }
 

@@ -1,13 +1,14 @@
 #pragma once
-/// SIGTERM, SIGINT, SIGUSR1 and SIGHUP as a count that loops look at. (The one global of the program: a
-/// signal handler has no other place to write to.)
+/// Counts SIGTERM, SIGINT, SIGUSR1 and SIGHUP, so that loops can poll the count. (The only global state of
+/// the program, because a signal handler can write nowhere else.)
 
 namespace gaussweep::driver {
 
-/// From now on these signals are counted; they do not end the process, whatever it inherited, and SIGHUP that
-/// is ignored stays so. How children end can be asked.
+/// Installs handlers that count these signals instead of ending the process. An inherited SIG_IGN for SIGHUP
+/// stays. Restores the default of SIGCHLD, so that the exit statuses of children are available.
 void count_stop_signals();
-/// How many have arrived; `last` is the newest's number.
+/// Returns the number of signals that have arrived. @param last set to the newest signal's number, if not
+/// null
 int stop_signals(int* last = nullptr);
 
 }  // namespace gaussweep::driver

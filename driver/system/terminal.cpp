@@ -15,7 +15,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t most_of_prose = 100, least_width = 20, most_width = 10'000;
+constexpr std::size_t max_prose_width = 100, min_width = 20, max_width = 10'000;
 
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
@@ -25,19 +25,19 @@ std::string_view variable(const char* name) {
 }  // namespace
 
 std::size_t output_width(std::size_t otherwise) {
-  const std::string_view asked = variable("COLUMNS");
+  const std::string_view columns = variable("COLUMNS");
   std::size_t width = 0;
-  const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), width);
-  if (error == std::errc() && end == asked.data() + asked.size() && width >= least_width &&
-      width <= most_width)
+  const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), width);
+  if (error == std::errc() && end == columns.data() + columns.size() && width >= min_width &&
+      width <= max_width)
     return width;
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= least_width) return size.ws_col;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= min_width) return size.ws_col;
   return otherwise;
 }
 
 std::size_t prose_width() {
-  return std::min(output_width(), most_of_prose);
+  return std::min(output_width(), max_prose_width);
 }
 
 bool output_is_terminal() {
@@ -46,10 +46,10 @@ bool output_is_terminal() {
 
 void redraw(const std::string& text, const std::string& last) {
   constexpr const char *home = "\033[H", *end_of_line = "\033[K\n", *end_of_screen = "\033[J";
-  constexpr std::size_t usual_height = 24, least_height = 5;
+  constexpr std::size_t usual_height = 24, min_height = 5;
   winsize size{};
-  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= least_height;
-  // One stays free below the last line feed.
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= min_height;
+  // One line below the last line feed stays free.
   std::size_t left = (is_known ? size.ws_row : usual_height) - 1 - (last.empty() ? 0 : 1);
   std::string out = home;
   for (std::size_t start = 0; start < text.size() && left > 0; --left) {
@@ -60,8 +60,8 @@ void redraw(const std::string& text, const std::string& last) {
   if (!last.empty()) out += terminal_text(last) + end_of_line;
   std::fflush(stdout);
   out += end_of_screen;
-  // What moves the cursor goes past guard_terminal. A terminal that has gone is noticed by what is printed
-  // next.
+  // Written past guard_terminal, which would replace the cursor sequences. If the terminal has gone, the next
+  // print reports the error.
   for (std::size_t done = 0; done < out.size();) {
     const ssize_t count = ::write(STDOUT_FILENO, out.data() + done, out.size() - done);
     if (count < 0 && errno == EINTR) continue;

@@ -1,5 +1,5 @@
 #pragma once
-/// What standard output is shown on.
+/// The terminal that standard output is attached to.
 
 #include <cstddef>
 #include <string>
@@ -8,18 +8,19 @@
 
 namespace gaussweep::driver {
 
-/// Columns: COLUMNS where it is set, else the terminal's, else `otherwise`: a file or a pipe takes any.
+/// Returns the number of columns: COLUMNS if set, otherwise the terminal's, otherwise `otherwise`; files and
+/// pipes take any width.
 std::size_t output_width(std::size_t otherwise = any_width);
-/// Of sentences: the same, at most 100.
+/// Returns the width for running text: `output_width`, at most 100.
 std::size_t prose_width();
-/// Whether standard output is a terminal that shows colours: NO_COLOR (https://no-color.org) is absent or
-/// empty, TERM is not "dumb".
+/// Returns true if standard output is a terminal with colours: NO_COLOR (https://no-color.org) is absent or
+/// empty, and TERM is not "dumb".
 bool output_has_colours();
 
 bool output_is_terminal();
 
-/// Shows a text from the terminal's upper left corner on, in place of what stood there. It shows as many
-/// lines as there is room for, and below them `last`, if it is not empty.
+/// Replaces the terminal's contents by a text, from the upper left corner. Shows as many lines as fit, and
+/// below them `last`, if it is not empty.
 void redraw(const std::string& text, const std::string& last);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 #pragma once
-/// How long a step on a device takes, by the host's clock.
+/// Measures the time of a step on a device with the host's clock.
 
 #include <utility>
 
@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Seconds of `work`, from when the device has done all that it was given before to when it has done this
-/// too.
+/// Returns the seconds of `work`, including a device synchronization before the end. Earlier work on the
+/// device is completed first and not included.
 template <class Work>
 double timed(Device& device, Work&& work) {
   device.synchronize();

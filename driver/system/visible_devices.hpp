@@ -1,13 +1,13 @@
 #pragma once
-/// What CUDA_VISIBLE_DEVICES says.
+/// Parses CUDA_VISIBLE_DEVICES.
 
 #include <string>
 #include <vector>
 
 namespace gaussweep::driver {
 
-/// The parts of GPUs (MIG) that CUDA_VISIBLE_DEVICES names; empty where it names none. CUDA shows a process
-/// the first of them only, and knows them by nothing but these names.
+/// Returns the MIG parts that CUDA_VISIBLE_DEVICES names; empty if it names none. CUDA shows a process only
+/// the first of them and identifies them only by these names.
 std::vector<std::string> visible_parts(const std::string& visible_devices);
 
 }  // namespace gaussweep::driver
