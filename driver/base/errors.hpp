@@ -1,5 +1,5 @@
 #pragma once
-/// What a command ends with, and how it says that it was asked for something it cannot do.
+/// Exit codes, and the exception for usage errors.
 
 #include <stdexcept>
 #include <string>
@@ -9,14 +9,14 @@ namespace gaussweep::driver {
 /// Exit codes (README, "Exit codes").
 enum ExitCode : int {
   exit_ok = 0,
-  exit_wrong = 1,       ///< some trial failed its accuracy check where the plan did not expect it
+  exit_wrong = 1,       ///< some trial failed its accuracy check unexpectedly
   exit_usage = 2,       ///< usage or plan error
   exit_broken = 3,      ///< some trial crashed, timed out or could not run
   exit_regression = 4,  ///< `compare` found a regression
   exit_stopped = 5      ///< stopped early by time limit or signal, resumable
 };
 
-/// Bad usage: exit code 2, with these words.
+/// Thrown for wrong usage: the command prints the message and ends with exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// How enums and values that may lack stand in JSON, for nlohmann's conversions.
+/// Conversions of enums and optional values to JSON and back, for nlohmann's library.
 
 #include <optional>
 #include <stdexcept>
@@ -13,7 +13,7 @@
 
 namespace nlohmann {
 
-/// What has words is its word. @throws std::runtime_error "'gpu' is no backend"
+/// Stores an enum with an EnumNames table as its name. @throws std::runtime_error "'gpu' is no backend"
 template <class E>
 struct adl_serializer<E, std::void_t<decltype(gaussweep::EnumNames<E>::table)>> {
   static void to_json(json& to, const E& value) { to = std::string(gaussweep::to_string(value)); }
@@ -25,7 +25,7 @@ struct adl_serializer<E, std::void_t<decltype(gaussweep::EnumNames<E>::table)>> 
   }
 };
 
-/// Nothing is null.
+/// Stores an empty optional as null.
 template <class T>
 struct adl_serializer<std::optional<T>> {
   static void to_json(json& to, const std::optional<T>& value) { to = value ? json(*value) : json(); }

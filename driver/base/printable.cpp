@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view replacement = "\uFFFD";
 
-/// C1 controls (U+0080 to U+009F), and what turns the direction of writing (U+202A to U+202E, U+2066 to
-/// U+2069).
+/// Returns true for C1 controls (U+0080 to U+009F) and for characters that change the direction of writing
+/// (U+202A to U+202E, U+2066 to U+2069).
 bool is_hidden(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
@@ -20,14 +20,15 @@ bool is_hidden(std::string_view character) {
          (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);
 }
 
-/// Bytes of a colour's sequence at `i`; 0 where there is none.
+/// Returns the bytes of the colour sequence that starts at `i`; 0 if there is none.
 std::size_t colour_bytes(const std::string& text, std::size_t i) {
   if (text.compare(i, 2, "\033[") != 0) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", i + 2);
   return end != std::string::npos && text[end] == 'm' ? end + 1 - i : 0;
 }
 
-std::string shown(const std::string& text, std::string_view kept, bool with_colours = false) {
+/// Replaces control characters except those in `kept`, and colour sequences unless `with_colours`.
+std::string sanitized(const std::string& text, std::string_view kept, bool with_colours = false) {
   const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
   if (std::all_of(text.begin(), text.end(), is_plain)) return text;
   std::string out;
@@ -51,15 +52,15 @@ std::string shown(const std::string& text, std::string_view kept, bool with_colo
 }  // namespace
 
 std::string printable(const std::string& text) {
-  return shown(text, "");
+  return sanitized(text, "");
 }
 
 std::string printable_lines(const std::string& text) {
-  return shown(text, "\n\t");
+  return sanitized(text, "\n\t");
 }
 
 std::string terminal_text(const std::string& text) {
-  return shown(text, "\n\t", true);
+  return sanitized(text, "\n\t", true);
 }
 
 }  // namespace gaussweep::driver

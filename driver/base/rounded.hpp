@@ -1,5 +1,5 @@
 #pragma once
-/// A matrix of a file in the precision of a trial, where that can hold it.
+/// Rounds a file's matrix to the precision of a trial.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace gaussweep::driver {
 
-/// The matrix, each element rounded once; double stays as it is. An element may become 0 or subnormal where
-/// its row and its column hold a normal number, whose rounding is coarser. Elsewhere the row or column would
-/// be lost without a word, and is refused.
-/// @throws io::InputError naming `file`, the element (counted from 1) and its value. It is beyond the range
-/// of T, or the largest of a row or column, below T's normal numbers, and would change
+/// Returns the matrix with each element rounded to T; a no-op for double. An element may become 0 or
+/// subnormal if its row and its column hold numbers that are normal in T, because their rounding errors are
+/// larger. Otherwise a row or column would lose its values unnoticed, so that is an error.
+/// @throws io::InputError naming `file`, the element (counted from 1) and its value, if the element is beyond
+/// the range of T, or if it changes below T's normal numbers in a row or column without a normal number
 template <class T>
 io::Dense<T> rounded(io::Dense<double>&& a, const std::string& file);
 

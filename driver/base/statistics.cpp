@@ -22,8 +22,8 @@ double median_of(std::vector<double> values) {
 }
 
 double relative_sigma(double q1, double median, double q3, std::size_t count) {
-  constexpr double assumed = 0.2;       // of one or two samples
-  constexpr double normal_iqr = 1.349;  // quartile range of a normal distribution over its sigma
+  constexpr double assumed = 0.2;       // for one or two samples
+  constexpr double normal_iqr = 1.349;  // interquartile range of a normal distribution divided by its sigma
   if (count < 3) return assumed;
   return (q3 - q1) / median / (normal_iqr * (1 - 1 / static_cast<double>(count)));
 }
@@ -39,7 +39,7 @@ Statistics summarise(std::vector<double> samples) {
   result.median = quantile(samples, 0.5);
   result.q3 = quantile(samples, 0.75);
   result.max = samples.back();
-  // Two passes: samples of a stable kernel differ in their last digits only.
+  // Two passes, because the samples of a stable kernel differ only in their last digits.
   double sum = 0;
   for (const double x : samples) sum += x;
   const auto count = static_cast<double>(samples.size());

@@ -1,39 +1,38 @@
 #pragma once
-/// What is said of a trial's samples.
+/// Statistics of a trial's samples.
 
 #include <cstddef>
 #include <vector>
 
 namespace gaussweep::driver {
 
-/// NaN where there is no value: all of it without samples, `stdev` with one.
+/// Summary of samples. Without samples all values are NaN; with one sample `stdev` is NaN.
 struct Statistics {
   double min, q1, median, q3, max, mean;
-  double stdev;  ///< of the sample: divided by count - 1
+  double stdev;  ///< sample standard deviation: divided by count - 1
   std::size_t count = 0;
 };
 
-/// Quantile of ascending values by linear interpolation between neighbours (numpy's default): at position
-/// share (count - 1). NaN where there are none.
+/// Returns a quantile of ascending values by linear interpolation between neighbours (numpy's default), at
+/// position share * (count - 1). NaN if there are no values.
 /// @pre 0 <= share <= 1
 double quantile(const std::vector<double>& ascending, double share);
 
-/// Median of values in any order, none of them NaN. NaN where there are none.
+/// Returns the median of values in any order. NaN if there are no values. @pre no value is NaN
 double median_of(std::vector<double> values);
 
 constexpr double squared(double x) {
   return x * x;
 }
 
-/// Standard deviation of a normal distribution with such quartiles, over the median, corrected for few
-/// samples: (q3 - q1) / median / (1.349 (1 - 1/count)). One or two samples say nothing of their spread: 20 %
-/// are assumed.
+/// Returns an estimate of sigma / median from the quartiles, for normally distributed samples: (q3 - q1) /
+/// median / (1.349 (1 - 1/count)). Returns 0.2 for one or two samples, whose spread is unknown.
 double relative_sigma(double q1, double median, double q3, std::size_t count);
 
-/// Standard error of a median over that of a mean: sqrt(pi / 2).
+/// Standard error of a median divided by that of a mean: sqrt(pi / 2).
 constexpr double median_error = 1.2533;
 
-/// Statistics of samples in any order. A NaN among them makes everything but `count` NaN.
+/// Returns the statistics of samples in any order. If a sample is NaN, everything but `count` is NaN.
 Statistics summarise(std::vector<double> samples);
 
 }  // namespace gaussweep::driver

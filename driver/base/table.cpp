@@ -25,7 +25,7 @@ std::string csv_cell(const Cell& cell) {
     return std::isnan(*number) ? "" : fmt::to_string(*number);
   const auto* text = std::get_if<std::string>(&cell);
   if (text == nullptr) return {};
-  // A spreadsheet computes what begins like this, as it would run a macro.
+  // A spreadsheet would evaluate text that begins like this.
   const bool is_formula =
       !text->empty() && std::strchr("=+-@\t\r", text->front()) != nullptr && !is_number(*text);
   const std::string shown = (is_formula ? "'" : "") + *text;

@@ -1,4 +1,4 @@
-/// A table as people read it.
+/// Renders tables as text.
 
 #include <fmt/format.h>
 
@@ -16,40 +16,40 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t gap = 2;              // columns between two columns
-constexpr std::size_t easy_to_read = 20;    // a text is not made narrower while something else can go
-constexpr std::size_t easy_for_names = 36;  // nor all that names a trial
-constexpr std::size_t hardly_legible = 8;   // nor narrower than this
-constexpr std::size_t longest_name = 40;    // words up to this are not broken
+constexpr std::size_t gap = 2;                   // spaces between two columns
+constexpr std::size_t readable_width = 20;       // minimum width of a text while spare columns can be dropped
+constexpr std::size_t readable_name_width = 36;  // the same for the joined naming columns
+constexpr std::size_t min_width = 8;             // minimum width after that
+constexpr std::size_t max_unbroken = 40;         // longer words may be broken
 
 struct Unit {
   const char* name;
   double size;
 };
 
-/// A column's title and texts, as many as rows.
-struct Shown {
-  std::size_t place = 0;  ///< in the table
+/// A column's title and its texts, one per row.
+struct ShownColumn {
+  std::size_t index = 0;  ///< index in the table
   std::string title;
   std::vector<std::string> texts;
   bool is_number = false;
-  bool is_joined = false;              ///< of several columns
-  std::size_t natural = 0, width = 0;  ///< without line breaks, and as chosen
-  std::size_t word = 0;                ///< the longest one that is not broken
+  bool is_joined = false;              ///< true if it joins several columns
+  std::size_t natural = 0, width = 0;  ///< width without line breaks, and chosen width
+  std::size_t word = 0;                ///< length of the longest word that is not broken
 };
 
 bool is_number(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-/// NaN where it is none.
+/// Returns the number in a cell, or NaN.
 double value_of(const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
   const auto* number = std::get_if<double>(&cell);
   return number == nullptr ? std::nan("") : *number;
 }
 
-/// The one in which the middle one of the numbers is at least 1.
+/// Returns the unit in which the median of the column's numbers is at least 1.
 Unit unit_of(const Table& table, std::size_t c) {
   static constexpr Unit seconds[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   static constexpr Unit bytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
@@ -69,19 +69,19 @@ Unit unit_of(const Table& table, std::size_t c) {
   return *last;
 }
 
-/// Numbers with a fraction, and those without, have their points one below the other.
+/// Pads numbers so that their decimal points are aligned.
 void align_points(std::vector<std::string>& texts) {
-  std::size_t most = 0;
+  std::size_t max_fraction = 0;
   const auto fraction = [](const std::string& text) {
     const std::size_t point = text.find('.');
     return point == std::string::npos ? 0 : text.size() - point;
   };
   for (const std::string& text : texts) {
-    if (text.find('e') != std::string::npos) return;  // an exponent: no place of the point says anything
-    most = std::max(most, fraction(text));
+    if (text.find('e') != std::string::npos) return;  // numbers with an exponent are not aligned
+    max_fraction = std::max(max_fraction, fraction(text));
   }
   for (std::string& text : texts) {
-    if (!text.empty()) text.append(most - fraction(text), ' ');
+    if (!text.empty()) text.append(max_fraction - fraction(text), ' ');
   }
 }
 
@@ -90,18 +90,18 @@ std::vector<std::string> words_of(const std::string& names) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-void note_width(Shown& column, const std::string& text) {
+void note_width(ShownColumn& column, const std::string& text) {
   column.natural = std::max(column.natural, width_of(text));
   for (const std::string& word : words_of(text)) {
-    if (width_of(word) <= longest_name) column.word = std::max(column.word, width_of(word));
+    if (width_of(word) <= max_unbroken) column.word = std::max(column.word, width_of(word));
   }
 }
 
-Shown shown(const Table& table, std::size_t c) {
+ShownColumn shown_column(const Table& table, std::size_t c) {
   constexpr int digits_of_times = 3, digits = 4;
   const Column& column = table.columns[c];
-  Shown result;
-  result.place = c;
+  ShownColumn result;
+  result.index = c;
   result.title = column.title;
   const bool has_unit = column.style == Style::seconds || column.style == Style::bytes;
   const bool all_numbers = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
@@ -130,20 +130,20 @@ Shown shown(const Table& table, std::size_t c) {
   return result;
 }
 
-std::size_t total(const std::vector<Shown>& columns) {
+std::size_t total(const std::vector<ShownColumn>& columns) {
   std::size_t width = 0;
-  for (const Shown& column : columns) width += column.width + gap;
+  for (const ShownColumn& column : columns) width += column.width + gap;
   return width == 0 ? 0 : width - gap;
 }
 
-/// Makes the widest texts narrower, none below `least`. Whether they then fit.
-bool shrink(std::vector<Shown>& columns, std::size_t width, std::size_t least) {
-  for (std::size_t now = total(columns); now > width; --now) {
-    Shown* widest = nullptr;
-    for (Shown& column : columns) {
-      const bool may =
-          !column.is_number && column.width > std::max({least, width_of(column.title), column.word});
-      if (may && (widest == nullptr || column.width > widest->width)) widest = &column;
+/// Narrows the widest texts, none below `min_text_width`, until the columns fit. Returns true if they do.
+bool shrink(std::vector<ShownColumn>& columns, std::size_t width, std::size_t min_text_width) {
+  for (std::size_t current = total(columns); current > width; --current) {
+    ShownColumn* widest = nullptr;
+    for (ShownColumn& column : columns) {
+      const bool can_shrink =
+          !column.is_number && column.width > std::max({min_text_width, width_of(column.title), column.word});
+      if (can_shrink && (widest == nullptr || column.width > widest->width)) widest = &column;
     }
     if (widest == nullptr) return false;
     --widest->width;
@@ -151,78 +151,81 @@ bool shrink(std::vector<Shown>& columns, std::size_t width, std::size_t least) {
   return true;
 }
 
-/// Chooses the widths of what is readable in `width` without some spare columns; whether anything is.
-bool spare_some(std::vector<Shown>& columns, const Table& table, std::size_t width,
-                std::vector<std::string>& gone) {
-  const std::size_t least = columns.front().is_joined ? easy_for_names : easy_to_read;
+/// Chooses readable widths within `width`, dropping spare columns if necessary. Returns true if the table
+/// fits. @param dropped the titles of the dropped columns
+bool drop_spare(std::vector<ShownColumn>& columns, const Table& table, std::size_t width,
+                std::vector<std::string>& dropped) {
+  const std::size_t min_text_width = columns.front().is_joined ? readable_name_width : readable_width;
   const auto fits = [&] {
-    for (Shown& column : columns) column.width = column.natural;
-    return shrink(columns, width, least);
+    for (ShownColumn& column : columns) column.width = column.natural;
+    return shrink(columns, width, min_text_width);
   };
   if (fits()) return true;
   for (const std::string& names : table.spare) {
-    const auto goes = [&](const Shown& column) {
-      const std::vector<std::string> together = words_of(names);
-      const std::string& name = table.columns[column.place].name;
-      return !column.is_joined && std::find(together.begin(), together.end(), name) != together.end();
+    const auto is_dropped = [&](const ShownColumn& column) {
+      const std::vector<std::string> dropped_names = words_of(names);
+      const std::string& name = table.columns[column.index].name;
+      return !column.is_joined &&
+             std::find(dropped_names.begin(), dropped_names.end(), name) != dropped_names.end();
     };
-    for (const Shown& column : columns) {
-      if (goes(column)) gone.push_back(column.title);
+    for (const ShownColumn& column : columns) {
+      if (is_dropped(column)) dropped.push_back(column.title);
     }
-    columns.erase(std::remove_if(columns.begin(), columns.end(), goes), columns.end());
+    columns.erase(std::remove_if(columns.begin(), columns.end(), is_dropped), columns.end());
     if (fits()) return true;
   }
   return false;
 }
 
-/// The columns that name the row as one: texts as they are, numbers as "n=64".
-std::vector<Shown> joined(const std::vector<Shown>& columns, const Table& table) {
+/// Joins the columns that name a row into one: texts as they are, numbers as "n=64".
+std::vector<ShownColumn> joined(const std::vector<ShownColumn>& columns, const Table& table) {
   const auto end = std::find_if(columns.begin(), columns.end(),
-                                [&](const Shown& column) { return column.place >= table.naming; });
+                                [&](const ShownColumn& column) { return column.index >= table.naming; });
   if (end - columns.begin() < 2) return columns;
-  Shown all;
+  ShownColumn all;
   all.is_joined = true;
   all.texts.resize(table.rows.size());
   std::vector<std::string> titles;
   for (auto column = columns.begin(); column != end; ++column) {
     titles.push_back(column->title);
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      const std::string text = printable(to_text(table.rows[r][column->place], Style::plain));
+      const std::string text = printable(to_text(table.rows[r][column->index], Style::plain));
       if (text.empty()) continue;
       std::string& line = all.texts[r];
       if (!line.empty()) line += ' ';
-      line += (column->is_number ? table.columns[column->place].name + "=" : "") + text;
+      line += (column->is_number ? table.columns[column->index].name + "=" : "") + text;
     }
   }
   all.title = fmt::format("{}", fmt::join(titles, " "));
-  if (width_of(all.title) > easy_to_read) all.title = "TRIAL";
+  if (width_of(all.title) > readable_width) all.title = "TRIAL";
   all.natural = width_of(all.title);
   for (const std::string& text : all.texts) note_width(all, text);
-  std::vector<Shown> result{all};
+  std::vector<ShownColumn> result{all};
   result.insert(result.end(), end, columns.end());
   return result;
 }
 
-/// Chooses the widths; the titles of what had to go.
-std::vector<std::string> fit(std::vector<Shown>& columns, const Table& table, std::size_t width) {
-  std::vector<std::string> gone;
+/// Chooses the widths. Returns the titles of the dropped columns.
+std::vector<std::string> fit(std::vector<ShownColumn>& columns, const Table& table, std::size_t width) {
+  std::vector<std::string> dropped;
   if (width == any_width) {
-    for (Shown& column : columns) column.width = column.natural;
-    return gone;
+    for (ShownColumn& column : columns) column.width = column.natural;
+    return dropped;
   }
-  const std::vector<Shown> all = columns;
-  if (spare_some(columns, table, width, gone)) return gone;
-  gone.clear();
+  const std::vector<ShownColumn> all = columns;
+  if (drop_spare(columns, table, width, dropped)) return dropped;
+  dropped.clear();
   columns = joined(all, table);
-  if (spare_some(columns, table, width, gone)) return gone;
-  for (Shown& column : columns) column.width = column.natural;
-  if (shrink(columns, width, hardly_legible)) return gone;
-  for (Shown& column : columns) column.word = 0;  // rather than beyond the terminal's edge
-  shrink(columns, width, hardly_legible);
-  return gone;
+  if (drop_spare(columns, table, width, dropped)) return dropped;
+  for (ShownColumn& column : columns) column.width = column.natural;
+  if (shrink(columns, width, min_width)) return dropped;
+  for (ShownColumn& column : columns)
+    column.word = 0;  // breaks words rather than exceeding the terminal's width
+  shrink(columns, width, min_width);
+  return dropped;
 }
 
-void add_part(std::string& line, const Shown& column, const std::string& part) {
+void add_part(std::string& line, const ShownColumn& column, const std::string& part) {
   const std::size_t fill = column.width - std::min(column.width, width_of(part));
   if (column.is_number) line.append(fill, ' ');
   line += part;
@@ -234,10 +237,10 @@ void end_line(std::string& out) {
   out += '\n';
 }
 
-/// @param text of a column
+/// Appends a line of cells, or several if a text is wrapped. @param text returns a column's text
 template <class Text>
-void add_line(std::string& out, const std::vector<Shown>& columns, Text text) {
-  std::vector<std::vector<std::string>> parts;  // of what takes several lines; empty: nothing does
+void add_line(std::string& out, const std::vector<ShownColumn>& columns, Text text) {
+  std::vector<std::vector<std::string>> parts;  // the lines of wrapped columns; empty if nothing is wrapped
   std::size_t height = 1;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (width_of(text(columns[c])) <= columns[c].width) continue;
@@ -260,12 +263,13 @@ void add_line(std::string& out, const std::vector<Shown>& columns, Text text) {
   }
 }
 
-/// Takes out of the columns, and says, what several rows all agree in; one column stays.
-std::string said_once(std::vector<Shown>& columns, const Table& table) {
+/// Removes columns with equal cells in all of several rows, and returns a text with these cells. At least one
+/// column stays.
+std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
   std::vector<std::string> words;
   for (auto column = columns.begin();
        table.rows.size() > 1 && column != columns.end() && columns.size() > 1;) {
-    const std::size_t c = column->place;
+    const std::size_t c = column->index;
     const Cell& first = table.rows.front()[c];
     const bool agree =
         std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row[c] == first; });
@@ -284,19 +288,19 @@ std::string said_once(std::vector<Shown>& columns, const Table& table) {
 
 std::string render_text(const Table& table, std::size_t width) {
   if (table.rows.empty()) return {};
-  std::vector<Shown> columns;
+  std::vector<ShownColumn> columns;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    columns.push_back(shown(table, c));
+    columns.push_back(shown_column(table, c));
     if (columns.back().natural == 0) columns.pop_back();  // no row has a value here
   }
-  const std::string once = said_once(columns, table);
-  std::string out = once.empty() ? once : paragraph(once, width);
-  const std::vector<std::string> gone = fit(columns, table, width);
-  add_line(out, columns, [](const Shown& column) -> const std::string& { return column.title; });
+  const std::string common_text = take_common(columns, table);
+  std::string out = common_text.empty() ? common_text : paragraph(common_text, width);
+  const std::vector<std::string> dropped = fit(columns, table, width);
+  add_line(out, columns, [](const ShownColumn& column) -> const std::string& { return column.title; });
   for (std::size_t r = 0; r < table.rows.size(); ++r)
-    add_line(out, columns, [r](const Shown& column) -> const std::string& { return column.texts[r]; });
-  if (!gone.empty()) {
-    out += paragraph(fmt::format("Not shown in {} columns: {}", width, fmt::join(gone, ", ")), width);
+    add_line(out, columns, [r](const ShownColumn& column) -> const std::string& { return column.texts[r]; });
+  if (!dropped.empty()) {
+    out += paragraph(fmt::format("Not shown in {} columns: {}", width, fmt::join(dropped, ", ")), width);
   }
   return out;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What kept a trial from being done may have passed by the next time.
+/// The exception for failures that may have passed when the trial runs again.
 
 #include <stdexcept>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Thrown where it is the moment that is to blame, not the trial: others hold the memory, a file was being
-/// written. The trial is recorded with `status`, and `--resume` does it again.
+/// Thrown if other processes caused a trial to fail: they use the memory, or a file was being written. The
+/// trial is recorded with `status`, and `--resume` runs it again.
 struct TransientFailure : std::runtime_error {
   TransientFailure(io::Status end, const std::string& words)
       : std::runtime_error(words + "; --resume tries it again"), status(end) {}

@@ -16,18 +16,18 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Whether a byte of UTF-8 is a character's first.
+/// Returns true if a byte begins a UTF-8 character.
 bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
 }
 
-/// How many bytes of a word that is too long stay on the line. @pre width > 0, less than the word's
+/// Returns how many bytes of a too long word go on the line. @pre 0 < width < width of the word
 std::size_t cut_of(const std::string& word, std::size_t width) {
   std::size_t end = 0;
   for (std::size_t characters = 0; end < word.size(); ++end) {
     if (begins_character(word[end]) && ++characters > width) break;
   }
-  // Not so early that the line stays nearly empty.
+  // The word is broken after punctuation, unless that leaves the line less than half full.
   const std::size_t mark = word.find_last_of("/_-,=:.", end - 1);
   return mark == std::string::npos || 2 * (mark + 1) < end ? end : mark + 1;
 }
@@ -41,7 +41,7 @@ std::string counted(std::size_t count, const std::string& what) {
 std::string seconds_text(double seconds) {
   if (std::isnan(seconds)) return {};
   const double size = std::fabs(seconds);
-  // Switch units where the rounded number would show four digits before the point.
+  // A unit begins at 0.9995, because smaller values are rounded to three digits.
   if (size == 0) return "0 s";
   if (size >= 0.9995) return fmt::format("{:.4g} s", seconds);
   if (size >= 0.9995e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
@@ -77,13 +77,13 @@ std::string settings_text(const std::string& parameters) {
 }
 
 std::string significant_text(double value, int digits) {
-  constexpr int least_exponent = -7, most_exponent = 9;
+  constexpr int min_exponent = -7, max_exponent = 9;
   if (value == 0) return "0";
   if (!std::isfinite(value)) return fmt::format("{}", value);
-  // Of the rounded number: 9.996 has four digits as 10.00, not as 9.996.
+  // The exponent of the rounded number is needed: 9.996 with three digits is 10.0.
   const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
   const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
-  if (exponent < least_exponent || exponent > most_exponent) return fmt::format("{:.{}g}", value, digits);
+  if (exponent < min_exponent || exponent > max_exponent) return fmt::format("{:.{}g}", value, digits);
   return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - exponent));
 }
 
@@ -94,7 +94,7 @@ std::size_t width_of(const std::string& text) {
 std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent) {
   std::vector<std::string> lines;
   std::string line;
-  bool is_empty = true;  // but for the indent
+  bool is_empty = true;  // except for the indent
   const auto end_line = [&] {
     lines.push_back(std::exchange(line, std::string(indent, ' ')));
     is_empty = true;
@@ -123,7 +123,7 @@ std::string paragraph(const std::string& text, std::size_t width) {
 }
 
 std::string shell_word(const std::string& text) {
-  // A command would take a name that begins with "-" for an option.
+  // A command would take a name that begins with "-" as an option.
   if (text.size() > 1 && text.front() == '-') return shell_word("./" + text);
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::strchr("_-./:,+@%=", c) != nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-/// Figures in words.
+/// Conversions of numbers to text, and text layout.
 
 #include <cstddef>
 #include <string>
@@ -7,40 +7,42 @@
 
 namespace gaussweep::driver {
 
-/// "1.23 s", "4.5 ms", "67 us", "8.9 ns".
+/// Returns seconds with a unit: "1.23 s", "4.5 ms", "67 us", "8.9 ns".
 std::string seconds_text(double seconds);
-/// "1 trial", "2 trials".
+/// Returns "1 trial", "2 trials".
 std::string counted(std::size_t count, const std::string& what);
-/// "1.5 GiB"
+/// Returns bytes with a unit: "1.5 GiB".
 std::string bytes_text(double bytes);
-/// 90 as people write it, "9.0"; empty for 0, which needs none.
+/// Returns a compute capability as text: "9.0" for 90; empty for 0 (no requirement, or no GPU).
 std::string capability_text(int capability);
-/// A record's parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows"; 1e12 and not
-/// 1000000000000.0.
+/// Returns a record's parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows". Numbers are short:
+/// 1e12 instead of 1000000000000.0.
 std::string settings_text(const std::string& parameters);
-/// A number with `digits` significant digits, without an exponent where that is readable: "0.0123", "1230".
+/// Returns a number with `digits` significant digits, without an exponent if that is readable: "0.0123",
+/// "1230".
 std::string significant_text(double value, int digits);
 
-/// Columns on a terminal: code points, good enough for names of machines and GPUs.
+/// Returns the number of terminal columns, estimated by the number of code points.
 std::size_t width_of(const std::string& text);
-/// The text in lines of at most `width` columns, broken at spaces, which go. A longer word is broken after
-/// one of its / _ - , = : or . and else anywhere. At least one line; further ones begin with `indent` spaces.
+/// Breaks a text at spaces into lines of at most `width` columns; the spaces at the breaks are removed. A
+/// longer word is broken after one of / _ - , = : . or otherwise anywhere. Returns at least one line; lines
+/// after the first begin with `indent` spaces.
 /// @pre width > indent
 std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
-/// The same with line feeds, one at the end too.
+/// Returns the same lines, each ended by a line feed.
 std::string paragraph(const std::string& text, std::size_t width);
 
-/// Puts words behind a message, "; " between them where it has some.
+/// Appends a text to a message, with "; " between them unless the message is empty.
 template <class String>
 void add_words(String& message, const std::string& words) {
   if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
 }
 
-/// A word as a shell takes it: as it is where nothing in it has a meaning there, else between quotes. "./"
-/// goes before a name that begins with "-", so that a command does not take it for an option.
+/// Returns a word for a shell: unchanged if it has no special characters, otherwise in quotes. "./" is put
+/// before a name that begins with "-", so that commands do not take it as an option.
 std::string shell_word(const std::string& text);
 
-/// "2 h 05 min", "3 min 10 s", "12 s".
+/// Returns "2 h 05 min", "3 min 10 s", "12 s".
 std::string duration_words(double seconds);
 
 }  // namespace gaussweep::driver
