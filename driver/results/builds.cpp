@@ -22,7 +22,7 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
     const std::string words = is_new && name == commit ? "this one" : fmt::to_string(count);
     list += fmt::format("{}commit {} ({})", list.empty() ? "" : ", ", name, words);
   }
-  return fmt::format("records of {} builds stand side by side: {}", counts.size(), list);
+  return fmt::format("the records are from {} builds: {}", counts.size(), list);
 }
 
 }  // namespace gaussweep::driver

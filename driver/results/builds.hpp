@@ -1,5 +1,5 @@
 #pragma once
-/// Which builds of the program made the records of a directory.
+/// Detects records that different builds of the program made.
 
 #include <string>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace gaussweep::driver {
 
-/// "records of 2 builds stand side by side: commit 1a2b (12), commit 3c4d (30)"; empty where all are of one.
-/// What was skipped is nobody's work.
-/// @param commit of a build that is about to add some; empty: none
+/// Returns "the records are from 2 builds: commit 1a2b (12), commit 3c4d (30)"; empty if all records are of
+/// one build. Skipped records do not count, because no build ran them.
+/// @param commit of a build that is about to add records; empty: none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
 }  // namespace gaussweep::driver

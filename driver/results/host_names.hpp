@@ -1,5 +1,5 @@
 #pragma once
-/// Hosts of one name that are different machines: virtual ones are often all called the same.
+/// Distinguishes different machines with the same host name; virtual machines often share one.
 
 #include <map>
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace gaussweep::driver {
 
-/// Tells the hosts of several files apart by the model of their CPU. (Not by its cores: they are those that a
-/// job was given.)
+/// Distinguishes hosts of several files by their CPU model. The number of cores is not compared, because it
+/// is that of the job.
 class HostNames {
  public:
-  /// Renames a host where an earlier file has one of the same name with another CPU. It is then called
-  /// "name (model)" in its records, devices and hosts.
+  /// Renames a host to "name (model)" in records, devices and hosts if an earlier file has a host of the same
+  /// name with another CPU model.
   void tell_apart(io::Results& results);
 
  private:
-  std::map<std::string, std::string> cpu_of_;  // by name
+  std::map<std::string, std::string> cpu_of_;  // by host name
 };
 
 }  // namespace gaussweep::driver

@@ -10,12 +10,13 @@ namespace {
 
 using io::Record;
 
-/// A's digest covers all that decides it, x_true and b; B is told of in the parameters only.
+/// Returns the identity of the matrices. A's digest also determines x_true and b. The record has no digest of
+/// gemm's B, so its parameters stand for it.
 std::string matrices(const Record& r) {
-  const bool says_b = has_axis(r.problem, "k") && r.matrix_parameters.find("\"b\":") != std::string::npos;
+  const bool has_b = has_axis(r.problem, "k") && r.matrix_parameters.find("\"b\":") != std::string::npos;
   if (r.matrix_digest.empty())
     return fmt::format("{} {} {} {}", r.matrix_kind, matrix_label(r), r.matrix_parameters, r.matrix_seed);
-  return fmt::format("{} {} {}", r.matrix_digest, r.matrix_seed, says_b ? r.matrix_parameters : "");
+  return fmt::format("{} {} {}", r.matrix_digest, r.matrix_seed, has_b ? r.matrix_parameters : "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// What makes a trial this one and no other.
+/// Identities of tasks and trials as text.
 
 #include <string>
 
@@ -7,16 +7,15 @@
 
 namespace gaussweep::driver {
 
-/// What methods must share to compete, as text that nothing else has. It is problem, precision, sizes,
-/// right-hand sides, triangle, matrices and their seed, and whether caches were cold or host memory
-/// pinned.
+/// Returns the identity of a task, which methods must share to compete: problem, precision, sizes, right-hand
+/// sides, triangle, matrices and their seed, and conditions such as cold caches or pinned host memory.
 std::string task_identity(const io::Record& record);
 
-/// The same of a trial: its task, method, backend and parameters. Not how often it is repeated, nor in which
-/// round, where and by which build it ran.
+/// Returns the identity of a trial: its task, method, backend and parameters. The number of repeats, round,
+/// machine and build are not part of it.
 std::string trial_identity(const io::Record& record);
 
-/// The matrix file's name, else the kind.
+/// Returns the matrix file's name; without a file the matrix kind.
 const io::Text& matrix_label(const io::Record& record);
 
 }  // namespace gaussweep::driver

@@ -18,13 +18,13 @@ io::Results results_of(io::JournalContents journal) {
         results.devices.push_back(row);
     } else if (const auto* host = std::get_if<io::note::Host>(&each)) {
       if (known_hosts.insert(host->row.host).second) results.hosts.push_back(host->row);
-    } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
-      vanished = {gone->keys.begin(), gone->keys.end()};
+    } else if (const auto* notes_vanished = std::get_if<io::note::Vanished>(&each)) {
+      vanished = {notes_vanished->keys.begin(), notes_vanished->keys.end()};
     } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
       const auto dirty = results.attributes.find("dirty");
       const bool was_dirty = dirty != results.attributes.end() && dirty->second == "true";
       for (auto& [name, value] : run->attributes()) results.attributes[name] = value;
-      // Records of earlier starts stay, so their uncommitted changes count for the whole run.
+      // Records of earlier starts stay, so uncommitted changes of any start mark the whole run as dirty.
       if (was_dirty) results.attributes["dirty"] = "true";
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// From a journal to the contents of results.h5.
+/// Converts a journal to the contents of results.h5.
 
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Everything of a journal as results: records, devices, hosts, and the last start's provenance as
-/// attributes, "record_count" among them. Records that vanished from the plan say so in their message.
+/// Returns the records, devices and hosts of a journal, and the last start's provenance as attributes, plus
+/// "record_count". Records that an edited plan no longer has are marked in their message.
 io::Results results_of(io::JournalContents journal);
 
 }  // namespace gaussweep::driver

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_shards = 100'000;
+constexpr int max_shards = 100'000;
 
 bool is_hdf5(const fs::path& path) {
   const io::Opened opened = io::open_regular(path);
@@ -37,7 +37,7 @@ bool is_hdf5(const fs::path& path) {
          std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
 }
 
-// A results.h5 of wherever: in a process of its own, for HDF5 stumbles over some damaged ones.
+// Reads a results.h5 of unknown origin in a child process, because HDF5 may crash on damaged files.
 io::Results read_file(const fs::path& path, bool with_details, std::vector<std::string>& remarks) {
   io::Results results = io::read_results_apart(path, with_details);
   if (!results.checked) {
@@ -49,7 +49,8 @@ io::Results read_file(const fs::path& path, bool with_details, std::vector<std::
   return results;
 }
 
-// Takes what a run's results.h5 holds, where that agrees with the undamaged lines of its journal.
+// Uses a run's results.h5 instead of its journal if it agrees with the undamaged lines of the journal.
+// Returns true if it does.
 bool take_results(Loaded& loaded, const fs::path& path, const std::vector<io::Record>& journal,
                   bool with_details) {
   std::vector<std::string> remarks;
@@ -69,7 +70,7 @@ bool take_results(Loaded& loaded, const fs::path& path, const std::vector<io::Re
           "{} {} and was read", path.string(),
           journal.empty() ? "holds records, unlike the journal," : "has the records of the damaged lines"));
     } else {
-      remarks.push_back(fmt::format("{} is not what the journal says and was not read", path.string()));
+      remarks.push_back(fmt::format("{} differs from the journal and was not read", path.string()));
     }
     loaded.remarks.insert(loaded.remarks.end(), remarks.begin(), remarks.end());
     return agrees;
@@ -79,7 +80,8 @@ bool take_results(Loaded& loaded, const fs::path& path, const std::vector<io::Re
   }
 }
 
-// The journal's records; in a run directory, where lines of it are damaged, those of its results.h5.
+// Takes the journal's records. If lines of a run directory's journal are damaged, takes those of its
+// results.h5.
 void take_journal(Loaded& loaded, const fs::path& path, const fs::path& results, bool with_details) {
   io::JournalContents contents = io::read_journal(path, with_details);
   loaded.has_notes = !contents.notes.empty();
@@ -94,20 +96,22 @@ void take_journal(Loaded& loaded, const fs::path& path, const fs::path& results,
                                          contents.damaged == 1 ? "" : "the first is ",
                                          io::first_damage(contents)));
   }
-  const bool is_blank = contents.records.empty() && contents.notes.empty();  // a start is the first line
+  // The first line notes the start of the run.
+  const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (!results.empty() && (contents.damaged > 0 || is_blank) &&
       take_results(loaded, results, contents.records, with_details))
     return;
   loaded.results = results_of(std::move(contents));
 }
 
-// What cannot be looked at may be there: who reads it says why not.
-bool may_be_there(const fs::path& path) {
+// Returns true unless the path certainly does not exist. If it cannot be examined, reading it gives the
+// error.
+bool may_exist(const fs::path& path) {
   std::error_code error;
   return fs::status(path, error).type() != fs::file_type::not_found;
 }
 
-// "shard-10-of-12" after "shard-9-of-12": digits by their value.
+// Compares names with numbers in them by the numbers' values: "shard-9-of-12" < "shard-10-of-12".
 bool comes_before(const std::string& a, const std::string& b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0, j = 0;
@@ -129,27 +133,27 @@ bool comes_before(const std::string& a, const std::string& b) {
 }
 
 void find_runs(const fs::path& directory, int levels, bool by_journal, std::vector<fs::path>& found) {
-  if (may_be_there(directory / "journal.jsonl") || (!by_journal && may_be_there(directory / "results.h5"))) {
+  if (may_exist(directory / "journal.jsonl") || (!by_journal && may_exist(directory / "results.h5"))) {
     found.push_back(directory);
     return;
   }
   if (levels == 0) return;
-  std::vector<fs::path> inside;
+  std::vector<fs::path> subfolders;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code unknown;
-    if (entry->is_directory(unknown)) inside.push_back(entry->path());
+    if (entry->is_directory(unknown)) subfolders.push_back(entry->path());
   }
-  std::sort(inside.begin(), inside.end(), [](const fs::path& a, const fs::path& b) {
+  std::sort(subfolders.begin(), subfolders.end(), [](const fs::path& a, const fs::path& b) {
     return comes_before(a.filename().string(), b.filename().string());
   });
-  for (const fs::path& each : inside) find_runs(each, levels - 1, by_journal, found);
+  for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal, found);
 }
 
 Loaded load_directory(const fs::path& directory, bool with_details) {
   Loaded loaded;
   const fs::path results = directory / "results.h5", journal = directory / "journal.jsonl";
-  const bool has_results = may_be_there(results), has_journal = may_be_there(journal);
+  const bool has_results = may_exist(results), has_journal = may_exist(journal);
   if (!has_results && !has_journal) {
     throw io::InputError(
         fmt::format("{}: neither journal.jsonl nor results.h5 is there; expected a run directory, "
@@ -168,12 +172,12 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
 
 std::size_t records_only_in(const fs::path& results,
                             const std::function<const std::vector<io::Record>&()>& others) {
-  if (!may_be_there(results)) return 0;
+  if (!may_exist(results)) return 0;
   io::Results found;
   try {
     found = io::read_results_apart(results, false);
   } catch (const std::exception&) {
-    return 0;  // the file can be made from the journal again
+    return 0;  // a damaged file can be rebuilt from the journal
   }
   std::set<std::pair<std::string_view, std::string_view>> known;
   for (const io::Record& record : others()) known.emplace(record.key, record.run_id);
@@ -184,17 +188,17 @@ std::size_t records_only_in(const fs::path& results,
 }
 
 std::vector<fs::path> runs_under(const fs::path& path, bool by_journal) {
-  constexpr int most_levels = 3;  // an architecture's nights' shards
+  constexpr int max_levels = 3;  // e.g. architecture/night/shard
   std::vector<fs::path> found;
   std::error_code error;
-  if (fs::is_directory(path, error)) find_runs(path, most_levels, by_journal, found);
+  if (fs::is_directory(path, error)) find_runs(path, max_levels, by_journal, found);
   if (found.empty()) found.push_back(path);
   return found;
 }
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
                                         const std::vector<std::string>& asked) {
-  std::map<std::pair<std::string, int>, std::set<int>> seen;  // folder, number of parts → parts
+  std::map<std::pair<std::string, int>, std::set<int>> seen;  // (folder, number of parts) → parts
   for (const fs::path& directory : directories) {
     if (std::find(asked.begin(), asked.end(), directory) != asked.end()) continue;
     int part = 0, parts = 0, end = 0;
@@ -205,7 +209,7 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
   }
   std::vector<std::string> missing;
   for (const auto& [sweep, found] : seen) {
-    for (int part = 1; part <= sweep.second && part <= most_shards; ++part) {
+    for (int part = 1; part <= sweep.second && part <= max_shards; ++part) {
       if (found.count(part) == 0)
         missing.push_back(
             printable(fmt::format("{}/shard-{}-of-{} is not there", sweep.first, part, sweep.second)));

@@ -23,12 +23,12 @@ namespace {
 
 using io::Record;
 
-/// Hash and equality of records, given by their places, by what makes two of them the same. The identities
-/// of a million would be as large as the records: not held.
+/// Hash and equality of records, given by their indices, by identity. The identities are compared in place,
+/// because storing them would take as much memory as the records.
 struct ByIdentity {
   const std::vector<Record>* records;
-  std::size_t operator()(std::size_t place) const {
-    const Record& r = (*records)[place];
+  std::size_t operator()(std::size_t index) const {
+    const Record& r = (*records)[index];
     const std::hash<std::string_view> hash;
     return hash(r.key) ^ (31 * hash(r.run_id));
   }
@@ -40,23 +40,23 @@ struct ByIdentity {
   }
 };
 
-/// Appends records and leaves none behind: of many, the old place is as large as the new one.
-void append(std::vector<Record>& all, std::vector<Record>&& more) {
-  if (all.empty()) {
-    all = std::move(more);
+/// Appends records and frees the source's memory.
+void append(std::vector<Record>& records, std::vector<Record>&& added) {
+  if (records.empty()) {
+    records = std::move(added);
   } else {
-    all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+    records.insert(records.end(), std::move_iterator(added.begin()), std::move_iterator(added.end()));
   }
-  more = {};
+  added = {};
 }
 
-/// Whether two records of one identity come from one execution; end_time has microseconds.
+/// Returns true if two records of one identity are from the same execution; end_time has microseconds.
 bool is_same_execution(const Record& a, const Record& b) {
   return a.start_time == b.start_time && a.end_time == b.end_time;
 }
 
-/// Whether a record counts rather than another of its identity: the later execution, of one the later
-/// judgement. Times are in UTC and of fixed form, so that text compares as time does.
+/// Returns true if `a` replaces `b`: a later execution, or a later judgement of the same one. Times are in
+/// UTC with a fixed format, so that they compare as text.
 bool is_later(const Record& a, const Record& b) {
   return std::tie(a.start_time, a.end_time, a.judged_time) >
          std::tie(b.start_time, b.end_time, b.judged_time);
@@ -67,9 +67,9 @@ bool same_verdict(const Record& a, const Record& b) {
          (a.tolerance == b.tolerance || (std::isnan(a.tolerance) && std::isnan(b.tolerance)));
 }
 
-constexpr std::size_t most_conflicts = 10;  // are named
+constexpr std::size_t max_conflicts = 10;  // limit on the conflicts named in remarks
 
-/// What two judgements of one execution say.
+/// Describes two different judgements of one execution.
 std::string conflict(const Record& old, const std::string& old_path, const Record& kept,
                      const std::string& kept_path) {
   return fmt::format(
@@ -110,7 +110,7 @@ std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& in
   for (const auto& [name, known] : values) {
     joined[name] = name == "plan" ? known.front() : fmt::format("{}", fmt::join(known, ", "));
   }
-  // Of the parts, and wrong for the whole where the parts differ.
+  // `total` counts the trials of one input, which is wrong for the union.
   const auto total = values.find("total");
   if (total != values.end() && inputs.size() > 1) joined.erase("total");
   return joined;
@@ -123,31 +123,31 @@ std::int64_t expected_records(const io::Results& results) {
   return is_number ? std::stoll(text) : -1;
 }
 
-/// Of records of one identity leaves the one that counts, where the first of them was.
+/// Keeps one record per identity, at the index of the first one.
 void drop_duplicates(Merged& merged) {
-  std::vector<Record>& all = merged.results.records;
-  const ByIdentity by{&all};
+  std::vector<Record>& records = merged.results.records;
+  const ByIdentity by{&records};
   std::unordered_map<std::size_t, MergeInput*, ByIdentity, ByIdentity> known(0, by, by);  // place → its input
-  std::size_t conflicts = 0, place = 0, kept_records = 0;
+  std::size_t conflicts = 0, index = 0, kept_records = 0;  ///< index → its input
   for (MergeInput& input : merged.inputs) {
-    for (std::int64_t i = 0; i < input.records; ++i, ++place) {
-      Record& record = all[place];
-      const auto found = known.find(place);
+    for (std::int64_t i = 0; i < input.records; ++i, ++index) {
+      Record& record = records[index];
+      const auto found = known.find(index);
       if (found == known.end()) {
-        if (kept_records != place) all[kept_records] = std::move(record);
+        if (kept_records != index) records[kept_records] = std::move(record);
         known.emplace(kept_records++, &input);
         continue;
       }
-      Record& kept = all[found->first];
+      Record& kept = records[found->first];
       const bool judged_again = is_same_execution(record, kept) && !same_verdict(record, kept);
-      // Where nothing says which judgement is later, that of the later input is.
-      const bool counts = is_later(record, kept) || (judged_again && !is_later(kept, record));
-      if (judged_again && ++conflicts <= most_conflicts) {
+      // If the judgement times are equal, the later input's judgement is kept.
+      const bool replaces = is_later(record, kept) || (judged_again && !is_later(kept, record));
+      if (judged_again && ++conflicts <= max_conflicts) {
         const std::string& other = found->second->path;
-        merged.remarks.push_back(counts ? conflict(kept, other, record, input.path)
-                                        : conflict(record, input.path, kept, other));
+        merged.remarks.push_back(replaces ? conflict(kept, other, record, input.path)
+                                          : conflict(record, input.path, kept, other));
       }
-      if (counts) {
+      if (replaces) {
         kept = std::move(record);
         ++found->second->dropped;
         found->second = &input;
@@ -156,10 +156,10 @@ void drop_duplicates(Merged& merged) {
       }
     }
   }
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept_records), all.end());
-  if (conflicts > most_conflicts)
+  records.erase(records.begin() + static_cast<std::ptrdiff_t>(kept_records), records.end());
+  if (conflicts > max_conflicts)
     merged.remarks.push_back(
-        fmt::format("and judged again: {}", counted(conflicts - most_conflicts, "more record")));
+        fmt::format("and judged again: {}", counted(conflicts - max_conflicts, "more record")));
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   if (!force) check_plans(inputs);
   Merged merged;
   merged.results.attributes = join_attributes(inputs);
-  std::vector<Record>& all = merged.results.records;
+  std::vector<Record>& records = merged.results.records;
   std::set<std::pair<std::string, std::string>> devices;
   std::set<std::string> hosts, plans;
   HostNames names;
@@ -186,7 +186,7 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
                        {"run_id", attribute(input.results, "run_id")},
                        {"commit", attribute(input.results, "commit")},
                        {"shard", attribute(input.results, "shard")}});
-    append(all, std::move(input.results.records));
+    append(records, std::move(input.results.records));
     for (io::DeviceRow& row : input.results.devices) {
       const std::string name = row.gpu_uuid.empty() ? row.gpu_name : row.gpu_uuid;
       if (devices.emplace(row.host, name).second) merged.results.devices.push_back(std::move(row));

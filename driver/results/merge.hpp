@@ -1,5 +1,5 @@
 #pragma once
-/// Records of several files as one: shards, machines, architectures, and a journal whose results.h5 is to be
+/// Merges the records of several files: shards, machines, architectures, or the journal whose results.h5 is
 /// rebuilt.
 
 #include <string>
@@ -9,24 +9,26 @@
 
 namespace gaussweep::driver {
 
+/// One input of a merge.
 struct MergeInput {
   std::string path;
   std::int64_t records = 0, dropped = 0;
-  std::int64_t expected = -1;  ///< trials of its plan or shard; -1: not told
+  std::int64_t expected = -1;  ///< trials of its plan or shard; -1: unknown
 };
 
+/// The result of a merge.
 struct Merged {
   io::Results results;
   std::vector<MergeInput> inputs;
   std::vector<std::string> remarks;
 };
 
-/// Joins what was loaded, in that order. Two records are the same only if key, run id, GPU model, capability
-/// and commit agree; of those the one that started last is kept. Devices and hosts are listed once. An
-/// attribute that all inputs agree on is kept, others are joined by ", "; the plan's text is the first one's;
-/// "merged_from" names the inputs.
-/// @param force joins results of differently named plans too
-/// @throws io::InputError where the inputs do not belong together
+/// Merges loaded records in the given order. Records with equal key, run id, GPU model, capability and commit
+/// are the same trial; the one that started last is kept. Devices and hosts are listed once. Attributes with
+/// equal values in all inputs are kept, others are joined by ", ". The plan's text is that of the first
+/// input. "merged_from" lists the inputs.
+/// @param force also merges results of differently named plans
+/// @throws io::InputError if the plans' names differ
 Merged merge(std::vector<Loaded> inputs, bool force);
 
 }  // namespace gaussweep::driver

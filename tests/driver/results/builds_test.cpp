@@ -13,10 +13,9 @@ TEST(Builds, AreSaidWhereThereAreTwo) {
   EXPECT_EQ(mixed_builds(records, "abc"), "");
   EXPECT_EQ(mixed_builds({}, "abc"), "");
   EXPECT_EQ(mixed_builds(records, "def"),
-            "records of 2 builds stand side by side: commit abc (2), commit def (this one)");
+            "the records are from 2 builds: commit abc (2), commit def (this one)");
   records[1].commit = "def";
-  EXPECT_EQ(mixed_builds(records, "def"),
-            "records of 2 builds stand side by side: commit abc (1), commit def (1)");
+  EXPECT_EQ(mixed_builds(records, "def"), "the records are from 2 builds: commit abc (1), commit def (1)");
   records[1].status = "skipped";
   EXPECT_EQ(mixed_builds(records), "") << "nothing was done by that build";
   records[1].commit = "";

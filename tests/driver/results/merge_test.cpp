@@ -204,7 +204,7 @@ TEST_F(Loading, DamagedLinesAreMadeUpForByAResultsFileThatAgreesWithTheOthers) {
   for (const auto change : {+[](Record& r) { r.status = "failed"; }, +[](Record& r) { r.expected = 1; }}) {
     change(retried);
     append(retried);
-    EXPECT_EQ(loaded_with("results.h5 is not what the journal says"), 1U);
+    EXPECT_EQ(loaded_with("results.h5 differs from the journal"), 1U);
     io::Results made_anew = whole;
     made_anew.records[1] = retried;
     io::write_results(results, made_anew);

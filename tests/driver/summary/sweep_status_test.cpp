@@ -174,7 +174,7 @@ TEST(SweepStatus, RecordsOfTwoBuildsAreSaid) {
   EXPECT_TRUE(status_of(journal, false, at(20), 10).remarks.empty());
   journal.records[3].commit = "def";
   EXPECT_THAT(status_of(journal, false, at(20), 10).remarks,
-              testing::ElementsAre("records of 2 builds stand side by side: commit abc (3), commit def (1)"));
+              testing::ElementsAre("the records are from 2 builds: commit abc (3), commit def (1)"));
 }
 
 TEST(SweepStatus, ShowsNoControlCharacters) {
