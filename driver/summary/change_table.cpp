@@ -5,17 +5,18 @@
 namespace gaussweep::driver {
 
 Table change_table(const Verification& verification, Reader reader) {
-  std::vector<const io::Record*> all;  // also those that did not change, so that none is taken for another
+  // All records, so that the names of changed trials are unique among them.
+  std::vector<const io::Record*> all;
   for (const io::Record& record : verification.records) all.push_back(&record);
   const TrialColumns trial(all, reader);
   Table table;
   table.columns = trial.columns();
-  const std::vector<Column> more = {{"residual_ratio", "RATIO", Style::scientific},
-                                    {"tolerance", "TOLERANCE"},
-                                    {"old_status", "WAS"},
-                                    {"status", "IS"}};
-  const bool with_key = reader == Reader::person;  // programs have it among the columns of the trial
-  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  const std::vector<Column> added = {{"residual_ratio", "RATIO", Style::scientific},
+                                     {"tolerance", "TOLERANCE"},
+                                     {"old_status", "WAS"},
+                                     {"status", "IS"}};
+  const bool with_key = reader == Reader::person;  // a program's columns of the trial already have the key
+  table.columns.insert(table.columns.end(), added.begin(), added.end());
   if (with_key) table.columns.push_back({"key", "KEY"});
   for (const std::size_t i : verification.changed) {
     const io::Record& r = verification.records[i];

@@ -1,5 +1,5 @@
 #pragma once
-/// What `verify` changed, as a table.
+/// The table of statuses that `verify` changed.
 
 #include "driver/base/table.hpp"
 #include "driver/judge/verify.hpp"
@@ -7,7 +7,7 @@
 
 namespace gaussweep::driver {
 
-/// The records whose status changed.
+/// Returns a table of the records whose status changed.
 Table change_table(const Verification& verification, Reader reader);
 
 }  // namespace gaussweep::driver

@@ -26,7 +26,7 @@ std::vector<Interval> intervals_of(const io::Record& record) {
   if (!std::is_sorted(found.begin(), found.end(), is_earlier))
     std::stable_sort(found.begin(), found.end(), is_earlier);
   for (std::size_t i = 0; i + 1 < found.size(); ++i) found[i].ended = found[i + 1].began;
-  constexpr double rounding = 1e-5;  // of the time's text
+  constexpr double rounding = 1e-5;  // of the time stamps in seconds
   if (!found.empty() && !(end >= found.back().began - rounding)) found.clear();
   if (!found.empty()) found.back().ended = std::max(end, found.back().began);
   return found;
@@ -39,7 +39,7 @@ double DeviceUse::busy() const {
 }
 
 std::string DeviceUse::otherwise() const {
-  constexpr double least = 0.005;  // of the span, to be worth a word
+  constexpr double min_fraction = 0.005;  // fraction of the span below which a phase is not named
   std::vector<std::pair<double, std::string>> idle;
   double known = cpu_methods;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
@@ -51,7 +51,7 @@ std::string DeviceUse::otherwise() const {
   std::sort(idle.begin(), idle.end(), std::greater<>());
   std::string words;
   for (const auto& [time, name] : idle) {
-    if (time >= least * span)
+    if (time >= min_fraction * span)
       words += fmt::format("{}{} {:.0f}%", words.empty() ? "" : ", ", name, 100 * time / span);
   }
   return words;
@@ -69,12 +69,12 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
     double first = HUGE_VAL, last = -HUGE_VAL;
   };
   std::vector<Found> all;
-  std::map<Key, std::size_t> place_of;
+  std::map<Key, std::size_t> index_of;
   for (const io::Record* record : records) {
     const std::vector<Interval> intervals = intervals_of(*record);
     if (intervals.empty()) continue;
     const auto gpu = gpus.find(key_of(*record));
-    const auto [place, is_new] = place_of.try_emplace(key_of(*record), all.size());
+    const auto [entry, is_new] = index_of.try_emplace(key_of(*record), all.size());
     if (is_new) {
       all.emplace_back();
       DeviceUse& use = all.back().use;
@@ -83,12 +83,12 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       use.rank = record->rank;
       use.seconds.assign(phases().size(), 0);
     }
-    Found& found = all[place->second];
-    const bool beside_gpu = gpu != gpus.end() && record->gpu_name.empty();
+    Found& found = all[entry->second];
+    const bool on_cpu_of_gpu_rank = gpu != gpus.end() && record->gpu_name.empty();
     ++found.use.trials;
     for (const Interval& each : intervals) {
       const auto phase = static_cast<std::size_t>(each.phase - phases().data());
-      (beside_gpu && each.phase->busy ? found.use.cpu_methods : found.use.seconds[phase]) +=
+      (on_cpu_of_gpu_rank && each.phase->busy ? found.use.cpu_methods : found.use.seconds[phase]) +=
           each.ended - each.began;
       found.first = std::min(found.first, each.began);
       found.last = std::max(found.last, each.ended);

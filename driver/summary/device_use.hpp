@@ -1,5 +1,5 @@
 #pragma once
-/// What the phases of trials say of the devices that they ran on.
+/// The use of devices, computed from the phases of the trials.
 
 #include <string>
 #include <vector>
@@ -10,29 +10,30 @@
 
 namespace gaussweep::driver {
 
-/// A phase of one trial, from its beginning to that of the next one, or the trial's end.
+/// A phase of one trial, until the next phase begins or the trial ends.
 struct Interval {
   const Phase* phase;
   double began, ended;  ///< seconds since the epoch
 };
-/// Those of a record in order of time; none where it is of a version that kept none, or its clock was set.
+/// Returns a record's phases in order of time. Empty if an older version made the record, or if the clock was
+/// changed.
 std::vector<Interval> intervals_of(const io::Record& record);
 
-/// What one device, or the CPU of one rank, did between its first trial and its last.
+/// The activity of one device, or of one rank's CPU, from its first trial to its last.
 struct DeviceUse {
   std::string device, host;
   std::int64_t rank = 0;
   std::int64_t trials = 0;
-  double span = 0;              ///< seconds from the first phase's beginning to the last one's end
-  std::vector<double> seconds;  ///< by phase
-  double cpu_methods = 0;  ///< seconds of trials that ran on the CPU beside a GPU, which had nothing to do
-  double busy() const;     ///< share of the span
-  /// What it was not busy with, the longest first: "inputs 12%, methods of the CPU 3%".
+  double span = 0;              ///< seconds from the beginning of the first phase to the end of the last
+  std::vector<double> seconds;  ///< sum per phase
+  double cpu_methods = 0;       ///< seconds of CPU trials on a rank with a GPU, which was idle meanwhile
+  double busy() const;          ///< fraction of the span
+  /// Returns the idle fractions, largest first: "inputs 12%, methods of the CPU 3%".
   std::string otherwise() const;
 };
-/// A row a device and run, in order of first appearance; records without phases count for none.
+/// Returns one entry per device and run, in order of first appearance. Records without phases are ignored.
 std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records);
-/// As `status` and `summary` show it.
+/// Returns the table that `status` and `summary` show.
 Table device_use_table(const std::vector<DeviceUse>& uses);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,6 @@
 #pragma once
-/// What passed and yet is to be doubted: faster than the device, or far less accurate than the reference.
+/// Warnings about trials that passed: faster than the device allows, or much less accurate than the
+/// reference.
 
 #include <vector>
 
@@ -8,7 +9,7 @@
 
 namespace gaussweep::driver {
 
-/// From so many decimal digits on, lost against the reference, a method is to be doubted.
+/// A method is listed if it loses at least this many decimal digits compared with the reference.
 inline constexpr double doubted_digits = 2;
 
 /// A componentwise error is shown if it is at least this many times max(backward error, unit roundoff).

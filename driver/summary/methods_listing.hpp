@@ -1,5 +1,5 @@
 #pragma once
-/// The registry's rows as `gaussweep methods` shows them.
+/// The listing of `gaussweep methods`.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace gaussweep::driver {
 
-/// An array with an object a method. Fields: id, problem, method, backends, precisions, needs, capability (90
-/// for 9.0; 0: any), parameters ({name, type, default, range or choices, help}), source, summary, vendor,
-/// available. `backends` says where a method is meant to run, `available` where this build can run it.
+/// Returns an array with one object per method. Fields: id, problem, method, backends, precisions, needs,
+/// capability (90 for 9.0; 0: any), parameters ({name, type, default, range or choices, help}), source,
+/// summary, vendor, available. `backends` are those that the method supports, `available` those that this
+/// build can run.
 nlohmann::ordered_json methods_json(const std::vector<Method>& methods);
 
-/// A table, and below it the parameters of the methods that have some.
+/// Returns a table of the methods, and below it a table of their parameters.
 std::string methods_text(const std::vector<Method>& methods, std::size_t width);
 
 }  // namespace gaussweep::driver

@@ -32,7 +32,8 @@ std::string group_key(const Record& r) {
   return fmt::format("{}\n{} {}", trial_identity(r), r.gpu_name, r.capability);
 }
 
-/// Hash and equality of records by their group. The keys of a million are as large as the records: not held.
+/// Hash and equality of records by their group. The keys are recomputed, because storing them would take as
+/// much memory as the records.
 struct ByGroup {
   std::size_t operator()(const Record* r) const { return std::hash<std::string>{}(group_key(*r)); }
   bool operator()(const Record* a, const Record* b) const { return group_key(*a) == group_key(*b); }
@@ -46,7 +47,7 @@ double known_median(const std::vector<const Record*>& records, double Record::*m
   return median_of(std::move(values));
 }
 
-// The largest value; NaN only where no record knows it.
+// Returns the largest known value; NaN if all are unknown.
 double largest_of(const std::vector<const Record*>& records, double Record::*member) {
   double largest = Record::unknown;
   for (const Record* record : records) largest = std::fmax(largest, record->*member);
@@ -100,15 +101,16 @@ std::vector<Group> group_records(const std::vector<Record>& records) {
 }
 
 std::vector<Group> group_records(const std::vector<const Record*>& records) {
-  std::vector<std::size_t> group_of;  // first, for groups that grow with their number take twice their memory
+  // Computed first, because growing the vectors of the groups would take twice their memory.
+  std::vector<std::size_t> group_of;
   group_of.reserve(records.size());
   std::size_t count = 0;
   {
-    std::unordered_map<const Record*, std::size_t, ByGroup, ByGroup> place;
-    place.reserve(records.size());
+    std::unordered_map<const Record*, std::size_t, ByGroup, ByGroup> index_of;
+    index_of.reserve(records.size());
     for (const Record* record : records)
-      group_of.push_back(place.try_emplace(record, place.size()).first->second);
-    count = place.size();
+      group_of.push_back(index_of.try_emplace(record, index_of.size()).first->second);
+    count = index_of.size();
   }
   std::vector<Group> groups(count);
   for (std::size_t i = 0; i < records.size(); ++i) groups[group_of[i]].records.push_back(records[i]);
@@ -154,30 +156,33 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
   const auto task_of = [](const Record& r, const std::string& baseline) {
     return task_identity(r) + " " + baseline;
   };
-  const auto place_of = [](const Record& r) { return " " + r.backend + " " + r.gpu_name; };
+  const auto device_of = [](const Record& r) { return " " + r.backend + " " + r.gpu_name; };
   std::set<std::string_view> vendors;
   for (const Group& group : groups) vendors.insert(group.first().reference_method);
   const auto is_baseline = [&](const Record& r) {
     return method.empty() ? vendors.count(r.method) > 0
                           : method == r.method || method == r.problem + "/" + r.method;
   };
-  std::unordered_map<std::string, const Group*> here, anywhere;
+  std::unordered_map<std::string, const Group*> by_device, by_task;
   for (const Group& group : baselines) {
     const Record& r = group.first();
     if (std::isnan(group.median) || !is_baseline(r)) continue;
     const std::string task = task_of(r, method.empty() ? std::string(r.method) : method);
-    for (const Group** holder : {&here[task + place_of(r)], &anywhere[task]}) {
+    for (const Group** holder : {&by_device[task + device_of(r)], &by_task[task]}) {
       if (*holder == nullptr || group.median < (*holder)->median) *holder = &group;
     }
   }
   io::TextPool names;
   for (Group& group : groups) {
     const Record& r = group.first();
-    // Without a method it is the vendor's, on the same device: an emulated time is not compared with it.
+    // Without `method` the baseline is the vendor's on the same device, because an emulated time must not be
+    // compared with it.
     const std::string task = task_of(r, method.empty() ? std::string(r.reference_method) : method);
-    const auto near = here.find(task + place_of(r));
-    const auto far = method.empty() ? anywhere.end() : anywhere.find(task);
-    const Group* baseline = near != here.end() ? near->second : far != anywhere.end() ? far->second : nullptr;
+    const auto same_device = by_device.find(task + device_of(r));
+    const auto other_device = method.empty() ? by_task.end() : by_task.find(task);
+    const Group* baseline = same_device != by_device.end()  ? same_device->second
+                            : other_device != by_task.end() ? other_device->second
+                                                            : nullptr;
     if (baseline == nullptr || std::isnan(group.median)) continue;
     group.speedup = baseline->median / group.median;
     const Record& over = baseline->first();
@@ -203,26 +208,26 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     double low = std::numeric_limits<double>::infinity(), high = 0, tolerance = Record::unknown;
     const char* pivot = "";
   };
-  enum Place { unexpected, finding, skipped };
-  const auto place_of = [](const Record& r) {
+  enum Section { unexpected, finding, skipped };
+  const auto section_of = [](const Record& r) {
     return is_unexpected(r) ? unexpected : r.status == io::Status::skipped ? skipped : finding;
   };
-  std::vector<const Record*> everything, told;
+  std::vector<const Record*> all_records, listed;
   for (const Record& r : records) {
-    everything.push_back(&r);
+    all_records.push_back(&r);
     const bool is_out =
         which == Failures::unexpected ? !is_unexpected(r) : which == Failures::findings && is_unexpected(r);
-    if (!is_out && (r.status != io::Status::pass || is_unexpected(r))) told.push_back(&r);
+    if (!is_out && (r.status != io::Status::pass || is_unexpected(r))) listed.push_back(&r);
   }
-  const MatrixNames matrices(everything);
-  // By method, matrix, status, cause.
-  std::map<std::tuple<Place, std::string, std::string, std::string, std::string>, Entry> all;
-  for (const Record* record : told) {
+  const MatrixNames matrices(all_records);
+  // Per place (unexpected, finding or skipped), method, matrix, status and cause.
+  std::map<std::tuple<Section, std::string, std::string, std::string, std::string>, Entry> all;
+  for (const Record* record : listed) {
     const Record& r = *record;
-    // Judged answers each have numbers of their own in their message: told together as a range.
+    // Messages of judged answers differ in their numbers, so they are shown as one range.
     const std::string cause = is_judged(r.status) ? std::string() : std::string(r.message);
     const std::string matrix = r.status == io::Status::skipped ? std::string() : matrices.of(r);
-    Entry& entry = all[{place_of(r), r.problem + "/" + r.method, matrix, r.status, cause}];
+    Entry& entry = all[{section_of(r), r.problem + "/" + r.method, matrix, r.status, cause}];
     ++entry.count;
     entry.smallest_n = std::min(entry.smallest_n, r.n);
     entry.largest_n = std::max(entry.largest_n, r.n);
@@ -244,7 +249,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
                    {"trials", "TRIALS"}, {"n", "N"},           {"cause", "CAUSE"}};
   if (which == Failures::all) table.columns.push_back({"expected", "EXPECTED"});
   for (const auto& [key, entry] : all) {
-    const auto& [place, method, matrix, status, message] = key;
+    const auto& [section, method, matrix, status, message] = key;
     std::string cause = message.empty() ? "no cause was recorded" : message;
     if (is_judged(status)) {
       cause.clear();
@@ -267,7 +272,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
                                   ? fmt::to_string(entry.largest_n)
                                   : fmt::format("{} to {}", entry.smallest_n, entry.largest_n);
     table.rows.push_back({method, matrix, status, entry.count, sizes, cause});
-    if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{place != unexpected});
+    if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{section != unexpected});
   }
   table.naming = 3;
   return table;

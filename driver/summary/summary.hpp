@@ -1,5 +1,6 @@
 #pragma once
-/// Records as a person reads them: a row a trial group, the best of each size, speedups, what failed and why.
+/// Summaries of records: one row per group of equal trials, the best per size, speedups, and failures with
+/// their causes.
 
 #include <cstdint>
 #include <string>
@@ -10,87 +11,90 @@
 
 namespace gaussweep::driver {
 
-/// Records of one trial (trial_identity) on one GPU model: repeated, in several runs or by several builds.
+/// Records of one trial (trial_identity) on one GPU model: from repeats, several runs or several builds.
 struct Group {
-  io::Text matrix;                         ///< its name among the matrices of all groups, as people read it
-  std::vector<const io::Record*> records;  ///< one at least. @pre they outlive the group
-  io::Text status;                         ///< the worst of them
-  /// Seconds; medians of the records' q1, median, q3. Of several rounds the smallest q1 and the largest q3,
-  /// so that what differs from process to process is in the spread.
+  io::Text matrix;                         ///< name that is unique among the matrices of all groups
+  std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
+  io::Text status;                         ///< the worst status
+  /// Seconds; medians of the records' q1, median and q3. With several rounds q1 is the smallest and q3 the
+  /// largest, so that the spread includes differences between processes.
   double min, q1, median, q3, max;
-  double replay;                         ///< seconds that the GPU alone needs; median
-  double joules;                         ///< a run; median
+  double replay;                         ///< seconds on the GPU alone, without launch overhead; median
+  double joules;                         ///< per run; median
   double gflops, peak_share;             ///< medians
-  double ratio;                          ///< the largest; infinite where an answer held NaN
+  double ratio;                          ///< the largest; infinite if an answer held NaN
   double forward_error;                  ///< the largest
-  double speedup = io::Record::unknown;  ///< the baseline's median over this one's
-  std::int64_t throttled = 0;            ///< samples
+  double speedup = io::Record::unknown;  ///< the baseline's median divided by this group's
+  std::int64_t throttled = 0;            ///< number of throttled samples
   io::Text speedup_over;                 ///< the baseline: method, backend, parameters
-  /// Stands for the identity.
+  /// Returns a record that represents the group's identity.
   const io::Record& first() const { return *records.front(); }
 };
 
-/// Groups in order of first appearance.
+/// Groups records; the groups are in order of first appearance.
 std::vector<Group> group_records(const std::vector<io::Record>& records);
-std::vector<Group> group_records(std::vector<io::Record>&& records) = delete;  // they outlive the groups
+// The records must outlive the groups.
+std::vector<Group> group_records(std::vector<io::Record>&& records) = delete;
 std::vector<Group> group_records(const std::vector<const io::Record*>& records);
 
-/// What `--problem`, `--method`, … ask for; an empty list asks for everything. Words may hold * and ?.
+/// The filter options `--problem`, `--method`, …; an empty list accepts everything. Patterns may contain *
+/// and ?.
 struct Filter {
   std::vector<std::string> problems, methods, precisions, backends, statuses, gpus;
-  std::vector<std::string> matrices;  ///< kinds, or files' names
+  std::vector<std::string> matrices;  ///< kinds or file names
   std::vector<std::string> sizes;     ///< "512", "256:1024" (inclusive), ">=1k", "<64"
   bool asks_for_everything() const {
     return problems.empty() && methods.empty() && precisions.empty() && backends.empty() &&
            statuses.empty() && gpus.empty() && matrices.empty() && sizes.empty();
   }
 };
-/// Whether that no record passes, of some that there are, is an answer, or is refused with what there is.
+/// If no record passes the filter: returns none (`is_answer`) or throws (`is_refused`).
 enum class Empty { is_answer, is_refused };
-/// The records that pass. @throws UsageError where a size cannot be read, or a word can match nothing that
-/// exists
+/// Returns the records that pass the filter. @throws UsageError if a size is malformed, a pattern matches no
+/// present or known value, or nothing passes and `empty` is `is_refused`
 std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter,
                                        Empty empty = Empty::is_answer);
 
-/// Leaves the fastest group that passed of each task (task_identity).
+/// Returns the fastest passing group of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
-/// @throws UsageError where no record is of `method` ("cusolver" or "gesv/cusolver"), with those that there
-/// are
+/// Throws unless a record is of `method` ("cusolver" or "gesv/cusolver").
+/// @throws UsageError with the existing methods
 void require_method(const std::vector<Group>& groups, const std::string& method);
 
-/// Sets `speedup` against `method`, found in `baselines`, on the same task (task_identity). It is taken on
-/// the same backend and GPU where it ran there, else the fastest anywhere; of several parameters, its
-/// fastest. An empty `method` is the vendor's, on the same backend and GPU only.
-/// @throws UsageError where no record is of that method
+/// Sets `speedup` relative to `method`, which is searched in `baselines` for the same task (task_identity):
+/// on the same backend and GPU, otherwise the fastest on any. With several parameters the fastest is used. If
+/// `method` is empty, the baseline is the vendor's on the same backend and GPU.
+/// @throws UsageError if no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 
-/// Sorts by a column of the summary ("n", "median", "gflops", …; "-median" downwards), without one by
-/// problem, precision, size, method, parameters. Ties keep their order, groups without the value come last.
+/// Sorts by a column of the summary ("n", "median", "gflops", …; "-median" descending); without a column by
+/// problem, precision, size, method, parameters. The sort is stable; groups without a value come last.
 /// @throws UsageError with the allowed names
 void sort_groups(std::vector<Group>& groups, const std::string& column);
 
-/// The names of columns by which groups are sorted.
+/// Returns the names of the columns that can be sorted by.
 std::vector<std::string> summary_columns();
 
-/// @param full all statistics (CSV, JSON); otherwise those that fit a terminal
+/// Returns the summary table. @param full all statistics (CSV, JSON); otherwise those that fit a terminal
 Table summary_table(const std::vector<Group>& groups, bool full);
 
-/// Which records a table of failures is about.
+/// The records that a table of failures lists.
 enum class Failures {
-  unexpected,  ///< what did not end as its plan expects
-  findings,    ///< what is no pass, as its plan expects, and then what was skipped
+  unexpected,  ///< records that did not end as their plan expects
+  findings,    ///< expected failures, and then skipped records
   all          ///< both, in this order
 };
-/// What is no pass, or a pass that was not expected, and why: method, matrix, status, trials, sizes, cause.
+/// Returns a table of the records that did not pass, or passed unexpectedly: method, matrix, status, trials,
+/// sizes, cause.
 Table failure_table(const std::vector<io::Record>& records, Failures which);
 
-/// "3 pass, 1 failed, 2 skipped": in the order of the contract.
+/// Returns "3 pass, 1 failed, 2 skipped", in the order of io::status_words.
 std::string status_counts_text(const std::vector<io::Record>& records);
 
-/// Index in the contract's list of statuses; unknown words last.
+/// Returns the index in io::status_words; unknown statuses come last.
 int status_rank(const std::string& status);
-/// How bad a status is, to find the worst: skipped < pass < suspect < … < error.
+/// Returns the severity of a status: skipped < pass < suspect < … < error.
 int status_severity(const std::string& status);
 
 }  // namespace gaussweep::driver

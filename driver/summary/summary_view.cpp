@@ -1,4 +1,4 @@
-/// The summary's filters, order and columns.
+/// Filters, order and columns of the summary table.
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -30,22 +30,22 @@ using io::Record;
 
 enum class Where { terminal, data, both };
 
-// One column, where it is shown, and how to get its cell.
+// A column of the summary: in which outputs it appears, and how its cell is computed.
 struct View {
   Column column;
   Where where;
   std::function<Cell(const Group&)> cell;
 };
 
-/// Those, and before the GPU's the settings that make measurements different ones.
+/// Inserts the settings that distinguish measurements (io/plan/settings.hpp) before the GPU's column.
 std::vector<View> with_conditions(std::vector<View> views) {
-  auto place =
+  auto position =
       std::find_if(views.begin(), views.end(), [](const View& v) { return v.column.name == "gpu_name"; });
   for (const io::Setting& setting : io::conditions()) {
     const auto cell = [column = setting.condition->column](const Group& g) -> Cell {
       return g.first().*column;
     };
-    place = views.insert(place, {{setting.name, setting.condition->heading}, Where::both, cell}) + 1;
+    position = views.insert(position, {{setting.name, setting.condition->heading}, Where::both, cell}) + 1;
   }
   return views;
 }
@@ -63,7 +63,7 @@ const std::vector<View>& views() {
        {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first().m; }},
        {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first().n; }},
        {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first().k; }},
-       // Shown where they say more than n does.
+       // Only shown if m and k differ from n.
        {{"shape", "M x K"},
         Where::terminal,
         [](G g) -> Cell {
@@ -177,20 +177,21 @@ Range parse_range(const std::string& text) {
   return range;
 }
 
-// A word that matches no record at all is most likely mistyped: say so instead of showing nothing.
+// Throws if a pattern matches no record at all, because it is probably mistyped.
 void check_words(const char* option, const std::vector<std::string>& patterns,
                  const std::set<std::string>& present) {
   for (const std::string& pattern : patterns) {
     if (fits_any(pattern, present)) continue;
     std::vector<std::string> words(present.begin(), present.end());
-    words.erase(std::remove(words.begin(), words.end(), ""), words.end());  // records without a GPU
+    // Records without a GPU have an empty name.
+    words.erase(std::remove(words.begin(), words.end(), ""), words.end());
     if (words.empty()) throw UsageError(fmt::format("{} {}: no record names any", option, pattern));
     throw UsageError(fmt::format("{} {}: no record matches; {}present are {}", option, pattern,
                                  io::nearest_hint(pattern, words), fmt::join(words, ", ")));
   }
 }
 
-/// A status that does not occur is an answer, one that does not exist a mistake.
+/// Throws for a pattern that matches no existing status. A status that merely does not occur is allowed.
 void check_statuses(const std::vector<std::string>& patterns) {
   const std::vector<std::string>& words = io::status_words();
   for (const std::string& pattern : patterns) {
@@ -200,13 +201,14 @@ void check_statuses(const std::vector<std::string>& patterns) {
   }
 }
 
-/// "sizes 64, 128 for --method lapack": of what each word asks for alone, what the other columns hold.
+/// Describes the records that match the filter's problems and methods: their methods, precisions, backends,
+/// GPUs, sizes and matrices.
 std::string present_words(const std::vector<Record>& records, const Filter& filter) {
-  constexpr std::size_t most_named = 12;
+  constexpr std::size_t max_named = 12;
   const auto listed = [](const auto& values) {
     std::vector<std::string> words;
     for (const auto& value : values) words.push_back(fmt::format("{}", value));
-    const std::size_t more = words.size() > most_named ? words.size() - most_named : 0;
+    const std::size_t more = words.size() > max_named ? words.size() - max_named : 0;
     words.resize(words.size() - more);
     return fmt::format("{}{}", fmt::join(words, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
   };
@@ -258,7 +260,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
     }
     if (choice.member != &Record::status) check_words(choice.option, *choice.patterns, present);
   }
-  const auto is_out = [&](const Record& record) {
+  const auto is_excluded = [&](const Record& record) {
     for (const Choice& choice : choices) {
       const bool fits =
           matches_any(*choice.patterns, record.*choice.member) ||
@@ -271,10 +273,11 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
       return range.low <= record.n && record.n <= range.high;
     });
   };
-  if (empty == Empty::is_refused && !records.empty() && std::all_of(records.begin(), records.end(), is_out))
-    throw UsageError(fmt::format("none of the {} is of all that is asked for; there are {}",
+  if (empty == Empty::is_refused && !records.empty() &&
+      std::all_of(records.begin(), records.end(), is_excluded))
+    throw UsageError(fmt::format("none of the {} passes all filters; there are {}",
                                  counted(records.size(), "record"), present_words(records, filter)));
-  records.erase(std::remove_if(records.begin(), records.end(), is_out), records.end());
+  records.erase(std::remove_if(records.begin(), records.end(), is_excluded), records.end());
   return records;
 }
 
@@ -286,16 +289,17 @@ std::vector<std::string> summary_columns() {
 
 namespace {
 
-/// Sorts by `comes_before` of places; ties keep their order. A million groups are not copied meanwhile.
+/// Sorts groups by a comparison of their indices; stable. Swaps groups in place, because copying a million of
+/// them would take too much memory.
 template <class ComesBefore>
 void sort_by(std::vector<Group>& groups, const ComesBefore& comes_before) {
   std::vector<std::size_t> order(groups.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), comes_before);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    std::size_t place = order[i];
-    while (place < i) place = order[place];  // where the swaps before took it
-    std::swap(groups[i], groups[place]);
+    std::size_t index = order[i];
+    while (index < i) index = order[index];  // follows the earlier swaps
+    std::swap(groups[i], groups[index]);
   }
 }
 
@@ -336,7 +340,7 @@ void sort_groups(std::vector<Group>& groups, const std::string& column) {
 Table summary_table(const std::vector<Group>& groups, bool full) {
   Table table;
   std::vector<const View*> chosen;
-  // On a terminal, what is the same for all and usual is left out.
+  // On a terminal, columns with the same default value in all rows are dropped.
   std::vector<const Record*> records;
   for (const Group& group : groups) records.push_back(&group.first());
   const Varying varying(records);

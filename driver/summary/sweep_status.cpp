@@ -24,9 +24,9 @@ namespace gaussweep::driver {
 
 namespace {
 
-constexpr double most_skew = 5;  // seconds between the clocks of two machines, at most
+constexpr double max_skew = 5;  // limit in seconds on the clock difference of two machines
 
-/// "3 pass, 1 crashed": in the order of the contract.
+/// Returns "3 pass, 1 crashed", in the order of io::status_words.
 std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
   std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
   std::sort(sorted.begin(), sorted.end(),
@@ -37,11 +37,11 @@ std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
   return words;
 }
 
-/// What only the reckoning needs.
+/// Facts about the last start that the estimates need.
 struct LastStart {
-  std::size_t note = 0;  ///< its place among the notes
+  std::size_t note = 0;  ///< index among the notes
   Shard shard;
-  Timestamp moment;
+  Timestamp time;
   io::note::Left left;
   std::set<std::string> vanished;
 };
@@ -55,7 +55,7 @@ std::string resume_words(const nlohmann::json& provenance) {
   return (ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "") + command + (resumes ? "" : " --resume");
 }
 
-// What the notes tell; a later start supersedes an earlier one.
+// Reads the notes; a later start replaces an earlier one.
 LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   LastStart start;
   for (std::size_t i = 0; i < notes.size(); ++i) {
@@ -72,7 +72,7 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       start.note = i;
       start.left = {};
       start.shard = read_shard(run->shard).value_or(Shard{});
-      start.moment = {parse_time(run->started), run->clock.boot, run->clock.uptime};
+      start.time = {parse_time(run->started), run->clock.boot, run->clock.uptime};
     } else if (const auto* left = std::get_if<io::note::Left>(&notes[i])) {
       start.left = *left;
     } else if (const auto* end = std::get_if<io::note::End>(&notes[i])) {
@@ -88,20 +88,20 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
-/// When the records of the last start were made, by the clock that people set, as texts: they sort as times
-/// do.
+/// The first and last wall-clock times of the last start's records, as text, which sorts as the times do.
 struct Span {
   std::string_view first, last;
 };
 
+/// Computes the rate of trials since the last start. @param start of the last start
 void estimate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
   if (std::isnan(start.seconds) || status.fresh == 0) return;
   const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
-  // An ended or killed run: up to its last trial.
+  // An ended or killed run counts up to its last trial.
   double taken = (status.running ? now.seconds : last) - start.seconds;
   if (status.running && !start.boot.empty() && start.boot == now.boot) {
     taken = now.uptime - start.uptime;
-  } else if (first < start.seconds - most_skew || last > start.seconds + taken + most_skew) {
+  } else if (first < start.seconds - max_skew || last > start.seconds + taken + max_skew) {
     status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
     return;
   }
@@ -110,12 +110,12 @@ void estimate(SweepStatus& status, const Timestamp& start, const Span& span, con
   status.rate = static_cast<double>(status.fresh) / taken;
 }
 
-/// What a run told last of the time left, less the time since.
-std::optional<TimeRange> left_now(const io::note::Left& told, double now) {
-  const double since = std::max(0.0, now - parse_time(told.time));
-  if (std::isnan(told.high) || std::isnan(since)) return std::nullopt;
+/// Returns the time left as the run last noted it, minus the time since then.
+std::optional<TimeRange> left_now(const io::note::Left& noted, double now) {
+  const double since = std::max(0.0, now - parse_time(noted.time));
+  if (std::isnan(noted.high) || std::isnan(since)) return std::nullopt;
   const auto rest = [since](double seconds) { return std::max(0.0, seconds - since); };
-  return TimeRange{rest(told.low), rest(told.likely), rest(told.high)};
+  return TimeRange{rest(noted.low), rest(noted.likely), rest(noted.high)};
 }
 
 }  // namespace
@@ -123,12 +123,12 @@ std::optional<TimeRange> left_now(const io::note::Left& told, double now) {
 bool is_locked(const std::filesystem::path& lock) {
   const io::Opened opened = io::open_regular(lock);
   if (!opened) return false;
-  // Shared and given back at once: a run that starts at this very moment tries again for some seconds.
+  // The shared lock is released immediately; a run that starts at this moment retries for some seconds.
   return flock(opened.file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 SweepStatus status_of(const io::JournalContents& journal, bool running, const Timestamp& now,
-                      std::size_t most_failures) {
+                      std::size_t max_failures) {
   SweepStatus status;
   status.running = running;
   const LastStart start = read_notes(status, journal.notes);
@@ -148,7 +148,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
       ++status.fresh;
       recent.push_back(&record);
       if (status.fresh == 1 || record.start_time < span.first) span.first = record.start_time;
-      // An older record does not say when its trial had ended.
+      // Older records have no end time.
       span.last = std::max<std::string_view>(span.last,
                                              record.end_time.empty() ? record.start_time : record.end_time);
     }
@@ -156,24 +156,24 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
     if (is_unexpected(record)) {
       ++status.unexpected;
       status.failures.push_back(record);
-      // Trimmed now and then: a night may fail a hundred thousand times.
-      if (status.failures.size() > 2 * most_failures + 64) {
+      // Trimmed from time to time, because a run may have a hundred thousand failures.
+      if (status.failures.size() > 2 * max_failures + 64) {
         status.failures.erase(status.failures.begin(),
-                              status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
+                              status.failures.end() - static_cast<std::ptrdiff_t>(max_failures));
       }
     }
   }
-  if (status.failures.size() > most_failures) {
+  if (status.failures.size() > max_failures) {
     status.failures.erase(status.failures.begin(),
-                          status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
+                          status.failures.end() - static_cast<std::ptrdiff_t>(max_failures));
   }
   status.devices = use_of_devices(recent);
   if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
-  estimate(status, start.moment, span, now);
+  estimate(status, start.time, span, now);
   if (running && status.total > status.done) status.left = left_now(start.left, now.seconds);
   const std::string builds = mixed_builds(journal.records);
   if (!builds.empty()) status.remarks.push_back(builds);
-  // While a run writes, its last line may be half there: nothing to worry about.
+  // The last line of a running sweep may be partly written; this is normal.
   if (journal.torn && !running)
     status.remarks.emplace_back("the journal's last line is incomplete and does not count");
   if (journal.damaged > 0) {
@@ -199,7 +199,8 @@ std::string progress_words(std::int64_t done, std::int64_t total) {
                      100.0 * static_cast<double>(done) / static_cast<double>(total));
 }
 
-/// Of all together. A total is unknown where one is; what is left is what the slowest leaves.
+/// Adds up all sweeps. The total is unknown if one total is unknown. The time left is that of the slowest
+/// sweep.
 SweepStatus sum_of(const std::vector<NamedStatus>& all) {
   SweepStatus sum;
   sum.total = 0;
@@ -215,7 +216,7 @@ SweepStatus sum_of(const std::vector<NamedStatus>& all) {
   return sum;
 }
 
-/// The last failures of all, newest last.
+/// Returns a table of the last failures of all sweeps, newest last.
 Table failures_of(const std::vector<NamedStatus>& all) {
   std::vector<const io::Record*> records;
   for (const auto& [directory, status] : all) {

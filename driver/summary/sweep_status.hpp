@@ -1,5 +1,5 @@
 #pragma once
-/// How a running or ended sweep stands: read-only, from its journal.
+/// The status of a running or ended sweep, read from its journal.
 
 #include <filesystem>
 #include <map>
@@ -15,60 +15,63 @@
 
 namespace gaussweep::driver {
 
+/// The status of one run directory.
 struct SweepStatus {
   std::string plan_name, run_id, started;  ///< of the last start
-  std::string resume;  ///< how to go on after the last start: its command with --resume, or words
+  std::string resume;  ///< the command to continue the last start, or a text if the command is unknown
   std::int64_t starts = 0;
-  std::int64_t total = -1;     ///< trials of the plan (or shard); -1 where no start is recorded
-  std::int64_t done = 0;       ///< of those, with a record
-  std::int64_t for_now = 0;    ///< of those, left for now: a resume tries them again
-  std::int64_t elsewhere = 0;  ///< records of other shards, which went into the same directory
-  std::int64_t vanished = 0;   ///< records whose trial an edited plan no longer has
-  std::int64_t fresh = 0;      ///< records since the last start, skipped ones not counted
-  std::map<std::string, std::int64_t> counts;  ///< of all records that the plan still has, by status
+  std::int64_t total = -1;  ///< trials of the plan or shard; -1 if no start is recorded
+  std::int64_t done = 0;    ///< trials of the plan or shard with a record
+  /// Those among them that failed for reasons that may have passed; a resume runs them again.
+  std::int64_t for_now = 0;
+  std::int64_t elsewhere = 0;                  ///< records of other shards in the same directory
+  std::int64_t vanished = 0;                   ///< records of trials that an edited plan no longer has
+  std::int64_t fresh = 0;                      ///< records since the last start, without skipped ones
+  std::map<std::string, std::int64_t> counts;  ///< by status, without vanished trials
   bool running = false;
-  bool ended = false;  ///< the last start came to its end, as it says
+  bool ended = false;  ///< true if the last start ended in order
   std::int64_t exit_code = -1;
-  std::string reason;                            ///< of an early end
-  double rate = io::Record::unknown;             ///< trials a second since the last start
-  std::optional<TimeRange> left;                 ///< seconds, as the run told last; only while running
-  std::int64_t unexpected = 0;                   ///< records that did not end as the plan expects
-  std::map<std::string, std::int64_t> findings;  ///< records that are no pass, as the plan expects, by status
-  std::vector<io::Record> failures;              ///< the last of the unexpected ones, newest last
-  TrialColumns names{{}, Reader::person};  ///< of the failures, so that none is taken for another record
-  std::vector<DeviceUse> devices;          ///< since the last start
+  std::string reason;                 ///< the reason for an early end
+  double rate = io::Record::unknown;  ///< trials per second since the last start
+  std::optional<TimeRange> left;      ///< seconds, as the run last estimated them; only while it runs
+  std::int64_t unexpected = 0;        ///< records that did not end as the plan expects
+  std::map<std::string, std::int64_t> findings;  ///< expected failures, by status
+  std::vector<io::Record> failures;              ///< the last unexpected records, newest last
+  TrialColumns names{{}, Reader::person};        ///< columns that identify the failures among all records
+  std::vector<DeviceUse> devices;                ///< since the last start
   std::vector<std::string> remarks;
 };
 
-/// Whether a run holds the directory's lock. Waits for nothing.
+/// Returns true if a run holds the directory's lock. Does not wait.
 bool is_locked(const std::filesystem::path& lock);
 
-/// @param most_failures how many of the last failures are kept
+/// Computes the status. @param max_failures limit on the size of `failures`
 SweepStatus status_of(const io::JournalContents& journal, bool running, const Timestamp& now,
-                      std::size_t most_failures);
+                      std::size_t max_failures);
 
+/// Returns the status as JSON.
 nlohmann::ordered_json status_json(const SweepStatus& status);
-/// A status and whose it is.
+/// A status and its run directory.
 struct NamedStatus {
   std::string directory;
   SweepStatus status;
 };
 
-/// Several sweeps, or shards of one.
+/// The status of several sweeps, or of the shards of one.
 struct Statuses {
   std::vector<NamedStatus> all;
-  std::vector<std::string> missing;  ///< shards that are not there, in words
+  std::vector<std::string> missing;  ///< messages about missing shards
   bool is_one() const { return all.size() == 1 && missing.empty(); }
   bool any_running() const;
 };
 
-/// A row each, their sum, what did not end as expected.
+/// Returns a table with one row per sweep, their sum, and the unexpected failures.
 std::string statuses_text(const Statuses& statuses, std::size_t width);
 nlohmann::ordered_json statuses_json(const Statuses& statuses);
-/// "3 of 8 (37.5%), running, 1 not as expected, 2 min 10 s left": of all together.
+/// Returns one line about all sweeps: "3 of 8 (37.5%), running, 1 not as expected, 2 min 10 s left".
 std::string statuses_line(const Statuses& statuses);
 
-/// @param width of its tables (render_text)
+/// Returns the status of one sweep as text. @param width of the tables (see render_text)
 std::string status_text(const SweepStatus& status, std::size_t width);
 
 }  // namespace gaussweep::driver

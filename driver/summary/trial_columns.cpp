@@ -24,26 +24,27 @@ std::string shape(const Record& r) {
 
 MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
   for (const Record* r : records) names_[{matrix_label(*r), r->matrix_parameters}];
-  // Label → parameter → its values, with "" where a matrix does not have it.
+  // All parameter sets per label.
   std::map<std::string, std::vector<ordered_json>> of_label;
   for (const auto& [key, name] : names_)
     of_label[key.first].push_back(ordered_json::parse(key.second, nullptr, false));
   const auto differs = [](const std::vector<ordered_json>& all, const std::string& parameter) {
-    const auto value = [&](const ordered_json& one) {
-      return one.is_object() ? one.value(parameter, ordered_json()) : ordered_json();
+    const auto value = [&](const ordered_json& parameters) {
+      return parameters.is_object() ? parameters.value(parameter, ordered_json()) : ordered_json();
     };
-    return std::any_of(all.begin(), all.end(),
-                       [&](const ordered_json& one) { return value(one) != value(all.front()); });
+    return std::any_of(all.begin(), all.end(), [&](const ordered_json& parameters) {
+      return value(parameters) != value(all.front());
+    });
   };
   for (auto& [key, name] : names_) {
     name = key.first;
     const ordered_json parameters = ordered_json::parse(key.second, nullptr, false);
     if (!parameters.is_object()) continue;
-    ordered_json told = ordered_json::object();
+    ordered_json shown = ordered_json::object();
     for (const auto& [parameter, value] : parameters.items()) {
-      if (differs(of_label[key.first], parameter)) told[parameter] = value;
+      if (differs(of_label[key.first], parameter)) shown[parameter] = value;
     }
-    if (!told.empty()) name += " " + settings_text(told.dump());
+    if (!shown.empty()) name += " " + settings_text(shown.dump());
   }
 }
 
@@ -64,21 +65,21 @@ ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
   for (const std::string& text : parameters) {
     if (parsed.count(text) == 0) parsed[text] = ordered_json::parse(text, nullptr, false);
   }
-  std::map<std::string, std::set<std::string>> values;  // of each parameter
+  std::map<std::string, std::set<std::string>> values;  // per parameter
   for (const auto& [text, json] : parsed) {
     if (!json.is_object()) continue;
     for (const auto& [parameter, value] : json.items()) values[parameter].insert(value.dump());
   }
-  ordered_json agreed = ordered_json::object();
+  ordered_json shared = ordered_json::object();
   for (const auto& [text, json] : parsed) {
     names_[text] = text;
     if (!json.is_object()) continue;
-    ordered_json told = ordered_json::object();
+    ordered_json shown = ordered_json::object();
     for (const auto& [parameter, value] : json.items())
-      (parameters.size() > 1 && values[parameter].size() == 1 ? agreed : told)[parameter] = value;
-    names_[text] = settings_text(told.dump());
+      (parameters.size() > 1 && values[parameter].size() == 1 ? shared : shown)[parameter] = value;
+    names_[text] = settings_text(shown.dump());
   }
-  common_ = settings_text(agreed.dump());
+  common_ = settings_text(shared.dump());
 }
 
 std::string ParameterNames::of(const std::string& parameters) const {
@@ -105,9 +106,9 @@ Varying::Varying(const std::vector<const Record*>& records) {
 TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader reader) {
   using R = const Record&;
   const bool person = reader == Reader::person;
-  const auto add_conditions = [&](const auto& is_told) {
+  const auto add_conditions = [&](const auto& is_shown) {
     for (const io::Setting& setting : io::conditions()) {
-      if (!is_told(setting.name)) continue;
+      if (!is_shown(setting.name)) continue;
       parts_.push_back({{setting.name, setting.condition->heading},
                         [column = setting.condition->column](R r) -> Cell { return r.*column; }});
     }

@@ -1,5 +1,5 @@
 #pragma once
-/// How tables name a trial: by what tells it from the others there.
+/// The table columns that identify a trial among the others.
 
 #include <functional>
 #include <map>
@@ -13,47 +13,48 @@
 
 namespace gaussweep::driver {
 
-/// How people are told which matrix it is: by its label, and those parameters in which the matrices of that
-/// label differ among some records.
+/// Short names of matrices: the label, and those parameters in which matrices of the same label differ among
+/// the given records.
 class MatrixNames {
  public:
   explicit MatrixNames(const std::vector<const io::Record*>& records);
   std::string of(const io::Record& record) const;
 
  private:
-  /// By label and parameters as JSON.
+  /// By label and parameters (as JSON).
   std::map<std::pair<std::string, std::string>, std::string> names_;
 };
 
-/// How people are told trials' parameters: by those in which some trials differ. What all that have a
-/// parameter agree in is said once.
+/// Short texts for trials' parameters: those that differ among the given trials. Parameters with the same
+/// value in all trials that have them are in `common`.
 class ParameterNames {
  public:
   /// @param parameters of each trial, as JSON
   explicit ParameterNames(const std::vector<std::string>& parameters);
   explicit ParameterNames(const std::vector<const io::Record*>& records);
-  /// "blocks=4"
+  /// Returns the differing parameters, "blocks=4".
   std::string of(const std::string& parameters) const;
-  /// "threads=0 preparation=none"; empty of one trial, which says its own.
+  /// Returns the parameters that all trials share, "threads=0 preparation=none"; empty if there is only one
+  /// trial, whose parameters `of` returns.
   const std::string& common() const { return common_; }
 
  private:
-  std::map<std::string, std::string> names_;  ///< by parameters as JSON
+  std::map<std::string, std::string> names_;  ///< by parameters (as JSON)
   std::string common_;
 };
 
-/// What a table is for: data (CSV, JSON) has every column; people are spared those that say the same
+/// The reader of a table. Programs (CSV, JSON) get all columns; persons get no columns with equal values
 /// everywhere.
 enum class Reader { person, program };
 
-/// The columns that name trials in a table.
+/// The columns that identify trials in a table.
 class TrialColumns {
  public:
-  /// @param records all that the table is to name
+  /// @param records all records of the table
   TrialColumns(const std::vector<const io::Record*>& records, Reader reader);
   std::vector<Column> columns() const;
   std::vector<Cell> cells(const io::Record& record) const;
-  /// What else holds for all of them, for people.
+  /// Returns the parameters that all trials share, for persons.
   const std::string& common() const { return common_; }
 
  private:
@@ -65,15 +66,15 @@ class TrialColumns {
   std::string common_;
 };
 
-/// What of a trial's name varies among records, so that people must be told.
+/// The columns in which records differ, so that a table must show them.
 struct Varying {
   explicit Varying(const std::vector<const io::Record*>& records);
-  bool nrhs = false;   ///< some have more than one right-hand side
-  bool batch = false;  ///< some are batches
+  bool nrhs = false;   ///< true if some have more than one right-hand side
+  bool batch = false;  ///< true if some are batches
   bool seed = false;
-  std::set<std::string> conditions;  ///< settings in which some differ from others (io/plan/settings.hpp)
-  bool round = false;                ///< some trials were done in several rounds
-  std::set<std::string> uplo;        ///< the problems that have both triangles
+  std::set<std::string> conditions;  ///< names of settings with different values (io/plan/settings.hpp)
+  bool round = false;                ///< true if some trials ran in several rounds
+  std::set<std::string> uplo;        ///< problems with both triangles
 };
 
 }  // namespace gaussweep::driver

@@ -28,7 +28,7 @@ const io::Text& gpu_of(const Record& r) {
 /// A GPU model, or a CPU (capability 0).
 using Device = std::pair<std::string, std::int64_t>;
 
-/// The devices of records, by the machines that they were made on.
+/// The machines of the records, and their GPUs and CPUs.
 class Machines {
  public:
   Machines(const std::vector<Record>& records, const std::vector<io::HostRow>& hosts) {
@@ -47,18 +47,19 @@ class Machines {
     return found == cpus_.end() ? std::string(unnamed_cpu) : found->second;
   }
   const std::map<Device, std::set<std::string>>& gpus() const { return hosts_; }
-  /// The machines whose CPU methods race beside a GPU: those that hold it; where none ran there, all others.
-  std::set<std::string> beside(const Device& gpu) const {
-    std::set<std::string> near;
+  /// Returns the machines whose CPU methods compete with a GPU: those with the GPU; if no CPU method ran
+  /// there, all machines with CPU methods.
+  std::set<std::string> cpu_hosts(const Device& gpu) const {
+    std::set<std::string> hosts_with_gpu;
     for (const std::string& host : hosts_.at(gpu)) {
-      if (has_host_methods_.count(host) > 0) near.insert(host);
+      if (has_host_methods_.count(host) > 0) hosts_with_gpu.insert(host);
     }
-    return near.empty() ? has_host_methods_ : near;
+    return hosts_with_gpu.empty() ? has_host_methods_ : hosts_with_gpu;
   }
 
  private:
   std::map<std::string, std::string> cpus_;        // by host
-  std::map<Device, std::set<std::string>> hosts_;  // of GPUs
+  std::map<Device, std::set<std::string>> hosts_;  // hosts of each GPU model
   std::set<std::string> has_host_methods_;
 };
 
@@ -74,15 +75,15 @@ double median_rate(const std::vector<io::DeviceRow>& devices, const Device& devi
   return median_of(std::move(rates));
 }
 
-/// What a row must share, and its place among the rows. Batches of any number of systems share one.
+/// Identifies a row and determines its position. Batches of different numbers of systems share a row.
 using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, bool, std::string,
                           std::int64_t, std::int64_t, std::int64_t, std::string>;
 
-RowKey row_key(const Group& group, const std::string& beyond) {
+RowKey row_key(const Group& group, const std::string& extra) {
   const Record& r = group.first();
   const bool is_square = !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
   return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs, r.batch > 1,
-          r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       beyond};
+          r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       extra};
 }
 
 std::string details_of(const Record& r, const Varying& varying) {
@@ -103,7 +104,8 @@ bool is_named(const Record& r, const std::string& method) {
   return method == r.method || method == r.problem + "/" + r.method;
 }
 
-/// What the device's own records name as their reference; a CPU's where none ran there. Empty: nothing.
+/// Returns the reference method that the device's own records name; otherwise the CPU records' one; otherwise
+/// an empty name.
 std::string vendor_of(const std::vector<const Group*>& race) {
   std::string vendor;
   for (const Group* group : race) {
@@ -116,7 +118,7 @@ std::string vendor_of(const std::vector<const Group*>& race) {
 }
 
 VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates,
-                       const std::string& asked_baseline) {
+                       const std::string& requested_baseline) {
   VerdictCell cell;
   cell.first = race.front();
   std::set<std::pair<std::string, std::string>> methods;
@@ -132,7 +134,7 @@ VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates
   if (passed.empty()) return cell;
   cell.winner = passed.front();
   cell.share = cell.limit.seconds / cell.winner->median;
-  const std::string baseline = asked_baseline.empty() ? vendor_of(race) : asked_baseline;
+  const std::string baseline = requested_baseline.empty() ? vendor_of(race) : requested_baseline;
   const auto compared = std::find_if(passed.begin(), passed.end(),
                                      [&](const Group* group) { return is_named(group->first(), baseline); });
   if (compared != passed.end()) {
@@ -158,8 +160,8 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   std::map<std::string, Varying> varying;
   for (const auto& [problem, all] : of_problem) varying.emplace(problem, all);
 
-  // Task → its race. What has one row and one n but another task (another build's matrix, say) gets a row of
-  // its own: no two tasks share a race.
+  // Task identity → its race. Tasks that would fall into the same cell (another build's matrix, for example)
+  // get separate rows, so that no two tasks share a race.
   std::map<std::string, std::vector<const Group*>> races;
   std::vector<std::string> order;
   for (const Group& group : grid.groups) {
@@ -171,19 +173,19 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   for (const std::string& task : order) {
     const std::vector<const Group*>& race = races.at(task);
     const VerdictCell cell = judge_race(race, rates, baseline);
-    if (cell.methods == 0) continue;  // all were skipped
+    if (cell.methods == 0) continue;  // all methods were skipped
     const Group& first = *race.front();
-    std::string details = details_of(first.first(), varying.at(first.first().problem)), beyond;
-    const auto is_taken = [&] {
-      const auto row = rows.find(row_key(first, beyond));
+    std::string details = details_of(first.first(), varying.at(first.first().problem)), extra;
+    const auto is_occupied = [&] {
+      const auto row = rows.find(row_key(first, extra));
       return row != rows.end() && row->second.cells.count(first.first().n) > 0;
     };
-    if (is_taken() && first.first().batch > 1) beyond = fmt::format("batch {}", first.first().batch);
-    if (is_taken()) {
-      beyond = first.first().matrix_digest;
-      details += fmt::format("{}digest {}", details.empty() ? "" : ", ", beyond.substr(0, 8));
+    if (is_occupied() && first.first().batch > 1) extra = fmt::format("batch {}", first.first().batch);
+    if (is_occupied()) {
+      extra = first.first().matrix_digest;
+      details += fmt::format("{}digest {}", details.empty() ? "" : ", ", extra.substr(0, 8));
     }
-    VerdictRow& row = rows[row_key(first, beyond)];
+    VerdictRow& row = rows[row_key(first, extra)];
     row.problem = first.first().problem;
     row.precision = first.first().precision;
     row.matrix = first.matrix;
@@ -224,27 +226,27 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
                  median_rate(devices, device, &io::DeviceRow::copy_bytes_per_second)};
   };
   std::vector<VerdictGrid> grids;
-  std::set<std::string> placed;  // machines whose CPUs have raced
+  std::set<std::string> assigned;  // machines whose CPUs already compete in a grid
   for (const auto& [gpu, its_hosts] : machines.gpus()) {
-    const std::set<std::string> beside = machines.beside(gpu);
-    placed.insert(beside.begin(), beside.end());
-    placed.insert(its_hosts.begin(), its_hosts.end());
+    const std::set<std::string> cpu_hosts = machines.cpu_hosts(gpu);
+    assigned.insert(cpu_hosts.begin(), cpu_hosts.end());
+    assigned.insert(its_hosts.begin(), its_hosts.end());
     std::vector<const Record*> own;
     for (const Record& r : records) {
       if (r.backend == "cuda" ? gpu_of(r) == gpu.first && r.capability == gpu.second
-                              : r.backend == "host" && beside.count(r.host) > 0)
+                              : r.backend == "host" && cpu_hosts.count(r.host) > 0)
         own.push_back(&r);
     }
     grids.push_back(make_grid(gpu, own, rates_of(gpu), baseline));
     std::set<std::string> cpus;
-    for (const std::string& host : beside) cpus.insert(machines.cpu_of(host));
+    for (const std::string& host : cpu_hosts) cpus.insert(machines.cpu_of(host));
     grids.back().cpus.assign(cpus.begin(), cpus.end());
   }
-  std::map<std::string, std::vector<const Record*>> alone;  // by CPU
+  std::map<std::string, std::vector<const Record*>> cpu_only;  // by CPU
   for (const Record& r : records) {
-    if (r.backend != "cuda" && placed.count(r.host) == 0) alone[machines.cpu_of(r.host)].push_back(&r);
+    if (r.backend != "cuda" && assigned.count(r.host) == 0) cpu_only[machines.cpu_of(r.host)].push_back(&r);
   }
-  for (const auto& [cpu, own] : alone)
+  for (const auto& [cpu, own] : cpu_only)
     grids.push_back(make_grid({cpu, 0}, own, rates_of({cpu, 0}), baseline));
   return grids;
 }

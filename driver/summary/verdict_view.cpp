@@ -1,4 +1,4 @@
-/// The verdict grids as text and as a table.
+/// Renders the verdict grids as text and as a table.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ using io::Record;
 
 constexpr std::size_t lines_of_a_cell = 5;
 constexpr const char* gap = "   ";
-/// ANSI's colours of methods, those that win most first; red is for errors.
+/// ANSI colours; the method with the most wins gets the first. Red is reserved for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
 
 std::string painted(const std::string& text, const std::string& code) {
@@ -37,7 +37,7 @@ std::string bound_words(Bound bound) {
   return bound == Bound::memory ? "memory" : "compute";
 }
 
-/// Whether there is a baseline to name: it is not the winner itself.
+/// Returns true if the baseline exists and is not the winner itself.
 bool has_other_baseline(const VerdictCell& cell) {
   return cell.baseline != nullptr && cell.baseline->first().method != cell.winner->first().method;
 }
@@ -48,7 +48,7 @@ std::string baseline_words(const VerdictCell& cell) {
                      printable(cell.baseline->first().method));
 }
 
-using Lines = std::vector<std::string>;  // lines_of_a_cell of them
+using Lines = std::vector<std::string>;  // lines_of_a_cell elements
 
 Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
   const std::string batch = row.has_batches ? fmt::format("batch {}", cell.first->first().batch) : "";
@@ -71,18 +71,19 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
           has_other_baseline(cell) ? baseline_words(cell) : "", batch};
 }
 
-/// "For X of A X = B", "For the inverse of a matrix".
+/// Returns "For X of A X = B", "For the inverse of a matrix".
 std::string task_words(const Record& r) {
   return fmt::format("For {} in {}", printable(r.problem_title.empty() ? r.problem : r.problem_title),
                      printable(r.precision));
 }
 
-/// "2.3", "23", "2300": two digits, and none in scientific notation.
+/// Returns "2.3", "23", "2300": two digits without an exponent.
 std::string times_text(double times) {
   return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
 }
 
-/// @param which ", n = 16, uniform": what tells the race from others; may be empty
+/// Describes a race in a sentence. @param which ", n = 16, uniform": distinguishes the race from others; may
+/// be empty
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
   const Record& any = cell.first->first();
@@ -115,7 +116,7 @@ Lines label_lines(const VerdictRow& row) {
           printable(row.details), "", ""};
 }
 
-/// A method's colour, by how often it wins.
+/// Returns the colour of each method, chosen by its number of wins.
 std::map<std::string, std::string> codes_of(const std::vector<VerdictGrid>& grids) {
   std::map<std::string, int> wins;
   for (const VerdictGrid& grid : grids) {
@@ -195,7 +196,7 @@ class Printer {
     const auto code = codes_.find(cell.winner->first().method);
     return code == codes_.end() ? "1" : code->second;
   }
-  /// Nothing where the label and all cells are empty.
+  /// Adds nothing if the label and all cells are empty.
   void add_line(const std::string& label, const Lines& cells, const std::vector<std::int64_t>& sizes,
                 const std::vector<std::string>& codes) {
     std::string line = label;
