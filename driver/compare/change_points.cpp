@@ -11,17 +11,21 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t least_of_drift = 10;
+constexpr std::size_t min_nights_of_drift = 10;
 
-/// What one night scatters by: the model's, as far as the series' own nights allow it, and theirs.
-/// @param squares of the nights about their means, with so many degrees of freedom
-double variance_of(const TimeSeries& series, double squares, double own_degrees) {
-  constexpr double doubt = 10;  // degrees at which a class may scatter twice as much as the trial did
-  const double most = squares / own_degrees * (1 + doubt / own_degrees);
-  return (model_degrees * std::min(series.model_variance, most) + squares) / (model_degrees + own_degrees);
+/// Returns the variance of one night's value: the model's variance, limited by what the series shows, pooled
+/// with the variance of the series.
+/// @param squares sum of squared deviations from the segments' means
+/// @param series_degrees its degrees of freedom
+double variance_of(const TimeSeries& series, double squares, double series_degrees) {
+  // Degrees at which the model may exceed the series' variance by a factor of 2.
+  constexpr double doubling_degrees = 10;
+  const double max_variance = squares / series_degrees * (1 + doubling_degrees / series_degrees);
+  return (model_degrees * std::min(series.model_variance, max_variance) + squares) /
+         (model_degrees + series_degrees);
 }
 
-/// Mean of [begin, end), and the squares about it.
+/// Mean and sum of squared deviations of the values in [begin, end).
 struct Segment {
   double count = 0, mean = 0, squares = 0;
   Segment(const std::vector<double>& values, std::size_t begin, std::size_t end)
@@ -31,7 +35,7 @@ struct Segment {
   }
 };
 
-/// The line through a series, by least squares.
+/// The least-squares line through a series.
 struct Line {
   double slope = 0, squares = 0, error = 0;
   explicit Line(const TimeSeries& series) {
@@ -56,13 +60,13 @@ std::set<int> groups_in(const TimeSeries& series, std::size_t begin, std::size_t
   return {from + static_cast<std::ptrdiff_t>(begin), from + static_cast<std::ptrdiff_t>(end)};
 }
 
-/// The step at `at`, between what lies from `begin` to it and from it to `end`. @return P of such a one, or a
-/// larger one, where there is none
+/// Computes the step at `step.at` between the segments [begin, at) and [at, end).
+/// @return the probability of a step at least as large if nothing changed
 double step_at(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& step) {
   const Segment before(series.logs, begin, step.at), after(series.logs, step.at, end);
-  const double own_degrees = before.count + after.count - 2, degrees = model_degrees + own_degrees;
-  double variance =
-      variance_of(series, before.squares + after.squares, own_degrees) * (1 / before.count + 1 / after.count);
+  const double series_degrees = before.count + after.count - 2, degrees = model_degrees + series_degrees;
+  double variance = variance_of(series, before.squares + after.squares, series_degrees) *
+                    (1 / before.count + 1 / after.count);
   const std::set<int> old_groups = groups_in(series, 0, step.at),
                       groups = groups_in(series, step.at, series.logs.size());
   step.is_other_group =
@@ -70,59 +74,60 @@ double step_at(const TimeSeries& series, std::size_t begin, std::size_t end, Cha
   if (step.is_other_group) variance += series.group_variance;
   const double error = std::sqrt(variance);
   step.log = after.mean - before.mean;
-  const double reach = error * student_quantile(0.025, degrees);
-  step.low = step.log - reach;
-  step.high = step.log + reach;
+  const double half_width = error * student_quantile(0.025, degrees);
+  step.low = step.log - half_width;
+  step.high = step.log + half_width;
   return 2 * student_tail(std::fabs(step.log) / error, degrees);
 }
 
-/// Every place where the energy distance would have it split, down to the shortest pieces.
+/// Splits [begin, end) recursively at the largest energy distance, down to segments of `least_nights`.
 void split(const std::vector<double>& values, std::size_t begin, std::size_t end,
-           std::vector<ChangePoint>& places) {
+           std::vector<ChangePoint>& points) {
   if (end - begin < 2 * least_nights) return;
   const std::size_t at = largest_distance(values, begin, end, least_nights);
-  split(values, begin, at, places);
-  places.emplace_back().at = at;
-  split(values, at, end, places);
+  split(values, begin, at, points);
+  points.emplace_back().at = at;
+  split(values, at, end, points);
 }
 
-/// Moves a place to where the step between `begin` and `end` is clearest: places were proposed beside others
-/// that are gone, and may lie a night off.
-void settle(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& place) {
+/// Moves a change point to the position in (begin, end) where its step is clearest. The point was proposed
+/// for a segment between other points that have since been removed, so it may be off by a night.
+void settle(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& point) {
   double clearest = -1;
   for (std::size_t at = begin + least_nights; at + least_nights <= end; ++at) {
     const Segment before(series.logs, begin, at), after(series.logs, at, end);
     const double variance =
         variance_of(series, before.squares + after.squares, before.count + after.count - 2);
-    const double clear = squared(after.mean - before.mean) / variance / (1 / before.count + 1 / after.count);
-    if (clear <= clearest) continue;
-    clearest = clear;
-    place.at = at;
+    const double clarity =
+        squared(after.mean - before.mean) / variance / (1 / before.count + 1 / after.count);
+    if (clarity <= clearest) continue;
+    clearest = clarity;
+    point.at = at;
   }
 }
 
-/// Leaves out the place that tells least, again and again, until each that is left tells enough: so a step up
-/// does not hide the one down after it.
-/// @return P of the clearest, 1 without any
+/// Removes the least significant change point again and again, until all remaining ones are significant. Thus
+/// a step up does not hide the following step down.
+/// @return the probability of the clearest point; 1 if there is none
 double keep_steps(const TimeSeries& series, double level, double threshold,
-                  std::vector<ChangePoint>& places) {
-  while (!places.empty()) {
-    std::size_t least = 0;
+                  std::vector<ChangePoint>& points) {
+  while (!points.empty()) {
+    std::size_t weakest = 0;
     double largest = -1, smallest = 1;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const std::size_t begin = i == 0 ? 0 : places[i - 1].at;
-      const std::size_t end = i + 1 == places.size() ? series.logs.size() : places[i + 1].at;
-      settle(series, begin, end, places[i]);
-      const double tail = static_cast<double>(series.logs.size()) * step_at(series, begin, end, places[i]);
-      // They were chosen among as many as there are nights.
-      const double told = std::fabs(places[i].log) > threshold ? tail : 2;
-      smallest = std::min(smallest, told);
-      if (told <= largest) continue;
-      largest = told;
-      least = i;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const std::size_t begin = i == 0 ? 0 : points[i - 1].at;
+      const std::size_t end = i + 1 == points.size() ? series.logs.size() : points[i + 1].at;
+      settle(series, begin, end, points[i]);
+      const double tail = static_cast<double>(series.logs.size()) * step_at(series, begin, end, points[i]);
+      // Bonferroni correction: the position was chosen among as many as there are nights.
+      const double probability = std::fabs(points[i].log) > threshold ? tail : 2;
+      smallest = std::min(smallest, probability);
+      if (probability <= largest) continue;
+      largest = probability;
+      weakest = i;
     }
     if (largest <= level) return smallest;
-    places.erase(places.begin() + static_cast<std::ptrdiff_t>(least));
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(weakest));
   }
   return 1;
 }
@@ -130,24 +135,24 @@ double keep_steps(const TimeSeries& series, double level, double threshold,
 }  // namespace
 
 std::size_t largest_distance(const std::vector<double>& values, std::size_t begin, std::size_t end,
-                             std::size_t least) {
+                             std::size_t min_size) {
   double left = 0, right = 0, all = 0, largest = -1;
   for (std::size_t i = begin; i < end; ++i) {
     for (std::size_t j = i + 1; j < end; ++j) all += std::fabs(values[i] - values[j]);
   }
   right = all;
-  std::size_t found = begin + least;
-  for (std::size_t at = begin + 1; at + least <= end; ++at) {
-    const double moved = values[at - 1];  // from the right to the left
+  std::size_t found = begin + min_size;
+  for (std::size_t at = begin + 1; at + min_size <= end; ++at) {
+    const double moved = values[at - 1];  // this value moves from the right to the left side
     for (std::size_t i = begin; i + 1 < at; ++i) left += std::fabs(moved - values[i]);
     for (std::size_t j = at; j < end; ++j) right -= std::fabs(moved - values[j]);
-    if (at < begin + least) continue;
+    if (at < begin + min_size) continue;
     const auto m = static_cast<double>(at - begin), n = static_cast<double>(end - at);
     const double distance =
         2 * (all - left - right) / (m * n) - 2 * left / (m * (m - 1)) - 2 * right / (n * (n - 1));
-    const double weighed = distance * m * n / (m + n);
-    if (weighed > largest) {
-      largest = weighed;
+    const double weighted = distance * m * n / (m + n);
+    if (weighted > largest) {
+      largest = weighted;
       found = at;
     }
   }
@@ -160,7 +165,7 @@ SeriesChange changes_of(const TimeSeries& series, double level, double threshold
   if (nights < 2 * least_nights) return change;
   split(series.logs, 0, nights, change.steps);
   change.tail = keep_steps(series, level, threshold, change.steps);
-  if (nights < least_of_drift || groups_in(series, 0, nights).size() > 1) return change;
+  if (nights < min_nights_of_drift || groups_in(series, 0, nights).size() > 1) return change;
   const Line line(series);
   const double span = static_cast<double>(nights - 1),
                degrees = model_degrees + static_cast<double>(nights) - 2;
@@ -173,17 +178,17 @@ SeriesChange changes_of(const TimeSeries& series, double level, double threshold
     squares += Segment(series.logs, begin, end).squares;
     begin = end;
   }
-  // By Schwarz's criterion: a line has one number beside its mean, each step two.
+  // Schwarz's criterion (BIC): a line has one parameter in addition to the mean, each step has two.
   const auto n = static_cast<double>(nights);
   const double of_steps = n * std::log(squares) + 2 * static_cast<double>(change.steps.size()) * std::log(n);
   if (n * std::log(line.squares) + std::log(n) >= of_steps) return change;
-  const double reach = line.error * span * student_quantile(0.025, degrees);
+  const double half_width = line.error * span * student_quantile(0.025, degrees);
   change.steps.clear();
   change.is_drift = true;
   change.tail = tail;
   change.drift = line.slope * span;
-  change.drift_low = change.drift - reach;
-  change.drift_high = change.drift + reach;
+  change.drift_low = change.drift - half_width;
+  change.drift_high = change.drift + half_width;
   return change;
 }
 

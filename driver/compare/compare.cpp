@@ -21,20 +21,20 @@ namespace {
 using io::Record;
 
 constexpr double run_threshold = 0.02, duet_threshold = 0.005;
-constexpr double notable_accuracy = 10;  // a factor in the residual ratio worth telling
+constexpr double notable_accuracy = 10;  // a factor of the residual ratio from which on a change is shown
 
 using Gathered = std::vector<const Record*>;
-using Places = std::map<std::string, Gathered>;  // the records of a trial
+using Places = std::map<std::string, Gathered>;  // place → records of a trial
 using Trials = std::map<std::string, Places>;
 
-/// Median of what is known of `values`.
+/// Returns the median of the finite values.
 double median_of_known(std::vector<double> values) {
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }),
                values.end());
   return summarise(std::move(values)).median;
 }
 
-/// The samples of a record; an older file has but their quartiles.
+/// Returns the statistics of a record's samples; older files only have their quartiles.
 Statistics samples_of(const Record& record) {
   std::vector<double> seconds;
   for (const io::Sample& sample : record.sample_list) seconds.push_back(sample.seconds);
@@ -56,11 +56,11 @@ Statistics replays_of(const Record& record) {
   return s;
 }
 
-/// All records of one trial on one place in one set.
+/// Summarises all records of one trial on one place in one set.
 Side side_of(const Gathered& records, bool is_duet) {
   Side side;
   std::vector<Statistics> samples, replays;
-  std::vector<std::pair<double, double>> medians;  // of a record, of both
+  std::vector<std::pair<double, double>> medians;  // per record: of the run, of the replay
   std::vector<double> clocks, joules, queues;
   std::set<std::string> runs;
   const Record& last =
@@ -123,9 +123,9 @@ void compare_accuracy(Pair& pair) {
     return;
   }
   const double factor = pair.now.ratio / pair.base.ratio;
-  // Ratios far below the tolerance are rounding's luck.
-  const bool matters = std::fmax(pair.now.ratio, pair.base.ratio) > 0.01 * pair.identity.tolerance;
-  if (matters && (factor > notable_accuracy || factor < 1 / notable_accuracy)) {
+  // Ratios far below the tolerance vary at random with rounding.
+  const bool is_relevant = std::fmax(pair.now.ratio, pair.base.ratio) > 0.01 * pair.identity.tolerance;
+  if (is_relevant && (factor > notable_accuracy || factor < 1 / notable_accuracy)) {
     pair.accuracy = fmt::format("residual ratio {:.3g} -> {:.3g}", pair.base.ratio, pair.now.ratio);
   }
 }
@@ -138,13 +138,13 @@ bool are_same_executions(const Gathered& base, const Gathered& now) {
   return before == after && before.count("") == 0;
 }
 
-// A trial that never reached a device (skipped, crashed at its start) has no place, and belongs to any. Older
-// files know a CPU, but not its threads.
+// Returns true if two places may be the same. A trial that never reached a device (skipped, crashed at its
+// start) has no place and matches any. Older files have the CPU without its threads.
 bool is_same_place(const std::string& a, const std::string& b) {
-  const auto adds = [](const std::string& longer, const std::string& shorter) {
+  const auto is_extension = [](const std::string& longer, const std::string& shorter) {
     return longer.compare(0, shorter.size() + 2, shorter + ", ") == 0;
   };
-  return a == b || a.empty() || b.empty() || adds(a, b) || adds(b, a);
+  return a == b || a.empty() || b.empty() || is_extension(a, b) || is_extension(b, a);
 }
 
 Pair make_pair(const std::string& base_place, const Gathered& base, const std::string& new_place,
@@ -179,33 +179,33 @@ void add_pairs(Comparison& result, const Places& base, const Places& now, bool s
 }
 
 void find_other_clocks(Comparison& result) {
-  double furthest = 0;
+  double largest = 0;
   for (const Pair& pair : result.pairs) {
-    const double apart = std::fabs(std::log(pair.now.clock / pair.base.clock));
-    if (!pair.is_here() || !(apart > std::log1p(notable_clock))) continue;
+    const double difference = std::fabs(std::log(pair.now.clock / pair.base.clock));
+    if (!pair.is_here() || !(difference > std::log1p(notable_clock))) continue;
     ++result.other_clocks;
-    if (apart <= furthest) continue;
-    furthest = apart;
+    if (difference <= largest) continue;
+    largest = difference;
     result.furthest_base_clock = pair.base.clock;
     result.furthest_new_clock = pair.now.clock;
   }
 }
 
-/// A trial in words, as lists of them have it.
+/// Returns a short description of a trial for lists.
 std::string trial_words(const Record& r) {
   return fmt::format("{}/{} {} n={}{}{}{}", r.problem, r.method, r.precision, r.n,
                      r.backend == "cuda" ? "" : " " + r.backend, r.parameters == "{}" ? "" : " ",
                      settings_text(r.parameters));
 }
 
-/// Says what only base has: a method of which nothing is left, else the sizes.
+/// Notes the trials that only base has: methods of which none is left, otherwise their sizes.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now) {
   using Key = std::pair<std::string, std::string>;  // method, backend
   const auto key_of = [](const Record& r) { return Key{r.problem + "/" + r.method, r.backend}; };
-  std::set<Key> left;
+  std::set<Key> remaining;
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
-    left.insert(key_of(first));
+    remaining.insert(key_of(first));
     result.only_new += base.count(key) == 0;
   }
   std::map<Key, std::set<std::int64_t>> sizes;
@@ -218,7 +218,7 @@ void find_vanished(Comparison& result, const Trials& base, const Trials& now) {
   }
   for (const auto& [key, its_sizes] : sizes) {
     const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
-    result.vanished.push_back(left.count(key) == 0
+    result.vanished.push_back(remaining.count(key) == 0
                                   ? method + " (the method)"
                                   : fmt::format("{} at n = {}", method, fmt::join(its_sizes, ", ")));
   }
@@ -228,7 +228,7 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
   for (const Pair& pair : result.pairs) {
     result.across = result.across || !pair.is_here();
     if (!pair.is_here()) continue;
-    // What is counted is slower whatever the clock says, as long as no size is asked for.
+    // A higher count (waits, kernels) is a regression whatever the time, unless --fail-above sets a size.
     const bool is_counted = !pair.reason.empty() && rules.fail_above == 0;
     const bool is_slower =
         pair.change.verdict == Verdict::slower && (is_counted || pair.change.ratio > 1 + rules.fail_above);
@@ -248,16 +248,17 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
 }
 
 bool agree_in(const io::Results& base, const io::Results& now, const char* attribute) {
-  const auto here = base.attributes.find(attribute), there = now.attributes.find(attribute);
-  return here != base.attributes.end() && there != now.attributes.end() && !here->second.empty() &&
-         here->second == there->second;
+  const auto in_base = base.attributes.find(attribute), in_new = now.attributes.find(attribute);
+  return in_base != base.attributes.end() && in_new != now.attributes.end() && !in_base->second.empty() &&
+         in_base->second == in_new->second;
 }
 
 }  // namespace
 
 bool Pair::is_host_paced() const {
-  constexpr double most = 0.5;
-  return !has_replays() && base.queue >= most * base.run.median && now.queue >= most * now.run.median;
+  constexpr double min_queue_share = 0.5;
+  return !has_replays() && base.queue >= min_queue_share * base.run.median &&
+         now.queue >= min_queue_share * now.run.median;
 }
 
 bool Pair::is_host_bound() const {
@@ -311,7 +312,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
     const auto match = new_trials.find(key);
     if (match != new_trials.end()) add_pairs(result, places, match->second, rules.same_places);
   }
-  // From here on by method and size, as people read.
+  // From here on sorted by method and size.
   std::stable_sort(result.pairs.begin(), result.pairs.end(), [](const Pair& a, const Pair& b) {
     const Record &x = a.identity, &y = b.identity;
     return std::tie(x.problem, x.method, x.precision, x.parameters, x.n, x.m, x.k, x.nrhs, x.batch, x.uplo,

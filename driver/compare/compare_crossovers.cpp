@@ -1,4 +1,4 @@
-/// Where one place begins to be faster than another.
+/// Finds the sizes at which one place becomes faster than another.
 
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-// Pairs of one series, by n. Only clear verdicts count; where two clear neighbours disagree, one overtakes
-// the other between them, at the size where ln ratio, linear in ln n, is zero.
+// Finds the crossovers of one series. Only clear verdicts count. If two neighbours along n have opposite
+// verdicts, the crossover is where ln(ratio), interpolated linearly in ln(n), is zero.
 std::vector<Crossover> crossovers_along(const std::string& series, std::vector<const Pair*> pairs) {
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });
@@ -72,8 +72,8 @@ std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs) {
     series[name + '\n' + pair.base_place + '\n' + pair.new_place].push_back(&pair);
   }
   std::vector<Crossover> result;
-  for (auto& [key, its_pairs] : series) {
-    for (Crossover& crossover : crossovers_along(key.substr(0, key.find('\n')), std::move(its_pairs))) {
+  for (auto& [key, series_pairs] : series) {
+    for (Crossover& crossover : crossovers_along(key.substr(0, key.find('\n')), std::move(series_pairs))) {
       result.push_back(std::move(crossover));
     }
   }

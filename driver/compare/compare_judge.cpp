@@ -1,4 +1,4 @@
-/// What is slower, what faster: estimates of all trials and methods, then one decision for all of them.
+/// Decides which trials and methods are slower or faster: estimates all of them, then decides all at once.
 
 #include <fmt/format.h>
 
@@ -13,28 +13,31 @@ namespace gaussweep::driver {
 
 namespace {
 
-constexpr double normal_mad = 1.4826;  // sigma of a normal distribution over its median absolute deviation
-constexpr std::size_t least_of_method = 3;  // pairs whose median is a method's
-constexpr std::size_t least_for_noise = 8;
-constexpr std::size_t least_methods = 5;
-constexpr std::size_t least_host_bound = 4;
-constexpr double least_host_share = 0.3;  // of a time that tells of the host
-constexpr double most_drift = 0.005;      // ln r that is a run's, not a change's
-constexpr double unknown_drift = 0.1;  // of the host, where too few tell it: 3.1 to 4.6 us a launch are seen
-constexpr double short_seconds = 1e-4;
+constexpr double normal_mad = 1.4826;  // sigma of a normal distribution / its median absolute deviation
+constexpr std::size_t min_pairs_of_method = 3;  // minimum number of pairs for a verdict on the method
+constexpr std::size_t min_pairs_for_noise = 8;
+constexpr std::size_t min_methods = 5;
+constexpr std::size_t min_host_bound = 4;
+// Minimum fraction of the host in a time that is used to estimate the host's drift.
+constexpr double min_host_fraction = 0.3;
+constexpr double max_drift = 0.005;  // limit on the ln ratio that is ascribed to drift of the run
+// Uncertainty of the host's drift, as ln ratio, if too few trials show it: launches take 3.1 to 4.6 us.
+constexpr double unknown_drift = 0.1;
+constexpr double short_seconds = 1e-4;  ///< boundary between the two classes of RunNoise
 
-/// An estimate, and what other measurements would find.
+/// An estimate, and the estimates that other measurements would give.
 struct Measured : Estimate {
-  double first_error = 0;  ///< before the noise of the runs was known
+  double first_error = 0;  ///< the error before the noise of the runs was known
   Prospects prospects;
 };
 
-/// A trial with its estimates, not all of which it has.
+/// A trial with the estimates that its times allow.
 struct Judged {
   Pair* pair = nullptr;
   bool by_gpu = false, by_host = false;
-  Measured gpu, host;     ///< of what the GPU needs, or the whole run where it is not host-bound; of that run
-  double host_share = 0;  ///< of that run's time
+  /// Of the GPU's time, or of the run's time if it is not host-bound; and of a host-bound run's time.
+  Measured gpu, host;
+  double host_share = 0;  ///< fraction of the host-bound run's time that is the host's
 };
 
 std::string method_of(const Pair& pair) {
@@ -55,8 +58,9 @@ Judged judged(Pair& pair, bool is_duet) {
   if (!pair.base.run.is_known() || !pair.now.run.is_known()) return result;
   const auto estimate_of = [other = is_other_gpu(pair), is_duet](const Timing& base, const Timing& now,
                                                                  const Scatter& scatter) {
-    const Estimate today = is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, other);
-    return Measured{today, today.error, prospects(base, now, scatter, other, is_duet)};
+    const Estimate current =
+        is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, other);
+    return Measured{current, current.error, prospects(base, now, scatter, other, is_duet)};
   };
   if (pair.identity.backend != "cuda") {
     result.by_gpu = true;
@@ -74,9 +78,9 @@ Judged judged(Pair& pair, bool is_duet) {
     result.by_host = true;
     Scatter scatter = host_paced_scatter;
     if (pair.has_replays()) {
-      const double of_gpu =
+      const double gpu_share =
           std::min(pair.base.gpu.median / pair.base.run.median, pair.now.gpu.median / pair.now.run.median);
-      result.host_share = std::max(0.0, 1 - of_gpu);
+      result.host_share = std::max(0.0, 1 - gpu_share);
       scatter = {host_bound_scatter.share * result.host_share, host_bound_scatter.seconds};
     }
     result.host = estimate_of(pair.base.run, pair.now.run, scatter);
@@ -84,9 +88,9 @@ Judged judged(Pair& pair, bool is_duet) {
   return result;
 }
 
-/// Of distances from where they are expected, as a sigma, which is at least 1.
+/// Returns the sigma of normalised distances, at least 1; 1 if there are too few.
 double raise_of(std::vector<double> distances) {
-  if (distances.size() < least_for_noise) return 1;
+  if (distances.size() < min_pairs_for_noise) return 1;
   return std::max(1.0, normal_mad * median_of(std::move(distances)));
 }
 
@@ -94,54 +98,55 @@ bool is_short(const Pair& pair) {
   return (pair.has_replays() ? pair.base.gpu : pair.base.run).median < short_seconds;
 }
 
-/// How the trials of one backend on one place differ from what the rule expects.
+/// Measures how the trials of one backend on one place differ from the rule's expectation, and corrects their
+/// estimates for it.
 RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
   RunNoise noise;
   noise.backend = trials.front()->pair->identity.backend;
   noise.place = trials.front()->pair->new_place;
-  // Whatever drifts met both, and each trial's scatter is known by its rounds.
+  // In a duet drift affects both builds equally, and the rounds show each trial's scatter.
   if (is_duet) return noise;
   std::map<std::string, std::vector<const Judged*>> methods;
-  std::vector<double> of_host, of_runs, short_ones, long_ones, middles;
+  std::vector<double> of_host, run_changes, short_ones, long_ones, medians;
   for (const Judged* trial : trials) {
     if (trial->by_gpu) methods[method_of(*trial->pair)].push_back(trial);
-    // ln of a time of which the host has a share moves by that share of what the host drifts.
-    if (trial->host_share < least_host_share) continue;
+    // If the host drifts by a factor exp(x), ln of a time with a host fraction f changes by f x.
+    if (trial->host_share < min_host_fraction) continue;
     of_host.push_back(trial->host.log / trial->host_share);
-    of_runs.push_back(trial->host.log);
+    run_changes.push_back(trial->host.log);
   }
   for (const auto& [method, its_trials] : methods) {
-    if (its_trials.size() < least_of_method) continue;
+    if (its_trials.size() < min_pairs_of_method) continue;
     std::vector<double> logs;
     for (const Judged* trial : its_trials) logs.push_back(trial->gpu.log);
     const double count = static_cast<double>(logs.size());
-    const double middle = median_of(std::move(logs));
-    middles.push_back(middle);
+    const double median = median_of(std::move(logs));
+    medians.push_back(median);
     for (const Judged* trial : its_trials) {
       const double distance =
-          std::fabs(trial->gpu.log - middle) / trial->gpu.error * std::sqrt(count / (count - 1));
+          std::fabs(trial->gpu.log - median) / trial->gpu.error * std::sqrt(count / (count - 1));
       (is_short(*trial->pair) ? short_ones : long_ones).push_back(distance);
     }
   }
   noise.pairs = static_cast<std::int64_t>(short_ones.size() + long_ones.size());
   noise.raise_short = raise_of(std::move(short_ones));
   noise.raise_long = raise_of(std::move(long_ones));
-  if (middles.size() >= least_methods) {
-    const double middle = median_of(middles);
-    noise.drift = std::clamp(middle, -most_drift, most_drift);
-    for (double& each : middles) each = std::fabs(each - middle);
-    noise.of_methods = normal_mad * median_of(std::move(middles));
+  if (medians.size() >= min_methods) {
+    const double median = median_of(medians);
+    noise.drift = std::clamp(median, -max_drift, max_drift);
+    for (double& each : medians) each = std::fabs(each - median);
+    noise.of_methods = normal_mad * median_of(std::move(medians));
   }
-  if (of_host.size() >= least_host_bound) noise.of_host = median_of(of_host);
-  std::vector<double> of_launches;
+  if (of_host.size() >= min_host_bound) noise.of_host = median_of(of_host);
+  std::vector<double> host_distances;
   for (const Judged* trial : trials) {
     if (trial->by_host && trial->pair->has_replays())
-      of_launches.push_back(std::fabs(trial->host.log - noise.of_host * trial->host_share) /
-                            trial->host.error);
+      host_distances.push_back(std::fabs(trial->host.log - noise.of_host * trial->host_share) /
+                               trial->host.error);
   }
-  const double of_usual_run = of_runs.empty() ? 0 : median_of(std::move(of_runs));
-  const bool is_drift_known = of_host.size() >= least_host_bound;
-  noise.raise_host = raise_of(std::move(of_launches));
+  const double usual_drift = run_changes.empty() ? 0 : median_of(std::move(run_changes));
+  const bool is_drift_known = of_host.size() >= min_host_bound;
+  noise.raise_host = raise_of(std::move(host_distances));
   for (Judged* trial : trials) {
     trial->gpu.drift = noise.drift;
     trial->gpu.error *= is_short(*trial->pair) ? noise.raise_short : noise.raise_long;
@@ -152,15 +157,16 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
     } else if (trial->pair->has_replays()) {
       trial->host.drift = noise.of_host * trial->host_share;
     } else {
-      // How much of the time is launches is unknown: as much as of those whose share is known, or nothing.
-      trial->host.drift = of_usual_run / 2;
-      trial->host.error = std::hypot(trial->host.error, of_usual_run / 2);
+      // The host's fraction of this time is unknown. Half of the usual drift is assumed, with an uncertainty
+      // that includes no drift and the whole.
+      trial->host.drift = usual_drift / 2;
+      trial->host.error = std::hypot(trial->host.error, usual_drift / 2);
     }
   }
   return noise;
 }
 
-/// What all that was estimated says, decided at once.
+/// Decides about all estimates at once.
 class Decision {
  public:
   Decision(const std::vector<const Estimate*>& all, double rate, double threshold)
@@ -175,17 +181,18 @@ class Decision {
       of_[all[i]] = slower[i] ? Verdict::slower : faster[i] ? Verdict::faster : Verdict::unclear;
   }
 
-  /// @param otherwise what is said of a change that is not told from what scatters
+  /// @param otherwise the verdict on a change that is not significant
   Verdict of(const Estimate& estimate, Verdict otherwise = Verdict::unclear) const {
     if (std::fabs(estimate.own()) <= std::log1p(threshold_)) return Verdict::same;
     const Verdict verdict = of_.at(&estimate);
     return verdict == Verdict::unclear ? otherwise : verdict;
   }
 
-  /// The least change of one estimate alone that is decided.
+  /// Returns the smallest change of this estimate, taken alone, that would be significant.
   double finds(const Estimate& estimate) const { return std::max(threshold_, estimate.finds(tail_)); }
 
-  /// @param verdict as `of` has it. A time is SAME only if its whole interval lies within the threshold.
+  /// Returns the change with its interval. SAME becomes UNCLEAR unless the whole interval is within the
+  /// threshold. @param verdict from `of`
   Change change(const Estimate& estimate, Verdict verdict, Timed clock) const {
     Change change{verdict, clock, estimate.ratio(), estimate.low(), estimate.high(), finds(estimate)};
     const bool is_within = change.low >= 1 / (1 + threshold_) && change.high <= 1 + threshold_;
@@ -198,35 +205,35 @@ class Decision {
   std::map<const Estimate*, Verdict> of_;
 };
 
-/// A time that is compared with itself.
+/// Returns the change of a time that is compared with itself.
 Change no_change(Timed clock) {
   return {Verdict::same, clock, 1, 1, 1, 0};
 }
 
-/// The changes that the UNCLEAR trials of one backend find now, and that other measurements would find.
+/// The smallest changes that are found in the UNCLEAR trials of one backend, now and with other measurements.
 struct Doubts {
   std::vector<double> finds, with_rounds, with_samples, with_duet;
   std::int64_t rounds = 1;
 
   void add(const Measured& measured, const Side& base, const Side& now, const Decision& decision) {
-    const auto raised = [&](Estimate other) {
+    const auto smallest_change = [&](Estimate other) {
       other.error *= measured.error / measured.first_error;
       return decision.finds(other);
     };
     finds.push_back(decision.finds(measured));
-    with_rounds.push_back(raised(measured.prospects.rounds));
-    with_samples.push_back(raised(measured.prospects.samples));
-    with_duet.push_back(raised(measured.prospects.duet));
+    with_rounds.push_back(smallest_change(measured.prospects.rounds));
+    with_samples.push_back(smallest_change(measured.prospects.samples));
+    with_duet.push_back(smallest_change(measured.prospects.duet));
     rounds = std::max(rounds, std::min(base.run.processes / base.run.runs, now.run.processes / now.run.runs));
   }
 
   Unclear summary(const std::string& backend) const {
-    const auto [least, most] = std::minmax_element(finds.begin(), finds.end());
+    const auto [smallest, largest] = std::minmax_element(finds.begin(), finds.end());
     return {backend,
             static_cast<std::int64_t>(finds.size()),
             median_of(finds),
-            *least,
-            *most,
+            *smallest,
+            *largest,
             rounds,
             median_of(with_rounds),
             median_of(with_samples),
@@ -234,8 +241,8 @@ struct Doubts {
   }
 };
 
-/// What the records count and no clock needs to tell. A run that could be recorded and no longer can waits
-/// for the host in between.
+/// Returns a regression that the recorded counts show without timing, as text: more waits, more kernels, or a
+/// run that can no longer be recorded as a graph because it waits for the host.
 std::string reason_of(const Pair& pair) {
   const Side &base = pair.base, &now = pair.now;
   if (!pair.is_here()) return "";
@@ -248,7 +255,8 @@ std::string reason_of(const Pair& pair) {
   return "";
 }
 
-/// @return the estimate that the verdict is about; none if the trial has no times
+/// Sets a trial's verdict.
+/// @return the estimate that the verdict is about; null if the trial has no times
 const Measured* decide(const Judged& trial, const Decision& decision) {
   if (!trial.by_gpu && !trial.by_host) return nullptr;  // untimed
   Pair& pair = *trial.pair;
@@ -261,26 +269,26 @@ const Measured* decide(const Judged& trial, const Decision& decision) {
   if (trial.by_gpu) gpu = decision.of(trial.gpu);
   if (trial.by_host) host = decision.of(trial.host, Verdict::host_bound);
   const std::string reason = reason_of(pair);
-  const Verdict of_run_verdict = trial.by_host ? host : gpu;
-  if (!reason.empty() && gpu != Verdict::slower && of_run_verdict != Verdict::faster) {
-    const Measured& of_run = trial.by_host ? trial.host : trial.gpu;
-    pair.change = decision.change(of_run, Verdict::slower, Timed::run);
+  const Verdict run_verdict = trial.by_host ? host : gpu;
+  if (!reason.empty() && gpu != Verdict::slower && run_verdict != Verdict::faster) {
+    const Measured& measured = trial.by_host ? trial.host : trial.gpu;
+    pair.change = decision.change(measured, Verdict::slower, Timed::run);
     pair.reason = reason;
-    return &of_run;
+    return &measured;
   }
-  const bool is_gpus = trial.by_gpu && (gpu == Verdict::slower || host == Verdict::same ||
-                                        (gpu != Verdict::same && host != Verdict::slower));
+  const bool is_about_gpu = trial.by_gpu && (gpu == Verdict::slower || host == Verdict::same ||
+                                             (gpu != Verdict::same && host != Verdict::slower));
   pair.change =
-      is_gpus ? decision.change(trial.gpu, gpu, clock) : decision.change(trial.host, host, Timed::run);
+      is_about_gpu ? decision.change(trial.gpu, gpu, clock) : decision.change(trial.host, host, Timed::run);
   if (pair.change.verdict == Verdict::slower) pair.reason = reason;
-  return is_gpus ? &trial.gpu : &trial.host;
+  return is_about_gpu ? &trial.gpu : &trial.host;
 }
 
-/// A method with the estimate of all its trials, where it has several.
+/// A method with the pooled estimate of its trials, if it has enough.
 struct JudgedMethod {
   MethodChange method;
   std::vector<const Judged*> trials;
-  Estimate together;
+  Estimate pooled_estimate;
   bool is_known = false, by_gpu = false, by_host = false;
 };
 
@@ -293,23 +301,25 @@ std::vector<JudgedMethod> methods_of(const std::vector<Judged>& trials,
   }
   std::vector<JudgedMethod> methods;
   for (const auto& [key, its_trials] : all) {
-    JudgedMethod one;
-    std::tie(one.method.method, one.method.backend, one.method.base_place, one.method.new_place) = key;
-    one.trials = its_trials;
+    JudgedMethod judged_method;
+    std::tie(judged_method.method.method, judged_method.method.backend, judged_method.method.base_place,
+             judged_method.method.new_place) = key;
+    judged_method.trials = its_trials;
     std::vector<Estimate> by_gpu, by_host;
     for (const Judged* trial : its_trials) {
       if (trial->by_gpu) by_gpu.push_back(trial->gpu);
       if (trial->by_host) by_host.push_back(trial->host);
     }
-    one.by_gpu = by_gpu.size() >= least_of_method;
-    const std::vector<Estimate>& chosen = one.by_gpu || by_host.empty() ? by_gpu : by_host;
-    one.by_host = !one.by_gpu && !by_host.empty();
-    one.is_known = !chosen.empty();
-    if (one.is_known) one.together = pooled(chosen);
-    const auto of_place = noise.find({one.method.backend, one.method.new_place});
-    if (of_place != noise.end() && one.method.is_here())
-      one.together.error = std::max(one.together.error, of_place->second.of_methods);
-    methods.push_back(std::move(one));
+    judged_method.by_gpu = by_gpu.size() >= min_pairs_of_method;
+    const std::vector<Estimate>& chosen = judged_method.by_gpu || by_host.empty() ? by_gpu : by_host;
+    judged_method.by_host = !judged_method.by_gpu && !by_host.empty();
+    judged_method.is_known = !chosen.empty();
+    if (judged_method.is_known) judged_method.pooled_estimate = pooled(chosen);
+    const auto place_noise = noise.find({judged_method.method.backend, judged_method.method.new_place});
+    if (place_noise != noise.end() && judged_method.method.is_here())
+      judged_method.pooled_estimate.error =
+          std::max(judged_method.pooled_estimate.error, place_noise->second.of_methods);
+    methods.push_back(std::move(judged_method));
   }
   return methods;
 }
@@ -338,7 +348,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
     if (trial.by_host) all.push_back(&trial.host);
   }
   for (const JudgedMethod& method : methods) {
-    if (method.is_known) all.push_back(&method.together);
+    if (method.is_known) all.push_back(&method.pooled_estimate);
   }
   const Decision decision(all, rules.rate, comparison.threshold);
   std::map<std::string, Doubts> doubts;  // by backend
@@ -349,20 +359,22 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
       doubts[pair.identity.backend].add(*measured, pair.base, pair.now, decision);
   }
   for (const auto& [backend, its_doubts] : doubts) comparison.unclear.push_back(its_doubts.summary(backend));
-  for (JudgedMethod& one : methods) {
-    MethodChange& method = one.method;
-    method.pairs = static_cast<std::int64_t>(one.trials.size());
-    for (const Judged* trial : one.trials) ++method.counts[trial->pair->change.verdict];
-    if (one.is_known) {
-      const Verdict otherwise = one.by_host ? Verdict::host_bound : Verdict::unclear;
+  for (JudgedMethod& judged_method : methods) {
+    MethodChange& method = judged_method.method;
+    method.pairs = static_cast<std::int64_t>(judged_method.trials.size());
+    for (const Judged* trial : judged_method.trials) ++method.counts[trial->pair->change.verdict];
+    if (judged_method.is_known) {
+      const Verdict otherwise = judged_method.by_host ? Verdict::host_bound : Verdict::unclear;
       const bool has_gpu =
-          one.by_gpu && std::all_of(one.trials.begin(), one.trials.end(),
-                                    [](const Judged* trial) { return trial->pair->has_replays(); });
+          judged_method.by_gpu && std::all_of(judged_method.trials.begin(), judged_method.trials.end(),
+                                              [](const Judged* trial) { return trial->pair->has_replays(); });
       const Timed clock = has_gpu ? Timed::gpu : Timed::run;
-      const bool is_itself = std::all_of(one.trials.begin(), one.trials.end(),
+      const bool is_itself = std::all_of(judged_method.trials.begin(), judged_method.trials.end(),
                                          [](const Judged* trial) { return trial->pair->is_itself; });
-      method.change = is_itself ? no_change(clock)
-                                : decision.change(one.together, decision.of(one.together, otherwise), clock);
+      method.change = is_itself
+                          ? no_change(clock)
+                          : decision.change(judged_method.pooled_estimate,
+                                            decision.of(judged_method.pooled_estimate, otherwise), clock);
     }
     comparison.methods.push_back(std::move(method));
   }

@@ -8,34 +8,36 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// The share of the variance that all processes of a run have in common.
-constexpr double share_of_run = 0.3;
-/// The share of the variance that all trials of a method have in common.
-constexpr double share_of_method = 0.25;
+/// Fraction of the variance that all processes of a run share.
+constexpr double run_fraction = 0.3;
+/// Fraction of the variance that all trials of a method share.
+constexpr double method_fraction = 0.25;
 constexpr double method_degrees = 30;
 
-/// What one process's median scatters by where nothing changed, of ln.
+/// Returns the model's variance of ln(median) of one process if nothing changed.
 double variance_of_model(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double seconds = std::sqrt(base.median * now.median);
-  // Quartiles of five samples are narrow by luck now and then, seldom on both sides.
+  // The larger sigma is used, because the quartiles of five samples are sometimes narrow by chance, but
+  // rarely on both sides.
   const double per_process =
       static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
-  const double of_samples = squared(median_error * std::max(base.sigma, now.sigma)) / per_process;
-  return squared(scatter.share) + squared(scatter.seconds / seconds) + of_samples;
+  const double sample_variance = squared(median_error * std::max(base.sigma, now.sigma)) / per_process;
+  return squared(scatter.share) + squared(scatter.seconds / seconds) + sample_variance;
 }
 
 double degrees_of(const Timing& base, const Timing& now) {
   return model_degrees + static_cast<double>(base.processes + now.processes - 2);
 }
 
-/// The variance of a process's ln of median: the model's, and that of the trial's own processes.
+/// Returns the variance of ln(median) of one process: the model's, pooled with that of the trial's own
+/// processes.
 double variance_of(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double own = static_cast<double>(base.processes - 1) * base.variance +
                      static_cast<double>(now.processes - 1) * now.variance;
   return (model_degrees * variance_of_model(base, now, scatter) + own) / degrees_of(base, now);
 }
 
-/// P that lies beyond the interval at each end.
+/// The probability beyond each end of a 95 % interval.
 constexpr double beyond_interval = 0.025;
 
 }  // namespace
@@ -61,10 +63,10 @@ Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
 }
 
 double student_quantile(double tail, double degrees) {
-  double low = 0, high = 1e3;  // by halving
+  double low = 0, high = 1e3;  // bisection
   for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (student_tail(middle, degrees) > tail ? low : high) = middle;
+    const double center = (low + high) / 2;
+    (student_tail(center, degrees) > tail ? low : high) = center;
   }
   return high;
 }
@@ -102,12 +104,13 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
 }
 
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu) {
-  const auto processes = static_cast<double>(base.processes), others = static_cast<double>(now.processes);
+  const auto processes = static_cast<double>(base.processes),
+             new_processes = static_cast<double>(now.processes);
   const double seconds = std::sqrt(base.median * now.median);
   const double variance = variance_of(base, now, scatter);
   double sum =
-      variance * ((1 - share_of_run) * (1 / processes + 1 / others) +
-                  share_of_run * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
+      variance * ((1 - run_fraction) * (1 / processes + 1 / new_processes) +
+                  run_fraction * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
   if (is_other_gpu) sum += squared(other_gpu_scatter.share) + squared(other_gpu_scatter.seconds / seconds);
   return {std::log(now.median / base.median), std::sqrt(sum), degrees_of(base, now), 0};
 }
@@ -128,9 +131,9 @@ Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatte
   result.rounds = estimate(repeated(base), repeated(now), scatter, is_other_gpu);
   result.samples = estimate(sampled(base), sampled(now), scatter, is_other_gpu);
   if (is_duet) {
-    const Estimate today = estimate_duet(base, now, scatter);
-    const double rounds = today.degrees - model_degrees + 1;
-    result.duet = {today.log, today.error / std::sqrt(3), model_degrees + 3 * rounds - 1, 0};
+    const Estimate now_estimate = estimate_duet(base, now, scatter);
+    const double rounds = now_estimate.degrees - model_degrees + 1;
+    result.duet = {now_estimate.log, now_estimate.error / std::sqrt(3), model_degrees + 3 * rounds - 1, 0};
   } else {
     constexpr auto rounds = static_cast<double>(duet_rounds);
     result.duet = {result.rounds.log, std::sqrt(2 * variance_of(base, now, scatter) / rounds),
@@ -141,24 +144,24 @@ Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatte
 
 Estimate pooled(const std::vector<Estimate>& trials) {
   double weights = 0, squares = 0, degrees = 0;
-  Estimate together{0, 0, 0, 0};
+  Estimate pooled_estimate{0, 0, 0, 0};
   for (const Estimate& trial : trials) {
     const double weight = 1 / squared(trial.error);
     weights += weight;
     squares += squared(weight);
     degrees += trial.degrees;
-    together.log += weight * trial.log;
-    together.drift += weight * trial.drift;
+    pooled_estimate.log += weight * trial.log;
+    pooled_estimate.drift += weight * trial.drift;
   }
   const double count = squared(weights) / squares;
-  together.log /= weights;
-  together.drift /= weights;
-  together.error = std::sqrt((1 + share_of_method * (count - 1)) / weights);
-  together.degrees = std::min(degrees, method_degrees);
-  return together;
+  pooled_estimate.log /= weights;
+  pooled_estimate.drift /= weights;
+  pooled_estimate.error = std::sqrt((1 + method_fraction * (count - 1)) / weights);
+  pooled_estimate.degrees = std::min(degrees, method_degrees);
+  return pooled_estimate;
 }
 
-// Abramowitz and Stegun 26.7.3, 26.7.4: finite sums where the degrees are whole.
+// Abramowitz and Stegun 26.7.3, 26.7.4: finite sums for integer degrees of freedom.
 double student_tail(double t, double degrees) {
   if (std::isnan(t)) return 1;
   const int whole = static_cast<int>(std::min(degrees, 200.0));

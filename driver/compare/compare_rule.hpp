@@ -1,7 +1,7 @@
 #pragma once
-/// The rule by which two times are told apart. It has a model of what scatters, and Student's t with the
-/// scatter of a trial's own times shrunk towards that model (Smyth 2004). Many trials are decided at once
-/// (Benjamini and Hochberg 1995). docs/measuring.md says it in words, with what was measured.
+/// The statistical rule that decides if two times differ: a model of the scatter, and Student's t test with
+/// the scatter of a trial's own times shrunk towards the model (Smyth 2004). Many trials are decided at once
+/// (Benjamini and Hochberg 1995). docs/measuring.md explains the rule and the measurements behind it.
 
 #include <cstdint>
 #include <map>
@@ -12,90 +12,89 @@
 
 namespace gaussweep::driver {
 
-/// A trial's times by one clock in one set: of one process, or of several (rounds, and runs).
+/// A trial's times by one clock in one set. It has one process, or several from rounds and runs.
 struct Timing {
-  double median = io::Record::unknown;  ///< of the processes' medians
-  double sigma = 0;                     ///< of a process's samples, relative: the middle one of the processes
-  std::int64_t samples = 0;             ///< of all processes
+  double median = io::Record::unknown;  ///< median of the processes' medians
+  double sigma = 0;                     ///< relative sigma of a process's samples, median over the processes
+  std::int64_t samples = 0;             ///< over all processes
   std::int64_t processes = 1, runs = 1;
-  double variance = 0;                    ///< of the processes' ln of medians, about their mean
-  std::map<std::int64_t, double> rounds;  ///< of a duet: ln of the median, by round
+  double variance = 0;                    ///< of ln(median) between the processes
+  std::map<std::int64_t, double> rounds;  ///< duet: ln(median) per round
   bool is_known() const { return median > 0 && samples > 0; }
 };
 
-/// Of processes, each by what is said of its samples, that belong to so many runs.
+/// Summarises the samples of processes that belong to `runs` runs.
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
 
-/// By how much a time differs from process to process where nothing changed (sigma): a share of it, and
-/// seconds.
+/// The sigma between processes if nothing changed: a fraction of the time plus seconds (added in quadrature).
 struct Scatter {
   double share = 0, seconds = 0;
 };
 
-/// Fitted on the half of tests/data/identical_runs.h5 that `IdenticalRuns` is not judged by.
+/// Fitted to the half of tests/data/identical_runs.h5 that the test `IdenticalRuns` does not use.
 constexpr Scatter gpu_scatter{0.004, 5e-7};
-/// Times in which the host's launches, or its waits, are: of the host's share of them.
+/// For times that include the host's launches or waits, relative to the host's part of the time.
 constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
-/// The host is in the loop, and its share is not known.
+/// For times that include the host's launches or waits if the host's part is unknown.
 constexpr Scatter host_paced_scatter{0.04, 2e-6};
-/// Methods of the CPU, which share it with whatever else it does.
+/// For CPU methods, which share the CPU with other activities.
 constexpr Scatter cpu_scatter{0.20, 2e-5};
-/// Between two GPUs of one model, beside the other.
+/// In addition, between two GPUs of one model.
 constexpr Scatter other_gpu_scatter{0.025, 1e-6};
 
-/// ln of new time over base time, and what is known of it.
+/// An estimate of ln(new time / base time).
 struct Estimate {
   double log = io::Record::unknown, error = 0;
-  double degrees = 1;  ///< of freedom, of Student's t
-  double drift = 0;    ///< of `log`, what other trials of the two sets have too
-  /// The ratio; and the ends of its interval of 95 %.
+  double degrees = 1;  ///< degrees of freedom of Student's t
+  double drift = 0;    ///< the part of `log` that other trials of the two sets share
+  /// The ratio of the times, and the ends of its 95 % confidence interval.
   double ratio() const;
   double low() const;
   double high() const;
-  /// Returns the share by which a time must grow so that P of such a growth by chance is at most `tail`.
+  /// Returns the relative growth of a time that occurs by chance with probability `tail`.
   double finds(double tail) const;
-  /// Of ln of the ratio, what is this trial's.
+  /// Returns the part of `log` that is specific to this trial.
   double own() const { return log - drift; }
 };
 
-/// @pre both are known
+/// Estimates the ratio of two times. @pre both are known
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu);
 
-/// Of two builds that took turns: what they differ by round by round, so that no drift is in it.
-/// @pre both are known
+/// Estimates the ratio from a duet's differences per round, which cancel drift. @pre both are known
 Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter);
 
-/// Estimates of the same ratio, if it were measured in other ways and the times scattered as they do now.
+/// The estimates that other measurements would give if the times scattered as now.
 struct Prospects {
   Estimate rounds;   ///< three times the rounds in both sets
   Estimate samples;  ///< four times the samples in both sets
   Estimate duet;     ///< `duet_rounds` rounds
 };
+/// Number of rounds that is assumed for a duet.
 constexpr std::int64_t duet_rounds = 10;
 
-/// @param is_duet the times are of a duet: `duet` then has three times its rounds
+/// Computes the prospects. @param is_duet the times are from a duet; then `duet` has three times its rounds
 /// @pre both are known
 Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu,
                     bool is_duet);
 
-/// What trials of one method say together: their mean, weighed by what is known of each. A quarter of their
-/// variances is taken for common to all of them.
-/// @pre there are some
+/// Returns the mean of a method's estimates, weighted by 1/error^2. A quarter of their variances is assumed
+/// to be common to all. @pre trials is not empty
 Estimate pooled(const std::vector<Estimate>& trials);
 
-/// How much the model weighs beside a trial's own scatter, in degrees of freedom. It is how heavy the tails
-/// of single pairs are, too.
+/// The degrees of freedom of the model, that is its weight relative to a trial's own scatter. They also
+/// determine the tails of the distribution for single pairs.
 constexpr double model_degrees = 8;
 
-/// The t with P(T > t) = tail.
+/// Returns t with P(T > t) = tail.
 double student_quantile(double tail, double degrees);
 
-/// P(T > t) of Student's t. @pre degrees >= 1; only their whole part counts
+/// Returns P(T > t) of Student's t; degrees are rounded down. @pre degrees >= 1
 double student_tail(double t, double degrees);
 
-/// Which of many hypotheses are rejected (Benjamini and Hochberg). The expected share of false rejections
-/// among them is at most `rate`. So is the probability of any where nothing is to be rejected.
-/// @param tails P of what was seen, or more, where nothing changed
+/// Decides which of many hypotheses are rejected (Benjamini and Hochberg). The expected fraction of false
+/// rejections among the rejections is at most `rate`; so is the probability of any rejection if all
+/// hypotheses are true.
+/// @param tails P values
 std::vector<bool> rejected(const std::vector<double>& tails, double rate);
 
 }  // namespace gaussweep::driver

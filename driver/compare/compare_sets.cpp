@@ -22,11 +22,11 @@ using io::Results;
 
 /// A run in a set of records.
 struct Run {
-  std::string start;                 ///< of its first trial
-  std::vector<std::size_t> records;  ///< their places
+  std::string start;                 ///< start of its first trial
+  std::vector<std::size_t> records;  ///< their indices
 };
 
-/// The runs in the order of their starts.
+/// Returns the runs, sorted by their starts.
 std::vector<Run> runs_of(const std::vector<Record>& records) {
   std::map<std::string_view, Run> by_id;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -42,17 +42,17 @@ std::vector<Run> runs_of(const std::vector<Record>& records) {
   return runs;
 }
 
-/// Removes the records of which `is_gone` is true, and returns them.
+/// Removes the records for which `is_removed` is true, and returns them.
 template <class Predicate>
-std::vector<Record> taken(Results& results, Predicate is_gone) {
-  std::vector<Record> kept, gone;
-  for (Record& record : results.records) (is_gone(record) ? gone : kept).push_back(std::move(record));
+std::vector<Record> extract_if(Results& results, Predicate is_removed) {
+  std::vector<Record> kept, removed;
+  for (Record& record : results.records) (is_removed(record) ? removed : kept).push_back(std::move(record));
   results.records = std::move(kept);
-  return gone;
+  return removed;
 }
 
-/// Removes the executions from `results` that `held` has, and returns them.
-std::vector<Record> without(Results& results, const Results& held) {
+/// Removes the executions that `held` has from `results`, and returns them.
+std::vector<Record> remove_executions(Results& results, const Results& held) {
   std::unordered_set<std::string_view> runs;
   for (const Record& record : results.records) runs.insert(record.run_id);
   std::unordered_set<std::string> executions;
@@ -60,23 +60,23 @@ std::vector<Record> without(Results& results, const Results& held) {
     if (runs.count(record.run_id) > 0) executions.insert(execution_of(record));
   }
   if (executions.empty()) return {};
-  return taken(results, [&](const Record& record) {
+  return extract_if(results, [&](const Record& record) {
     const std::string execution = execution_of(record);
     return !execution.empty() && executions.count(execution) > 0;
   });
 }
 
-/// Adds a set to the base. The base keeps the attributes in which its sets agree.
-void pool(Results& base, Results&& more) {
+/// Adds a set to the base. Attributes in which the sets differ are cleared.
+void pool(Results& base, Results&& added) {
   const bool is_first = base.records.empty() && base.attributes.empty();
-  without(more, base);
-  std::move(more.records.begin(), more.records.end(), std::back_inserter(base.records));
-  base.hosts.insert(base.hosts.end(), more.hosts.begin(), more.hosts.end());
-  base.devices.insert(base.devices.end(), more.devices.begin(), more.devices.end());
-  if (is_first) base.attributes = more.attributes;
+  remove_executions(added, base);
+  std::move(added.records.begin(), added.records.end(), std::back_inserter(base.records));
+  base.hosts.insert(base.hosts.end(), added.hosts.begin(), added.hosts.end());
+  base.devices.insert(base.devices.end(), added.devices.begin(), added.devices.end());
+  if (is_first) base.attributes = added.attributes;
   for (auto& [name, value] : base.attributes) {
-    const auto other = more.attributes.find(name);
-    if (other == more.attributes.end() || other->second != value) value.clear();
+    const auto other = added.attributes.find(name);
+    if (other == added.attributes.end() || other->second != value) value.clear();
   }
 }
 
@@ -96,22 +96,22 @@ bool is_among(const Models& models, const std::vector<Models>& all) {
   return std::any_of(all.begin(), all.end(), [&](const Models& each) { return each.may_be(models); });
 }
 
-/// Splits the judged set if it holds several runs. On each model the last run is judged. The runs before it
-/// go to the base if that has the model, or if there is no other base.
+/// Splits the judged set if it has several runs. On each model the last run is judged. Earlier runs go to the
+/// base if it has the model, or if there is no other base.
 void split_judged(Results& base, Results& now) {
   std::vector<Results> runs = runs_apart(std::move(now));
   now = std::move(runs.back());
   runs.pop_back();
-  const bool is_alone = base.records.empty();
+  const bool has_no_base = base.records.empty();
   const std::vector<Models> known = models_of(base);
   std::for_each(runs.rbegin(), runs.rend(), [&](Results& earlier) {
     const MachineModels machines(earlier);
     const std::vector<Models> judged = models_of(now);
     const auto is_last = [&](const Record& record) {
       const Models models = machines.of(record);
-      return !is_among(models, judged) || !(is_alone || is_among(models, known));
+      return !is_among(models, judged) || !(has_no_base || is_among(models, known));
     };
-    for (Record& record : taken(earlier, is_last)) now.records.push_back(std::move(record));
+    for (Record& record : extract_if(earlier, is_last)) now.records.push_back(std::move(record));
     if (!earlier.records.empty()) pool(base, std::move(earlier));
   });
 }
@@ -178,7 +178,7 @@ std::string execution_of(const Record& record) {
 void keep_models_of(const Results& other, Results& results) {
   const std::vector<Models> known = models_of(other);
   const MachineModels machines(results);
-  taken(results, [&](const Record& record) { return !is_among(machines.of(record), known); });
+  extract_if(results, [&](const Record& record) { return !is_among(machines.of(record), known); });
 }
 
 std::vector<Results> runs_apart(Results results) {
@@ -189,9 +189,9 @@ std::vector<Results> runs_apart(Results results) {
     return sets;
   }
   const MachineModels machines(results);
-  std::vector<std::vector<std::size_t>> places(1);
-  // Hashes: the identities of a million trials are as large as the records.
-  std::unordered_set<std::size_t> held;  // by the last set
+  std::vector<std::vector<std::size_t>> set_records(1);
+  // Only hashes are kept, because the identities of a million trials would be as large as the records.
+  std::unordered_set<std::size_t> held;  // in the last set
   for (Run& run : runs) {
     std::unordered_set<std::size_t> trials;
     for (const std::size_t i : run.records) {
@@ -204,22 +204,22 @@ std::vector<Results> runs_apart(Results results) {
     const bool repeats =
         std::any_of(trials.begin(), trials.end(), [&](std::size_t each) { return held.count(each) > 0; });
     if (repeats) {
-      places.emplace_back();
+      set_records.emplace_back();
       held.clear();
     }
     held.merge(trials);
-    places.back().insert(places.back().end(), run.records.begin(), run.records.end());
+    set_records.back().insert(set_records.back().end(), run.records.begin(), run.records.end());
   }
   const auto texts = results.attributes.find("plan_texts");
-  for (std::vector<std::size_t>& of_set : places) {
+  for (std::vector<std::size_t>& indices : set_records) {
     Results& set = sets.emplace_back();
-    std::sort(of_set.begin(), of_set.end());
-    for (const std::size_t i : of_set) set.records.push_back(std::move(results.records[i]));
+    std::sort(indices.begin(), indices.end());
+    for (const std::size_t i : indices) set.records.push_back(std::move(results.records[i]));
     set.hosts = results.hosts;
     set.devices = results.devices;
     set.attributes = results.attributes;
-    // The file does not say which run had which plan.
-    if (texts != results.attributes.end() && places.size() > 1) set.attributes.erase("plan");
+    // The file does not record which run had which plan.
+    if (texts != results.attributes.end() && set_records.size() > 1) set.attributes.erase("plan");
   }
   return sets;
 }
@@ -236,7 +236,7 @@ Sides sides_of(std::vector<Results> sets, bool same_models) {
     throw UsageError(
         "there is one run of each trial, so nothing can be compared: give two runs, or a file of several "
         "runs");
-  std::vector<Record> repeated = without(sides.base, sides.now);
+  std::vector<Record> repeated = remove_executions(sides.base, sides.now);
   if (sides.base.records.empty()) {
     sides.base.records = std::move(repeated);
     sides.remarks.push_back("base and new are the same run: nothing was measured twice");

@@ -1,6 +1,6 @@
 #pragma once
-/// Chooses the records that are compared. Runs are told apart by their ids: a file that holds several runs is
-/// several sets.
+/// Chooses the records that are compared. Runs are distinguished by their ids, so a file with several runs
+/// can give several sets.
 
 #include <map>
 #include <set>
@@ -12,12 +12,12 @@
 
 namespace gaussweep::driver {
 
-/// The models of the GPUs and of the CPU that a time depends on. An empty one is unknown.
+/// The GPU and CPU models that a time depends on; an empty one is unknown.
 struct Models {
   std::string gpus, cpu;
   /// Returns true if no known model differs.
   bool may_be(const Models& other) const;
-  /// "NVIDIA H200, Xeon 8480C", without what is unknown.
+  /// Returns "NVIDIA H200, Xeon 8480C", without unknown models.
   std::string words() const;
 };
 
@@ -34,7 +34,7 @@ class MachineModels {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> gpus_;  // by run and host
 };
 
-/// Returns what tells one execution of a trial from all others; empty if the record does not say when it ran.
+/// Returns the identity of an execution of a trial; empty if the record has no times of day.
 std::string execution_of(const io::Record& record);
 
 /// Removes the records of `results` that ran on GPU or CPU models that `other` does not have.
@@ -50,12 +50,12 @@ struct Sides {
   std::vector<std::string> remarks;
 };
 
-/// Pools all sets before the last one as base. The last set is judged. If it holds several runs, the last run
-/// on each GPU and CPU model is judged. The runs before it count as base, unless only other sets are base and
-/// they lack that model. Executions that the judged set holds count on that side only, unless the base has no
-/// others.
-/// @param same_models leaves out what ran on GPU or CPU models that the other side does not have
-/// @throws UsageError if there is no base, or no models are on both sides
+/// Pools all sets but the last as base; the last set is judged. If the last set has several runs, the last
+/// run on each GPU and CPU model is judged, and its earlier runs are added to the base. Earlier runs on a
+/// model that is missing in a nonempty base are judged too. Executions in the judged set are removed from the
+/// base, unless nothing else would remain.
+/// @param same_models leaves out records of GPU or CPU models that the other side does not have
+/// @throws UsageError if there is no base, or the sides have no models in common
 Sides sides_of(std::vector<io::Results> sets, bool same_models);
 
 }  // namespace gaussweep::driver

@@ -1,4 +1,4 @@
-/// What `compare` prints.
+/// The output of `compare`.
 
 #include <fmt/format.h>
 
@@ -25,12 +25,12 @@ TrialColumns columns_of(const Comparison& comparison, Reader reader) {
 }
 
 template <class T>
-void extend(std::vector<T>& list, std::initializer_list<typename std::vector<T>::value_type> more) {
-  list.insert(list.end(), more);
+void extend(std::vector<T>& list, std::initializer_list<typename std::vector<T>::value_type> values) {
+  list.insert(list.end(), values);
 }
 
-// Where all was measured on one place, its name in every row only fills the line.
-void spare_places(Table& table, const Comparison& comparison, Reader reader) {
+// Drops the columns of places if all pairs are on one place.
+void drop_places(Table& table, const Comparison& comparison, Reader reader) {
   if (reader == Reader::program || comparison.across) return;
   for (std::size_t c = table.columns.size(); c-- > 0;) {
     if (table.columns[c].name != "base_place" && table.columns[c].name != "new_place") continue;
@@ -39,16 +39,16 @@ void spare_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
-constexpr double most_share = 99;  // beyond it a number tells nothing more
+constexpr double max_share = 99;  // larger changes are shown as "more than a factor of 100"
 
 /// "3.8 %", "a factor of 4.9".
 std::string change_text(double share) {
-  if (share >= most_share) return "more than a factor of 100";
+  if (share >= max_share) return "more than a factor of 100";
   if (share >= 1) return fmt::format("a factor of {:.1f}", 1 + share);
   return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
 }
 
-/// What a reader wants to see first.
+/// Returns the rank of a verdict in the output, most important first.
 int importance(Verdict verdict) {
   switch (verdict) {
     case Verdict::slower:
@@ -111,7 +111,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
             std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio, 1 / change.high,
             1 / change.low,
-            reader == Reader::person && change.finds >= most_share ? io::Record::unknown : change.finds,
+            reader == Reader::person && change.finds >= max_share ? io::Record::unknown : change.finds,
             std::string(is_timed ? to_string(change.clock) : ""), pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
@@ -125,7 +125,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
                  "base_place new_place",
                  "speedup_low speedup_high",
                  "base_median new_median"};
-  spare_places(table, comparison, reader);
+  drop_places(table, comparison, reader);
   return table;
 }
 
@@ -167,7 +167,7 @@ Table method_table(const Comparison& comparison, Reader reader) {
   }
   table.naming = 2;
   table.spare = {"host_bound", "same unclear", "trials", "faster slower"};
-  spare_places(table, comparison, reader);
+  drop_places(table, comparison, reader);
   return table;
 }
 
@@ -175,7 +175,7 @@ void put_regressions_first(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
     const auto rank = [](const Pair& pair) { return pair.is_worse ? -1 : importance(pair.change.verdict); };
     const double x = std::log(a.change.ratio), y = std::log(b.change.ratio);
-    // Of the slower and faster ones those that changed most.
+    // Among slower and faster ones, larger changes come first.
     return rank(a) != rank(b) ? rank(a) < rank(b) : rank(a) <= 1 && std::fabs(x) > std::fabs(y);
   });
 }
@@ -192,7 +192,7 @@ Table accuracy_table(const Comparison& comparison, Reader reader) {
   }
   table.naming = trial.columns().size();
   table.common = trial.common();
-  spare_places(table, comparison, reader);
+  drop_places(table, comparison, reader);
   return table;
 }
 
@@ -231,7 +231,7 @@ std::string count_words(const Comparison& comparison) {
 }
 
 std::vector<std::string> unclear_words(const Comparison& comparison) {
-  constexpr double notable = 0.8;  // of what is found now
+  constexpr double useful_ratio = 0.8;  // relative to the change that is found now
   std::vector<std::string> sentences;
   for (const Unclear& unclear : comparison.unclear) {
     const std::string range =
@@ -248,7 +248,7 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
                          change_text(unclear.with_rounds));
       if (!comparison.across)
         help += fmt::format(", a `duet` of two builds {}", change_text(unclear.with_duet));
-      if (unclear.with_samples < notable * unclear.finds)
+      if (unclear.with_samples < useful_ratio * unclear.finds)
         help += fmt::format(", four times the samples {}", change_text(unclear.with_samples));
     }
     sentences.push_back(
@@ -259,13 +259,13 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
 }
 
 std::string regression_words(const Comparison& comparison) {
-  constexpr std::size_t most = 5;
+  constexpr std::size_t max_listed = 5;
   const std::vector<std::string>& all = comparison.regressions;
   if (all.empty()) return "No regression.";
-  const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), most));
+  const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), max_listed));
   return fmt::format("{}: {}{}", counted(all.size(), "regression"),
                      printable(fmt::format("{}", fmt::join(first, "; "))),
-                     all.size() > most ? fmt::format("; and {} more", all.size() - most) : "");
+                     all.size() > max_listed ? fmt::format("; and {} more", all.size() - max_listed) : "");
 }
 
 }  // namespace gaussweep::driver

@@ -18,7 +18,7 @@ namespace {
 
 using io::Record;
 
-/// What one night says of a trial.
+/// The times of a trial in one night.
 struct NightTimes {
   std::vector<double> runs, replays, sigmas;
   std::string gpu;
@@ -44,7 +44,7 @@ Night night_of(const std::string& path, const io::Results& results) {
   return night;
 }
 
-/// @return false where no clock has a time in enough nights
+/// Computes the series of a trial and its model variance. @return false if there are fewer than two nights
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
                                        [](const auto& night) { return !night.second.replays.empty(); });
@@ -62,12 +62,13 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
     sigmas.push_back(median_of(each.sigmas));
     queue = std::max(queue, each.record->queue_seconds / each.record->seconds_median);
   }
-  constexpr double paced = 0.5;  // as Pair::is_host_paced
+  constexpr double min_queue_share = 0.5;  // as in Pair::is_host_paced
   Scatter scatter = gpu_scatter;
   if (series.identity.backend != "cuda") {
     scatter = cpu_scatter;
   } else if (!has_replays) {
-    scatter = queue >= paced ? host_paced_scatter : Scatter{gpu_scatter.share, host_paced_scatter.seconds};
+    scatter = queue >= min_queue_share ? host_paced_scatter
+                                       : Scatter{gpu_scatter.share, host_paced_scatter.seconds};
   }
   const double seconds = median_of(series.seconds);
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
@@ -97,8 +98,8 @@ std::string commit_words(const Night& before, const Night& after) {
   return from == to ? "the same commit " + from : fmt::format("commits {}..{}", from, to);
 }
 
-/// What else is another than the night before.
-std::string beside(const Night& before, const Night& after, bool is_other_gpu) {
+/// Describes other differences from the night before: GPU driver, GPU.
+std::string other_changes(const Night& before, const Night& after, bool is_other_gpu) {
   std::string words;
   if (before.driver != after.driver && !before.driver.empty() && !after.driver.empty())
     words += fmt::format(", driver {} -> {}", before.driver, after.driver);
@@ -106,15 +107,15 @@ std::string beside(const Night& before, const Night& after, bool is_other_gpu) {
   return words;
 }
 
-/// Decides about all series at once, as about the trials of a pair.
+/// Decides about all series at once, as `compare` does about trials.
 void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
   std::vector<double> tails;
   for (const TimeSeries& series : logs) tails.push_back(changes_of(series, trend.rate, threshold).tail);
-  const std::vector<bool> chosen = rejected(tails, trend.rate);
-  const auto count = std::count(chosen.begin(), chosen.end(), true);
+  const std::vector<bool> significant = rejected(tails, trend.rate);
+  const auto count = std::count(significant.begin(), significant.end(), true);
   const double level = trend.rate * static_cast<double>(count) / static_cast<double>(logs.size());
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    if (chosen[i]) trend.series[i].change = changes_of(logs[i], level, threshold);
+    if (significant[i]) trend.series[i].change = changes_of(logs[i], level, threshold);
   }
 }
 
@@ -124,8 +125,8 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   std::vector<std::pair<Night, io::Results>> nights;
   for (auto& [path, results] : sets) {
     for (io::Results& night : runs_apart(std::move(results))) {
-      Night told = night_of(path, night);
-      nights.emplace_back(std::move(told), std::move(night));
+      Night summary = night_of(path, night);
+      nights.emplace_back(std::move(summary), std::move(night));
     }
   }
   std::stable_sort(nights.begin(), nights.end(),
@@ -155,11 +156,11 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   for (const auto& [key, times] : trials) {
     TrendSeries series;
     series.place = key.second;
-    TimeSeries its_logs;
-    if (!measure(series, times, its_logs)) continue;
+    TimeSeries trial_logs;
+    if (!measure(series, times, trial_logs)) continue;
     series.identity.sample_list.clear();
     trend.series.push_back(std::move(series));
-    logs.push_back(std::move(its_logs));
+    logs.push_back(std::move(trial_logs));
   }
   trend.rate = rules.rate;
   judge(trend, logs, std::log1p(rules.threshold));
@@ -167,7 +168,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
 }
 
 std::vector<std::string> trend_sentences(const Trend& trend) {
-  std::vector<std::tuple<std::size_t, double, std::string>> found;  // by night, size
+  std::vector<std::tuple<std::size_t, double, std::string>> found;  // by night and size of the change
   std::set<std::string> places;
   for (const TrendSeries& series : trend.series) places.insert(series.place);
   const auto name = [&](const TrendSeries& series) {
@@ -182,7 +183,7 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
           series.nights[step.at], std::fabs(step.log),
           fmt::format("{}: {} since {}, {}{}", name(series), percent_words(step.log, step.low, step.high),
                       after.began.substr(0, 10), commit_words(before, after),
-                      beside(before, after, step.is_other_group)));
+                      other_changes(before, after, step.is_other_group)));
     }
     if (!change.is_drift) continue;
     const Night &first = trend.nights[series.nights.front()], &last = trend.nights[series.nights.back()];

@@ -1,5 +1,5 @@
 #pragma once
-/// Nights of the same plans side by side: since when a trial takes longer or less.
+/// Trends over several nights of the same plans: since when a trial is slower or faster.
 
 #include <cstdint>
 #include <string>
@@ -11,41 +11,43 @@
 
 namespace gaussweep::driver {
 
-/// One of the sets, a run or a merged night.
+/// One night: a run, or several merged runs.
 struct Night {
   std::string path;
-  std::string began;                 ///< of its first trial
-  std::vector<std::string> commits;  ///< that made its records
+  std::string began;                 ///< start of its first trial
+  std::vector<std::string> commits;  ///< commits of its records
   std::vector<std::string> gpus;     ///< UUIDs
-  std::string driver;                ///< version of the GPU's; empty: unknown
+  std::string driver;                ///< version of the GPU driver; empty: unknown
 };
 
-/// A trial on one GPU and CPU model, over the nights in which it has a time.
+/// A trial on one GPU and CPU model, with its times in all nights that have one.
 struct TrendSeries {
-  io::Record identity;  ///< of the last night
+  io::Record identity;  ///< a record of the last night
   std::string place;    ///< Models::words
   Timed clock = Timed::run;
-  std::vector<std::size_t> nights;  ///< of Trend::nights, ascending
-  std::vector<double> seconds;      ///< a night each
-  SeriesChange change;              ///< places in `nights`
+  std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending
+  std::vector<double> seconds;      ///< one per element of `nights`
+  SeriesChange change;              ///< positions are indices into `nights`
 };
 
+/// The trends of all trials.
 struct Trend {
-  std::vector<Night> nights;        ///< in the order of time
-  std::vector<TrendSeries> series;  ///< those with enough nights to tell
+  std::vector<Night> nights;        ///< in chronological order
+  std::vector<TrendSeries> series;  ///< only those with at least two nights
   double rate = 0;
 };
 
+/// The thresholds of a trend.
 struct TrendRules {
-  double threshold = 0.01;  ///< a share by which a time must change to count
-  double rate = 0.01;       ///< of trends without a change in which anything is found
+  double threshold = 0.01;  ///< smallest relative change that counts
+  double rate = 0.01;       ///< fraction of the trends without changes in which anything is found
 };
 
-/// @param sets paths, and their records: one per night, or several if they hold several runs (runs_apart)
+/// Computes the trends. @param sets paths and their records; a set may hold several nights (see runs_apart)
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules);
 
-/// What was found, a sentence a change, the latest first: "gemm/shared double n=1024: 4.1 % slower (3.6 to
-/// 4.6) since 2026-11-17, commits abc1234..def5678". It names the models where there are several.
+/// Returns a sentence per change, the latest first: "gemm/shared double n=1024: 4.1 % slower (3.6 to 4.6)
+/// since 2026-11-17, commits abc1234..def5678". Names the models if there are several.
 std::vector<std::string> trend_sentences(const Trend& trend);
 
 }  // namespace gaussweep::driver
