@@ -55,11 +55,11 @@ std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, co
   }
   std::vector<std::string> said;
   for (const auto& [name_of_backend, values] : all) said.push_back(name_of_backend);
-  io::fail_at(axis.location, fmt::format("{} says nothing for the backend {}, only for {}", name,
+  io::fail_at(axis.location, fmt::format("{} has no values for the backend {}, only for {}", name,
                                          to_string(backend), joined(said)));
 }
 
-/// A dimension of one axis.
+/// Converts the values of one axis to a dimension.
 Dimension dimension_of(const std::string& name, std::vector<Choice> choices) {
   Dimension dimension;
   for (Choice& choice : choices) dimension.push_back({{name, std::move(choice)}});

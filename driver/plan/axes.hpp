@@ -1,5 +1,5 @@
 #pragma once
-/// The axes of an entry of `sweep`, and every choice on them.
+/// Reads the axes of an entry of `sweep` and enumerates the combinations of their values.
 
 #include <map>
 #include <string>
@@ -10,34 +10,35 @@
 
 namespace gaussweep::driver {
 
-/// A value on an axis, and as it is written. Precision and uplo are words.
+/// A value on an axis, and its text in the plan. Precision and uplo are texts.
 struct Choice {
   ParameterValue value;
   io::Scalar written;
 };
-/// One choice on every axis: name → value.
+/// One value per axis, by the axis's name.
 using Assignment = std::map<std::string, Choice>;
-/// An axis (each choice sets one name), or a zip (each choice sets several).
+/// An axis (each element sets one name) or a zip (each element sets several).
 using Dimension = std::vector<Assignment>;
 
-/// The dimensions that a method varies over, in the order: precision, then axes by name, then zips.
-/// Parameters that the method does not have are left out. Each value is read once, here, those for other
-/// backends too. @throws io::InputError
+/// Returns the dimensions that a method varies over, in the order: precision, axes by name, zips. Parameters
+/// that the method does not have are left out. All values are checked, also those for other backends. @throws
+/// io::InputError
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);
 
-/// What an axis by backend gives a GPU of that name: the model's own values, else those of `cuda`; null:
-/// none.
+/// Returns the values of an axis for a GPU model: the model's own values, otherwise those of `cuda`; null if
+/// there are neither.
 const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::string& gpu_name);
 
-/// The plan for these GPUs: where sizes differ by GPU model, those of theirs are those of the backend `cuda`.
-/// @throws UsageError where the plan says different sizes of them
+/// Returns the plan for these GPUs: on axes with values per GPU model, their values become those of the
+/// backend `cuda`.
+/// @throws UsageError if the plan has different values for them
 io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names);
 
-/// How many combinations there are, at most `most` + 1.
+/// Returns the number of combinations, at most `most` + 1.
 std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t most);
 
-/// Calls `visit` with every combination, the last dimension fastest.
+/// Calls `visit` with every combination; the last dimension varies fastest.
 template <class Visit>
 void for_each_combination(const std::vector<Dimension>& dimensions, std::size_t depth, Assignment& current,
                           Visit&& visit) {

@@ -12,7 +12,7 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// The words of each point-spread function.
+/// Returns the keys of a point-spread function.
 const std::vector<std::string>& words_of(PointSpread psf) {
   static const std::map<PointSpread, std::vector<std::string>> table = {
       {PointSpread::gaussian, {"sigma", "radius"}},
@@ -84,7 +84,7 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
     if (const Scalar* given = word(block, name)) field = io::parse_integer(*given, low, high, name);
   };
   real("sigma", 0.1, 100, blur.sigma);
-  // Two standard deviations hold what matters of a bell.
+  // Two standard deviations contain most of a Gaussian.
   blur.radius = blur.psf == PointSpread::gaussian
                     ? std::min(largest_blur_radius, static_cast<std::int64_t>(std::ceil(2 * blur.sigma)))
                     : blur.radius;
@@ -98,7 +98,7 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
   whole("seen_height", 1, largest_blur_side, blur.seen_height);
   const Scalar* lambda = word(block, "lambda");
   if (lambda != nullptr && blur.what == BlurMatrix::h) {
-    fail_at(lambda->location, "lambda is part of H H^T + lambda I; leave it out, or say what: system");
+    fail_at(lambda->location, "lambda is part of H H^T + lambda I; leave it out, or give what: system");
   }
   real("lambda", 0, 1e30, blur.lambda);
   if (blur.psf == PointSpread::file) blur.weights = read_weights(block, lookup);
@@ -107,7 +107,7 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
 
 namespace {
 
-/// A side that is not given is the other one.
+/// Returns the area of an image; a missing side equals the other one.
 std::int64_t area_of(std::int64_t width, std::int64_t height) {
   return (width > 0 ? width : height) * (height > 0 ? height : width);
 }
@@ -146,7 +146,7 @@ void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io
     fail_at(
         location,
         fmt::format("a blur of {} x {} is not square: give width, height, seen_width and seen_height, the "
-                    "sides of the image and of what is seen of it",
+                    "sides of the image and of its visible part",
                     rows, cols));
   }
   const std::int64_t n = rows;

@@ -16,8 +16,8 @@ double log_size(std::int64_t n) {
   return std::log(static_cast<double>(std::max<std::int64_t>(n, 1)));
 }
 
-/// The rate seen nearest in size. Of two equally near the slower: an estimate that errs does so on the
-/// careful side. @pre not empty
+/// Returns the recorded rate at the nearest size; at equal distance the slower one, so that a wrong estimate
+/// is rather too long. @pre rates is not empty
 double nearest_rate(const std::map<double, double>& rates, double size) {
   const auto above = rates.lower_bound(size);
   if (above == rates.begin()) return above->second;
@@ -28,7 +28,7 @@ double nearest_rate(const std::map<double, double>& rates, double size) {
   return nearer < 0 ? above->second : below->second;
 }
 
-/// The order of one matrix with as many elements as a batch.
+/// Returns the order of a square matrix with as many elements as the batch.
 std::int64_t order_of(std::int64_t n, std::int64_t batch) {
   return std::llround(static_cast<double>(n) * std::sqrt(static_cast<double>(batch)));
 }
@@ -37,24 +37,24 @@ Precision other_of(Precision precision) {
   return precision == Precision::float64 ? Precision::float32 : Precision::float64;
 }
 
-// On an H200 the papers' kernels reach 0.0004 to 0.1 of its GEMM's rate, triangular solves less, but those
+// On an H200 the papers' kernels reach 0.0004 to 0.1 of its GEMM rate. Triangular solves reach less, but they
 // are short.
 constexpr double share_of_gemm = 1e-3;
-// The vendor's getrf, potrf and inverses reach 0.3 to 0.7 of it from n = 16384 on, and less the smaller they
-// are.
+// The vendor's getrf, potrf and inverses reach 0.3 to 0.7 of the GEMM rate from n = 16384 on, and less for
+// smaller matrices.
 constexpr double vendor_share_of_gemm = 0.1, vendor_full_order = 16384;
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
-// Of trials alike that were seen once, what another one may differ by.
+// Expected relative difference between two equal trials, if one of them was recorded.
 constexpr double usual_scatter = 1.15;
-// Between two sizes that were seen.
+// The same for a size between two recorded sizes.
 constexpr double between_scatter = 1.25;
-// Time over operations beyond the sizes that were seen: its exponent, and what that may be. Short trials are
-// all overhead (0), long ones all arithmetic (1).
+// Exponent of time over operations beyond the recorded sizes, and its bounds. Short trials are all overhead
+// (0), long ones all arithmetic (1).
 constexpr double likely_slope = 0.6, least_slope = 0.2, most_slope = 1;
-constexpr double slope_error = 0.25;  // of one that two sizes show
-constexpr double flattening = 0.75;   // of that slope below the smallest size
-// Ends of a range so near each other are told as one time.
+constexpr double slope_error = 0.25;  // of an exponent that was fitted to two sizes
+constexpr double flattening = 0.75;   // factor on that exponent below the smallest size
+// Ranges with a ratio below this are shown as one time.
 constexpr double narrow_range = 1.2;
 
 double runs_of(const Trial& trial) {
@@ -90,14 +90,14 @@ void CostModel::learn(const io::Record& record) {
   const auto precision = from_string<Precision>(record.precision);
   const auto backend = from_string<Backend>(record.backend);
   const Method* method = problem ? registry_.find(*problem, record.method) : nullptr;
-  if (method == nullptr || !precision || !backend) return;  // of another version
+  if (method == nullptr || !precision || !backend) return;  // from another version
   Seen& seen = seen_[{&problem->row(), *precision, *backend}];
   const auto [known, fresh] = seen.rates[method].try_emplace(log_size(record.n), rate);
   if (!fresh) known->second = std::min(known->second, rate);
   const double whole = parse_time(record.end_time) - record.prepare_began;
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
-  if (!(whole >= 0)) return;  // of a version that did not say when
+  if (!(whole >= 0)) return;  // from a version that did not record these times
   Mean& mean = seen.besides[order_of(record.n, record.batch)];
   mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
   mean.count += 1;
@@ -118,7 +118,7 @@ void CostModel::learn(const io::DeviceRow& device) {
   slowest(slowest_gemm_double_, device.gemm_flops_double);
 }
 
-/// What was seen of a method at the size nearest to the trial's, in flop/s; 0: nothing.
+/// Returns the recorded rate of a method at the size nearest to the trial's, in flop/s; 0 if there is none.
 double CostModel::seen_rate(const Trial& trial, const Method& method, Precision precision) const {
   const auto seen = seen_.find({&trial.problem.row(), precision, trial.backend});
   if (seen == seen_.end()) return 0;
@@ -126,8 +126,8 @@ double CostModel::seen_rate(const Trial& trial, const Method& method, Precision 
   return rates == seen->second.rates.end() ? 0 : nearest_rate(rates->second, log_size(trial.shape.n));
 }
 
-/// The slowest rate seen of what is like the method: its namesakes of other problems, and of its own problem
-/// the vendor's if it is one, else all that are none. 0: nothing.
+/// Returns the slowest recorded rate of related methods: methods of the same name for other problems, and for
+/// the same problem the vendor's methods if this is one, otherwise the others. 0 if there is none.
 double CostModel::rate_of_relatives(const Trial& trial, const Method& method) const {
   double slowest = 0;
   for (const auto& [kind, seen] : seen_) {
@@ -144,7 +144,8 @@ double CostModel::rate_of_relatives(const Trial& trial, const Method& method) co
   return slowest;
 }
 
-/// Flop/s before anything was measured: only the order of trials and a first guess of the time hang on it.
+/// Returns a guess of the flop/s before anything was measured. Only the order of trials and the first
+/// estimate depend on it.
 double CostModel::first_rate(const Trial& trial, const Method& method) const {
   switch (trial.backend) {
     case Backend::cuda: {
@@ -158,7 +159,7 @@ double CostModel::first_rate(const Trial& trial, const Method& method) const {
     case Backend::emulated:
       return 2e7;
     case Backend::host:
-      return method.vendor ? 1e10 * usable_cpus() : 1e9;  // libraries use all of them
+      return method.vendor ? 1e10 * usable_cpus() : 1e9;  // libraries use all CPUs
   }
   return 1e9;
 }
@@ -167,7 +168,7 @@ double CostModel::run_seconds(const Trial& trial) const {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr) return 0;
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
-  // Measured times are of all iterations, and so are the rates made of them.
+  // Measured times include all iterations, and so do the rates.
   for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
     const double rate = seen_rate(trial, *method, precision);
     if (rate > 0) return flops / rate;
@@ -175,7 +176,7 @@ double CostModel::run_seconds(const Trial& trial) const {
   const double iterations =
       method->iterations != nullptr ? method->iterations(trial.shape, trial.parameters) : 1;
   const double guess = iterations * flops / first_rate(trial, *method);
-  // Relatives may be a thousand times as fast or as slow: halfway between them and the guess.
+  // Related methods may be a thousand times faster or slower, so the geometric mean of both guesses is used.
   const double relatives = rate_of_relatives(trial, *method);
   return relatives > 0 ? std::sqrt(guess * (flops / relatives)) : guess;
 }
@@ -201,14 +202,14 @@ bool measures_energy(const Trial& trial) {
 }
 
 double CostModel::estimate(const Trial& trial) const {
-  // Energy is measured with the runs and once more without them.
+  // Energy is measured with runs and once more without them.
   return besides(trial) + runs_of(trial) * run_seconds(trial) + trial.sampling.warmup_seconds +
          (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
 }
 
-/// @pre points are not empty
+/// Returns the expected time at a number of operations. @pre points is not empty
 TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flops) {
-  // How many runs an adaptive plan makes, only finished trials tell.
+  // The number of runs of an adaptive plan is known only from finished trials.
   const bool is_fixed = trial.sampling.noise == 0 && trial.sampling.warmup_seconds == 0;
   const auto seconds = [&](const Point& p) {
     return (p.besides + p.run * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
@@ -234,7 +235,7 @@ TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flo
     return {likely / between_scatter, likely, likely * between_scatter};
   }
   if (points.size() > 1) {
-    // Towards small sizes times fall ever less, for launches and messages remain.
+    // Towards small sizes times decrease ever less, because launches and messages remain.
     slope = near == points.begin() ? flattening * slope_of(near, std::next(near))
                                    : slope_of(std::prev(near), near);
     least = std::max(0.0, slope - slope_error);
@@ -248,7 +249,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
   const bool with_energy = measures_energy(trial);
   std::optional<TimeRange> range = expected(trial, with_energy);
   if (range || !with_energy) return range;
-  range = expected(trial, false);  // this GPU may measure none
+  range = expected(trial, false);  // this GPU may not support energy measurements
   if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
   return range;
 }

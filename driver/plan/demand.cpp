@@ -29,10 +29,10 @@ double bytes_of(const Extent& extent, std::size_t element) {
   return static_cast<double>(extent.rows) * static_cast<double>(extent.cols) * static_cast<double>(element);
 }
 
-/// What a trial's operands take, each once.
+/// The bytes of a trial's operands, each counted once.
 struct OperandBytes {
   double inputs, answer;
-  double vectors;  ///< of the inputs: right-hand sides
+  double vectors;  ///< the part of the inputs that is right-hand sides
 };
 OperandBytes operand_bytes(const Trial& trial) {
   const std::size_t element = element_bytes(trial.precision);
@@ -43,7 +43,7 @@ OperandBytes operand_bytes(const Trial& trial) {
   return {a + b, bytes_of(problem.x(trial.shape), element), system ? b : 0};
 }
 
-/// What making or reading a matrix takes beside it: some kinds are made in double first.
+/// Returns the additional bytes while a matrix is made or read: some kinds are made in double first.
 double making_bytes(const Trial& trial) {
   const MatrixRequest& matrix = trial.matrix;
   const bool in_double = matrix.kind == "file" || matrix.spec.has_condition();
@@ -59,9 +59,9 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   Footprint result;
   result.device_bytes = static_cast<double>(
       staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
-  // The judge has A uploaded once more, beside the answer, where the runs had theirs.
+  // The verification uploads A again, in addition to the answer; the runs had the inputs there.
   if (on_gpu && again) result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
-  // b and x_true are held as they are stored too; the answer beside the vendor's.
+  // b and x_true are also held as they are stored; the vendor's answer is held in addition to the trial's.
   const double answers = 2 * operands.answer + (on_gpu ? 0 : result.device_bytes);
   const bool laid_out = trial.pinned && !again;
   const double copied_from = laid_out
@@ -95,7 +95,7 @@ Fit fit_of(double need, double free, double total) {
 
 namespace {
 
-/// "needs 149.0 GiB of GPU memory, 74.5 GiB with its operands uploaded again for every run"
+/// Returns "needs 149.0 GiB of GPU memory, 74.5 GiB with its operands uploaded again for every run".
 std::string memory_words(double usual, double again, const char* of) {
   std::string words = fmt::format("needs {} of {}", bytes_text(usual), of);
   if (again < usual)
@@ -110,7 +110,7 @@ Placement find_placement(const Method& method, const Trial& trial, const Room& r
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, room.device_free, room.device_total);
   };
-  // For want of host memory alone, pinned memory is not given up.
+  // A lack of host memory alone is no reason to give up pinned memory.
   const bool stays = trial.pinned && on_device(usual) == Fit::fits;
   const bool can_again = can_upload_again(method, trial) && !stays;
   const Footprint again = can_again ? footprint(method, trial, Pristine::on_host) : usual;
@@ -120,7 +120,7 @@ Placement find_placement(const Method& method, const Trial& trial, const Room& r
   const auto fits = [&](const Footprint& need) {
     return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
   };
-  constexpr double large = 0x1p28;  // bytes that a second copy takes
+  constexpr double large = 0x1p28;  // limit in bytes for a second copy
   const bool spare =
       can_again && trial.backend != Backend::cuda && usual.device_bytes - again.device_bytes > large;
   if (fits(usual)) return {spare ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};

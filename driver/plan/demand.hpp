@@ -1,5 +1,5 @@
 #pragma once
-/// What a trial asks for: operations and traffic of a run, memory, room on the disk.
+/// The resources that a trial needs: operations, memory traffic, memory, disk space.
 
 #include <string>
 
@@ -9,53 +9,57 @@
 
 namespace gaussweep::driver {
 
-/// Operations of one run, by the method's row or the problem's usual count.
+/// Returns the operations of one run, from the method's row or the problem's usual count.
 double trial_flops(const Method& method, const Shape& shape, const Parameters& parameters);
-/// Least traffic of one run in bytes, likewise.
+/// Returns the minimum memory traffic of one run in bytes, from the same sources.
 double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                    Precision precision);
-/// Device and host bytes that a trial needs beside what the process holds anyway. On the CPU both come from
-/// the host.
+/// Device and host bytes that a trial needs in addition to what the process uses anyway. On the CPU both are
+/// host memory.
 struct Footprint {
   double device_bytes = 0, host_bytes = 0;
 };
-/// @param pristine where the inputs lie that every run gets a fresh copy of
+/// Returns the memory of a trial. @param pristine the location of the inputs that are copied before every run
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
-/// Whether a trial can be run with its pristine inputs on the host: not where several runs between two events
-/// overwrite theirs.
+/// Returns true if a trial can keep its pristine inputs on the host. It cannot if several timed runs in a row
+/// overwrite their inputs.
 bool can_upload_again(const Method& method, const Trial& trial);
-/// Whether it takes a tenth less of the device, or better, for that. Not where the judge needs as much.
+/// Returns true if that reduces the device memory by more than 10 %. It does not if the verification needs as
+/// much.
 bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
 
-/// Bytes of the file that a trial's matrix becomes in the run directory, a little more rather than less. The
-/// file has b and x_true too where the matrix is square (driver/worker/inputs.cpp).
+/// Returns the estimated bytes, rather too high, of the file for a trial's matrix in the run directory. The
+/// file includes b and x_true if the matrix is square (driver/worker/inputs.cpp).
 double stored_bytes(const MatrixRequest& request, const Trial& trial);
 
-/// Whether a trial's memory is there, would be on a device of its own, or never is.
+/// The memory is free (`fits`), would be free if no other process used the device (`not_now`), or exceeds the
+/// device (`never`).
 enum class Fit { fits, not_now, never };
-/// @param total what the device has in all, of which a tenth is left to what it needs itself
+/// Compares the needed bytes with the device. @param total the device's memory, a tenth of which is reserved
+/// for the device itself
 Fit fit_of(double need, double free, double total);
 
-/// Memory of a trial's device and of the host.
+/// Free and total memory of a trial's device and of the host.
 struct Room {
   std::string device;  ///< its name
   double device_free = 0, device_total = 0;
   io::Memory host{};
 };
-/// How a trial fits; in words, why it does not, with numbers, or what is unusual about how it does.
+/// The location of a trial's pristine inputs, and if its memory fits. `reason` tells why it does not fit, or
+/// what is unusual.
 struct Placement {
   Pristine pristine = Pristine::on_device;
   Fit fit = Fit::fits;
   std::string reason;
 };
-/// What is unusual where the device holds the operands once.
+/// The reason if the device has room for the operands only once.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
-/// What is unusual too where that trial asks for pinned host memory.
+/// An additional reason if the trial asked for pinned host memory.
 inline constexpr const char* not_pinned =
     "host memory is pageable, not pinned: operands are uploaded again for every run";
-/// Pristine inputs on the device where they fit there beside the working ones, else on the host. On the CPU,
-/// where they are on the host already, large ones are not held once more, but for trials with pinned memory.
+/// Puts the pristine inputs on the device if they fit there in addition to the working copies, otherwise on
+/// the host. On the CPU, large inputs are not copied a second time, except for trials with pinned memory.
 Placement find_placement(const Method& method, const Trial& trial, const Room& room);
 
 }  // namespace gaussweep::driver

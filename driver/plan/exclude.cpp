@@ -6,7 +6,8 @@ namespace gaussweep::driver {
 namespace {
 
 bool number_of(const std::string& text, double& out) {
-  if (text.find_first_of("0123456789") == std::string::npos) return false;  // throwing for words is slow
+  // A quick check, because exceptions for non-numbers are slow.
+  if (text.find_first_of("0123456789") == std::string::npos) return false;
   const io::Scalar scalar{text, {}};
   try {
     out = io::parse_real(scalar, -1e300, 1e300, "");
@@ -21,7 +22,7 @@ bool number_of(const std::string& text, double& out) {
   }
 }
 
-/// A condition of `exclude`: ">4096", "<=64", or a value, which may be a glob.
+/// Returns true if a value meets a condition: ">4096", "<=64", or a value or glob.
 bool condition_holds(const std::string& condition, const std::string& value) {
   double a = 0, b = 0;
   for (const char* op : {">=", "<=", ">", "<"}) {
@@ -36,12 +37,12 @@ bool condition_holds(const std::string& condition, const std::string& value) {
   return fnmatch(condition.c_str(), value.c_str(), 0) == 0;
 }
 
-/// True for a value, false for a comparison or a glob.
+/// Returns true for a plain value, false for a comparison or a glob.
 bool is_exact(const std::string& condition) {
   return condition.find_first_of("<>*?[\\") == std::string::npos;
 }
 
-/// A text that two values share exactly if `condition_holds` for them.
+/// Returns a text that is equal for two values if and only if `condition_holds` for them.
 std::string canonical(const std::string& value) {
   double number = 0;
   return number_of(value, number) ? fmt::format("{:a}", number + 0.0) : value;  // + 0.0: -0 is 0
@@ -66,7 +67,7 @@ std::map<std::string, std::string> facts_of(const Trial& trial) {
   return facts;
 }
 
-/// Words that a condition may name, for the facts that are words; empty for numbers.
+/// Returns the names that a condition may use; empty if the fact is a number.
 std::vector<std::string> words_of(const std::string& name, const std::vector<const Method*>& methods) {
   if (name == "uplo") return enum_names<Uplo>();
   if (name == "precision") return enum_names<Precision>();
@@ -86,7 +87,7 @@ std::vector<std::string> words_of(const std::string& name, const std::vector<con
   return choices;
 }
 
-/// A condition on a number that no number can fulfil is a mistake.
+/// Throws if no number can meet a condition on a number.
 void check_number(const std::string& name, const io::Scalar& condition) {
   double value = 0;
   const std::string& text = condition.text;
@@ -96,11 +97,11 @@ void check_number(const std::string& name, const io::Scalar& condition) {
   if (!is_comparison && text.find_first_of("*?[") != std::string::npos) return;
   io::fail_at(condition.location,
               fmt::format("exclude: {} is never '{}'; allowed: a number, a number after <, <=, > or "
-                          ">=, or a pattern such as 10*; several stand in a list",
+                          ">=, or a pattern such as 10*; give several as a list",
                           name, text));
 }
 
-/// @param words those that the condition may name; empty for numbers
+/// Throws if a condition can never hold. @param words the allowed names; empty for numbers
 void check_condition(const std::string& name, const io::Scalar& condition,
                      const std::vector<std::string>& words, Problem problem, const Registry& registry) {
   if (name == "method") {
@@ -151,7 +152,8 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
 }
 
 Exclusions::Exclusions(const io::Entry& entry) {
-  std::map<std::string, std::map<std::string, std::size_t>> uses;  // name, value -> how many mappings have it
+  // Name → value → number of mappings with it.
+  std::map<std::string, std::map<std::string, std::size_t>> uses;
   for (const io::Exclude& exclude : entry.excludes) {
     std::vector<Condition> conditions;
     for (const auto& [name, texts] : exclude.conditions) {
@@ -169,7 +171,8 @@ Exclusions::Exclusions(const io::Entry& entry) {
     all_.push_back(std::move(conditions));
   }
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    // A trial with a value of the condition tries all mappings that have this value: the rarest is best.
+    // A trial with a value of the indexed condition tries all mappings with this value, so the rarest values
+    // are best.
     const Condition* best = nullptr;
     std::size_t least = 0;
     for (const Condition& condition : all_[i]) {

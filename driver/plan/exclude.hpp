@@ -1,5 +1,5 @@
 #pragma once
-/// `exclude` of an entry of `sweep`: trials that meet every condition of one of its mappings are left out.
+/// The key `exclude` of an entry: trials that meet all conditions of one of its mappings are left out.
 
 #include <map>
 #include <set>
@@ -11,16 +11,17 @@
 
 namespace gaussweep::driver {
 
-/// @throws io::InputError where a condition can never hold: an unknown name, method, backend, precision or
-/// uplo, or a comparison of words
+/// Checks the conditions of an entry. @throws io::InputError if a condition can never hold: an unknown name,
+/// method, backend, precision or uplo, or a comparison with < or > of texts
 void check_excludes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                     const Registry& registry);
 
-/// The `exclude` of an entry, indexed: a trial looks only at the mappings that name one of its values.
+/// The mappings of an entry's `exclude`, indexed by value, so that a trial tries only the mappings that name
+/// one of its values.
 class Exclusions {
  public:
-  /// @throws io::InputError if more than `most_unindexed` mappings name no exact value: every trial tries
-  /// them all
+  /// @throws io::InputError if more than `most_unindexed` mappings name no exact value, because every trial
+  /// has to try them all
   explicit Exclusions(const io::Entry& entry);
   /// Returns true if the trial meets every condition of a mapping.
   bool leave_out(const Trial& trial, const Method& method) const;
@@ -28,14 +29,15 @@ class Exclusions {
   static constexpr std::size_t most_unindexed = 1000;
 
  private:
-  /// Holds if the trial's fact `name` is one of `values` or matches one of `patterns`.
+  /// True if the trial's fact `name` is one of `values` or matches one of `patterns`.
   struct Condition {
     std::string name;
     std::set<std::string> values;       ///< in canonical form
-    std::vector<std::string> patterns;  ///< comparisons, globs, and all words for methods
+    std::vector<std::string> patterns;  ///< comparisons, globs, and all method names
   };
-  std::vector<std::vector<Condition>> all_;  ///< the conditions of each mapping
-  std::map<std::string, std::map<std::string, std::vector<std::size_t>>> by_value_;  ///< name, value
+  std::vector<std::vector<Condition>> all_;  ///< conditions per mapping
+  /// Name → value → mappings.
+  std::map<std::string, std::map<std::string, std::vector<std::size_t>>> by_value_;
   std::vector<std::size_t> unindexed_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// More than a run directory is made for; what asks for more is a mistake.
+/// A larger plan is probably a mistake; run directories are not designed for more.
 constexpr std::size_t most_trials = 1'000'000;
 
 std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry) {
@@ -36,7 +36,7 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
   return selected;
 }
 
-/// "trsv, potrf and trtri": those that have the axis.
+/// Returns the problems that have the axis: "trsv, potrf and trtri".
 std::string problems_with(const std::string& axis) {
   std::vector<std::string> names;
   for (const Problem problem : all_problems()) {
@@ -48,8 +48,7 @@ std::string problems_with(const std::string& axis) {
   return joined(names) + " and " + last;
 }
 
-/// Every axis of an entry must mean something: an axis of the problem, or a parameter of some selected
-/// method.
+/// Throws unless the name is an axis of the problem or a parameter of a selected method.
 void check_axis(const std::string& name, const io::Location& location, Problem problem,
                 const std::vector<const Method*>& methods) {
   if (name == "m" || name == "k") {
@@ -82,10 +81,11 @@ void check_expect(const io::Entry& entry, Problem problem, const Registry& regis
   }
 }
 
-/// Which methods ignore an axis, by its name.
+/// Axis → methods that ignore it.
 using Ignored = std::map<std::string, std::set<std::string>>;
 
-/// "Parameters of some methods only, ignored for the others: blocks for gesv/lapack; tile for 17 methods".
+/// Returns "Parameters of some methods only, ignored for the others: blocks for gesv/lapack; tile for 17
+/// methods".
 std::string ignored_words(const Ignored& ignored) {
   constexpr std::size_t most_named = 3;
   std::string text;
@@ -97,7 +97,7 @@ std::string ignored_words(const Ignored& ignored) {
   return "parameters of some methods, ignored where a method has none of that name: " + text;
 }
 
-/// Notes which methods ignore which axes. @throws io::InputError where no method knows an axis
+/// Notes the axes that methods ignore. @throws io::InputError if no method has an axis
 void check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                 Ignored& ignored) {
   std::vector<std::pair<std::string, io::Location>> named;
@@ -114,7 +114,7 @@ void check_axes(const io::Entry& entry, Problem problem, const std::vector<const
   }
 }
 
-/// Warns if the matrix's kind lacks what a method needs. The caller skips methods whose failure is expected.
+/// Warns if the matrix's kind lacks a property that a method needs. Not called if the plan expects a failure.
 void warn_of_needs(const io::MatrixBlock& block, const Method& method,
                    const std::function<void(const std::string&)>& say) {
   const auto found = block.values.find("kind");
@@ -127,14 +127,14 @@ void warn_of_needs(const io::MatrixBlock& block, const Method& method,
   }
 }
 
-/// Where a trial came up first.
+/// The first occurrence of a trial.
 struct Seen {
-  std::size_t index;  ///< among the trials
+  std::size_t index;  ///< index into the trials
   const io::Entry* entry;
 };
 
-/// A trial that stands in the plan again: it is done once and judged once.
-/// @throws io::InputError where the plan says twice, and differently, by what
+/// Merges a trial that the plan contains twice: it runs once and is judged once.
+/// @throws io::InputError if the plan gives it two different tolerances
 void join(Trial& first, const io::Location& location, const Trial& again, const io::Entry& entry) {
   if (first.tolerance != again.tolerance) {
     fail_at(entry.location,
@@ -144,7 +144,7 @@ void join(Trial& first, const io::Location& location, const Trial& again, const 
                 describe(first), location.line, first.tolerance, again.tolerance));
   }
   if (first.expect == again.expect) return;
-  // As `verify` takes it: what one of them expects is expected.
+  // As in `verify`: a status that one of the entries expects is expected.
   const std::vector<std::string> pass{word(io::Status::pass)};
   const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
   if (first.expect.empty()) first.expect = pass;
@@ -180,7 +180,7 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
     }
     check_axes(entry, problem, methods, ignored);
     const Exclusions exclusions(entry);
-    std::vector<std::vector<std::string>> expected;  // of each method
+    std::vector<std::vector<std::string>> expected;  // per method
     for (const Method* method : methods) expected.push_back(expected_statuses(entry, *method));
     for (const io::MatrixBlock& block : entry.matrices) {
       const RequestedMatrices matrices = request_matrices(entry, block, lookup);

@@ -1,6 +1,6 @@
 #pragma once
-/// Plan → trials: a pure function of the plan, the registry and what is known of the files that the plan
-/// names.
+/// Expands a plan to its trials: a pure function of the plan, the registry and the facts about the files in
+/// the plan.
 
 #include <string>
 #include <vector>
@@ -11,20 +11,19 @@
 
 namespace gaussweep::driver {
 
-/// A plan written out.
+/// The trials of a plan.
 struct Expansion {
-  std::vector<Trial> trials;  ///< in the plan's order, keys unique (an exact repetition is dropped)
-  /// Said once, e.g. that gesv/cusolver ignores blocks.
+  std::vector<Trial> trials;  ///< in the plan's order, without duplicate keys
+  /// Messages that are logged once, e.g. that gesv/cusolver ignores the parameter blocks.
   std::vector<std::string> notes;
 };
 
-/// Where a method's trial runs when the user asks for `requested`: there, if it can. A method written for the
-/// CPU runs as `host`, also under cuda and emulated. Nothing where it cannot run: the trial is then
-/// `skipped`.
+/// Returns the backend of a method's trials if the user asks for `requested`: that one if the method supports
+/// it; `host` for a method written for the CPU; otherwise nothing, and the trial is `skipped`.
 std::optional<Backend> resolve_backend(const Method& method, Backend requested);
 
-/// @param capability of the GPUs that will run it (90), 0 where unknown or none; methods that need more are
-/// skipped
+/// Expands a plan. @param capability of the GPUs (90 for 9.0), 0 if unknown or none; methods that need more
+/// are skipped
 /// @throws io::InputError with file:line:column
 Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
                  const FileLookup& lookup);

@@ -10,15 +10,14 @@
 namespace gaussweep::driver {
 namespace {
 
-// The process that is asked limits its own reading by the file's size, and it ends with this one: this limit
-// is for what else might hold it up.
+// The child limits its reading time by the file's size and ends with its parent. This timeout is for any
+// other delay.
 constexpr double helper_timeout = 24 * 3600;
 
 FileFacts facts_here(const std::filesystem::path& path, const std::string& dataset) {
   constexpr std::int64_t most = 2 * largest_blur_radius + 1;
   std::string sha256;
-  const io::MatrixInfo info =
-      io::matrix_info_apart(path, dataset, &sha256);  // a text file is read to its end
+  const io::MatrixInfo info = io::matrix_info_apart(path, dataset, &sha256);  // reads a text file to its end
   FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, sha256};
   if (info.rows <= most && info.cols <= most) facts.values = io::import_matrix_apart(path, dataset).data;
   return facts;
@@ -28,10 +27,11 @@ FileFacts facts_here(const std::filesystem::path& path, const std::string& datas
 
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
   if (!io::left_to_library(path)) return facts_here(path, dataset);
-  // A word of a command line would end there.
+  // A command-line argument would end at the NUL byte.
   if (dataset.find('\0') != std::string::npos)
     throw io::InputError(path.string() + ": a NUL byte in the name of the dataset");
-  const std::filesystem::path whole = std::filesystem::absolute(path);  // no word of it looks like an option
+  // An absolute path cannot look like an option.
+  const std::filesystem::path whole = std::filesystem::absolute(path);
   std::vector<std::string> words{"matrix", "info", whole, "--facts", "--parent", std::to_string(::getpid())};
   if (!dataset.empty()) words.push_back("--dataset=" + dataset);
   nlohmann::json said;

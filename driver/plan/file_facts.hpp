@@ -1,5 +1,5 @@
 #pragma once
-/// What a plan must know of the matrix files that it names, learnt without being hurt by them.
+/// The properties of matrix files that a plan needs, read safely from damaged files too.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,22 +11,22 @@
 
 namespace gaussweep::driver {
 
-/// A matrix file's size and digest.
+/// Size and digest of a matrix file.
 struct FileFacts {
   std::string path;  ///< absolute
   std::int64_t rows = 0, cols = 0;
   std::string sha256;
-  std::vector<double> values = {};  ///< column-major; only of files as small as a point-spread function
+  std::vector<double> values = {};  ///< column-major; only for files as small as a point-spread function
 };
-/// Looks a file up (relative paths: beside the plan). @throws io::InputError
+/// Returns the facts about a file; relative paths are relative to the plan's folder. @throws io::InputError
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
-/// What is to know of a matrix file. A process of its own looks at one for the HDF5 library, for this one may
-/// be a rank of MPI. The library crashes on some damaged files. @throws io::InputError
+/// Returns the facts about a matrix file. Files for the HDF5 library are read in a child process, because the
+/// library crashes on some damaged files, and this process may be an MPI rank. @throws io::InputError
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset);
 
-/// What that process, `gaussweep matrix info --facts`, prints: {"rows", "cols", "sha256", "values"}, or why
-/// the file is refused: {"refused"}. @pre no rank of MPI
+/// Returns the output of that child process, `gaussweep matrix info --facts`: {"rows", "cols", "sha256",
+/// "values"}, or {"refused"} with the reason. @pre this process is not an MPI rank
 nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset);
 
 }  // namespace gaussweep::driver

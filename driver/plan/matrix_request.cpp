@@ -16,7 +16,7 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// What a block of each kind may say besides kind, seed and store.
+/// Returns the keys of a kind in addition to kind, seed and store.
 const std::vector<std::string>& keys_of(MatrixKind kind) {
   static const std::map<MatrixKind, std::vector<std::string>> table = {
       {MatrixKind::uniform, {"low", "high"}},   {MatrixKind::symmetric, {"low", "high"}},
@@ -83,7 +83,7 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
     const auto given = block.values.find(key);
     if (given != block.values.end()) field = io::parse_real(given->second, low, high, key);
   };
-  // The generator's own limits: within them nothing overflows in float, and nothing becomes 0.
+  // These are the generator's limits: within them nothing overflows or underflows in float.
   real("low", -1e30, 1e30, spec.low);
   real("high", -1e30, 1e30, spec.high);
   real("condition", 1, 1e300, spec.condition);
@@ -118,7 +118,7 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& loo
   const auto seed = block.values.find("seed");
   if (seed != block.values.end())
     request.spec.seed = static_cast<std::uint64_t>(io::parse_integer(seed->second, 0, INT64_MAX, "seed"));
-  const auto store = block.values.find("store");  // read already: always or never
+  const auto store = block.values.find("store");  // already checked: always or never
   request.store = store == block.values.end() || store->second.text == "always";
   return request;
 }
@@ -148,7 +148,7 @@ void finish_request(MatrixRequest& request, Precision precision, std::int64_t nr
       request.kind == "file"
           ? fmt::format("file {} {} {} nrhs={}", request.file_sha256, request.dataset, to_string(precision),
                         nrhs)
-          // The seed decides x_true and b even where it does not decide A.
+          // The seed determines x_true and b even if A does not depend on it.
           : fmt::format("{} nrhs={} seed={}", request.spec.canonical(precision), nrhs, request.spec.seed);
   request.digest = io::sha256(text);
 }

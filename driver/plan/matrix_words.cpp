@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t digits_of_a_digest = 12;  // enough to tell files of one name apart
+constexpr std::size_t digits_of_a_digest = 12;  // enough to distinguish files of the same name
 
 json blur_parameters(const BlurSpec& blur) {
   json parameters = {{"psf", to_string(blur.psf)}, {"what", to_string(blur.what)}};
@@ -38,7 +38,7 @@ json blur_parameters(const BlurSpec& blur) {
     }
   }
   if (blur.what == BlurMatrix::system) parameters["lambda"] = blur.lambda;
-  // A square image follows from n.
+  // The sides of a square image follow from n.
   if (blur.width != blur.height || blur.pixels_seen() != blur.pixels()) {
     parameters["width"] = blur.width;
     parameters["height"] = blur.height;
@@ -83,7 +83,7 @@ json parameters_of(const MatrixRequest& matrix) {
   return json::object();
 }
 
-/// Whether B is what a plan without `matrix_b` gets: of A's kind, with the next seed.
+/// Returns true if B is the default of a plan without `matrix_b`: A's kind with the next seed.
 bool is_next(const MatrixRequest& a, const MatrixRequest& b) {
   return b.kind != "file" && a.kind == b.kind && b.spec.seed == next_seed(a.spec.seed) &&
          parameters_of(a) == parameters_of(b);

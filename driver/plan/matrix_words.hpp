@@ -1,5 +1,5 @@
 #pragma once
-/// What a record says of its trial's matrices: their names, and what decides them.
+/// The names and parameters of matrices in records.
 
 #include <optional>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace gaussweep::driver {
 
-/// The file's name, else the kind.
+/// Returns the matrix file's name; without a file the kind.
 std::string matrix_label(const MatrixRequest& matrix);
 
-/// What decides a trial's matrices besides their names, sizes, precision, seed and triangle, as a JSON
-/// object with sorted names, as text: the record's `matrix_parameters`. B is spoken of only where it is not
-/// the one that a plan without `matrix_b` gets.
+/// Returns the record's `matrix_parameters`, a JSON object as text with sorted names: everything that
+/// determines the matrices except their names, sizes, precision, seed and triangle. B is included only if it
+/// differs from the default B of a plan without `matrix_b`.
 std::string matrix_parameters_text(const MatrixRequest& a, const std::optional<MatrixRequest>& b);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 #pragma once
-/// Small words that those who read a plan with the registry beside it share.
+/// Helpers for reading a plan with the registry.
 
 #include <fnmatch.h>
 
@@ -17,7 +17,8 @@
 
 namespace gaussweep::driver {
 
-/// Axes that mean the same for every method, and what they are; all others are parameters of methods.
+/// Returns the axes that mean the same for every method, with their meanings; all other axes are parameters
+/// of methods.
 inline const std::map<std::string, std::string>& axis_words() {
   static const std::map<std::string, std::string> words = {{"n", "the order; gemm: columns of C"},
                                                            {"m", "gemm: rows of C"},
@@ -38,13 +39,13 @@ inline const std::set<std::string>& fixed_axes() {
   return names;
 }
 
-/// Whether the method declares a parameter of this name.
+/// Returns true if the method has a parameter of this name.
 inline bool has_parameter(const Method& method, const std::string& name) {
   return std::any_of(method.parameters.begin(), method.parameters.end(),
                      [&](const Parameter& p) { return p.name == name; });
 }
 
-/// Whether a plan's word for methods ("all", a variant, an id, a glob of one) means this one.
+/// Returns true if a plan's pattern for methods ("all", a variant, an id, or a glob) matches the method.
 inline bool matches(const std::string& pattern, const std::string& problem, const std::string& variant) {
   return pattern == "all" || fnmatch(pattern.c_str(), variant.c_str(), 0) == 0 ||
          fnmatch(pattern.c_str(), (problem + "/" + variant).c_str(), 0) == 0;
@@ -53,18 +54,18 @@ inline bool matches(const std::string& pattern, const Method& method) {
   return matches(pattern, std::string(to_string(method.problem)), method.variant);
 }
 
-/// Whether a record's problem has the axis: not where this program does not know the problem.
+/// Returns true if a record's problem has the axis; false if this build does not know the problem.
 inline bool has_axis(const std::string& problem, std::string_view axis) {
   const std::optional<Problem> known = from_string<Problem>(problem);
   return known && (*known)->has_axis(axis);
 }
 
-/// "a, b, c".
+/// Returns "a, b, c".
 inline std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// All names of an enum, in declaration order.
+/// Returns all names of an enum, in declaration order.
 template <class E>
 std::vector<std::string> enum_names() {
   std::vector<std::string> names;
@@ -72,7 +73,8 @@ std::vector<std::string> enum_names() {
   return names;
 }
 
-/// @throws io::InputError at the scalar's location, with what is allowed and the nearest
+/// Converts a scalar to an enum. @throws io::InputError at the scalar's location, with the allowed names and
+/// the nearest
 template <class E>
 E parse_enum(const io::Scalar& scalar) {
   const auto value = from_string<E>(scalar.text);
@@ -82,7 +84,7 @@ E parse_enum(const io::Scalar& scalar) {
                           io::nearest_hint(scalar.text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// "<what>gesv has no method 'x'; nearest: …; it has: …" at `location`.
+/// Throws "<what>gesv has no method 'x'; nearest: …; it has: …" at `location`.
 [[noreturn]] inline void fail_no_method(const io::Location& location, const std::string& what,
                                         const std::string& pattern, Problem problem,
                                         const Registry& registry) {
@@ -96,8 +98,8 @@ E parse_enum(const io::Scalar& scalar) {
                                     pattern, io::nearest_hint(pattern, names), joined(names)));
 }
 
-/// Whether a word for methods means any of this problem's. `expect` and `exclude` may name more than `method`
-/// does.
+/// Returns true if a pattern matches any of the problem's methods. `expect` and `exclude` may name methods
+/// that the entry does not select.
 inline bool means_any(const std::string& pattern, Problem problem, const Registry& registry) {
   return std::any_of(registry.all().begin(), registry.all().end(), [&](const Method& method) {
     return method.problem == problem && matches(pattern, method);

@@ -15,7 +15,7 @@ Expansion expand_plan(const io::Plan& plan, const std::string& path, const Regis
   const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
     const auto [entry, fresh] = known.try_emplace({file, dataset});
     if (fresh) {
-      entry->second = facts_of_file(folder / file, dataset);  // an absolute `file` stands alone
+      entry->second = facts_of_file(folder / file, dataset);  // operator/ keeps an absolute `file` as it is
     }
     return entry->second;
   };

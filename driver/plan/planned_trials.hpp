@@ -1,5 +1,5 @@
 #pragma once
-/// From the file of a plan to its trials.
+/// Expands the file of a plan to its trials.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace gaussweep::driver {
 
-/// Expands a plan. Matrix files are looked up beside `path`, the plan's file.
+/// Expands a plan. Paths of matrix files are relative to the folder of `path`, the plan's file.
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
                       Backend requested, int capability);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Shards of a plan: which trials are whose, by their keys alone.
+/// Splits the trials of a plan into shards by their keys.
 
 #include <cstdint>
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace gaussweep::driver {
 
-/// Number `number` (from 1) of `count`.
+/// Shard `number` (from 1) of `count`.
 struct Shard {
   std::int64_t number = 1, count = 1;
 };
 
-/// "I/N" with 1 <= I <= N; nothing where it is not.
+/// Reads "I/N" with 1 <= I <= N; returns nothing for any other text.
 std::optional<Shard> read_shard(const std::string& text);
-/// Whether the trial with this key is the shard's: it needs no coordination, and does not change when other
-/// trials are added to the plan.
+/// Returns true if the trial with this key belongs to the shard. This needs no coordination, and does not
+/// change if trials are added to the plan.
 bool in_shard(const std::string& key, const Shard& shard);
 
-/// The part of the trials that a shard does.
+/// Returns the trials of a shard.
 std::vector<Trial> shard_of(std::vector<Trial> trials, const Shard& shard);
 
 }  // namespace gaussweep::driver

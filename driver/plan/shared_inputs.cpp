@@ -6,7 +6,7 @@ namespace gaussweep::driver {
 
 std::string inputs_identity(const Trial& t) {
   const bool triangle = t.problem->counts_of_a == Counts::triangle;
-  // A factorisation or inversion of the same matrix has no b and no x_true.
+  // Factorisations and inversions use the same matrix without b and x_true.
   const bool system = t.problem->second == SecondOperand::right_hand_sides;
   return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
                      to_string(t.precision), t.shape.m, t.shape.n, t.shape.k, t.shape.nrhs) +

@@ -1,5 +1,5 @@
 #pragma once
-/// What makes trials share: their inputs, and the vendor's run that they are compared with.
+/// Identities of the data that trials share: their inputs, and the vendor's run that they are compared with.
 
 #include <string>
 
@@ -8,10 +8,12 @@
 
 namespace gaussweep::driver {
 
-/// What decides the inputs of a trial: matrices, precision, problem (trsv sees one triangle), shape.
+/// Returns the identity of a trial's inputs: matrices, precision, shape, and the triangle if the problem
+/// reads one.
 std::string inputs_identity(const Trial& trial);
 
-/// Equal for trials that one run of `vendor`'s method serves: those of the same inputs, triangle and caches.
+/// Returns the identity of the vendor's run that a trial is compared with: inputs, vendor method, triangle
+/// and cache state.
 std::string comparison_identity(const Trial& trial, const Method& vendor);
 
 }  // namespace gaussweep::driver

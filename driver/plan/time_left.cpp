@@ -8,7 +8,7 @@
 
 namespace gaussweep::driver {
 namespace {
-constexpr double widest_range = 10;  // a wider one tells nothing
+constexpr double widest_range = 10;  // ratio of the bounds above which nothing is shown
 }  // namespace
 
 TimeLeft::TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials)
@@ -32,7 +32,7 @@ void TimeLeft::done(std::size_t trial, const io::Record& record) {
   if (!done_[trial]) alike_[alike_of_[trial]].left -= 1;
   done_[trial] = true;
   const double end = parse_time(record.end_time), began = record.prepare_began;
-  if (!(end >= began)) return;  // of a worker that died
+  if (!(end >= began)) return;  // the worker died
   Rank& rank = ranks_.try_emplace(record.rank, Rank{began, end}).first->second;
   rank.began = std::min(rank.began, began);
   rank.ended = std::max(rank.ended, end);
@@ -53,7 +53,7 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
     busy += rank.busy;
     taken += rank.ended - rank.began;
   }
-  // Ranks also wait: for trials, for a CPU, for what others store.
+  // Ranks also wait: for trials, for a CPU, for matrices that other ranks store.
   sum = sum * (busy > 0 ? std::max(1.0, taken / busy) : 1);
   const auto rest = [&](double all, double one) {
     return std::max({all - spent, ranks * one - spent, 0.0}) / ranks;

@@ -1,5 +1,5 @@
 #pragma once
-/// How long the rest of a sweep takes, by what its finished trials took.
+/// Estimates the time left of a sweep from its finished trials.
 
 #include <map>
 #include <optional>
@@ -10,30 +10,32 @@
 
 namespace gaussweep::driver {
 
+/// Tracks finished trials and estimates the time of the others.
 class TimeLeft {
  public:
-  /// @param model, trials @pre outlive it
+  /// @param model, trials must outlive this object
   TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials);
   /// Notes the end of a trial of this run.
   void done(std::size_t trial, const io::Record& record);
-  /// Seconds until all is done, by `ranks` that share the work; nothing while too little is known.
-  /// @param spent seconds for which the trials that are running have run, all together
+  /// Returns the estimated seconds until all trials are done; nothing while too little is known.
+  /// @param ranks number of ranks that share the work
+  /// @param spent sum over the running trials of the seconds for which they have run
   std::optional<TimeRange> seconds(double ranks, double spent = 0) const;
 
  private:
-  /// Trials that are expected to take as long as each other.
+  /// Trials with the same expected time.
   struct Alike {
     std::size_t first;
     double left = 0;
   };
-  /// What a rank did in this run, by the records' clock.
+  /// A rank's activity in this run, from the times in the records.
   struct Rank {
     double began, ended, busy = 0;
   };
   const CostModel& model_;
   const std::vector<Trial>& trials_;
   std::vector<Alike> alike_;
-  std::vector<std::size_t> alike_of_;  ///< of each trial
+  std::vector<std::size_t> alike_of_;  ///< per trial, index into `alike_`
   std::vector<bool> done_;
   std::map<std::int64_t, Rank> ranks_;
 };

@@ -5,7 +5,8 @@
 
 namespace gaussweep::driver {
 
-/// Seconds of "90", "90s", "10min", "1h30min", or Slurm's "HH:MM:SS", "D-HH:MM:SS". @throws UsageError
+/// Returns the seconds of "90", "90s", "10min", "1h30min", or Slurm's "HH:MM:SS", "D-HH:MM:SS". @throws
+/// UsageError
 double parse_time_limit(const std::string& text);
 
 }  // namespace gaussweep::driver

@@ -8,7 +8,7 @@
 #include "io/matrix/matrix_file.hpp"
 #include "io/records/status.hpp"
 
-// Structs as JSON: each one's members are listed once.
+// Conversions of structs to JSON.
 
 namespace nlohmann {
 
@@ -49,7 +49,7 @@ struct adl_serializer<gaussweep::Parameters> {
 
 namespace gaussweep {
 
-/// One system without a batch: the keys of older runs hold.
+/// `batch` is left out for one system, so that the keys of older runs stay valid.
 static void to_json(nlohmann::json& to, const Shape& s) {
   to = {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"nrhs", s.nrhs}, {"uplo", s.uplo}};
   if (s.batch > 1) to["batch"] = s.batch;
@@ -74,11 +74,11 @@ using nlohmann::json;
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixRequest, kind, spec, file, dataset, file_sha256, store, digest)
 namespace {
 
-/// The list of what decides the outcome.
+/// Returns everything that determines the outcome.
 json identity_of(const Trial& t) {
   json identity = {{"problem", t.problem},     {"method", t.method}, {"precision", t.precision},
                    {"backend", t.backend},     {"shape", t.shape},   {"parameters", t.parameters},
-                   {"matrix", t.matrix.digest}};  // its place in the file system decides nothing
+                   {"matrix", t.matrix.digest}};  // the digest, because the file's path does not matter
   if (t.matrix_b) identity["matrix_b"] = t.matrix_b->digest;
   if (t.round > 1) identity["round"] = t.round;
   for (const io::Setting& setting : io::all_settings()) {

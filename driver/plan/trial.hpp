@@ -1,5 +1,5 @@
 #pragma once
-/// A trial: one method, one matrix, one precision, one set of parameters, one backend.
+/// A trial: one method, matrix, precision, backend and set of parameters.
 
 #include <cstdint>
 #include <optional>
@@ -17,27 +17,28 @@ namespace gaussweep::driver {
 using io::Sampling;
 using io::Stages;
 
-/// What is run, and by what its record is judged.
+/// A trial's inputs, settings and expected statuses.
 struct Trial : io::TrialSettings {
   std::string key;  ///< see trial_key
   Problem problem;
   std::string method;  ///< the variant
   Precision precision = Precision::float64;
-  Backend backend = Backend::host;  ///< where this trial runs (see resolve_backend in expand.hpp)
+  /// The backend that this trial runs on (see resolve_backend in expand.hpp).
+  Backend backend = Backend::host;
   Shape shape;
-  Parameters parameters;  ///< complete
+  Parameters parameters;  ///< includes the defaults
   MatrixRequest matrix;
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
-  /// From 1. Trials that differ in nothing else are the same one again, in a worker process of its own.
+  /// From 1. Trials that differ only in their round are repetitions in different worker processes.
   std::int64_t round = 1;
   double tolerance = 0;
-  /// Statuses that are no failure of the sweep; empty: only "pass". "skipped" never counts against it.
+  /// Expected statuses; empty: only "pass". "skipped" is always expected.
   std::vector<std::string> expect;
-  /// Not empty: the trial is recorded as `skipped` with this reason and never sent to a worker.
+  /// If not empty, the trial is recorded as `skipped` with this reason and never sent to a worker.
   std::string skip_reason;
 };
 
-/// Calls `function` with each matrix of a trial that is to be stored: once where A and B are one file.
+/// Calls `function` with each matrix of a trial that is to be stored; only once if A and B are the same.
 template <class AnyTrial, class Function>
 void for_stored(AnyTrial& trial, Function&& function) {
   if (trial.matrix.store) function(trial.matrix);
@@ -45,22 +46,23 @@ void for_stored(AnyTrial& trial, Function&& function) {
     function(*trial.matrix_b);
 }
 
-/// A trial for the way to the worker. @throws nlohmann::json::exception, std::runtime_error: no such trial
+/// Converts a trial to JSON and back, to send it to a worker. @throws nlohmann::json::exception,
+/// std::runtime_error if the JSON is not a trial
 void to_json(nlohmann::json& json, const Trial& trial);
 void from_json(const nlohmann::json& json, Trial& trial);
 
-/// Digest (32 hex digits) of everything that decides the outcome except machine and build. That is problem,
-/// method, precision, backend, shape, complete parameters, matrices, round, and the settings that say so
-/// (io/plan/settings.hpp).
+/// Returns a digest (32 hex digits) of everything that determines the outcome except machine and build:
+/// problem, method, precision, backend, shape, parameters with defaults, matrices, round, and the settings
+/// that belong to the identity (io/plan/settings.hpp).
 std::string trial_key(const Trial& trial);
 
-/// What the method's row says of each of its parameters where a plan says nothing.
+/// Returns the default parameters from the method's row.
 Parameters defaults_of(const Method& method);
-/// Parameters as a JSON object with sorted names, as text: the record's `parameters`.
+/// Returns the parameters as a JSON object with sorted names, as text: the record's `parameters`.
 std::string parameters_text(const Parameters& parameters);
-/// Whether a status is no failure of the sweep.
+/// Returns true if the trial expects the status.
 bool as_expected(const Trial& trial, const std::string& status);
-/// "gesv/gauss_block double n=512 blocks=1 …": how messages name a trial.
+/// Returns a trial's name for messages: "gesv/gauss_block double n=512 blocks=1 …".
 std::string describe(const Trial& trial);
 
 }  // namespace gaussweep::driver

@@ -19,7 +19,7 @@ double tolerance_of(const io::Settings& settings, Problem problem) {
   return default_tolerance(problem) * (factor == settings.tolerances.end() ? 1 : factor->second);
 }
 
-/// Why a trial cannot run here; empty where it can.
+/// Returns why a trial cannot run here; empty if it can.
 std::string reason_to_skip(const Method& method, const Trial& trial, std::optional<Backend> backend,
                            Backend requested, int capability) {
   if (!backend) return fmt::format("{} does not run on the backend {}", method.id(), to_string(requested));
@@ -66,7 +66,7 @@ Parameters parameters_of(const Method& method, const Assignment& chosen) {
   return result;
 }
 
-/// A size that the plan gives must be the file's.
+/// Throws if the plan gives a size that differs from the file's.
 void require_size(const Assignment& chosen, const char* name, std::int64_t size, const MatrixRequest& file) {
   if (integer_or(chosen, name, size) == size) return;
   const io::Scalar& given = chosen.at(name).written;
@@ -78,7 +78,7 @@ bool is_file(const MatrixRequest& request) {
   return request.kind == "file";
 }
 
-/// A file holds one matrix, and columns are counted by ints.
+/// Throws for a batch of a file, which holds one matrix, and if the number of columns exceeds int.
 void require_batch(const Trial& t, const Assignment& chosen) {
   if (t.shape.batch == 1) return;
   const io::Location& location = chosen.at("batch").written.location;
@@ -93,7 +93,7 @@ void require_batch(const Trial& t, const Assignment& chosen) {
                                     INT32_MAX / columns));
 }
 
-/// Sizes of a generated matrix. Most kinds are square.
+/// Sets the sizes of a matrix. Throws for a generated rectangular matrix of a kind that must be square.
 void set_size(MatrixRequest& request, std::int64_t rows, std::int64_t cols, const io::Location& location) {
   if (!is_file(request) && rows != cols && !may_be_rectangular(request.spec.kind)) {
     io::fail_at(location,
@@ -175,8 +175,8 @@ void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
   settle_size(t.matrix, location);
 }
 
-/// A is m x k, B is k x n: `matrix_b`, or the kind of A with the next seed. Files say their own sizes; m and
-/// k that nobody says are n.
+/// Sets the sizes of gemm: A is m x k, B is k x n. B is `matrix_b`, or has A's kind and the next seed. Files
+/// have their own sizes; m and k default to n.
 void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   MatrixRequest& a = t.matrix;
   MatrixRequest b = a;
@@ -184,7 +184,7 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   const io::Location& location_of_b = entry.matrix_b ? entry.matrix_b->location : location;
   if (matrices.b) {
     b = *matrices.b;
-    // Without a seed of its own B must not begin like A.
+    // Without a seed in the plan, B gets the next seed, so that it does not start with the elements of A.
     if (!matrices.b_has_seed) b.spec.seed = next_seed(a.spec.seed);
   } else if (is_file(a)) {
     io::fail_at(location, t.problem->name + " with a matrix from a file needs matrix_b too");
@@ -202,7 +202,7 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   }
   Shape& s = t.shape;
   s.n = is_file(b) ? b.spec.cols : integer_or(chosen, "n", 1);
-  // A blur says its own size where it names its images.
+  // A blur implies its size if its images are given.
   const auto or_n = [&](std::int64_t own) { return own > 0 ? own : s.n; };
   const bool is_blur = !is_file(a) && a.spec.kind == MatrixKind::blur;
   const std::int64_t rows = or_n(is_blur ? blur_order(a.spec.blur) : 0);

@@ -1,5 +1,5 @@
 #pragma once
-/// From one choice on every axis to a trial.
+/// Makes a trial from one value per axis.
 
 #include <optional>
 
@@ -8,31 +8,31 @@
 
 namespace gaussweep::driver {
 
-/// The matrices that a block of an entry asks for.
+/// The matrices that a block of an entry requests.
 struct RequestedMatrices {
   MatrixRequest a;
-  std::optional<MatrixRequest> b;  ///< only where there is a `matrix_b`
-  bool b_has_seed = false;         ///< or is a file, which has none
+  std::optional<MatrixRequest> b;  ///< only if there is a `matrix_b`
+  bool b_has_seed = false;         ///< true if B has a seed, or is a file, which needs none
 };
+/// Reads the entry's matrix block and its `matrix_b`.
 RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock& block,
                                    const FileLookup& lookup);
 
-/// The statuses that `expect` of the entry allows for the method; empty if it names none.
+/// Returns the statuses that the entry's `expect` lists for the method; empty if it lists none.
 std::vector<std::string> expected_statuses(const io::Entry& entry, const Method& method);
 
-/// What the trials of one entry, one method and one matrix have in common.
+/// The common properties of all trials of one entry, method and matrix.
 struct TrialMaker {
   const io::Entry& entry;
   const Method& method;
-  std::optional<Backend> backend;  ///< where the method runs; nothing: it is skipped
+  std::optional<Backend> backend;  ///< the method's backend; nothing: its trials are skipped
   Backend requested;
   int capability;
   const RequestedMatrices& matrices;
-  const io::Location& location;              ///< of the matrix's block
-  const std::vector<std::string>& expected;  ///< expected_statuses
+  const io::Location& location;              ///< of the matrix block
+  const std::vector<std::string>& expected;  ///< see expected_statuses
 
-  /// @param round from 1
-  /// @throws io::InputError with the location of what is wrong
+  /// Makes a trial. @param round from 1 @throws io::InputError with the location of the mistake
   Trial make(const Assignment& chosen, std::int64_t round = 1) const;
 
  private:

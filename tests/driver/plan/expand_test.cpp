@@ -165,7 +165,7 @@ TEST(Expand, NByBackend) {
   const std::string text = sweep("gesv", "[cyclic_a, serial]", "n: {cuda: [4096], emulated: [64, 32]}");
   EXPECT_THAT(sizes(expand_text(text, Backend::cuda).trials), ElementsAre(4096, 4096));
   EXPECT_THAT(sizes(expand_text(text, Backend::emulated).trials), ElementsAre(64, 32, 64, 32));
-  EXPECT_THAT(failure(text, Backend::host), StartsWith("p.yaml:4:5: n says nothing for the backend host"));
+  EXPECT_THAT(failure(text, Backend::host), StartsWith("p.yaml:4:5: n has no values for the backend host"));
   const std::string own = sweep("gesv", "serial", "n: {cuda: [4096], host: [8]}");
   EXPECT_THAT(sizes(expand_text(own, Backend::cuda).trials), ElementsAre(8))
       << "a CPU method takes the CPU's sizes";
