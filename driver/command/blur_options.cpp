@@ -26,7 +26,7 @@ void add_blur_options(CLI::App& app, BlurOptions& options) {
            "psf gaussian, box: 2 radius + 1 rows and columns [2 sigma, rounded up; 3]");
   add_word(app, options, "length", "psf motion: pixels that a point is smeared over [7]");
   add_word(app, options, "angle", "psf motion: degrees, counter-clockwise from the right [0]");
-  add_word(app, options, "amount", "psf sharpen: share of the Laplacian that is taken away [1]");
+  add_word(app, options, "amount", "psf sharpen: fraction of the Laplacian that is subtracted [1]");
   add_word(app, options, "psf-file",
            "psf file: its weights, a small matrix (Matrix Market, .npy, MATLAB, HDF5)");
   add_word(app, options, "dataset", "psf file: path of the weights in an HDF5 or MATLAB file");
@@ -36,8 +36,8 @@ void add_blur_options(CLI::App& app, BlurOptions& options) {
 void add_blur_image_options(CLI::App& app, BlurOptions& options) {
   add_word(app, options, "width", "blur: width of the image in pixels; n = width x height");
   add_word(app, options, "height", "blur: height of the image in pixels");
-  add_word(app, options, "seen-width", "blur: width of what is seen of the image [the image's]");
-  add_word(app, options, "seen-height", "blur: height of what is seen of the image [the image's]");
+  add_word(app, options, "seen-width", "blur: width of the visible part of the image [the image's]");
+  add_word(app, options, "seen-height", "blur: height of the visible part of the image [the image's]");
   add_word(app, options, "what", "blur: system (H H^T + lambda I) or h (H) [system]");
 }
 

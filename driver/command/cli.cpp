@@ -34,8 +34,8 @@ int fail(int code, const std::string& what) {
   return code;
 }
 
-/// Parses and runs; an exit code. `lost` becomes why standard output did not take everything, where it is
-/// known.
+/// Parses the command line and runs the command. @return the exit code
+/// @param lost set to the reason if standard output did not accept everything
 int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
   try {
     app.parse(commands.argc, commands.argv);
@@ -66,21 +66,21 @@ int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
 std::string command_line(const Commands& commands) {
   std::string line;
   for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
-  // Names need not be UTF-8, texts in HDF5 and JSON must.
+  // File names need not be valid UTF-8, but texts in HDF5 and JSON must be.
   using Json = nlohmann::json;
   return Json::parse(Json(line).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
-  // OpenBLAS starts its threads while it is loaded, and where they can map no memory they never end. A worker
-  // is told how many it gets; of all other commands only `restore` computes, with one thread if more do not
-  // fit.
+  // OpenBLAS starts its threads when it is loaded, and retries forever if they cannot map memory. A worker
+  // gets its number of threads from its supervisor. Of the other commands only `restore` computes; it uses
+  // one thread if more do not fit.
   const std::string command = argc > 1 ? argv[1] : "";
   const bool computes =
       command == "worker" || (command == "restore" && limit_below_blas(usable_cpus()).empty());
   if (!computes) restart_with("OPENBLAS_NUM_THREADS", "1", argv);
   open_standard_descriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of the write that asked for it
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then fails with an error
   start_messages();
   guard_terminal();
   Commands commands{registry, make_device, argc, argv};
@@ -114,9 +114,9 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   const int code = run_command(app, commands, lost);
   if (lost.empty()) lost = lost_output();
   if (lost.empty()) return code;
-  // Who reads no further, as `head`, has what it wants: the code is that of a process which SIGPIPE ended.
+  // A reader such as `head` may close the pipe early. The exit code is that of a process killed by SIGPIPE.
   if (lost == std::strerror(EPIPE)) return code == exit_ok || code == exit_broken ? 128 + SIGPIPE : code;
-  // What did not reach its reader is a failure, where there is no other one already.
+  // Lost output is a failure, unless there is another one already.
   return fail(code == exit_ok ? int{exit_broken} : code, "standard output cannot be written: " + lost);
 }
 

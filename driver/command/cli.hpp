@@ -1,7 +1,6 @@
 #pragma once
-/// The command line. Each subcommand is a file of its own that adds itself to the parser. It reports bad
-/// usage by throwing UsageError or io::InputError (exit code 2), and returns its exit code in
-/// `Commands::exit_code`.
+/// The command line. Each subcommand is in its own file and adds itself to the parser. Subcommands report bad
+/// usage by throwing UsageError or io::InputError (exit code 2), and set `Commands::exit_code` otherwise.
 
 #include <string>
 
@@ -15,19 +14,20 @@ class App;
 
 namespace gaussweep::driver {
 
-/// What every subcommand gets. Lives as long as the parser.
+/// The context of all subcommands. Lives as long as the parser.
 struct Commands {
   const Registry& registry;
-  const DeviceMaker& make_device;  ///< of workers; tests give others
+  const DeviceMaker& make_device;  ///< makes the workers' devices; tests replace it
   int argc;
   char** argv;
   int exit_code = exit_ok;
 };
 
-/// The arguments in one line, for the records of what was done.
+/// Returns the arguments as one line, for the run's provenance.
 std::string command_line(const Commands& commands);
 
-/// Parses and runs; returns the process's exit code. Nothing escapes but what main cannot report either.
+/// Parses the command line and runs the command; returns the process's exit code. Exceptions of the command
+/// are reported.
 int run_command_line(int argc, char** argv, const Registry& registry,
                      const DeviceMaker& make_device = make_worker_device);
 
@@ -40,7 +40,7 @@ void add_devices_command(CLI::App& app, Commands& commands);
 void add_status_command(CLI::App& app, Commands& commands);
 void add_summary_command(CLI::App& app, Commands& commands);
 void add_compare_command(CLI::App& app, Commands& commands);
-/// What `compare` prints of two sets. @param threshold as its option says it; empty: the default
+/// Prints the output of `compare` for two sets. @param threshold value of the option; empty: the default
 /// @return exit_ok, or exit_regression
 int show_comparison(const std::string& base, const std::string& now, const std::string& threshold,
                     const std::string& format);
@@ -53,10 +53,10 @@ void add_matrix_command(CLI::App& app, Commands& commands);
 void add_restore_command(CLI::App& app, Commands& commands);
 void add_solve_command(CLI::App& app, Commands& commands);
 void add_export_command(CLI::App& app);
-/// @pre all other commands are there
+/// @pre all other commands have been added
 void add_help_command(CLI::App& app, const Registry& registry);
 
-/// Ends the help of each command with examples.
+/// Adds examples to the help of each command.
 void add_examples(CLI::App& app);
 
 }  // namespace gaussweep::driver

@@ -1,4 +1,4 @@
-/// `gaussweep compare`: two runs, builds or GPUs side by side.
+/// `gaussweep compare`: compares runs, builds or GPUs.
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -25,8 +25,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-constexpr int most_sets = 1000;
-constexpr double notable_raise = 1.5;  // times as much scatter as is known
+constexpr int max_sets = 1000;
+constexpr double notable_raise = 1.5;  // factor of the scatter's increase from which on a note is printed
 
 struct CompareOptions {
   std::vector<std::string> sets;  ///< the last one is judged
@@ -39,7 +39,7 @@ struct CompareOptions {
 
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
 
-/// What --sort can be, and the number it stands for.
+/// Returns the number that --sort compares.
 double sort_value(const Pair& pair, const std::string& column) {
   if (column == "n") return static_cast<double>(pair.identity.n);
   if (column == "base") return pair.base.run.median;
@@ -51,9 +51,9 @@ bool is_of_kind(const Pair& pair, const std::string& kind) {
   return kind == "worse" ? pair.is_worse : strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
 }
 
-/// The trials that are shown, in the order that is asked for; what was found is that of all. `hidden` becomes
-/// how many the limit keeps back.
-Comparison chosen(Comparison comparison, const CompareOptions& options, std::size_t& hidden) {
+/// Returns the comparison with only the trials that are shown, in the requested order. The other results
+/// still cover all trials. @param hidden set to the number of trials that --limit hides
+Comparison selected(Comparison comparison, const CompareOptions& options, std::size_t& hidden) {
   std::vector<Pair>& pairs = comparison.pairs;
   if (!options.only.empty()) {
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
@@ -71,7 +71,7 @@ Comparison chosen(Comparison comparison, const CompareOptions& options, std::siz
     const std::string column = options.sort.substr(down ? 1 : 0);
     std::stable_sort(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) {
       const double x = sort_value(a, column), y = sort_value(b, column);
-      if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);  // unknown ones last
+      if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);  // unknown values come last
       return down ? y < x : x < y;
     });
   }
@@ -80,8 +80,8 @@ Comparison chosen(Comparison comparison, const CompareOptions& options, std::siz
   return comparison;
 }
 
-/// Says where methods of the CPU ran on another CPU, or on more threads of it: no change of theirs is the
-/// program's alone.
+/// Prints a note if the CPU models or their thread counts differ, because then the times of CPU methods do
+/// not show the program's changes alone.
 void note_cpus(const io::Results& base, const io::Results& now) {
   const auto models = [](const io::Results& results) {
     std::set<std::string> cpus;
@@ -92,11 +92,11 @@ void note_cpus(const io::Results& base, const io::Results& now) {
   };
   const std::set<std::string> before = models(base), after = models(now);
   if (before.empty() || after.empty() || before == after) return;
-  say(fmt::format(
-      "note: the CPUs differ: {} in base, {} in new; times of methods of the CPU, and what launches cost, "
-      "do not compare\n",
-      printable(fmt::format("{}", fmt::join(before, ", "))),
-      printable(fmt::format("{}", fmt::join(after, ", ")))));
+  say(
+      fmt::format("note: the CPUs differ: {} in base, {} in new; times of CPU methods and launch overheads "
+                  "cannot be compared\n",
+                  printable(fmt::format("{}", fmt::join(before, ", "))),
+                  printable(fmt::format("{}", fmt::join(after, ", ")))));
 }
 
 io::Results load_side(const std::string& path, const std::string& gpu, const char* option) {
@@ -109,11 +109,11 @@ io::Results load_side(const std::string& path, const std::string& gpu, const cha
   };
   records.erase(std::remove_if(records.begin(), records.end(), is_other), records.end());
   if (records.empty())
-    throw UsageError(fmt::format("{} {}: no record of {} is of such a GPU", option, gpu, path));
+    throw UsageError(fmt::format("{} {}: {} has no record of such a GPU", option, gpu, path));
   return std::move(loaded.results);
 }
 
-/// Each set, the one to judge at the end. --base-gpu is of all others.
+/// Loads the sets; the last one is judged. --base-gpu applies to all others.
 std::vector<io::Results> load_sets(const CompareOptions& options) {
   if (options.sets.size() == 1 && !options.base_gpu.empty())
     throw UsageError(
@@ -133,7 +133,7 @@ void print_noise(const Comparison& comparison, std::size_t width) {
     if (raised < notable_raise) continue;
     fmt::print("\n{}",
                paragraph(fmt::format("Times scatter {:.1f} times as much as known of such runs ({}{}{}, {} "
-                                     "trials): what is told apart is that much larger.",
+                                     "trials): only changes that much larger are found.",
                                      raised, printable(noise.backend), noise.place.empty() ? "" : " on ",
                                      printable(noise.place), noise.pairs),
                          width));
@@ -173,8 +173,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   fmt::print("{}", render_text(methods, width));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs, width));
   if (hidden > 0) fmt::print("… and {} (--limit)\n", counted(hidden, "more trial"));
-  if (!crossovers.rows.empty())
-    fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers, width));
+  if (!crossovers.rows.empty()) fmt::print("\nCrossovers:\n{}", render_text(crossovers, width));
   if (!accuracy.rows.empty()) fmt::print("\nStatus or accuracy changed:\n{}", render_text(accuracy, width));
   print_notes(comparison);
 }
@@ -240,7 +239,7 @@ int compare_to_stdout(const CompareOptions& options) {
   }
   note_cpus(sides.base, sides.now);
   std::size_t hidden = 0;
-  const Comparison shown = chosen(comparison, options, hidden);
+  const Comparison shown = selected(comparison, options, hidden);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(pair_table(shown, true, Reader::program)));
   } else if (format == Format::json) {
@@ -272,24 +271,23 @@ void add_compare_command(CLI::App& app, Commands& commands) {
                   "judge. A file that holds several "
                   "runs needs no other: its last run is judged")
       ->required()
-      ->expected(1, most_sets);
+      ->expected(1, max_sets);
   sub->add_option("--threshold", options->threshold,
                   "Percent by which a median must change to count (default: 2; of a duet 0.5)");
   sub->add_option("--fail-above", options->fail_above,
-                  "Percent by which what is SLOWER must be slower to be a regression")
+                  "A SLOWER trial is a regression if its time grew by more than this many percent")
       ->capture_default_str();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
-  sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may hold * and ?)");
-  sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may hold * and ?)");
-  sub->add_flag("--same-models", options->same_models,
-                "Compare only what ran on the same GPU and CPU models, as over time");
+  sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may contain * and ?)");
+  sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may contain * and ?)");
+  sub->add_flag("--same-models", options->same_models, "Compare only trials on the same GPU and CPU models");
   sub->add_flag("--all", options->all, "Show every trial, not only those that changed");
   auto* only = sub->add_option("--only", options->only, "Show only these trials")
                    ->delimiter(',')
                    ->allow_extra_args(false);
   allow_words(*only, kinds);
-  allow_words(*sub->add_option("--sort", options->sort, "Order of the trials; with -, downwards"),
+  allow_words(*sub->add_option("--sort", options->sort, "Order of the trials; -COLUMN: descending"),
               {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
   allow_whole(
       *sub->add_option("--limit", options->limit, "Show this many trials; 0: all")->capture_default_str(), 0,

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a command computes that starts no worker.
+/// Chooses the device of a command that starts no worker.
 
 #include <memory>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Where it will compute: what was asked for, `auto` being a GPU where there is one. The device, too, if a
-/// GPU. @throws UsageError
+/// Returns the backend for the option `word`; `auto` means cuda if there is a GPU, otherwise emulated. Sets
+/// `gpu` if the backend is cuda. @throws UsageError
 Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu);
 
 }  // namespace gaussweep::driver

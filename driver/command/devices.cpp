@@ -1,4 +1,4 @@
-/// `gaussweep devices`: what this machine can compute on, and what to be warned of.
+/// `gaussweep devices`: lists the GPUs and the CPU of this machine, with warnings.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ void add_devices_command(CLI::App& app, Commands& commands) {
               {"table", "json"});
   auto untouched = std::make_shared<bool>(false);
   sub->add_flag("--untouched", *untouched,
-                "Start nothing on the GPUs, which may be in use: free memory stays unknown");
+                "Create no context on the GPUs, which may be in use; free memory is then unknown");
   auto parent = std::make_shared<pid_t>(0);
   sub->add_option("--parent", *parent, "(given by run) The process with which to end")->group("");
   sub->callback([format, untouched, parent, &commands] {

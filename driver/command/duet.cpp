@@ -1,4 +1,4 @@
-/// `gaussweep duet`: this build beside another one.
+/// `gaussweep duet`: compares this build with another one.
 
 #include <CLI/CLI.hpp>
 
@@ -15,7 +15,7 @@ namespace gaussweep::driver {
 
 void add_duet_command(CLI::App& app, Commands& commands) {
   CLI::App* duet = app.add_subcommand(
-      "duet", "Two builds take turns, trial by trial, on one GPU; then reports as compare does");
+      "duet", "Alternate two builds, trial by trial, on one GPU; then report as compare does");
   struct Words {
     DuetOptions options;
     std::string threshold, format = "table";
@@ -25,8 +25,9 @@ void add_duet_command(CLI::App& app, Commands& commands) {
   refuse_empty(
       *duet->add_option("other", o.other, "The program of the other build, which is the base")->required());
   refuse_empty(*duet->add_option("plan", o.plan, "The plan (YAML)")->required());
-  refuse_empty(*duet->add_option("-o,--output", o.output, "Gets the run directories base and new; created")
-                    ->required());
+  refuse_empty(
+      *duet->add_option("-o,--output", o.output, "Directory for the run directories base and new; created")
+           ->required());
   allow_backends(*duet->add_option("--backend", o.backend, "auto: cuda where there is a GPU, else emulated")
                       ->capture_default_str());
   allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
@@ -42,8 +43,9 @@ void add_duet_command(CLI::App& app, Commands& commands) {
     std::signal(SIGPIPE, SIG_IGN);
     commands.exit_code = run_duet(options, commands.registry);
     const std::filesystem::path output = options.output;
-    const int said = show_comparison(output / duet_base, output / duet_new, words->threshold, words->format);
-    if (commands.exit_code == exit_ok) commands.exit_code = said;
+    const int compare_code =
+        show_comparison(output / duet_base, output / duet_new, words->threshold, words->format);
+    if (commands.exit_code == exit_ok) commands.exit_code = compare_code;
   });
 }
 

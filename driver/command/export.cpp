@@ -26,7 +26,7 @@ struct ExportOptions {
   bool force = false, table_is_given = false;
 };
 
-/// --format, else what the output's name ends with.
+/// Returns the format: --format, otherwise by the ending of the output's name.
 std::string format_of(const ExportOptions& options) {
   const std::string ending = std::filesystem::path(options.output).extension().string();
   const bool is_database = ending == ".sqlite" || ending == ".sqlite3" || ending == ".db";
@@ -41,7 +41,8 @@ std::string format_of(const ExportOptions& options) {
   return format;
 }
 
-/// A file that appears whole, or standard output; neither holds all of a large table at a time.
+/// A file that is replaced atomically, or standard output. Text is written in blocks, so that a large table
+/// is never in memory as a whole.
 class ExportOutput {
  public:
   explicit ExportOutput(const std::string& path) {
@@ -49,8 +50,8 @@ class ExportOutput {
   }
   void write(const std::string& text) {
     pending_ += text;
-    constexpr std::size_t piece = 1 << 20;
-    if (pending_.size() >= piece) flush();
+    constexpr std::size_t block_bytes = 1 << 20;
+    if (pending_.size() >= block_bytes) flush();
   }
   void finish() {
     flush();
@@ -77,7 +78,7 @@ void write_csv(const io::DataTable& table, ExportOutput& out) {
   table.each_row([&](const std::vector<Cell>& row) { out.write(csv_line(row)); });
 }
 
-/// As json_text lays out the whole.
+/// Writes the same layout as json_text, row by row.
 void write_json(const io::DataTable& table, ExportOutput& out) {
   std::vector<Column> columns;
   for (const io::DataColumn& column : table.columns) columns.push_back({column.name, column.name});
@@ -122,14 +123,14 @@ void add_export_command(CLI::App& app) {
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
-  allow_words(*sub->add_option("--format", options->format, "Format [what -o ends with, else csv]"),
+  allow_words(*sub->add_option("--format", options->format, "Format [by the ending of -o, otherwise csv]"),
               {"csv", "json", "sqlite"});
   CLI::Option* table = sub->add_option(
       "--table", options->table, "One table; column trial is the row of records under the same filters");
   allow_words(*table->capture_default_str(), io::data_table_names());
   add_filter_options(*sub, options->filter);
   refuse_empty(*sub->add_option("-o,--output", options->output, "The file [standard output]"));
-  sub->add_flag("--force", options->force, "Replace the file where it exists");
+  sub->add_flag("--force", options->force, "Replace the file if it exists");
   sub->callback([options, table] {
     options->table_is_given = table->count() > 0;
     export_tables(*options);

@@ -1,4 +1,4 @@
-/// `gaussweep help`: what the parser knows, for people, as a manual page, and for the shell.
+/// `gaussweep help`: prints help texts, the manual page and the bash completion, generated from the parser.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -80,7 +80,7 @@ std::vector<const CLI::Option*> options_for_people(const CLI::App& app) {
   return options;
 }
 
-/// Text as troff takes it.
+/// Escapes text for troff.
 std::string troff(const std::string& text) {
   std::string out;
   bool at_start = true;
@@ -111,7 +111,7 @@ void describe_command(const CLI::App& command, const std::string& path, std::str
 
 using Choices = std::map<std::string, std::vector<std::string>>;
 
-/// What an option may be given: what its own list says, else what is known by its name.
+/// Returns the possible values of an option: from its own list, otherwise those known by the option's name.
 std::vector<std::string> choices_of(const CLI::Option& option, const std::string& name,
                                     const Choices& known) {
   const std::string type = option.get_type_name();  // "TEXT:{table,csv,json}"
@@ -122,7 +122,8 @@ std::vector<std::string> choices_of(const CLI::Option& option, const std::string
   return found == known.end() ? std::vector<std::string>() : found->second;
 }
 
-/// "case" branches: a command's options, its own commands after them, and what its options may be given.
+/// The "case" branches of the completion: `words` has options and subcommands per command, `values` the
+/// values per option.
 struct Branches {
   std::string words, values;
 };
@@ -147,7 +148,7 @@ void complete_command(const CLI::App& command, const std::string& path, const Ch
   if (!path.empty()) branches.words += fmt::format("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
 }
 
-/// What the options that name such things may be given.
+/// Returns the values of options that name problems, methods and the like.
 Choices choices_of(const Registry& registry) {
   Choices known{{"problem", enum_names<Problem>()}, {"precision", enum_names<Precision>()},
                 {"backend", enum_names<Backend>()}, {"status", io::status_words()},
@@ -177,7 +178,7 @@ void print_help(CLI::App& app, const std::string& name) {
                                fmt::join(names, ", ")));
 }
 
-/// Troff, made of the commands and options.
+/// Returns the manual page in troff.
 std::string manual_page(const CLI::App& app) {
   std::string text = fmt::format(
       ".TH GAUSSWEEP 1 \"\" \"gaussweep {}\"\n.SH NAME\ngaussweep \\- sweeps of dense linear\\-algebra "
@@ -195,7 +196,7 @@ std::string manual_page(const CLI::App& app) {
          "run \\-\\-resume.\n";
 }
 
-/// It knows methods, problems and other words that options take.
+/// Returns the bash completion, which also knows methods, problems and other values of options.
 std::string bash_completion(const CLI::App& app, const Registry& registry) {
   std::string names;
   Branches branches;

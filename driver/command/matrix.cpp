@@ -40,9 +40,8 @@ void add_generate(CLI::App& parent) {
   MatrixSpec& spec = options->spec;
   sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
   allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, io::largest_size);
-  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, where they differ from n"), 1, io::largest_size);
-  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, where they differ from n"), 1,
-              io::largest_size);
+  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, if not n"), 1, io::largest_size);
+  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, if not n"), 1, io::largest_size);
   sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
@@ -50,25 +49,26 @@ void add_generate(CLI::App& parent) {
     allow_real(*option, low, high);
     return option;
   };
-  add_real("--low", spec.low, "uniform, symmetric: elements lie above", -1e30, 1e30);
-  add_real("--high", spec.high, "uniform, symmetric: elements lie below", -1e30, 1e30);
+  add_real("--low", spec.low, "uniform, symmetric: lower bound of the elements", -1e30, 1e30);
+  add_real("--high", spec.high, "uniform, symmetric: upper bound of the elements", -1e30, 1e30);
   const CLI::Option* const condition = add_real(
       "--condition", spec.condition,
       "condition, spd: the 2-norm condition number; spd without it: by a dominant diagonal", 1, 1e300);
-  allow_whole(*sub->add_option("--mode", spec.mode, "condition, spd: how singular values fall, 1 to 5")
-                   ->capture_default_str(),
-              1, 5);
+  allow_whole(
+      *sub->add_option("--mode", spec.mode, "condition, spd: distribution of the singular values, 1 to 5")
+           ->capture_default_str(),
+      1, 5);
   add_real("--s", spec.s, "kernel: exp(-s d^2) + lambda I of equally spaced points on [0, 1]", 0, 1e30);
   add_real("--value", spec.value, "ones: every element", -1e30, 1e30);
   sub->add_option("--uplo", options->uplo, "triangular: lower or upper")->capture_default_str();
   add_blur_options(*sub, options->blur);
   add_blur_image_options(*sub, options->blur);
   allow_whole(
-      *sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
+      *sub->add_option("--nrhs", options->nrhs, "Also write x_true and b = A x_true with this many columns")
            ->capture_default_str(),
       0, io::largest_size);
   refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5, FILE.mtx or FILE.npy")->required());
-  sub->add_flag("--force", options->force, "Replace the file where it exists");
+  sub->add_flag("--force", options->force, "Replace the file if it exists");
   sub->callback([options, condition] {
     MatrixSpec wanted = options->spec;
     wanted.kind = parse_kind(options->kind);
@@ -100,7 +100,7 @@ void add_generate(CLI::App& parent) {
       settle_image(wanted.blur, wanted.rows, wanted.cols, {"matrix generate", 0, 0});
     }
     const Precision precision = parse_precision(options->precision);
-    is_hdf5_ending(options->output);  // refuses what is neither, before anything is made
+    is_hdf5_ending(options->output);  // throws for other endings before any work is done
     std::vector<std::string> inputs;
     const auto weights = options->blur.words.find("psf-file");
     if (weights != options->blur.words.end()) inputs.push_back(weights->second);
@@ -121,7 +121,7 @@ CLI::App* add_transfer(CLI::App& parent, const char* name, const char* help, Tra
   sub->add_option("file", transfer.input, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", transfer.dataset, "Path of the matrix in an HDF5 or MATLAB file");
   refuse_empty(*sub->add_option("-o,--output", transfer.output, "The file to write")->required());
-  sub->add_flag("--force", transfer.force, "Replace the file where it exists");
+  sub->add_flag("--force", transfer.force, "Replace the file if it exists");
   return sub;
 }
 
@@ -188,7 +188,7 @@ void add_info(CLI::App& parent, Commands& commands) {
       seen = see(io::import_matrix_apart(options->file, options->dataset),
                  options->condition || std::max(info.rows, info.cols) <= most_factored);
     } catch (const io::InputError& e) {
-      unseen = e.what();  // the file is whole, but has no place in memory
+      unseen = e.what();  // the file is valid, but its matrix does not fit in memory
     }
     if (format == Format::json) {
       nlohmann::ordered_json json = info_json(info);
@@ -197,7 +197,7 @@ void add_info(CLI::App& parent, Commands& commands) {
     } else {
       fmt::print("{}{}", info_text(info), seen ? seen_text(*seen) : "");
     }
-    if (!seen) say(fmt::format("note: its elements were not looked at: {}\n", printable_lines(unseen)));
+    if (!seen) say(fmt::format("note: its elements were not read: {}\n", printable_lines(unseen)));
   });
 }
 

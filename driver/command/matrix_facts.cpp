@@ -28,7 +28,7 @@ std::string diagonal_words(const MatrixFacts& facts) {
   return fmt::format("{}; {}", zeros, fmt::join(ways, ", "));
 }
 
-/// Decimal digits of a solution that the condition leaves of a precision.
+/// Returns the correct decimal digits of a solution, given the condition number and the unit roundoff.
 int digits_left(double condition, double unit_roundoff) {
   return std::max(0, static_cast<int>(std::floor(-std::log10(condition * unit_roundoff))));
 }

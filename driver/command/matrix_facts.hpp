@@ -1,5 +1,5 @@
 #pragma once
-/// What `matrix info` and `try` say of a matrix's elements.
+/// The properties of a matrix's elements that `matrix info` and `try` print.
 
 #include <string>
 
@@ -10,13 +10,14 @@
 
 namespace gaussweep::driver {
 
-/// Beyond this order a factorisation is made only where it is asked for.
+/// Larger matrices are factored only on request, to estimate their condition.
 inline constexpr std::int64_t most_factored = 4096;
 
-/// Looks at every element; where `factors`, factors the matrix too, if it is square.
+/// Computes the properties from all elements. @param factors also factors a square matrix to estimate its
+/// condition
 SeenMatrix see(io::Dense<double>&& a, bool factors);
 
-/// Lines under those of info_text.
+/// Returns the properties as lines that follow those of info_text.
 std::string seen_text(const SeenMatrix& matrix);
 nlohmann::ordered_json seen_json(const SeenMatrix& matrix);
 

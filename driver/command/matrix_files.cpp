@@ -94,7 +94,7 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
     throw UsageError(fmt::format("--nrhs {}: {} holds one matrix; write to .h5 for b and x_true", nrhs,
                                  output.extension().string()));
   }
-  // The matrix, and once more while it is written.
+  // The matrix and the copy that is written.
   const double bytes =
       2.0 * static_cast<double>(spec.rows) * static_cast<double>(spec.cols + nrhs) * sizeof(double);
   if (bytes > available_memory_bytes()) {

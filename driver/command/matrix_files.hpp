@@ -1,5 +1,5 @@
 #pragma once
-/// `gaussweep matrix …`: matrices made, brought in, given away and looked at.
+/// The functions of `gaussweep matrix …`: generate, import, export and describe matrix files.
 
 #include <filesystem>
 #include <string>
@@ -11,36 +11,36 @@
 
 namespace gaussweep::driver {
 
-/// Whether a name's ending asks for HDF5 (.h5, .hdf5); else for one matrix (.mtx, .npy).
-/// @throws UsageError where it asks for neither
+/// Returns true for the ending of an HDF5 file (.h5, .hdf5), false for that of a single matrix (.mtx, .npy).
+/// @throws UsageError for other endings
 bool is_hdf5_ending(const std::filesystem::path& path);
 
-/// The words of --kind and --precision. @throws UsageError with the allowed names
+/// Parse the values of --kind and --precision. @throws UsageError with the allowed names
 MatrixKind parse_kind(const std::string& text);
 Precision parse_precision(const std::string& text);
-/// The value of --seed, 0 to 2^63 - 1 as in plans. @throws io::InputError
+/// Parses the value of --seed, 0 to 2^63 - 1 as in plans. @throws io::InputError
 std::uint64_t parse_seed(const std::string& text);
 
-/// Makes a matrix and writes it, whole or not at all. With nrhs > 0 also x_true and b = A x_true, into HDF5
-/// only.
-/// @throws UsageError: the numbers fit no matrix of that kind, or it would not fit into memory
+/// Generates a matrix and writes it atomically. If nrhs > 0, also writes x_true and b = A x_true (HDF5 only).
+/// @throws UsageError if the sizes or numbers are not valid for the kind, or if memory does not suffice
 void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t nrhs,
                       const std::filesystem::path& output);
 
-/// Reads any readable matrix and writes it in the store's format, rounded to `precision`.
-/// @throws UsageError where a number is beyond the range of float
+/// Reads a matrix file of any supported format and writes it as HDF5, rounded to `precision`.
+/// @throws UsageError if a value is beyond the range of float
 void import_to_file(const std::filesystem::path& input, const std::string& dataset, Precision precision,
                     const std::filesystem::path& output);
 
-/// @throws UsageError where a name ends neither with .npy nor with .mtx
+/// @throws UsageError if the name ends with neither .npy nor .mtx
 void require_dense_ending(const std::filesystem::path& path);
-/// Writes .npy or Matrix Market, as the name ends.
+/// Writes .npy or Matrix Market, depending on the name's ending.
 void write_dense(const std::filesystem::path& path, const io::Dense<double>& matrix);
 
-/// Reads any readable matrix and writes it so.
+/// Reads a matrix file of any supported format and writes it with `write_dense`.
 void export_to_file(const std::filesystem::path& input, const std::string& dataset,
                     const std::filesystem::path& output);
 
+/// Return the facts of a file's header as JSON and as text.
 nlohmann::ordered_json info_json(const io::MatrixInfo& info);
 std::string info_text(const io::MatrixInfo& info);
 

@@ -1,4 +1,4 @@
-/// `gaussweep merge`: one results file of many; also the way to rebuild a results.h5 from its journal.
+/// `gaussweep merge`: merges results into one results file; also rebuilds a results.h5 from its journal.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -23,7 +23,8 @@ struct MergeOptions {
   bool force = false, missing_ok = false;
 };
 
-/// Counts the records that a run directory would lose if its results.h5 became these.
+/// Returns the number of records that a run directory would lose if its results.h5 were replaced by
+/// `records`.
 std::size_t lost_of_run(const std::filesystem::path& output, const std::vector<io::Record>& records) {
   std::error_code error;
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";

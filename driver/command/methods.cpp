@@ -1,4 +1,4 @@
-/// `gaussweep methods`: the registry, for people and for programs.
+/// `gaussweep methods`: lists the registry as text or JSON.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -33,7 +33,7 @@ void add_methods_command(CLI::App& app, Commands& commands) {
     const Format format = parse_format(options->format);
     std::vector<Method> chosen;
     if (!options->problem.empty()) parse_option<Problem>("--problem", options->problem);
-    const auto means = [](const std::string& word, const Method& method) {
+    const auto is_matching = [](const std::string& word, const Method& method) {
       return word == to_string(method.problem) || matches(word, method);
     };
     std::vector<std::string> names = enum_names<Problem>();
@@ -43,15 +43,16 @@ void add_methods_command(CLI::App& app, Commands& commands) {
     }
     for (const std::string& word : options->words) {
       const auto& all = commands.registry.all();
-      if (std::any_of(all.begin(), all.end(), [&](const Method& method) { return means(word, method); }))
+      if (std::any_of(all.begin(), all.end(),
+                      [&](const Method& method) { return is_matching(word, method); }))
         continue;
       throw UsageError(fmt::format("methods: '{}' is no method and no problem; {}gaussweep methods lists all",
                                    word, io::nearest_hint(word, names)));
     }
     for (const Method& method : commands.registry.all()) {
-      const bool is_named =
-          options->words.empty() || std::any_of(options->words.begin(), options->words.end(),
-                                                [&](const std::string& word) { return means(word, method); });
+      const bool is_named = options->words.empty() ||
+                            std::any_of(options->words.begin(), options->words.end(),
+                                        [&](const std::string& word) { return is_matching(word, method); });
       if (is_named && (options->problem.empty() || to_string(method.problem) == options->problem))
         chosen.push_back(method);
     }

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
-  // The worker, which is no command for people, has no group.
+  // Internal commands such as `worker` have no group.
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App* s) { return !s->get_group().empty(); })) {
     names.push_back(sub->get_name());
   }
@@ -30,7 +30,7 @@ std::vector<std::string> options_of(const CLI::App& app) {
   return names;
 }
 
-/// What is said of a word that the command `app` has no use for.
+/// Returns the error for a word that the command `app` does not know.
 std::string unknown_word(const CLI::App& app, const std::string& command, const std::string& word) {
   if (word.size() > 1 && word.front() == '-') {
     const std::string name = word.substr(0, word.find('='));

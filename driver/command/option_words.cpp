@@ -25,15 +25,15 @@ bool is_run(const fs::path& folder) {
   return fs::exists(folder / "journal.jsonl", error) || fs::exists(folder / "lock", error);
 }
 
-/// The run directory whose file has this name; empty if there is none.
-fs::path run_with(const fs::path& folder, const fs::path& name) {
+/// Returns the run directory to which a file with this folder and name belongs; empty if it belongs to none.
+fs::path run_directory_of(const fs::path& folder, const fs::path& name) {
   constexpr std::array<const char*, 4> files{"plan.yaml", "journal.jsonl", "results.h5", "lock"};
   if (std::find(files.begin(), files.end(), name) != files.end() && is_run(folder)) return folder;
   const bool is_inner = folder.filename() == "matrices" || folder.filename() == "logs";
   return is_inner && is_run(folder.parent_path()) ? folder.parent_path() : fs::path();
 }
 
-/// The files that a command reads of what it is given.
+/// Returns the files that a command reads for its inputs.
 std::vector<fs::path> files_of(const std::vector<std::string>& inputs) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -49,16 +49,18 @@ std::vector<fs::path> files_of(const std::vector<std::string>& inputs) {
   return files;
 }
 
-/// @throws UsageError if a file is an input or belongs to a run directory
-void keep_measurements(const fs::path& path, const std::vector<std::string>& inputs, Rebuild rebuild) {
+/// Throws if writing to `path` would overwrite measurements. @throws UsageError if the file is an input or
+/// belongs to a run directory
+void check_measurements_kept(const fs::path& path, const std::vector<std::string>& inputs, Rebuild rebuild) {
   std::error_code error;
   const fs::path folder = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
   const std::vector<fs::path> files = files_of(inputs);
-  const fs::path run = run_with(folder, path.filename());
+  const fs::path run = run_directory_of(folder, path.filename());
   if (rebuild == Rebuild::yes && !run.empty() && path.filename() == "results.h5") {
-    const auto has = [&](const fs::path& file) { return are_same(file, run / "journal.jsonl"); };
+    const auto is_journal = [&](const fs::path& file) { return are_same(file, run / "journal.jsonl"); };
     const auto is_itself = [&](const std::string& input) { return are_same(input, path); };
-    if (std::any_of(files.begin(), files.end(), has) && std::none_of(inputs.begin(), inputs.end(), is_itself))
+    if (std::any_of(files.begin(), files.end(), is_journal) &&
+        std::none_of(inputs.begin(), inputs.end(), is_itself))
       return;
   }
   if (std::any_of(files.begin(), files.end(), [&](const fs::path& file) { return are_same(file, path); }))
@@ -77,7 +79,7 @@ void check_output(const std::filesystem::path& path, bool force, const std::vect
   if (std::filesystem::is_directory(path, error)) {
     throw UsageError(fmt::format("-o {}: is a directory; give the name of a file", path.string()));
   }
-  // The name itself: a link is something that exists, even where it leads nowhere.
+  // lstat, because a link counts as existing even if its target does not exist.
   struct stat facts {};
   const bool exists = ::lstat(path.c_str(), &facts) == 0;
   if (exists && !S_ISREG(facts.st_mode) && !S_ISLNK(facts.st_mode)) {
@@ -96,7 +98,7 @@ void check_output(const std::filesystem::path& path, bool force, const std::vect
   if (!std::filesystem::is_directory(folder, error)) {
     throw UsageError(fmt::format("-o {}: the folder {} does not exist", path.string(), folder.string()));
   }
-  keep_measurements(path, inputs, rebuild);
+  check_measurements_kept(path, inputs, rebuild);
 }
 
 }  // namespace gaussweep::driver

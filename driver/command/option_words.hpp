@@ -1,5 +1,5 @@
 #pragma once
-/// Words that options of several commands share.
+/// Options that several commands share.
 
 #include <filesystem>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace gaussweep::driver {
 
-/// The enum value of an option's word.
-/// @throws UsageError with the option ("--kind"), what is allowed, and the nearest
+/// Converts an option's value to an enum.
+/// @throws UsageError with the option ("--kind"), the allowed names, and the nearest one
 template <class E>
 E parse_option(const char* option, const std::string& text) {
   if (const auto value = from_string<E>(text)) return *value;
@@ -21,15 +21,14 @@ E parse_option(const char* option, const std::string& text) {
                                io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// Says if a command may replace results.h5 of a run directory by that run's records.
+/// `yes` if a command may replace the results.h5 of a run directory by that run's records.
 enum class Rebuild { no, yes };
 
-/// Checks what -o names before any work is done.
-/// @param inputs what the command reads: files, run directories, directories of them
-/// @param rebuild `yes` allows the results.h5 of a run directory that is one of the inputs, or whose journal
-/// is
-/// @throws UsageError if it is anything but a regular file (or a link to one, or to nothing), exists without
-/// `force`, is an input, belongs to a run directory, or its folder does not exist
+/// Checks the path of -o before any work is done.
+/// @param inputs the command's inputs: files, run directories, directories of them
+/// @param rebuild `yes` allows the results.h5 of a run directory if that directory or its journal is an input
+/// @throws UsageError if the path is neither a regular file nor a link to one or to nothing, exists without
+/// `force`, is an input, belongs to a run directory, or is in a folder that does not exist
 void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs = {},
                   Rebuild rebuild = Rebuild::no);
 

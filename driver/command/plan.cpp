@@ -1,4 +1,4 @@
-/// `gaussweep plan`: what a plan would do.
+/// `gaussweep plan`: checks a plan and estimates its cost.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -30,18 +30,18 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A line of the table: a method on a backend, or all of them.
+/// A line of the table: the trials of a method on a backend, or all trials.
 struct Line {
   std::size_t trials = 0, skipped = 0;
-  std::size_t unknown = 0;  ///< trials like which the earlier run has none
+  std::size_t unknown = 0;  ///< trials without similar ones in the earlier run
   TimeRange seconds;
   Footprint most;
 };
 
-/// What a plan is estimated by.
+/// The source of the time estimates.
 struct EstimatedBy {
   CostModel model;
-  std::string like;  ///< the earlier run; empty: none
+  std::string like;  ///< path of the earlier run; empty: none
 };
 
 std::string about_words(const Line& line, const EstimatedBy& by) {
@@ -111,7 +111,7 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
           prose_width()));
 }
 
-/// When there are samples enough, in short. @pre the plan has a rule and no number
+/// Returns the sampling rule in short. @pre the plan has a rule, not a fixed number of samples
 std::string repeats_text(const Sampling& sampling) {
   std::string text = fmt::format("{} to {}, {:g} %", sampling.least, sampling.most, 100 * sampling.noise);
   if (sampling.seconds > 0) text += ", " + seconds_text(sampling.seconds);
@@ -128,14 +128,14 @@ io::PlanVocabulary vocabulary(const Registry& registry) {
   return words;
 }
 
-/// Nothing where the earlier run has nothing like it.
+/// Returns the estimated seconds; an empty cell if the earlier run has no similar trial.
 Cell seconds_of(const Trial& trial, const EstimatedBy& by) {
   if (by.like.empty()) return by.model.estimate(trial);
   const std::optional<TimeRange> seen = by.model.expected(trial);
   return seen ? Cell(seen->likely) : Cell();
 }
 
-/// Every trial with all that holds for it.
+/// Returns a table of all trials with their complete settings.
 Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader reader) {
   Table table;
   table.columns = {{"method", "METHOD"},
@@ -233,10 +233,9 @@ void add_plan_command(CLI::App& app, Commands& commands) {
       "An earlier run: times are estimated by its records, sizes are for its GPU (no GPU is needed here)"));
   plan->add_flag("--template", options->wants_template, "Print a plan to begin with, with comments");
   plan->add_flag("--schema", options->wants_schema, "Print a JSON schema of plans, for editors");
-  plan->add_flag("--explain", options->explains, "Every trial, with all defaults filled in");
-  allow_words(
-      *plan->add_option("--format", options->format, "Of --explain: how to show it")->capture_default_str(),
-      {"table", "csv", "json"});
+  plan->add_flag("--explain", options->explains, "Show every trial, with all defaults filled in");
+  allow_words(*plan->add_option("--format", options->format, "How to show --explain")->capture_default_str(),
+              {"table", "csv", "json"});
   plan->callback([options, &commands] {
     if (options->wants_template) {
       fmt::print("{}", plan_template);

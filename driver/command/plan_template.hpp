@@ -1,5 +1,5 @@
 #pragma once
-/// `gaussweep plan --template`: a plan to begin with. docs/plan.md has every key.
+/// The template that `gaussweep plan --template` prints. docs/plan.md describes every key.
 
 namespace gaussweep::driver {
 

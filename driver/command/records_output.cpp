@@ -18,22 +18,22 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t usual_width = 120;  // of the grid, which breaks into blocks, where nothing says another
+constexpr std::size_t usual_width = 120;  // of the grid if the width is unknown
 
 template <class T>
-void move_to(std::vector<T>& all, std::vector<T>& more) {
-  if (all.empty()) return all.swap(more);
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+void move_to(std::vector<T>& all, std::vector<T>& added) {
+  if (all.empty()) return all.swap(added);
+  all.insert(all.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
 }
 
 }  // namespace
 
 void add_filter_options(CLI::App& command, Filter& filter) {
-  // One word (or words with commas) a use: what follows may be a path.
+  // Each use takes one word (or a list with commas), because the next argument may be a path.
   const auto add_list = [&command](const char* name, std::vector<std::string>& words, const char* help) {
     command.add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
   };
-  add_list("--problem", filter.problems, "Only these problems (words may hold * and ?)");
+  add_list("--problem", filter.problems, "Only these problems (patterns may contain * and ?)");
   add_list("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*");
   add_list("--precision", filter.precisions, "Only float or double");
   add_list("--backend", filter.backends, "Only cuda, emulated or host");

@@ -1,5 +1,5 @@
 #pragma once
-/// What several commands print of records.
+/// Output of records that several commands share.
 
 #include <filesystem>
 #include <string>
@@ -15,25 +15,25 @@ class App;
 
 namespace gaussweep::driver {
 
-/// The options that choose records: --problem, --method, … @pre `filter` outlives the command
+/// Adds the options that select records: --problem, --method, … @pre `filter` outlives the command
 void add_filter_options(CLI::App& command, Filter& filter);
 
-/// The run directories and files that paths name (runs_under of each), each once.
+/// Returns the run directories and files under all paths (see runs_under), without duplicates.
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
 
-/// All records, devices and hosts of what paths name; remarks, missing shards too, go to standard error.
-/// `with_details == false` may leave out samples, stages and histories.
+/// Loads all records, devices and hosts under the paths. Prints remarks and missing shards on standard error.
+/// @param with_details false: samples, stages and histories may be left out
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false);
 
-/// Groups as a table, how many more there are, and what its columns mean.
+/// Prints groups as a table, the number of hidden ones, and an explanation of the columns.
 void print_groups(const std::vector<Group>& groups, std::size_t hidden);
 
-/// What did not pass, and the count of all. `between` comes before what is printed first.
+/// Prints the failures, doubts and the count of all records. @param between printed before the first of them
 void print_failures(const std::vector<io::Record>& records, const char* between);
 
-/// The verdict grids of `records` and what did not pass.
-/// @param all for its devices and hosts
-/// @param baseline as of verdict_grids
+/// Prints the verdict grids of `records` and the failures.
+/// @param all provides devices and hosts
+/// @param baseline see verdict_grids
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
                  const std::string& baseline);
 

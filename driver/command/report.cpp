@@ -1,4 +1,4 @@
-/// `gaussweep report`: the page, which a program of its own in Python makes.
+/// `gaussweep report`: starts the Python program that makes the report.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,15 +17,16 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Becomes the report: beside an installed program, or beside the build folder in the source.
+/// Replaces this process by the report program, which is next to an installed program or in the source tree.
 void become_report(std::vector<std::string> arguments) {
   namespace fs = std::filesystem;
   const fs::path self = fs::read_symlink("/proc/self/exe"), folder = self.parent_path();
-  const fs::path places[] = {folder / "../share/gaussweep/analysis/report", folder / "../analysis/report"};
-  for (const fs::path& place : places) {
-    if (::access(place.c_str(), X_OK) != 0) continue;
-    ::setenv("GAUSSWEEP", self.c_str(), 1);  // it asks this program what is slower
-    arguments.insert(arguments.begin(), place.lexically_normal().string());
+  const fs::path candidates[] = {folder / "../share/gaussweep/analysis/report",
+                                 folder / "../analysis/report"};
+  for (const fs::path& candidate : candidates) {
+    if (::access(candidate.c_str(), X_OK) != 0) continue;
+    ::setenv("GAUSSWEEP", self.c_str(), 1);  // the report calls this program for comparisons
+    arguments.insert(arguments.begin(), candidate.lexically_normal().string());
     std::vector<char*> words;
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);
@@ -33,14 +34,15 @@ void become_report(std::vector<std::string> arguments) {
     throw UsageError(fmt::format("report: {} cannot start: {}", words.front(), std::strerror(errno)));
   }
   throw UsageError(fmt::format("report: it is neither {} nor {}; start analysis/report of the source",
-                               places[0].lexically_normal().string(), places[1].lexically_normal().string()));
+                               candidates[0].lexically_normal().string(),
+                               candidates[1].lexically_normal().string()));
 }
 
 }  // namespace
 
 void add_report_command(CLI::App& app, Commands&) {
   CLI::App* sub = app.add_subcommand("report", "One HTML page on what was measured: tables, plots, verdicts");
-  sub->set_help_flag();  // --help is the report's own
+  sub->set_help_flag();  // --help shows the report program's help
   sub->prefix_command();
   sub->callback([sub] { become_report(sub->remaining()); });
 }

@@ -1,4 +1,4 @@
-/// `gaussweep restore`: an image degraded and restored by inversion of a matrix.
+/// `gaussweep restore`: degrades an image and restores it by matrix inversion.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -27,8 +27,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// LAPACK's indices end at 46341 x 46341.
-constexpr std::int64_t most_pixels = 46340;
+/// LAPACK's 32-bit indices allow matrices up to 46340 x 46340.
+constexpr std::int64_t max_pixels = 46340;
 
 struct RestoreWords {
   std::string image, noise = "none", formula = "regularised", method, products = "analytic", gemm,
@@ -36,7 +36,7 @@ struct RestoreWords {
   BlurOptions blur;
 };
 
-/// "none", "gaussian:SIGMA", "salt_pepper:PROBABILITY".
+/// Parses "none", "gaussian:SIGMA" or "salt_pepper:PROBABILITY".
 NoiseSpec parse_noise(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
@@ -79,7 +79,7 @@ int run_restore(RestoreWords& words, const Commands& commands) {
   check_output_directory(words.output);
   std::vector<std::string> notices;
   std::string digest;
-  const io::GreyImage image = io::read_image(words.image, most_pixels, &notices, &digest);
+  const io::GreyImage image = io::read_image(words.image, max_pixels, &notices, &digest);
   for (const std::string& notice : notices) spdlog::warn("{}: {}", words.image, notice);
   job.blur.width = image.width;
   job.blur.height = image.height;
@@ -152,19 +152,19 @@ void add_restore_command(CLI::App& app, Commands& commands) {
                   "regularised: H'(HH' + lambda I)^-1 g; paper: (HH' + lambda I)^-1 H'g; inverse: H^-1 g")
       ->capture_default_str();
   sub->add_option("--method", words->method,
-                  "What inverts, an id of gaussweep methods [the vendor's library]");
+                  "Method for the inversion, an id of gaussweep methods [the vendor's library]");
   sub->add_option(
          "--products", words->products,
          "analytic: sums over the point-spread function; gemm: of full matrices, n^3 operations each")
       ->capture_default_str();
-  sub->add_option("--gemm", words->gemm, "products gemm: what multiplies [the vendor's library]");
+  sub->add_option("--gemm", words->gemm, "products gemm: method for the products [the vendor's library]");
   sub->add_option("--precision", words->precision,
                   "float or double, of the inversion and of products by gemm")
       ->capture_default_str();
   allow_backends(
       *sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else emulated")
            ->capture_default_str());
-  sub->add_option("--seed", words->seed, "Of the noise")->capture_default_str();
+  sub->add_option("--seed", words->seed, "Seed of the noise")->capture_default_str();
   refuse_empty(
       *sub->add_option("-o,--output", words->output, "The directory; created, or empty")->required());
   allow_words(*sub->add_option("--format", words->format, "How to show it")->capture_default_str(),

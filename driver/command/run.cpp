@@ -1,4 +1,4 @@
-/// `gaussweep run`: a plan's trials, over the ranks that there are.
+/// `gaussweep run`: runs a plan's trials on all ranks.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_sentences = 4;
+constexpr std::size_t max_sentences = 4;
 
 io::note::Run last_start(const io::JournalContents& journal) {
   io::note::Run last;
@@ -44,19 +44,19 @@ io::note::Run last_start(const io::JournalContents& journal) {
   return last;
 }
 
-/// Run directories that may hold earlier runs of one's plan, newest first.
+/// Returns run directories near `run` that may hold earlier runs of the same plan, newest first.
 std::vector<fs::path> neighbours(const fs::path& run) {
   std::error_code error;
   const fs::path self = fs::weakly_canonical(run, error);
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  const auto look_at = [&](const fs::path& folder) {
+  const auto add_if_run = [&](const fs::path& folder) {
     const auto time = fs::last_write_time(folder / "journal.jsonl", error);
     if (!error && folder != self) found.emplace_back(time, folder);
   };
   const fs::path parent = self.parent_path();
-  for (const auto& each : fs::directory_iterator(parent, error)) look_at(each.path());
+  for (const auto& each : fs::directory_iterator(parent, error)) add_if_run(each.path());
   for (const auto& each : fs::directory_iterator(parent.parent_path(), error)) {
-    if (each.path() != parent) look_at(each.path() / self.filename());
+    if (each.path() != parent) add_if_run(each.path() / self.filename());
   }
   std::sort(found.rbegin(), found.rend());
   std::vector<fs::path> folders;
@@ -64,7 +64,8 @@ std::vector<fs::path> neighbours(const fs::path& run) {
   return folders;
 }
 
-/// Its plan's name; empty where its plan cannot be read, as one of another version.
+/// Returns the name of a run's plan; empty if the plan cannot be read, for example because another version
+/// wrote it.
 std::string plan_name_in(const fs::path& run) {
   try {
     return io::read_plan((run / "plan.yaml").string(), enum_names<Problem>()).name;
@@ -73,14 +74,14 @@ std::string plan_name_in(const fs::path& run) {
   }
 }
 
-/// A sentence a race where they are few, else how many each method won.
+/// Returns one sentence per race if there are few races, otherwise the number of wins per method.
 std::string winners_words(const std::vector<VerdictGrid>& grids) {
   std::size_t races = 0;
   for (const VerdictGrid& grid : grids) {
     for (const VerdictRow& row : grid.rows) races += row.cells.size();
   }
   if (races == 0) return {};
-  if (races <= most_sentences) {
+  if (races <= max_sentences) {
     std::string text = race_sentences(grids);
     text.pop_back();
     return text;
@@ -115,7 +116,8 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   return text;
 }
 
-/// Returns an empty text if the two share no trial on the same GPU and CPU models.
+/// Compares a run with an earlier one. Returns an empty text if they share no trial on the same GPU and CPU
+/// models.
 std::string changes_words(const std::string& program, const std::string& run, const std::string& base,
                           io::Results before, const io::Results& now) {
   keep_models_of(now, before);
@@ -130,18 +132,18 @@ std::string changes_words(const std::string& program, const std::string& run, co
                             shell_word(run));
 }
 
-/// What changed since the newest run of the same plan and shard beside a run directory: `runs/*` of `runs/b`;
-/// of dated nights (`nights/DATE/sweep`) also those of the same name. Runs on other GPU or CPU models are
-/// passed over. Empty where there is none. One that cannot be read is named.
+/// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` all of `runs/*` are
+/// searched; for dated nights (`nights/DATE/sweep`) also those with the same name. Runs on other GPU or CPU
+/// models are skipped. Returns an empty text if there is no such run, and the error if one cannot be read.
 std::string since_words(const std::string& program, const std::string& run,
                         const io::JournalContents& journal, const io::Results& now) {
-  const io::note::Run mine = last_start(journal);
+  const io::note::Run own = last_start(journal);
   for (const fs::path& other : neighbours(run)) {
-    if (plan_name_in(other) != mine.plan_name) continue;
+    if (plan_name_in(other) != own.plan_name) continue;
     const std::string base = (fs::path(run).is_absolute() ? other : fs::proximate(other)).string();
     try {
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");
-      if (last_start(before).shard != mine.shard) continue;
+      if (last_start(before).shard != own.shard) continue;
       std::string words = changes_words(program, run, base, results_of(before), now);
       if (!words.empty()) return words;
     } catch (const std::runtime_error& e) {
@@ -151,9 +153,9 @@ std::string since_words(const std::string& program, const std::string& run,
   return {};
 }
 
-/// What `run` says at its end: who won, what changed since the last run of the plan, what to type next.
-/// A line or more, without a line break at the end.
-/// @param program, run as the user named them: the words that follow begin with them
+/// Returns the text at the end of `run`: winners, changes since the last run of the plan, commands to
+/// continue. No line feed at the end.
+/// @param program, run as the user typed them, for the commands
 std::string run_end_words(const std::string& program, const std::string& run,
                           const io::JournalContents& journal) {
   const io::Results now = results_of(journal);
@@ -167,9 +169,9 @@ std::string run_end_words(const std::string& program, const std::string& run,
   return text;
 }
 
-constexpr double most_grace = 1e9;  // seconds; no job waits longer
+constexpr double max_grace = 1e9;  // seconds; no job waits longer
 
-/// "I/N" with 1 <= I <= N.
+/// Parses "I/N" with 1 <= I <= N.
 void parse_shard(const std::string& text, RunOptions& options) {
   const std::optional<Shard> shard = read_shard(text);
   if (shard) {
@@ -179,7 +181,7 @@ void parse_shard(const std::string& text, RunOptions& options) {
   throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
 }
 
-/// True if the launcher says that this process is another rank than the first.
+/// Returns true if the launcher's variables say that this process is not rank 0.
 bool is_other_rank() {
   for (const char* mark : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
     const std::string rank = environment_value(mark);
@@ -188,9 +190,9 @@ bool is_other_rank() {
   return false;
 }
 
-/// Says why a resume would lose records: results.h5 has some that the journal lacks, and is made anew from
-/// the journal. Empty if none would be lost.
-/// @pre MPI has not begun: results.h5 is read in a child process
+/// Returns an error if a resume would lose records because results.h5, which is rebuilt from the journal, has
+/// records that the journal lacks. Empty if none would be lost.
+/// @pre MPI is not initialised, because results.h5 is read in a child process
 std::string loss_by_resume(const fs::path& run) {
   const fs::path journal = run / "journal.jsonl", results = run / "results.h5";
   io::JournalContents contents;
@@ -201,9 +203,9 @@ std::string loss_by_resume(const fs::path& run) {
       return contents.records;
     });
   } catch (const std::runtime_error&) {
-    return {};  // the run itself reports what is wrong with the journal
+    return {};  // the run itself reports the journal's error
   }
-  // A torn last line is dropped, and its trial is done again.
+  // A torn last line is dropped, and its trial runs again.
   if (lost == 0 || (lost == 1 && contents.torn)) return {};
   std::error_code error;
   const std::string damage = io::first_damage(contents);
@@ -218,7 +220,7 @@ std::string loss_by_resume(const fs::path& run) {
                                   : damage);
 }
 
-/// Before anything begins. @throws UsageError
+/// Checks --store-limit before anything begins. @throws UsageError
 void check_store_limit(const std::string& text) {
   try {
     io::parse_bytes({text, {}}, "");
@@ -243,7 +245,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
   run->add_flag("--resume", o.resume,
                 "Continue the run in the directory: trials without a record, or with a transient failure");
   run->add_flag("--retry-failed", o.retry_failed,
-                "As --resume, and repeat what did not end as the plan expects");
+                "As --resume, and repeat trials that did not end as the plan expects");
   allow_backends(
       *run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
            ->capture_default_str());
@@ -252,7 +254,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
   allow_real(
       *run->add_option("--grace", o.grace, "Seconds for running trials to end, after a signal or the limit")
            ->capture_default_str(),
-      0, most_grace);
+      0, max_grace);
   refuse_empty(*run->add_option(
       "--store-limit", o.store_limit,
       "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
@@ -272,7 +274,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
     };
     const bool goes_on = options.resume || options.retry_failed;
     if (goes_on && !options.dry_run && !is_other_rank()) options.refusal = loss_by_resume(options.output);
-    std::signal(SIGPIPE, SIG_IGN);  // before MPI: whoever listened may have left
+    std::signal(SIGPIPE, SIG_IGN);  // before MPI starts, because the reader of the output may have exited
     commands.exit_code = run_sweep(options, commands.registry);
   });
 }

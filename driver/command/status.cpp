@@ -1,4 +1,4 @@
-/// `gaussweep status`: how a running or ended sweep stands.
+/// `gaussweep status`: shows the progress of sweeps.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -32,14 +32,15 @@ struct StatusOptions {
 
 SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
   const std::filesystem::path journal = directory / "journal.jsonl";
-  std::error_code error;  // what cannot be looked at may be there: reading it says why not
+  std::error_code error;  // a path that cannot be examined may exist; reading it gives the error
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
     throw io::InputError(
         fmt::format("{}: no journal.jsonl is there: nothing has started yet, or it is no run directory, "
                     "as `gaussweep run PLAN -o DIR` makes it, nor a directory of them",
                     directory.string()));
   }
-  // The lock first: a run that ends in between then shows as running with all done, not as killed.
+  // The lock is tested before the journal is read: a run that ends in between is then shown as running with
+  // all trials done, not as killed.
   const bool running = is_locked(directory / "lock") || is_locked(journal);
   const io::JournalContents contents = io::read_journal(journal, false);
   const bool is_blank = contents.records.empty() && contents.notes.empty();
@@ -66,23 +67,24 @@ std::string text_of(const Statuses& statuses) {
                            : statuses_text(statuses, output_width());
 }
 
-/// Until nothing runs any more: the picture anew on a terminal, else a line whenever something is new.
+/// Shows the status until no sweep runs: redraws a terminal, otherwise prints a line per change.
 void watch(const StatusOptions& options) {
-  constexpr auto least_pause = std::chrono::seconds(2);
-  constexpr int rest = 4;  // times as long as looking took: a large journal is not read all the time
+  constexpr auto min_pause = std::chrono::seconds(2);
+  constexpr int pause_factor = 4;  // pause, as a multiple of the time to read a large journal
   std::string shown;
   while (true) {
     const auto begun = std::chrono::steady_clock::now();
     const Statuses now = statuses(options);
     if (output_is_terminal()) {
-      redraw(text_of(now), now.any_running() ? "Ctrl-C ends the watching, not the sweep." : "");
+      redraw(text_of(now), now.any_running() ? "Ctrl-C stops watching, not the sweep." : "");
     } else if (const std::string line = statuses_line(now); line != shown) {
       fmt::print("{}\n", shown = line);
       std::fflush(stdout);
     }
     if (!now.any_running()) return;
     const auto taken = std::chrono::steady_clock::now() - begun;
-    std::this_thread::sleep_for(std::max<std::chrono::steady_clock::duration>(least_pause, rest * taken));
+    std::this_thread::sleep_for(
+        std::max<std::chrono::steady_clock::duration>(min_pause, pause_factor * taken));
   }
 }
 

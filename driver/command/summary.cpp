@@ -1,4 +1,4 @@
-/// `gaussweep summary`: what a night measured, a row a trial group.
+/// `gaussweep summary`: shows a run's records, one row per group of equal trials.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ namespace gaussweep::driver {
 
 namespace {
 
-constexpr std::size_t usual_rows = 200;  // that a table shows; more are no reading
+constexpr std::size_t usual_rows = 200;  // default limit on a table's rows
 
 struct SummaryOptions {
   std::vector<std::string> paths;
@@ -29,7 +29,7 @@ struct SummaryOptions {
   std::optional<std::size_t> limit;
 };
 
-/// `--best --by gpu`.
+/// Prints the output of `--best --by gpu`.
 void print_verdict(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
   for (const auto& [name, is_given] :
@@ -38,7 +38,7 @@ void print_verdict(const SummaryOptions& options, Format format) {
     if (is_given) throw UsageError(fmt::format("{}: not with --by gpu, which shows every race", name));
   }
   io::Results all = load_all(options.paths);
-  // --gpu chooses grids: the CPU's methods stay in their races.
+  // --gpu selects grids, so the CPU's methods stay in the races.
   Filter filter = options.filter;
   Filter gpus;
   gpus.gpus = std::move(filter.gpus);
@@ -56,13 +56,13 @@ void print_verdict(const SummaryOptions& options, Format format) {
   print_races(records, all, format, options.baseline);
 }
 
-/// `--devices`.
+/// Prints the output of `--devices`.
 void print_devices(const SummaryOptions& options, Format format) {
   for (const auto& [name, is_given] :
        {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
         std::pair("--limit", options.limit.has_value()), std::pair("--failures", options.only_failures),
         std::pair("--best", options.best)}) {
-    if (is_given) throw UsageError(fmt::format("{}: not with --devices, which has a row a device", name));
+    if (is_given) throw UsageError(fmt::format("{}: not with --devices, which has one row per device", name));
   }
   const std::vector<io::Record> records = filter_records(load_all(options.paths).records, options.filter);
   std::vector<const io::Record*> all;
@@ -75,7 +75,8 @@ void print_devices(const SummaryOptions& options, Format format) {
     json["devices"] = render_json(table);
     fmt::print("{}\n", json_text(json));
   } else if (table.rows.empty()) {
-    fmt::print("No record says when its phases began: it is of an earlier version, or its worker ended.\n");
+    fmt::print(
+        "No record has the start times of its phases: it is of an earlier version, or its worker died.\n");
   } else {
     fmt::print("{}", render_text(table, output_width()));
   }
@@ -86,7 +87,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (!options.by.empty()) return print_verdict(options, format);
   if (options.devices) return print_devices(options, format);
   std::vector<io::Record> records = load_all(options.paths).records;
-  // A baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
+  // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
   const bool is_filtered = !options.filter.asks_for_everything() && !options.baseline.empty();
   const std::vector<io::Record> all = is_filtered ? records : std::vector<io::Record>();
   records = filter_records(std::move(records), options.filter, Empty::is_refused);
@@ -123,27 +124,28 @@ void summarise_to_stdout(const SummaryOptions& options) {
 
 void add_summary_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<SummaryOptions>();
-  CLI::App* sub =
-      app.add_subcommand("summary", "Summarise records: a row a trial group, failures with their causes");
+  CLI::App* sub = app.add_subcommand(
+      "summary", "Summarise records: one row per group of trials, failures with their causes");
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
   add_filter_options(*sub, options->filter);
-  sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
+  sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: descending");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver [the vendor's]");
   allow_whole(*sub->add_option("--limit", options->limit,
-                               fmt::format("Show this many rows; 0: all [{} of a table]", usual_rows)),
+                               fmt::format("Show this many rows; 0: all [{} for a table]", usual_rows)),
               0, most_rows);
   sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
-  allow_words(*sub->add_option("--by", options->by,
-                               "gpu, with --best: a grid for each GPU, problems by sizes: who wins, by how "
-                               "much, how near the limit"),
-              {"gpu"});
+  allow_words(
+      *sub->add_option("--by", options->by,
+                       "gpu, with --best: one grid per GPU, problems by sizes: the fastest method, its "
+                       "lead, and its fraction of the limit"),
+      {"gpu"});
   sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
   sub->add_flag("--devices", options->devices,
-                "A row a device: how busy it was with measurements, and what else its trials went through");
+                "One row per device: how busy it was with measurements, and the other phases of its trials");
   sub->callback([options] { summarise_to_stdout(*options); });
 }
 

@@ -1,4 +1,4 @@
-/// `gaussweep trend`: nights of the same plans, and since when what takes longer.
+/// `gaussweep trend`: shows since when trials are slower or faster over several nights.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -81,8 +81,9 @@ void print(const Trend& trend, std::size_t limit) {
     fmt::print("… and {} (--limit)\n", counted(changes.size() - shown, "more change"));
   const bool can_tell = trend.nights.size() >= 2 * least_nights;
   const std::string found = !changes.empty() ? counted(changes.size(), "change")
-                            : can_tell       ? "no change"
-                                       : fmt::format("a change is told from {} nights on", 2 * least_nights);
+                            : can_tell
+                                ? "no change"
+                                : fmt::format("a change can be found from {} nights on", 2 * least_nights);
   fmt::print("{}", paragraph(fmt::format("{}, {}: {}", counted(trend.nights.size(), "night"),
                                          counted(trend.series.size(), "trial"), found),
                              width));
@@ -115,7 +116,7 @@ void show_trend(const TrendOptions& options) {
 void add_trend_command(CLI::App& app) {
   auto options = std::make_shared<TrendOptions>();
   CLI::App* sub = app.add_subcommand(
-      "trend", "Nights side by side: which trials became slower or faster, since when, by how much");
+      "trend", "Compare nights: which trials became slower or faster, since when, by how much");
   sub->add_option("runs", options->sets,
                   "Run directories, folders of them, or results files: one per night, or a file that "
                   "holds several runs")
@@ -125,7 +126,7 @@ void add_trend_command(CLI::App& app) {
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "json"});
   allow_whole(
-      *sub->add_option("--limit", options->limit, "Show so many changes; 0: all")->capture_default_str(), 0,
+      *sub->add_option("--limit", options->limit, "Show this many changes; 0: all")->capture_default_str(), 0,
       most_rows);
   sub->callback([options] { show_trend(*options); });
 }

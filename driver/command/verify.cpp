@@ -1,4 +1,4 @@
-/// `gaussweep verify`: stored records under other tolerances.
+/// `gaussweep verify`: judges stored records by other tolerances.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -41,7 +41,7 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
     try {
       plan = io::parse_plan(text->second, options.path + " (plan)", enum_names<Problem>());
     } catch (const io::InputError& e) {
-      // Judging goes on: the plan only says which failures were expected.
+      // Verification continues without the plan, which only says which failures were expected.
       say(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
                       printable_lines(e.what())));
     }
@@ -87,7 +87,7 @@ void add_verify_command(CLI::App& app, Commands& commands) {
               {"table", "csv", "json"});
   refuse_empty(*sub->add_option("-o,--output", options->output,
                                 "Write the records with their new statuses to this results file"));
-  sub->add_flag("--force", options->force, "Replace the output file where it exists");
+  sub->add_flag("--force", options->force, "Replace the output file if it exists");
   sub->callback([options, &commands] { verify_to_stdout(*options, commands); });
 }
 

@@ -1,4 +1,4 @@
-/// `gaussweep worker`: started by `run`, not by people.
+/// `gaussweep worker`: the worker process; started by `run`, not by users.
 
 #include <CLI/CLI.hpp>
 
@@ -18,8 +18,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Where memory runs out, the system shall end the worker, not its rank; and what crashes leaves no image of
-/// its memory, as large as the machine's, in whatever folder the sweep was started from.
+/// Makes the kernel kill this worker before its supervisor if memory runs out, and disables core dumps, which
+/// could be as large as the machine's memory.
 void be_expendable() {
   std::ofstream("/proc/self/oom_score_adj") << "1000\n";
   rlimit core{};
@@ -33,7 +33,7 @@ void be_expendable() {
 void add_worker_command(CLI::App& app, Commands& commands) {
   CLI::App* worker =
       app.add_subcommand("worker", "(started by run) Serve trials on descriptor 3, note steps in 4");
-  worker->group("");  // not for people
+  worker->group("");  // hidden from the help
   auto parent = std::make_shared<pid_t>(0);
   worker->add_option("--parent", *parent, "The supervisor's process")->required();
   worker->callback([parent, &commands] {
@@ -41,14 +41,13 @@ void add_worker_command(CLI::App& app, Commands& commands) {
       commands.exit_code = exit_broken;
       return;
     }
-    // srun and scancel signal every process of a step: what a trial that runs gets of its grace is the
-    // supervisor's decision.
+    // srun and scancel signal every process of a job step. The supervisor decides when a running trial ends.
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
     try {
       commands.exit_code = serve_trials(3, 4, commands.registry, commands.make_device);
     } catch (const std::bad_alloc&) {
-      ::_exit(exit_broken);  // without memory nothing that an orderly end does can be relied on
+      ::_exit(exit_broken);  // without memory an orderly exit may fail
     }
   });
 }

@@ -134,7 +134,7 @@ sweep:
         for screen in screens:
             self.assertTrue(screen.endswith("\033[J"), "what was longer before is gone")
             self.assertLess(screen.count("\n"), 12, "it does not scroll")
-        self.assertIn("Ctrl-C ends the watching", screens[0])
+        self.assertIn("Ctrl-C stops watching", screens[0])
         self.assertIn("ended with exit code 0", screens[-1])
         self.assertNotIn("Ctrl-C", screens[-1])
 

@@ -249,7 +249,7 @@ class Data(SweepTest):
         asked = {"GAUSSWEEP": str(GAUSSWEEP), "GAUSSWEEP_TREND": "--problem gesv --method lap*"}
         done = execute([SOURCE / "jobs" / "slurm" / "night.sh", *nights], **asked)
         self.assertIn(done.returncode, (0, 4), done.stderr)
-        self.assertRegex(done.stdout, r"Since when:\n3 nights, \d+ trials: a change is told from 6 nights on\n")
+        self.assertRegex(done.stdout, r"Since when:\n3 nights, \d+ trials: a change can be found from 6 nights on\n")
         self.assertRegex(done.stdout, r"Night by night \(medians\):\ngesv/lapack double, n = \d+, CPU: [+-]\d+\.\d %\n")
 
     def test_filters_that_leave_nothing_together_are_said(self):
