@@ -110,9 +110,16 @@ inline Method in_batches(Method method) {
     GAUSSWEEP_CUDA_ENTRY(method), GAUSSWEEP_ENTRY(emulated, method) \
   }
 
-/// Explicit instantiation at the end of a method's file.
-#define GAUSSWEEP_INSTANTIATE(method)                                                 \
-  template void method<float>(::gaussweep::Context&, ::gaussweep::Operands<float>&,   \
-                              const ::gaussweep::Parameters&);                        \
-  template void method<double>(::gaussweep::Context&, ::gaussweep::Operands<double>&, \
-                               const ::gaussweep::Parameters&);
+#define GAUSSWEEP_INSTANTIATE_FOR(method, T) \
+  template void method<T>(::gaussweep::Context&, ::gaussweep::Operands<T>&, const ::gaussweep::Parameters&);
+/// Explicit instantiation at the end of a method's file. A file that takes long to compile is compiled once
+/// per precision (kernels/cuda/CMakeLists.txt).
+#if defined(GAUSSWEEP_ONLY_FLOAT)
+#define GAUSSWEEP_INSTANTIATE(method) GAUSSWEEP_INSTANTIATE_FOR(method, float)
+#elif defined(GAUSSWEEP_ONLY_DOUBLE)
+#define GAUSSWEEP_INSTANTIATE(method) GAUSSWEEP_INSTANTIATE_FOR(method, double)
+#else
+#define GAUSSWEEP_INSTANTIATE(method)      \
+  GAUSSWEEP_INSTANTIATE_FOR(method, float) \
+  GAUSSWEEP_INSTANTIATE_FOR(method, double)
+#endif
