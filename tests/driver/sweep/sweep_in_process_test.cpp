@@ -272,7 +272,7 @@ TEST_P(AWorkerLies, AndCountsAsCrashed) {
 INSTANTIATE_TEST_SUITE_P(
     Lies, AWorkerLies,
     ::testing::Values(std::pair("another's record", "the record of another trial came"),
-                      std::pair("no type", "no object with a \"type\""),
+                      std::pair("no type", "an object with a \"type\""),
                       std::pair("unknown", "a message 'hullo' is unknown here; there are at, hello, done"),
                       std::pair("malformed", "the message 'done' is malformed")));
 
