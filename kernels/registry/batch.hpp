@@ -1,5 +1,5 @@
 #pragma once
-/// The systems of a batch, which lie side by side in columns (Shape::batch), one by one.
+/// Access to the single systems of a batch, whose operands are stored side by side in columns (Shape::batch).
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gaussweep {
 
-/// Matrix s of `batch`, from 0; empty of an empty one.
+/// Returns a copy of matrix `s` (from 0) of the `batch` matrices in `all`; empty if `all` is empty.
 template <class T>
 HostMatrix<T> system_of(const HostMatrix<T>& all, std::int64_t batch, std::int64_t s) {
   if (all.empty()) return {};
@@ -18,13 +18,13 @@ HostMatrix<T> system_of(const HostMatrix<T>& all, std::int64_t batch, std::int64
   return one;
 }
 
-/// The other way. @pre `all` has its size
+/// Copies `one` over matrix `s` of `all`. @pre `all` has its final size
 template <class T>
 void put_system(const HostMatrix<T>& one, std::int64_t s, HostMatrix<T>& all) {
   std::copy(one.data.begin(), one.data.end(), all.data.begin() + s * one.rows * one.cols);
 }
 
-/// Inputs and answer of system s. What has no exchange has no pivots.
+/// Return copies of the inputs and of the answer of system s. The pivots are empty if the batch has none.
 template <class T>
 Inputs<T> system_of(const Inputs<T>& all, std::int64_t s) {
   const std::int64_t batch = all.shape.batch;
@@ -41,7 +41,7 @@ Answer<T> system_of(const Answer<T>& all, const Shape& shape, std::int64_t s) {
   return one;
 }
 
-/// The operands of system s where the method runs; all share the workspace.
+/// Returns views of the operands of system s; all systems share the workspace.
 template <class T>
 Operands<T> system_of(const Operands<T>& all, std::int64_t s) {
   const auto one_of = [&](MatrixView<T> view) {

@@ -1,21 +1,21 @@
 #pragma once
-/// Operation counts that problems share: multiplications and additions (a division counts as a
-/// multiplication) of LAPACK Working Note 41, appendix C, all terms.
+/// Operation counts that several problems use: multiplications and additions, all terms, as in LAPACK Working
+/// Note 41, appendix C. A division counts as a multiplication.
 
 #include "kernels/core/matrix.hpp"
 
 namespace gaussweep {
 
-/// L and U of a matrix of order n (getrf). The solve with them for one right-hand side (getrs), and the
-/// inverse made of them (getri).
+/// Return the counts of an LU factorization (getrf), of the solve with its factors for nrhs right-hand sides
+/// (getrs), and of the inverse computed from the factors (getri).
 double lu_flops(const Shape& shape);
 double lu_solve_flops(const Shape& shape);
 double lu_inverse_flops(const Shape& shape);
-/// The Cholesky factor (potrf), and the inverse made of it (potri).
+/// Return the counts of a Cholesky factorization (potrf) and of the inverse computed from the factor (potri).
 double cholesky_flops(const Shape& shape);
 double cholesky_inverse_flops(const Shape& shape);
 
-/// Elements of a square matrix, of a triangle, of nrhs columns.
+/// Return the number of elements of an n x n matrix, of its triangle, and of an n x nrhs matrix.
 double square_elements(const Shape& shape);
 double triangle_elements(const Shape& shape);
 double columns_elements(const Shape& shape);

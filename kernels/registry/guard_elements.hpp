@@ -1,5 +1,6 @@
 #pragma once
-/// Which elements of a matrix a guard changes or looks at: shared by the CPU's loops and the GPU's kernels.
+/// Element functions of the guard, shared by CPU loops and GPU kernels: regions of a matrix, fill values,
+/// digests.
 
 #include <cstdint>
 #include <cstring>
@@ -8,18 +9,19 @@
 
 namespace gaussweep {
 
-/// Elements (i, j) of a matrix; of several square ones side by side, of each. `lower` and `upper` include the
-/// diagonal, `below` and `above` do not; `checkered`: those with i + j odd; `odd_rows`: those with i odd.
+/// A set of elements (i, j) of a matrix, or of every square matrix of a batch. `lower` and `upper` include
+/// the diagonal, `below` and `above` exclude it. `checkered`: i + j is odd; `odd_rows`: i is odd.
 enum class Region { none, all, checkered, odd_rows, lower, upper, below, above };
 
-/// Indices begin, begin + step, ... below end.
+/// The indices begin, begin + step, ... that are less than `end`.
 struct IndexSpan {
   std::int64_t begin, end, step;
 };
 
 namespace guard {
 
-/// The part of a region in column `line`, or in row `line` where `along_row`, of `count` elements.
+/// Returns the region's indices in column `line`, or in row `line` if `along_row`, which has `count`
+/// elements.
 GAUSSWEEP_SHARED_INLINE IndexSpan span_of(Region region, std::int64_t line, std::int64_t count,
                                           bool along_row) {
   const auto up_to = [=](std::int64_t end) { return IndexSpan{0, end < count ? end : count, 1}; };
@@ -67,15 +69,15 @@ GAUSSWEEP_SHARED_INLINE bool contains(Region region, std::int64_t i, std::int64_
   return false;
 }
 
-/// The finaliser of MurmurHash3 (Appleby, public domain) over a word and its place.
-GAUSSWEEP_SHARED_INLINE unsigned long long mixed(unsigned long long word, unsigned long long place) {
-  unsigned long long x = word + 0x9e3779b97f4a7c15ull * (place + 1);
+/// Hashes a word and its position with the finaliser of MurmurHash3 (Appleby, public domain).
+GAUSSWEEP_SHARED_INLINE unsigned long long mixed(unsigned long long word, unsigned long long position) {
+  unsigned long long x = word + 0x9e3779b97f4a7c15ull * (position + 1);
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ull;
   return x ^ (x >> 33);
 }
 
-/// Not a number; and numbers between 1 and 2 that are the same in every run.
+/// Returns NaN, or if `noise` a number in [1, 2) that depends on (i, j) alone and is equal in every run.
 template <class T>
 GAUSSWEEP_SHARED_INLINE T poison(bool noise, std::int64_t i, std::int64_t j) {
   if (noise) return T(1) + static_cast<T>((i * 37 + j * 101) % 1024) / T(1024);
@@ -85,9 +87,9 @@ GAUSSWEEP_SHARED_INLINE T poison(bool noise, std::int64_t i, std::int64_t j) {
   return value;
 }
 
-/// What an element adds to a digest. Zeros of both signs are the same, and so are all NaN.
+/// Returns the element's contribution to a digest. +0 and -0 contribute equally, and so do all NaN.
 template <class T>
-GAUSSWEEP_SHARED_INLINE unsigned long long digest_of(T value, bool negated, unsigned long long place) {
+GAUSSWEEP_SHARED_INLINE unsigned long long digest_of(T value, bool negated, unsigned long long position) {
   unsigned long long word = 0;
   if (value != value) {
     word = ~0ull;
@@ -95,7 +97,7 @@ GAUSSWEEP_SHARED_INLINE unsigned long long digest_of(T value, bool negated, unsi
     const T plain = negated ? -value : value;
     memcpy(&word, &plain, sizeof plain);
   }
-  return mixed(word, place);
+  return mixed(word, position);
 }
 
 }  // namespace guard

@@ -12,7 +12,7 @@ namespace {
 }
 
 void validate_parameter(const Method& method, const Parameter& parameter) {
-  // These are axes of every plan; a parameter of the same name could not be told from them.
+  // Every plan has these axes; a plan could not tell a parameter of the same name from the axis.
   static constexpr std::array<std::string_view, 8> axes{"m",    "n",     "k",         "nrhs",
                                                         "uplo", "batch", "precision", "seed"};
   const std::string& name = parameter.name;
@@ -50,27 +50,27 @@ void validate_answer(const Method& method) {
     case AnswerIn::x:
       return;
     case AnswerIn::b:
-      if (!solver) reject(method, "an answer in b takes the place of right-hand sides: there are none");
+      if (!solver) reject(method, "an answer in b overwrites right-hand sides, but the problem has none");
       return;
     case AnswerIn::a:
       if (problem.second == SecondOperand::matrix)
-        reject(method, problem.name + " leaves its answer in x: A and it differ in shape");
+        reject(method, problem.name + " leaves its answer in x, because A has another shape");
       if (solver && method.layout != Layout::augmented) {
-        reject(method, "a solver can leave its answer in a only where the layout is augmented");
+        reject(method, "a solver can leave its answer in a only if the layout is augmented");
       }
       return;
   }
 }
 
 void validate(const Method& method) {
-  if (method.problem == Problem()) reject(method, "it says no problem");
+  if (method.problem == Problem()) reject(method, "no problem");
   if (!is_word(method.variant)) reject(method, "the variant is not of a-z, 0-9 and _");
   if (method.backends.empty()) reject(method, "no backend");
   for (const Backend backend : {Backend::cuda, Backend::emulated, Backend::host}) {
     const auto listed = std::count(method.backends.begin(), method.backends.end(), backend);
     const std::string name(to_string(backend));
     if (listed > 1) reject(method, "backend " + name + " is listed twice");
-    // A build without CUDA lacks the entries for cuda, and says so by runs_on.
+    // A build without CUDA lacks the entries for cuda; runs_on then returns false.
     if (listed == 1 && !method.runs_on(backend) && backend != Backend::cuda) {
       reject(method, "backend " + name + " is listed, but has no entry point");
     }
@@ -81,7 +81,7 @@ void validate(const Method& method) {
   if (method.max_nrhs < 1) reject(method, "max_nrhs is less than 1");
   if (method.max_batch < 1) reject(method, "max_batch is less than 1");
   if (method.max_batch > 1 && method.layout == Layout::row_major)
-    reject(method, "systems of a batch lie side by side, not one under the other");
+    reject(method, "the systems of a batch are stored side by side, which needs a column-major layout");
   validate_answer(method);
   for (const Parameter& parameter : method.parameters) validate_parameter(method, parameter);
 }
@@ -95,9 +95,9 @@ void* Workspace::take_bytes(std::size_t bytes) {
                            std::to_string(bytes_ - used_) + " of the announced " + std::to_string(bytes_) +
                            " are left");
   }
-  void* piece_begin = data_ + used_;
+  void* begin = data_ + used_;
   used_ += piece;
-  return piece_begin;
+  return begin;
 }
 
 const Entry& Method::entry(Backend backend) const {
@@ -113,8 +113,8 @@ const Entry& Method::entry(Backend backend) const {
 }
 
 bool Method::has(Precision precision) const {
-  // Entries that this build has decide; a CUDA-only row in a build without CUDA has none and is meant for
-  // both.
+  // Only entries of this build are known. A CUDA-only row in a build without CUDA has none, and is taken to
+  // have both precisions.
   bool any_entry = false;
   for (const Entry* entry : {&cuda, &emulated, &host}) {
     if (!*entry) continue;
@@ -131,7 +131,7 @@ Registry::Registry(std::vector<Method> methods) {
 
 void Registry::add(Method method) {
   validate(method);
-  if (find(method.problem, method.variant) != nullptr) reject(method, "there already is a row of this id");
+  if (find(method.problem, method.variant) != nullptr) reject(method, "a row of this id exists already");
   methods_.push_back(std::move(method));
 }
 
@@ -143,7 +143,7 @@ const Method* Registry::find(Problem problem, std::string_view variant) const {
 }
 
 const Method* Registry::reference(Problem problem, Backend backend, std::int64_t batch) const {
-  // The CPU's libraries are the reference of whatever runs on the CPU.
+  // On the CPU, emulated kernels are compared with the host's libraries too.
   const Backend where = backend == Backend::cuda ? Backend::cuda : Backend::host;
   for (const Method& method : methods_) {
     if (method.problem == problem && method.vendor && method.runs_on(where) && batch <= method.max_batch)

@@ -39,9 +39,8 @@ inline Parameter choice_parameter(std::string name, std::vector<std::string> cho
   return {std::move(name), first, 0, 0, std::move(choices), std::move(help)};
 }
 
-/// The parameters of one trial: complete (defaults filled in) and checked against the row's declarations
-/// before a method sees them. Asking for one the row does not declare is a programming error and throws
-/// std::logic_error.
+/// The parameters of one trial, complete (defaults filled in) and checked against the row's declarations. The
+/// getters throw std::logic_error if the row declares no such parameter or another type.
 class Parameters {
  public:
   void set(const std::string& name, ParameterValue value) { values_[name] = std::move(value); }
@@ -54,7 +53,7 @@ class Parameters {
   std::map<std::string, ParameterValue> values_;
 };
 
-/// The defaults of a row's parameters.
+/// Returns the default values of the declared parameters.
 inline Parameters defaults(const std::vector<Parameter>& declared) {
   Parameters parameters;
   for (const Parameter& parameter : declared) parameters.set(parameter.name, parameter.fallback);

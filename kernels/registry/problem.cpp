@@ -26,7 +26,7 @@ Problem Problem::named(std::string_view name) {
 }
 
 const ProblemRow& Problem::row() const {
-  if (row_ == nullptr) throw std::logic_error("a problem was asked for that nobody has set");
+  if (row_ == nullptr) throw std::logic_error("the problem is not set");
   return *row_;
 }
 

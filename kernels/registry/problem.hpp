@@ -1,5 +1,5 @@
 #pragma once
-/// A problem as data: a row, which stands beside the table of its methods in `kernels/<problem>/table.cpp`.
+/// Problems as data: one ProblemRow per problem, defined in `kernels/<problem>/table.cpp` with its methods.
 
 #include <cstddef>
 #include <string>
@@ -19,17 +19,18 @@ struct ProblemRow;
 template <class T>
 class Reductions;
 
-/// A problem: a handle of its row, which lives as long as the program. Copied and compared like a number.
+/// A handle of a problem's row, which lives as long as the program. It is copied and compared like a number.
 class Problem {
  public:
-  /// None: a place that is still to be filled.
+  /// Makes a handle without a problem.
   constexpr Problem() = default;
   constexpr explicit Problem(const ProblemRow& row) : row_(&row) {}
-  /// The problem of a name. @throws std::logic_error where this program has none of that name: for names that
-  /// stand in the source; what a user wrote goes through `from_string`
+  /// Returns the problem of that name. Use it for names in the source, and `from_string` for names from
+  /// users.
+  /// @throws std::logic_error if the program has no such problem
   static Problem named(std::string_view name);
 
-  /// @pre it is one (else std::logic_error)
+  /// Returns the row. @throws std::logic_error if the handle has no problem
   const ProblemRow& row() const;
   const ProblemRow* operator->() const { return &row(); }
   friend constexpr bool operator==(Problem a, Problem b) { return a.row_ == b.row_; }
@@ -39,7 +40,7 @@ class Problem {
   const ProblemRow* row_ = nullptr;
 };
 
-/// Rows and columns of an operand.
+/// The rows and columns of an operand.
 struct Extent {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
@@ -47,7 +48,7 @@ struct Extent {
 inline bool operator==(const Extent& a, const Extent& b) {
   return a.rows == b.rows && a.cols == b.cols;
 }
-/// n x n, n x nrhs; the matrices of a batch side by side.
+/// Return n x n and n x nrhs; the matrices of a batch are stored side by side.
 inline Extent square_extent(const Shape& s) {
   return {s.n, s.n * s.batch};
 }
@@ -55,30 +56,30 @@ inline Extent columns_extent(const Shape& s) {
   return {s.n, s.nrhs * s.batch};
 }
 
-/// What B is, and how it is made.
+/// The kind of operand B and its origin.
 enum class SecondOperand {
   none,
-  matrix,           ///< a matrix of its own: a plan's `matrix_b`, else A's kind with the next seed
-  right_hand_sides  ///< A times a known x, of nrhs columns
+  matrix,           ///< an independent matrix: the plan's `matrix_b`, else A's kind with the next seed
+  right_hand_sides  ///< nrhs columns, computed as A times a known x
 };
-/// Which elements of a square matrix count: `uplo` says which triangle.
+/// The elements of a square matrix that the problem uses; `uplo` selects the triangle.
 enum class Counts {
   all,
-  triangle,           ///< outside of it are zeros, whatever is stored
-  mirrored_triangle,  ///< the other triangle mirrors it
+  triangle,           ///< one triangle; the other elements are zero, whatever is stored there
+  mirrored_triangle,  ///< one triangle of a symmetric matrix; the other one is its mirror image
 };
-/// What LAPACK's info > 0, a pivot that is zero or not positive, says of the answer.
+/// The state of the answer if LAPACK's info > 0, which reports a pivot that is zero or not positive.
 enum class ZeroPivot {
-  unfinished,  ///< there is none: the method stopped
-  singular     ///< it is right, and the matrix is singular
+  unfinished,  ///< there is no answer: the method stopped
+  singular     ///< the answer is right, and the matrix is singular
 };
 
-/// Judges an answer: the ratio and what is recorded beside it (kernels/check/check.hpp). Shapes have been
-/// checked; all that counts is finite.
+/// A function that computes an answer's ratio and the other findings (kernels/check/check.hpp).
+/// @pre shapes are checked, and all elements that the problem uses are finite
 template <class T>
 using Judge = Findings (*)(Reductions<T>&, const Method&, const Inputs<T>&, const Answer<T>&,
                            double tolerance);
-/// A judge in both precisions.
+/// A problem's judge in both precisions.
 struct Judges {
   Judge<float> single = nullptr;
   Judge<double> real = nullptr;  // "double" is a keyword
@@ -92,43 +93,44 @@ struct Judges {
   }
 };
 
-/// One row of the list of problems. Everything that a problem decides is here: no other code asks for names.
+/// One row of the table of problems. All code reads a problem's properties here and never tests its name.
 struct ProblemRow {
-  std::string name;               ///< LAPACK's or PLASMA's, of a-z, 0-9 and _
-  std::string title;              ///< what is computed from what, one line
-  std::vector<std::string> axes;  ///< of m, n, k, nrhs, uplo: those that a plan may give
-  std::vector<Need> needs;        ///< what every method may ask of A
-  /// Shapes of A, of the answer, and of B where `second` is not none.
+  std::string name;               ///< LAPACK's or PLASMA's name, of a-z, 0-9 and _
+  std::string title;              ///< one line: the result and the operands
+  std::vector<std::string> axes;  ///< the axes that a plan may give, of m, n, k, nrhs, uplo
+  std::vector<Need> needs;        ///< properties of A that every method of the problem may rely on
+  /// Shapes of A, of the answer, and of B if `second` is not none.
   Extent (*a)(const Shape&) = square_extent;
   Extent (*x)(const Shape&) = square_extent;
   Extent (*b)(const Shape&) = nullptr;
   SecondOperand second = SecondOperand::none;
   Counts counts_of_a = Counts::all;
   Counts counts_of_x = Counts::all;
-  bool has_pivots = false;  ///< the answer says which rows were exchanged
-  /// Elements of A with another sign in every second run, and those of the answer then. For getrf they are
-  /// those of the factor that holds the pivots. `checkered` leaves A positive definite.
+  bool has_pivots = false;  ///< the answer contains the row exchanges
+  /// The elements of A that are negated in every second run, and so the elements of the answer that change
+  /// sign. For getrf the latter are those of the factor that holds the pivots. `checkered` keeps A positive
+  /// definite.
   Region negated = Region::all;
-  /// Elements of B, and then of the answer, with another sign in these runs, where those of A are not all.
+  /// The elements of B, and so of the answer, that are negated in these runs, if `negated` is not all of A.
   Region negated_of_b = Region::none;
   ZeroPivot zero_pivot = ZeroPivot::unfinished;
-  /// Of one system, whatever the batch: the usual operation count, all terms, and the least traffic, every
-  /// operand read or written once.
+  /// Operation count (all terms) and least traffic (every operand read or written once) of one system,
+  /// independent of the batch.
   double (*flops)(const Shape&) = nullptr;
   double (*elements)(const Shape&) = nullptr;
   Judges judge;
-  double tolerance = 0;  ///< of the judged ratio, where a plan gives none
+  double tolerance = 0;  ///< the default tolerance of the ratio
 
   bool has_axis(std::string_view axis) const;
 };
 
-/// All problems that this program knows, in the order of their tables (kernels/tables.hpp).
+/// Returns all problems of this program, in the order of their tables (kernels/tables.hpp).
 const std::vector<Problem>& all_problems();
 
-/// The name; "?" of none.
+/// Returns the problem's name; "?" if the handle has no problem.
 std::string_view to_string(Problem problem);
 
-/// The words of problems, as those of an enum: `from_string<Problem>`, `allowed_names<Problem>`.
+/// The names of problems, used like those of an enum: `from_string<Problem>`, `allowed_names<Problem>`.
 template <>
 struct EnumNames<Problem> {
   static constexpr std::string_view what = "problem";
@@ -140,13 +142,14 @@ struct EnumNames<Problem> {
   static constexpr Table table{};
 };
 
-/// @throws std::invalid_argument, which `who` begins, where a size that the problem has is less than 1
+/// Checks the sizes of the axes that the problem has. `who` begins the message.
+/// @throws std::invalid_argument if one of them is less than 1
 void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& who);
 
-/// The usual operation count of a problem (LAPACK Working Note 41, all terms), e.g. 2/3 n^3 + 2 n^2 nrhs and
-/// lower terms for gesv.
+/// Returns the problem's usual operation count for all systems of the batch (LAPACK Working Note 41, all
+/// terms), e.g. 2/3 n^3 + 2 n^2 nrhs and lower terms for gesv.
 double problem_flops(Problem problem, const Shape& shape);
-/// Every operand read or written once, in bytes: the least traffic of a problem.
+/// Returns the problem's least traffic in bytes: every operand is read or written once.
 double problem_bytes(Problem problem, const Shape& shape, std::size_t element);
 
 }  // namespace gaussweep

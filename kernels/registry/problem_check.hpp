@@ -1,12 +1,12 @@
 #pragma once
-/// Whether a problem's row is whole.
+/// Validation of a problem's row.
 
 #include "kernels/registry/problem.hpp"
 
 namespace gaussweep {
 
-/// Every row is looked at where the list is made, not where a trial needs what it lacks.
-/// @throws std::logic_error that names the row and what is wrong with it
+/// Checks that the row is complete. It is called when the table is built, so that a trial never meets a gap.
+/// @throws std::logic_error that names the row and the mistake
 void validate(const ProblemRow& row);
 
 }  // namespace gaussweep

@@ -40,7 +40,7 @@ TEST(Problem, IsFoundByItsName) {
   EXPECT_FALSE(from_string<Problem>("gels"));
   EXPECT_NE(Problem::named("gesv"), Problem::named("trsv"));
   EXPECT_THAT(fault_of([] { Problem::named("gels"); }), HasSubstr("no problem 'gels' in this program"));
-  EXPECT_THAT(fault_of([] { Problem().row(); }), HasSubstr("nobody has set"));
+  EXPECT_THAT(fault_of([] { Problem().row(); }), HasSubstr("is not set"));
   EXPECT_EQ(to_string(Problem()), "?");
 }
 
