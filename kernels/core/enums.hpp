@@ -1,6 +1,6 @@
 #pragma once
-/// The words of gaussweep as types. The strings of `to_string` are the values on the command line, in plans,
-/// in JSON and in HDF5; `from_string` is their inverse.
+/// The enums of gaussweep and their names. The strings of `to_string` are the values on the command line, in
+/// plans, in JSON and in HDF5; `from_string` is their inverse.
 
 #include <array>
 #include <optional>
@@ -11,10 +11,11 @@
 namespace gaussweep {
 
 enum class Precision { float32, float64 };
-/// Where a trial runs: `cuda`, `emulated` (the same kernels on the CPU), `host` (code written for the CPU).
+/// The backend of a trial: `cuda`, `emulated` (the same kernels on the CPU), `host` (code written for the
+/// CPU).
 enum class Backend { cuda, emulated, host };
 enum class Uplo { lower, upper };
-/// What a method asks of its matrix. A method may run on others; its answer is then a finding.
+/// A property that a method requires of its matrix. A trial may violate it; the outcome is then recorded.
 enum class Need {
   spd,
   strongly_regular,
@@ -25,7 +26,7 @@ enum class Need {
 };
 enum class Convergence { none, converged, stagnated, diverged, max_iterations };
 
-/// One table an enum: every value with its string, in declaration order.
+/// The names of an enum's values, in declaration order.
 template <class E>
 struct EnumNames;
 
@@ -69,7 +70,7 @@ struct EnumNames<Convergence> {
        {Convergence::max_iterations, "max_iterations"}}};
 };
 
-/// The string of an enum value.
+/// Returns the name of an enum value.
 template <class E, class = decltype(EnumNames<E>::table)>
 constexpr std::string_view to_string(E value) {
   for (const auto& [key, name] : EnumNames<E>::table) {
@@ -78,7 +79,7 @@ constexpr std::string_view to_string(E value) {
   return "?";
 }
 
-/// The enum value of a string; nothing where no value has that name.
+/// Returns the enum value with this name; nothing if no value has it.
 template <class E>
 constexpr std::optional<E> from_string(std::string_view text) {
   for (const auto& [key, name] : EnumNames<E>::table) {
@@ -87,7 +88,7 @@ constexpr std::optional<E> from_string(std::string_view text) {
   return std::nullopt;
 }
 
-/// All names of an enum, separated by ", ", for messages that say what is allowed.
+/// Returns all names of an enum, separated by ", ", for error messages.
 template <class E>
 std::string allowed_names() {
   std::string all;
@@ -98,7 +99,7 @@ std::string allowed_names() {
   return all;
 }
 
-/// Bytes of one element.
+/// Returns the bytes per element.
 constexpr std::size_t element_bytes(Precision precision) {
   return precision == Precision::float32 ? 4 : 8;
 }

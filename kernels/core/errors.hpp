@@ -11,18 +11,18 @@ struct OutOfMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// There is no host memory to pin.
+/// Pinned host memory could not be allocated.
 struct NoPinnedMemory : OutOfMemory {
   using OutOfMemory::OutOfMemory;
 };
 
-/// A library lacks what a method asks of it, on this device: the trial's status is `skipped`.
+/// A library lacks a feature that the method needs on this device: the trial's status is `skipped`.
 struct NotOffered : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. `sticky` errors leave the process unusable (the worker
-/// is replaced), `name` is the library's own name of the error, e.g. "cudaErrorIllegalAddress".
+/// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. `sticky` errors make the process unusable (the worker
+/// is replaced); `name` is the library's name of the error, e.g. "cudaErrorIllegalAddress".
 struct DeviceError : std::runtime_error {
   DeviceError(const std::string& message, std::string error_name, bool is_sticky)
       : std::runtime_error(message), name(std::move(error_name)), sticky(is_sticky) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// The memory of a matrix on the host.
+/// The elements of a host matrix.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,9 +16,8 @@
 
 namespace gaussweep {
 
-/// Elements one after the other, as in a std::vector, which it can take over. Unlike a vector's they can be
-/// left unwritten at first. To write zeros to gigabytes takes one thread seconds; several threads write the
-/// real elements in less.
+/// A contiguous array that can take over a std::vector and, unlike one, can be left uninitialized. One thread
+/// needs seconds to write zeros to gigabytes; several threads write the real elements in less time.
 template <class T>
 class HostElements {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -27,7 +26,7 @@ class HostElements {
   using value_type = T;
 
   HostElements() = default;
-  /// Takes a vector over, without copying.
+  /// Takes the vector's elements over without a copy.
   HostElements(std::vector<T> elements) {  // NOLINT(google-explicit-constructor): a vector is what this is
     auto whole = std::make_shared<std::vector<T>>(std::move(elements));
     data_ = whole->data();
@@ -35,13 +34,13 @@ class HostElements {
     owner_ = std::move(whole);
   }
   HostElements(std::initializer_list<T> elements) : HostElements(std::vector<T>(elements)) {}
-  /// `count` zeros.
+  /// Makes `count` zeros.
   explicit HostElements(std::size_t count) : HostElements(unset(count)) { std::fill(begin(), end(), T{}); }
-  /// `count` elements that nobody has written yet. @throws std::bad_alloc
+  /// Makes `count` uninitialized elements. @throws std::bad_alloc
   static HostElements unset(std::size_t count) {
     HostElements result;
     if (count == 0) return result;
-    if (count > most_bytes / sizeof(T)) throw std::bad_alloc();
+    if (count > max_bytes / sizeof(T)) throw std::bad_alloc();
     const std::size_t bytes = count * sizeof(T);
     if (bytes >= large_bytes) {
       result.owner_ = LargeBlocks::of_process().take(bytes);
@@ -87,7 +86,7 @@ class HostElements {
 
  private:
   static constexpr std::size_t large_bytes = std::size_t{4} << 20;
-  static constexpr std::size_t most_bytes = PTRDIFF_MAX / 2;
+  static constexpr std::size_t max_bytes = PTRDIFF_MAX / 2;
 
   std::shared_ptr<void> owner_;
   T* data_ = nullptr;

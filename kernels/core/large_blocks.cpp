@@ -29,7 +29,7 @@ std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
       block = *found;
       idle_.erase(found);
     }
-    while (block.memory == nullptr && !idle_.empty()) free_oldest();  // other sizes are wanted now
+    while (block.memory == nullptr && !idle_.empty()) free_oldest();  // none fits: sizes have changed
     in_use_.insert(block.bytes);
   }
   if (block.memory == nullptr) {
@@ -39,7 +39,7 @@ std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
       in_use_.erase(in_use_.find(wanted));
       throw std::bad_alloc();
     }
-    // A hint: where it is not taken, the pages are small ones.
+    // A hint: the kernel uses small pages if it ignores it.
     ::madvise(block.memory, wanted, MADV_HUGEPAGE);
   }
   return {block.memory, [this, block](void*) { give_back(block); }};
@@ -53,18 +53,18 @@ void LargeBlocks::give_back(Block block) noexcept {
   } catch (const std::bad_alloc&) {
     std::free(block.memory);
   }
-  while (!idle_.empty() && is_too_much()) free_oldest();
+  while (!idle_.empty() && exceeds_limit()) free_oldest();
 }
 
-/// With the lock, as the next one.
-bool LargeBlocks::is_too_much() const {
+/// Returns true if blocks have to be freed. @pre the caller holds the lock
+bool LargeBlocks::exceeds_limit() const {
   std::size_t all = 0, largest = in_use_.empty() ? 0 : *in_use_.rbegin();
   for (const std::size_t bytes : in_use_) all += bytes;
   for (const Block& block : idle_) {
     all += block.bytes;
     largest = std::max(largest, block.bytes);
   }
-  return !keeps_ || all > 2 * largest + beside_;
+  return !keeps_idle_ || all > 2 * largest + extra_bytes_;
 }
 
 void LargeBlocks::free_oldest() noexcept {
@@ -72,16 +72,16 @@ void LargeBlocks::free_oldest() noexcept {
   idle_.pop_front();
 }
 
-void LargeBlocks::keep(std::size_t beside) {
+void LargeBlocks::keep(std::size_t extra_bytes) {
   const std::lock_guard lock(mutex_);
-  keeps_ = true;
-  beside_ = beside;
+  keeps_idle_ = true;
+  extra_bytes_ = extra_bytes;
 }
 
 void LargeBlocks::keep_none() {
   {
     const std::lock_guard lock(mutex_);
-    keeps_ = false;
+    keeps_idle_ = false;
   }
   trim();
 }

@@ -1,6 +1,5 @@
 #pragma once
-/// Large memory on the host, used again: to touch gigabytes for the first time takes longer than to fill
-/// them.
+/// A cache of large host memory blocks: the first touch of gigabytes takes longer than writing them again.
 
 #include <cstddef>
 #include <deque>
@@ -10,18 +9,19 @@
 
 namespace gaussweep {
 
-/// A process's blocks of some MiB and more. From any thread.
+/// The large blocks of a process (4 MiB and more). Thread-safe.
 class LargeBlocks {
  public:
   static LargeBlocks& of_process();
 
-  /// At least `bytes` that begin at a huge page; whatever was in them. @throws std::bad_alloc
+  /// Returns at least `bytes`, uninitialized and aligned to a huge page. @throws std::bad_alloc
   std::shared_ptr<void> take(std::size_t bytes);
-  /// From now on unused blocks stay, for later requests of about their size. All blocks together are at most
-  /// twice the largest and `beside` bytes. Unless this is called none stay.
-  void keep(std::size_t beside);
+  /// Keeps unused blocks for later requests of about their size from now on. All blocks together have at most
+  /// 2 * (largest block) + extra_bytes. By default no block is kept.
+  void keep(std::size_t extra_bytes);
+  /// Frees unused blocks, and keeps none from now on.
   void keep_none();
-  /// Frees those.
+  /// Frees unused blocks.
   void trim();
   std::size_t idle_bytes() const;
 
@@ -32,14 +32,14 @@ class LargeBlocks {
   };
   LargeBlocks() = default;
   void give_back(Block block) noexcept;
-  bool is_too_much() const;
+  bool exceeds_limit() const;
   void free_oldest() noexcept;
 
   mutable std::mutex mutex_;
-  std::deque<Block> idle_;             ///< the oldest first
-  std::multiset<std::size_t> in_use_;  ///< their bytes
-  std::size_t beside_ = 0;
-  bool keeps_ = false;
+  std::deque<Block> idle_;             ///< oldest first
+  std::multiset<std::size_t> in_use_;  ///< the sizes of blocks in use
+  std::size_t extra_bytes_ = 0;
+  bool keeps_idle_ = false;
 };
 
 }  // namespace gaussweep

@@ -1,5 +1,5 @@
 #pragma once
-/// Dense operands: views where a method computes, owned column-major matrices on the host.
+/// Dense operands: views of memory in which a method computes, and column-major matrices on the host.
 
 #include <cstdint>
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace gaussweep {
 
-/// How elements lie in memory. `augmented`: row-major [A | B], one row after the other with stride `ld`.
+/// The memory layout of a matrix. `augmented`: the rows of [A | B], one after the other with stride `ld`.
 enum class Layout { column_major, row_major, augmented };
 
-/// A view of a matrix where the method runs (device memory on `cuda`, host memory elsewhere).
+/// A view of a matrix in the memory of the method's backend (device memory on `cuda`, else host memory).
 /// Column-major: element (i, j) at `data[i + j * ld]`; row-major and augmented: at `data[i * ld + j]`.
 template <class T>
 struct MatrixView {
@@ -22,7 +22,7 @@ struct MatrixView {
   std::int64_t ld = 0;
 };
 
-/// Where a matrix lies, in whatever layout: element (i, j) at `data[i * down + j * across]`.
+/// A read-only view of a matrix in any layout: element (i, j) at `data[i * down + j * across]`.
 template <class T>
 struct Strided {
   const T* data = nullptr;
@@ -30,12 +30,12 @@ struct Strided {
   std::int64_t across = 0;
 };
 
-/// An owned column-major matrix on the host, `ld == rows`; of zeros where it is made by its size alone.
+/// An owned column-major matrix on the host with `ld == rows`. The constructor sets all elements to zero.
 template <class T>
 struct HostMatrix {
   HostMatrix() = default;
   HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
-  /// One whose elements nobody has written yet: whoever makes it writes all of them.
+  /// Makes a matrix with uninitialized elements; the caller writes all of them.
   static HostMatrix unset(std::int64_t r, std::int64_t c) {
     HostMatrix matrix;
     matrix.rows = r;
@@ -54,19 +54,20 @@ struct HostMatrix {
   HostElements<T> data;
 };
 
-/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). Where a problem has no
-/// axes m and k: m = n = k. `nrhs` and `uplo` count where it has them (kernels/registry/problem.hpp).
+/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). In problems without axes
+/// m and k, m = n = k. `nrhs` and `uplo` are ignored by problems without these axes
+/// (kernels/registry/problem.hpp).
 struct Shape {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t nrhs = 1;
   Uplo uplo = Uplo::lower;
-  /// So many systems of this shape, side by side, with pivots and an info each. System s has columns s n to
-  /// (s + 1) n - 1 of an n x (n batch) operand.
+  /// The number of systems of this shape, stored side by side, each with its own pivots and info. System s
+  /// has columns s n to (s + 1) n - 1 of an n x (n batch) operand.
   std::int64_t batch = 1;
 
-  /// The shape of one of them.
+  /// Returns the shape of one system.
   Shape single() const {
     Shape one = *this;
     one.batch = 1;
@@ -74,8 +75,8 @@ struct Shape {
   }
 };
 
-/// The inputs of a trial on the host, in the shapes that the problem's row gives. `x_true` is what the
-/// right-hand sides were made of, as large as b, empty if unknown.
+/// The inputs of a trial on the host, in the shapes of the problem's row. `x_true` is the solution that the
+/// right-hand sides were computed from; it has the size of b, or is empty if unknown.
 template <class T>
 struct Inputs {
   Shape shape;
@@ -84,15 +85,15 @@ struct Inputs {
   HostMatrix<T> x_true;
 };
 
-/// What a method computed, on the host, in the shape that the problem's row gives. It is a product, the
-/// solutions, L and U in one matrix, an inverse, or a factor, whose other triangle is ignored.
+/// The result of a method on the host, in the shape of the problem's row: a product, the solutions, L and U
+/// in one matrix, an inverse, or a triangular factor (the other triangle is ignored).
 template <class T>
 struct Answer {
   HostMatrix<T> x;
   std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty: no exchanges
-  std::vector<int> infos;   ///< of a batch: one a system
-  /// LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive. Of a batch the first
-  /// that is not 0.
+  std::vector<int> infos;   ///< of a batch: one per system
+  /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch the first
+  /// info that is not 0.
   std::int64_t info = 0;
 };
 

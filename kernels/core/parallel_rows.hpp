@@ -1,6 +1,6 @@
 #pragma once
-/// Rows of a matrix, and bytes, shared out over threads. Each row is computed by one thread alone, in an
-/// order that does not depend on how many there are.
+/// Parallel loops over rows of a matrix, and parallel copies. Each row is computed by a single thread, in an
+/// order that is independent of the number of threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,36 +14,36 @@
 
 namespace gaussweep {
 
-/// More bytes than a core's own caches keep.
+/// Copies of more bytes than this do not fit in a core's own caches.
 constexpr double large_bytes = 0x1p22;
 
-/// While the calling thread has one of several ranges.
-class Share {
+/// Marks the calling thread, while it lives, as a worker of a parallel loop. Nested loops then stay serial.
+class ParallelWorker {
  public:
-  Share() : had_(std::exchange(has_one_, true)) {}
-  Share(const Share&) = delete;
-  Share& operator=(const Share&) = delete;
-  ~Share() { has_one_ = had_; }
-  static bool has_one() { return has_one_; }
+  ParallelWorker() : was_active_(std::exchange(active_, true)) {}
+  ParallelWorker(const ParallelWorker&) = delete;
+  ParallelWorker& operator=(const ParallelWorker&) = delete;
+  ~ParallelWorker() { active_ = was_active_; }
+  static bool is_active() { return active_; }
 
  private:
-  static inline thread_local bool has_one_ = false;
-  bool had_;
+  static inline thread_local bool active_ = false;
+  bool was_active_;
 };
 
-/// Calls `work(begin, end)` for ranges that together are [0, rows), on `threads` threads. With 0, on as many
-/// as it may use CPUs, but on no more than `cost` is worth. That is elementary operations in all, and
-/// starting a thread costs some ten thousand of them. Within a range of others it is one thread: these have
-/// the CPUs. Returns when all are done; rethrows what a range threw.
+/// Calls `work(begin, end)` for disjoint ranges that cover [0, rows), on `threads` threads. With threads = 0
+/// it uses the usable CPUs, at most one per 65536 of the `cost` elementary operations, because starting a
+/// thread costs some ten thousand operations. Within another parallel loop it runs on the calling thread
+/// alone. Returns when all ranges are done; rethrows an exception of a range.
 template <class Work>
 void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   std::int64_t count = threads;
-  if (count <= 0 && cost >= 65536 && !Share::has_one())
+  if (count <= 0 && cost >= 65536 && !ParallelWorker::is_active())
     count = std::min<std::int64_t>(usable_cpus(), static_cast<std::int64_t>(cost / 65536) + 1);
   count = std::max<std::int64_t>(1, std::min(count, rows));
   if (count == 1) return work(std::int64_t{0}, rows);
   const auto range = [&work, rows, count](std::int64_t t) {
-    const Share share;
+    const ParallelWorker worker;
     work(rows * t / count, rows * (t + 1) / count);
   };
   std::vector<std::future<void>> others;
@@ -52,8 +52,8 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   for (auto& other : others) other.get();
 }
 
-/// Copies on the host: large blocks on several threads, small ones on the caller's, whose caches then hold
-/// them. The blocks do not overlap.
+/// Copies non-overlapping host memory: large blocks with several threads, small ones with the calling thread,
+/// whose caches then hold them.
 inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t block = std::size_t{1} << 20;
   const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);

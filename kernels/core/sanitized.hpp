@@ -1,5 +1,5 @@
 #pragma once
-/// GAUSSWEEP_ASAN is defined if the address sanitizer is on.
+/// Defines GAUSSWEEP_ASAN if the address sanitizer is on.
 
 #if defined(__SANITIZE_ADDRESS__)
 #define GAUSSWEEP_ASAN 1

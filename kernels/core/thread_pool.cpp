@@ -11,7 +11,7 @@
 namespace gaussweep {
 namespace {
 
-/// Blocks all signals of the calling thread while it lives. A new thread inherits the mask of its maker.
+/// Blocks all signals of the calling thread while it lives. New threads inherit the signal mask.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -30,10 +30,10 @@ class BlockedSignals {
 }  // namespace
 
 struct ThreadPool::Job {
-  Job(std::int64_t all, int most, const std::function<void(std::int64_t)>& what)
-      : count(all), helpers(most), work(what) {}
+  Job(std::int64_t all, int max_helpers, const std::function<void(std::int64_t)>& function)
+      : count(all), helpers(max_helpers), work(function) {}
   void take_part() {
-    const Share share;
+    const ParallelWorker worker;
     try {
       for (std::int64_t i = next++; i < count; i = next++) work(i);
     } catch (...) {
@@ -44,8 +44,8 @@ struct ThreadPool::Job {
   }
 
   const std::int64_t count;
-  int helpers;   ///< who may still come
-  int busy = 0;  ///< who has come and not gone
+  int helpers;   ///< the number of threads that may still join
+  int busy = 0;  ///< the number of threads that have joined and not finished
   const std::function<void(std::int64_t)>& work;
   std::atomic<std::int64_t> next{0};
   std::mutex mutex;
@@ -60,9 +60,9 @@ ThreadPool& ThreadPool::of_process() {
 ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
-    ends_ = true;
+    stopping_ = true;
   }
-  begun_.notify_all();
+  job_ready_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -73,7 +73,8 @@ void ThreadPool::keep(std::size_t threads) {
   try {
     while (threads_.size() < threads) threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {
-    // The system has no thread left. Whoever is here does all the work, and the next call tries again.
+    // The system cannot create more threads. The existing ones do all the work, and the next call tries
+    // again.
   }
 }
 
@@ -81,38 +82,38 @@ void ThreadPool::serve() {
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   while (true) {
-    begun_.wait(lock, [&] { return ends_ || (job_ != nullptr && jobs_ != seen); });
-    if (ends_) return;
-    seen = jobs_;
+    job_ready_.wait(lock, [&] { return stopping_ || (job_ != nullptr && job_count_ != seen); });
+    if (stopping_) return;
+    seen = job_count_;
     Job& job = *job_;
     if (job.helpers-- <= 0) continue;
     ++job.busy;
     lock.unlock();
     job.take_part();
     lock.lock();
-    if (--job.busy == 0) done_.notify_one();
+    if (--job.busy == 0) job_done_.notify_one();
   }
 }
 
 void ThreadPool::for_each(std::int64_t count, int helpers, const std::function<void(std::int64_t)>& work) {
-  if (helpers <= 0 || Share::has_one()) {
+  if (helpers <= 0 || ParallelWorker::is_active()) {
     for (std::int64_t i = 0; i < count; ++i) work(i);
     return;
   }
-  const std::lock_guard turn(turn_);
+  const std::lock_guard submit_lock(submit_mutex_);
   keep(static_cast<std::size_t>(helpers));
   Job job(count, helpers, work);
   {
     const std::lock_guard lock(mutex_);
     job_ = &job;
-    ++jobs_;
+    ++job_count_;
   }
-  begun_.notify_all();
+  job_ready_.notify_all();
   job.take_part();
   {
     std::unique_lock lock(mutex_);
     job_ = nullptr;
-    done_.wait(lock, [&] { return job.busy == 0; });
+    job_done_.wait(lock, [&] { return job.busy == 0; });
   }
   if (job.error) std::rethrow_exception(job.error);
 }

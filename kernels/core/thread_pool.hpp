@@ -1,5 +1,5 @@
 #pragma once
-/// Threads that are kept: starting one takes as long as judging ten small systems.
+/// A thread pool: starting a thread takes as long as verifying ten small systems.
 
 #include <condition_variable>
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace gaussweep {
 
-/// A process's threads for short work. They may run where the first caller may, and take no signals.
+/// The pool of a process, for short work. Its threads inherit the CPU affinity of the first caller and block
+/// all signals.
 class ThreadPool {
  public:
   static ThreadPool& of_process();
@@ -19,10 +20,10 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();
 
-  /// Calls work(i) for every i of [0, count): whoever is free takes the next one, the caller too. Returns
-  /// when all are done, without waiting for a thread that comes too late; rethrows what one threw. Within a
-  /// range of others (for_row_ranges) the caller is alone. @param helpers the maximum number of threads in
-  /// addition to the caller; fewer take part if the system cannot create them
+  /// Calls work(i) for every i in [0, count), on free threads of the pool and on the calling thread. Returns
+  /// when all calls are done, without waiting for threads that have not joined; rethrows an exception of a
+  /// call. Within another parallel loop (for_row_ranges) the caller works alone. @param helpers the maximum
+  /// number of threads in addition to the caller; fewer take part if the system cannot create them
   void for_each(std::int64_t count, int helpers, const std::function<void(std::int64_t)>& work);
 
  private:
@@ -30,12 +31,12 @@ class ThreadPool {
   void keep(std::size_t threads);
   void serve();
 
-  std::mutex turn_;   ///< of whoever has work
-  std::mutex mutex_;  ///< of what follows
-  std::condition_variable begun_, done_;
+  std::mutex submit_mutex_;  ///< held by the caller of for_each: one job at a time
+  std::mutex mutex_;         ///< protects the members below
+  std::condition_variable job_ready_, job_done_;
   Job* job_ = nullptr;
-  std::uint64_t jobs_ = 0;
-  bool ends_ = false;
+  std::uint64_t job_count_ = 0;
+  bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How many CPUs there are for this process.
+/// The number of CPUs that this process may use.
 
 #include <sched.h>
 
@@ -8,13 +8,13 @@
 
 namespace gaussweep {
 
-/// CPUs that the calling thread may run on: fewer than the machine has where ranks or jobs share it. (The
-/// standard library counts those of the machine.)
+/// Returns the number of CPUs that the calling thread may run on. It is less than the machine's if ranks or
+/// jobs share the machine; the standard library reports the machine's.
 inline int usable_cpus() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1,
-                  static_cast<int>(std::thread::hardware_concurrency()));  // more than a set has places for
+  // The machine has more CPUs than a cpu_set_t holds.
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 }  // namespace gaussweep
