@@ -1,9 +1,10 @@
 #pragma once
-/// Right or wrong, in one place: the judged ratio of each problem and what is recorded beside it.
+/// The verification of an answer: each problem's ratio, which decides its status, and the other findings.
 ///
-/// The arithmetic is the judge's own (residual.hpp), without BLAS. It has the same bits on every CPU and with
-/// any number of threads. It holds over the whole range of exponents: norms, products and quotients neither
-/// overflow nor vanish. `u` is the unit roundoff of T (2^-24 or 2^-53), `v` its smallest normal number.
+/// Residuals use the judge's own arithmetic (residual.hpp) without BLAS: the results have the same bits on
+/// every CPU and with any number of threads. They are valid over the whole range of exponents: norms,
+/// products and quotients neither overflow nor underflow. `u` is the unit roundoff of T (2^-24 or 2^-53), `v`
+/// its smallest normal number.
 
 #include <string>
 #include <vector>
@@ -15,75 +16,76 @@ namespace gaussweep {
 template <class T>
 class Reductions;
 
-/// Up to this many tolerances a ratio is `suspect`, beyond it `failed`.
+/// A ratio above the tolerance is `suspect` up to this multiple of it, and `failed` above.
 inline constexpr double suspect_factor = 10;
 
-/// A ratio of I - A X up to this is that of a geinv: I - X A is not computed. It stands for a backward error
-/// of 32 u (n u for n < 32), which ordinary matrices do not reach.
+/// Returns the ratio of I - A X of a geinv above which I - X A is computed too. It corresponds to a backward
+/// error of 32 u (n u for n < 32), which ordinary matrices do not reach.
 inline double second_look(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
-/// What verification finds. NaN where it does not apply or is unknown.
+/// The results of verification. A number is NaN if it is unknown or not defined for the problem.
 struct Findings {
-  double ratio;              ///< judged against the tolerance: see `check`
-  double ratio_bound;        ///< how far `ratio` may be off, at most: the check's own error
-  double backward_error;     ///< the same quotient without n u (gemm: sqrt(k + 2) u), of norms alone
+  double ratio;              ///< compared with the tolerance: see `check`
+  double ratio_bound;        ///< an upper bound of the error of `ratio`
+  double backward_error;     ///< residual / norms: the ratio without n u (gemm: sqrt(k + 2) u) and without v
   double forward_error;      ///< max |x - x_true| / max |x_true|
   double pivot_growth;       ///< getrf: max |U| / max |A| (with Crout max |L|); potrf: max |F|^2 / max |A|
-  double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check meant as a relative
+  double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check as a relative
                              ///< deviation
   double componentwise_error;  ///< see `componentwise_error`; `check` leaves it unknown
-  std::string flaw;            ///< why there is nothing to judge, in words; else empty
+  std::string flaw;            ///< the reason why there is no ratio; empty if there is one
 };
 
-/// Judges an answer. The ratio, at most the tolerance where it is right:
-/// - gesv, posv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest of all
-/// right-hand sides;
+/// Verifies an answer. A right answer has a ratio of at most the tolerance:
+/// - gesv, posv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest over all
+///   right-hand sides;
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
-/// - geinv: the same. If that is above `second_look(n)`, the ratio is the smaller of it and of the quotient
-///   with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix is rarely right from
-///   both sides (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
-/// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), which expects rounding errors of either sign.
-///   Where that is above 1, any order of summation must pass, though all errors have one sign or products
-///   vanish. The ratio is then the smaller of it and of three times the largest
+/// - geinv: the same. If it is above `second_look(n)`, the ratio is the minimum of it and of the quotient
+///   with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix rarely has both
+///   residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
+/// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), for rounding errors of both signs. If it is
+///   above 1, the errors may have one sign, or products may underflow, and any order of summation must pass.
+///   The ratio is then the minimum of it and of three times the largest
 ///   |C - A B|_ij / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest
 ///   number above 0.
 ///
-/// The terms with v allow for the rounding of answers near the smallest normal number; elsewhere they do not
-/// show. Only NaN or Inf in the answer or an operand gives ratio = infinity. A quotient beyond the range of
-/// double is its largest number, and one that is not 0 never becomes 0. `ratio_bound` is at most a thousandth
-/// of max(1, ratio). It may be more in large problems (n above some 100) whose factors have grown by more
-/// than 1e3. Even then it leaves no doubt of the verdict by this tolerance.
+/// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
+/// otherwise. Only NaN or Inf in the answer or an operand makes the ratio infinite. A finite quotient beyond
+/// the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
+/// `ratio_bound` is at most max(1, ratio) / 1000, or more in large problems (n above about 100) with a growth
+/// of the factors above 1e3. Even then it does not span the tolerance or ten times the tolerance.
 /// @pre shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
-/// The same, all passes over matrices by `reductions`: on the device where the matrices lie, the same bits.
+/// The same; `reductions` does all passes over matrices, on their device if they are there, with the same
+/// bits.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
                Reductions<T>& reductions);
-/// By the default tolerance.
+/// The same with the default tolerance.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// The componentwise backward error of Oettli and Prager (Numer. Math. 6, 1964), which sees errors in small
-/// rows and small components:
-/// - of systems the largest |b - A x|_i / (|A| |x| + |b| + (n + 2) s / u)_i;
-/// - of products the largest |C - A B|_ij / (|A| |B| + |C| + (k + 2) s / u)_ij,
-/// s the smallest number above 0. It is right to u / 4. NaN if the problem has none, if a product has more
-/// than 2^27 multiplications, or if more than 2^22 multiplications would have to be added up exactly.
-/// Infinite if the answer or an operand holds NaN or Inf. No verdict depends on it.
+/// Returns the componentwise backward error of Oettli and Prager (Numer. Math. 6, 1964), which detects errors
+/// in rows and components that are small compared with the norms:
+/// - linear systems: the largest |b - A x|_i / (|A| |x| + |b| + (n + 2) s / u)_i;
+/// - products: the largest |C - A B|_ij / (|A| |B| + |C| + (k + 2) s / u)_ij,
+/// where s is the smallest number above 0. Its error is at most u / 4. Returns NaN for other problems, for a
+/// product of more than 2^27 multiplications, and if exact sums would take more than 2^22 multiplications.
+/// Returns infinity if the answer or an operand holds NaN or Inf. No verdict depends on it.
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                            Reductions<T>& reductions);
-/// The same, on the CPU.
+/// The same on the CPU.
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// Findings of the given systems of a batch, or of every one, in their order, on several threads. @pre the
-/// answer has infos
+/// Return the findings of the given systems of a batch, or of all systems, in their order. They run on
+/// several threads. @pre the answer has infos
 template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                                     double tolerance, const std::vector<std::int64_t>& systems);
@@ -91,42 +93,43 @@ template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                                     double tolerance);
 
-/// The largest forward error of a batch's systems, of those whose answer is finite; NaN where x_true is not
-/// known or no answer is. @pre the answer is as large as x_true
+/// Returns the largest forward error of the systems whose answer is finite; NaN if x_true is unknown or no
+/// answer is finite. @pre the answer has the size of x_true
 template <class T>
 double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// How far one answer is from another, over the elements that count (potrf, trtri: one triangle).
+/// The difference between two answers, over the elements that belong to them (potrf, trtri: one triangle).
 struct Difference {
   double largest;  ///< max |x - reference| / max |reference|
   double
-      largest_relative;  ///< the largest |x - reference| / |reference|, of elements whose reference is not 0
-  double mean_relative;  ///< the mean of those
+      largest_relative;  ///< max of |x - reference| / |reference| over elements with a reference other than 0
+  double mean_relative;  ///< the mean over the same elements
   double mean_absolute;  ///< the mean of |x - reference|
 };
 
-/// Whether the answers are triangles side by side: those are compared on the host.
+/// Returns true if the answers are triangles of a batch, side by side: these are compared on the host.
 inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
   return shape.batch > 1 && problem->counts_of_x != Counts::all;
 }
 
-/// The largest element of an answer, of those that count; NaN where there is one.
+/// Returns the largest |element| of an answer, over the elements that belong to it; NaN if one of them is
+/// NaN.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer);
-/// The same, by `reductions`.
+/// The same; `reductions` does the pass.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
                       Reductions<T>& reductions);
 
-/// All are NaN where the reference is not finite, and for getrf where the two exchanged rows
-/// differently; infinite where the answer is not finite. `reference_norm`: the reference's norm_of_answer,
-/// for whom it serves many times. An answer that is its own reference costs nothing then.
-/// @pre both are of one shape (else std::invalid_argument)
+/// Compares two answers. All results are NaN if the reference is not finite, or for getrf if the row
+/// exchanges differ; they are infinite if the answer is not finite. `reference_norm` is norm_of_answer of the
+/// reference, so that callers compute it once. Comparing the reference with itself costs nothing.
+/// @pre both have the same shape (else std::invalid_argument)
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm);
-/// The same, all passes over matrices by `reductions`: on the device where both lie, the same bits. Those of
-/// which it knows copies need no elements on the host.
+/// The same; `reductions` does all passes over matrices, on their device if both are there, with the same
+/// bits. Matrices with a device copy in `reductions` need no elements on the host.
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm, Reductions<T>& reductions);
@@ -136,7 +139,7 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   return difference(problem, shape, answer, reference, norm_of_answer(problem, shape, reference));
 }
 
-/// Default tolerance of a problem's ratio.
+/// Returns the default tolerance of a problem's ratio.
 double default_tolerance(Problem problem);
 
 }  // namespace gaussweep

@@ -11,13 +11,14 @@
 namespace gaussweep {
 namespace {
 
-/// Which element is no number, in words; empty where all are finite.
+/// Returns a text that names the first NaN or Inf; empty if all elements are finite.
 template <class T>
 std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part, const std::string& name) {
-  const std::optional<Place> place = reductions.first_not_finite(a, part);
-  if (!place) return {};
-  return name + " holds " + (std::isnan(a(place->row, place->col)) ? "NaN" : "Inf") + ", first in row " +
-         std::to_string(place->row + 1) + " of column " + std::to_string(place->col + 1);
+  const std::optional<Place> position = reductions.first_not_finite(a, part);
+  if (!position) return {};
+  return name + " holds " + (std::isnan(a(position->row, position->col)) ? "NaN" : "Inf") +
+         ", first in row " + std::to_string(position->row + 1) + " of column " +
+         std::to_string(position->col + 1);
 }
 
 template <class T>
@@ -35,7 +36,7 @@ void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, 
   throw std::invalid_argument(std::string("check: the elements of ") + name + " are not on the host");
 }
 
-/// What messages call B and the answer.
+/// Return the names of B and of the answer in messages.
 const char* name_of_b(const ProblemRow& problem) {
   return problem.second == SecondOperand::matrix ? "B" : "b";
 }
@@ -108,9 +109,10 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<Findings> findings(systems.size());
   const Extent of_a = method.problem->a(shape.single()), of_x = method.problem->x(shape.single());
-  // In us; a small one takes 2 to 7. A helper is worth 20.
-  const double of_one = 3 + 1e-3 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
-  const double helpers = std::min(of_one * static_cast<double>(count) / 20, static_cast<double>(count) - 1);
+  // In microseconds: a small system takes 2 to 7. A helper thread pays off from 20 on.
+  const double cost_of_system = 3 + 1e-3 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
+  const double helpers =
+      std::min(cost_of_system * static_cast<double>(count) / 20, static_cast<double>(count) - 1);
   const auto judge = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
     findings[at] =
@@ -141,16 +143,16 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
     for (std::int64_t s = begin; s < end; ++s) {
       const T* const x = answer.x.data.data() + s * elements;
       const T* const known = inputs.x_true.data.data() + s * elements;
-      double apart = 0, largest = 0;
+      double difference_size = 0, largest = 0;
       bool finite = true;
       for (std::int64_t i = 0; i < elements; ++i) {
         finite = finite && std::isfinite(x[i]);
-        // Halves, so that nothing overflows.
-        apart =
-            std::max(apart, std::fabs(0.5 * static_cast<double>(x[i]) - 0.5 * static_cast<double>(known[i])));
+        // Halves cannot overflow.
+        difference_size = std::max(difference_size, std::fabs(0.5 * static_cast<double>(x[i]) -
+                                                              0.5 * static_cast<double>(known[i])));
         largest = std::max(largest, std::fabs(0.5 * static_cast<double>(known[i])));
       }
-      if (finite) errors[static_cast<std::size_t>(s)] = (Scaled(apart) / Scaled(largest)).value();
+      if (finite) errors[static_cast<std::size_t>(s)] = (Scaled(difference_size) / Scaled(largest)).value();
     }
   });
   const double largest = *std::max_element(errors.begin(), errors.end());
@@ -159,7 +161,8 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
 
 namespace {
 
-/// Triangles side by side with zeros beside them, so that all elements may count.
+/// Returns the triangles of a batch, side by side, with zeros in their other elements, so that all are
+/// defined.
 template <class T>
 HostMatrix<T> with_zeros(HostMatrix<T> all, Part part) {
   for (std::int64_t j = 0; j < all.cols; ++j) {
@@ -194,7 +197,8 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr Difference unknown{nan, nan, nan, nan};
-  // Factors of differently exchanged rows are both right and have nothing in common. No pivots: no exchanges.
+  // Factors with other row exchanges can both be right and still have nothing in common. No pivots: no
+  // exchanges.
   if (problem->has_pivots) {
     const auto pivot = [&shape](const Answer<T>& a, std::size_t i) {
       return a.pivots.empty() ? static_cast<int>(static_cast<std::int64_t>(i) % shape.n) : a.pivots.at(i);
@@ -211,17 +215,18 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
     const HostMatrix<T> own = with_zeros(answer.x, part);
     const double norm = max_norm(own);
     if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
-    const ElementDifference apart =
+    const ElementDifference difference_size =
         on_host.element_difference(own, with_zeros(reference.x, part), Part::all, norm, reference_norm);
     const auto n = static_cast<double>(shape.n);
-    return {apart.largest, apart.largest_relative, apart.mean_relative,
-            apart.mean_absolute * 2 * n / (n + 1)};
+    return {difference_size.largest, difference_size.largest_relative, difference_size.mean_relative,
+            difference_size.mean_absolute * 2 * n / (n + 1)};
   }
   const double norm = reductions.max_norm(answer.x, part);
   if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
-  const ElementDifference apart =
+  const ElementDifference difference_size =
       reductions.element_difference(answer.x, reference.x, part, norm, reference_norm);
-  return {apart.largest, apart.largest_relative, apart.mean_relative, apart.mean_absolute};
+  return {difference_size.largest, difference_size.largest_relative, difference_size.mean_relative,
+          difference_size.mean_absolute};
 }
 
 template <class T>

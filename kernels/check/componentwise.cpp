@@ -6,8 +6,8 @@
 namespace gaussweep {
 namespace {
 
-constexpr double most_multiplications = 0x1p27;  ///< of a product: its |A| |B| takes as long as A B
-constexpr double most_exact_terms = 0x1p22;      ///< milliseconds
+constexpr double max_multiplications = 0x1p27;  ///< of a product: computing |A| |B| takes as long as A B
+constexpr double max_exact_terms = 0x1p22;      ///< takes milliseconds
 
 }  // namespace
 
@@ -23,17 +23,17 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
   const Factors<T> factors{Operand<T>(inputs.a, judges::part_of_a(method, inputs.shape)), Operand<T>(right)};
   const double multiplications = static_cast<double>(factors.rows()) * static_cast<double>(factors.cols()) *
                                  static_cast<double>(factors.terms());
-  if (is_product && multiplications > most_multiplications) return unknown;
+  if (is_product && multiplications > max_multiplications) return unknown;
   for (const auto& [matrix, part] : {std::pair{&inputs.a, factors.left.part}, std::pair{&inputs.b, Part::all},
                                      std::pair{&answer.x, Part::all}}) {
     if (!std::isfinite(reductions.max_norm(*matrix, part))) return std::numeric_limits<double>::infinity();
   }
   Allowance allowance;
-  allowance.slope = allowance.of_target = unit;
+  allowance.product_factor = allowance.target_factor = unit;
   allowance.floor = Scaled(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
                     Scaled(static_cast<double>(factors.terms()) + 2);
   allowance.negligible = 0.25;
-  allowance.most_terms = most_exact_terms;
+  allowance.max_exact_terms = max_exact_terms;
   return unit * reductions.largest_share(factors, Target<T>{&wanted}, allowance);
 }
 

@@ -1,4 +1,4 @@
-// getrf and potrf: the factors multiplied out again.
+// getrf and potrf: the residual of the product of the factors.
 
 #include <numeric>
 #include <utility>
@@ -8,7 +8,7 @@
 namespace gaussweep::judges {
 namespace {
 
-/// Row i of P A is row order[i] of A. @pre every pivot is a row
+/// Returns the row order of P A: its row i is row order[i] of A. @pre every pivot is a row index
 std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& pivots) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -18,7 +18,7 @@ std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& p
   return order;
 }
 
-/// Why info does not agree with the pivots, the diagonal of one factor; empty where it does.
+/// Returns why info contradicts the pivots, which are the diagonal of one factor; empty if it agrees.
 template <class T>
 std::string info_flaw(const Answer<T>& answer) {
   std::int64_t first_zero = 0;
@@ -29,7 +29,7 @@ std::string info_flaw(const Answer<T>& answer) {
          (first_zero == 0 ? ", but no pivot is 0" : ", but pivot " + std::to_string(first_zero) + " is 0");
 }
 
-/// Why this is no Cholesky factor, whose diagonal is positive; empty if it is.
+/// Returns why this is no Cholesky factor, whose diagonal must be positive; empty if it may be one.
 template <class T>
 std::string diagonal_flaw(const HostMatrix<T>& factor) {
   for (std::int64_t i = 0; i < factor.rows; ++i) {
@@ -41,12 +41,12 @@ std::string diagonal_flaw(const HostMatrix<T>& factor) {
 
 Findings flawed(const std::string& flaw) {
   Findings findings = unknown();
-  findings.ratio = findings.backward_error = beyond_everything;
+  findings.ratio = findings.backward_error = failed_ratio;
   findings.flaw = flaw;
   return findings;
 }
 
-/// Why the pivots exchange no rows; empty where they do.
+/// Returns which pivot is no row index; empty if all are.
 std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
   for (std::size_t k = 0; k < pivots.size(); ++k) {
     if (pivots[k] >= 0 && pivots[k] < rows) continue;
@@ -70,15 +70,15 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   const Target<T> exchanged{&inputs.a, Part::all, &order};
   const Factors<T> factors{Operand<T>(answer.x, Part::lower, unit_lower),
                            Operand<T>(answer.x, Part::upper, !unit_lower)};
-  // The stored elements are rounded with an error of at least u times the smallest normal number, which the
-  // other factor multiplies.
+  // Each stored element has a rounding error of up to u times the smallest normal number, which is multiplied
+  // by elements of the other factor.
   const Scaled a_norm = reductions.one_norm(inputs.a, Part::all);
   const Scaled factor_norms =
       reductions.one_norm(answer.x, Part::lower) + reductions.one_norm(answer.x, Part::upper) + Scaled(1);
   const Scale scale{a_norm, a_norm + Scaled(smallest_normal<T>) * factor_norms};
   Findings findings = judge_columns(reductions, factors, exchanged, Measure::sum, {scale},
                                     static_cast<double>(n) * unit_roundoff<T>, tolerance);
-  // The factor with the pivots is the one that grows.
+  // Growth shows in the factor that holds the pivots.
   const Scaled largest(reductions.max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
   findings.pivot_growth = (largest / Scaled(reductions.max_norm(inputs.a, Part::all))).value();
   return findings;

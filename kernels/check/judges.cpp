@@ -7,30 +7,30 @@
 namespace gaussweep::judges {
 namespace {
 
-/// A column's ratio lies between `value - bound` and `value + bound`.
+/// A column's ratio: it lies in [value - bound, value + bound].
 struct Estimate {
   double value, bound;
   double lower() const { return value - bound; }
-  double upper() const { return std::min(value + bound, beyond_everything); }
+  double upper() const { return std::min(value + bound, failed_ratio); }
 };
 
-/// So many terms are added exactly only to make a ratio sharper.
-constexpr double terms_for_sharpness = 1 << 22;
-constexpr double sharpness = 1e-3;
+/// The maximum number of terms that are summed exactly only to make a ratio more accurate.
+constexpr double exact_term_budget = 1 << 22;
+constexpr double wanted_accuracy = 1e-3;
 
-/// Whether the columns beyond the `most` with the largest bounds leave the ratio less sharp than wanted, were
-/// these exact: then none need be.
-bool stays_blunt(const std::vector<Estimate>& estimates, double most) {
-  if (most >= static_cast<double>(estimates.size())) return false;
+/// Returns true if exact sums cannot make the ratio accurate enough: even with the `max_exact` columns of the
+/// largest upper bounds computed exactly, the remaining bounds are too wide. Then none is computed exactly.
+bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact) {
+  if (max_exact >= static_cast<double>(estimates.size())) return false;
   std::vector<double> uppers;
   double value = 0;
   for (const Estimate& estimate : estimates) {
     uppers.push_back(estimate.upper());
     value = std::max(value, estimate.value);
   }
-  const auto next = uppers.begin() + static_cast<std::ptrdiff_t>(most);
+  const auto next = uppers.begin() + static_cast<std::ptrdiff_t>(max_exact);
   std::nth_element(uppers.begin(), next, uppers.end(), std::greater<>());
-  return *next - value > sharpness * std::max(1.0, *next);
+  return *next - value > wanted_accuracy * std::max(1.0, *next);
 }
 
 }  // namespace
@@ -46,16 +46,16 @@ Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, con
   const auto scale = [&](std::size_t j) -> const Scale& {
     return scales.size() == 1 ? scales[0] : scales[j];
   };
-  const Scaled held_factor(factor);
+  const Scaled scaled_factor(factor);
   std::vector<ColumnResidual> columns = reductions.residual_columns(factors, target, measure);
   std::vector<Estimate> estimates;
   for (std::size_t j = 0; j < columns.size(); ++j) {
-    const Scaled whole = scale(j).held * held_factor;
-    estimates.push_back({(columns[j].value / whole).value(), (columns[j].bound / whole).value()});
+    const Scaled divisor = scale(j).with_underflow * scaled_factor;
+    estimates.push_back({(columns[j].value / divisor).value(), (columns[j].bound / divisor).value()});
   }
   const double cost = static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
-  const bool is_blunt = stays_blunt(estimates, terms_for_sharpness / cost);
-  double spent = 0;
+  const bool stays_inaccurate = cannot_be_accurate(estimates, exact_term_budget / cost);
+  double exact_terms = 0;
   double upper = 0;
   while (true) {
     const auto worst =
@@ -66,12 +66,12 @@ Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, con
     upper = worst->upper();
     if (worst->bound == 0) break;
     const bool open = is_open(lower, upper, tolerance);
-    const bool sharp = upper - lower <= sharpness * std::max(1.0, upper);
-    if (!open && (sharp || is_blunt || spent + cost > terms_for_sharpness)) break;
+    const bool accurate = upper - lower <= wanted_accuracy * std::max(1.0, upper);
+    if (!open && (accurate || stays_inaccurate || exact_terms + cost > exact_term_budget)) break;
     const auto j = static_cast<std::size_t>(worst - estimates.begin());
     columns[j].value = exact_column(factors, target, measure, static_cast<std::int64_t>(j));
-    *worst = {(columns[j].value / (scale(j).held * held_factor)).value(), 0};
-    spent += cost;
+    *worst = {(columns[j].value / (scale(j).with_underflow * scaled_factor)).value(), 0};
+    exact_terms += cost;
   }
   Findings findings = unknown();
   findings.ratio = findings.backward_error = 0;

@@ -1,6 +1,6 @@
 #pragma once
-/// The judges of check.hpp, of which a row of a problem names one. Shapes have been checked; all that counts
-/// is finite.
+/// The functions that compute a problem's findings; each row of the problem table names one of them. Callers
+/// have checked the shapes and that all elements of the operands and of the answer are finite.
 
 #include <cmath>
 #include <limits>
@@ -12,43 +12,44 @@
 
 namespace gaussweep::judges {
 
-/// u, the unit roundoff: half the distance from 1 to the next number.
+/// The unit roundoff u: half the distance from 1 to the next larger number.
 template <class T>
 constexpr double unit_roundoff = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
-/// The smallest normal number. Rounding an answer causes errors of at least u times this, half the smallest
-/// subnormal number.
+/// The smallest normal number. Rounding an answer causes an error of up to u times this (half the smallest
+/// subnormal number) even if the answer is tiny.
 template <class T>
 constexpr double smallest_normal = static_cast<double>(std::numeric_limits<T>::min());
 
-/// All findings unknown.
+/// Returns findings that are all unknown.
 inline Findings unknown() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return {nan, nan, nan, nan, nan, nan, nan, {}};
 }
 
-/// The ratio of an answer that is none.
-constexpr double beyond_everything = std::numeric_limits<double>::max();
+/// The ratio of a flawed answer, which fails by any tolerance.
+constexpr double failed_ratio = std::numeric_limits<double>::max();
 
-/// What a residual is divided by: as recorded in `backward_error`, and with what the precision cannot hold.
+/// The divisors of a residual: `plain` for backward_error; `with_underflow` for the ratio, with the terms in
+/// v.
 struct Scale {
   Scaled plain;
-  Scaled held;
+  Scaled with_underflow;
 };
 
-/// ratio = max over the columns of (residual of the column) / (scale.held factor), and its backward error.
-/// Columns are computed exactly whose error bound leaves open whether the ratio is above the tolerance or ten
-/// times that. So are columns that leave it open by more than a thousandth, as long as that costs
-/// milliseconds at most.
-/// @param scales one for all columns, or one each
+/// Returns ratio = max over the columns of (column's residual) / (scale.with_underflow factor), and the
+/// backward error. A column is computed exactly if its error bound spans the tolerance or ten times the
+/// tolerance. Columns with a bound above a thousandth are computed exactly too, if that takes milliseconds at
+/// most.
+/// @param scales one scale for all columns, or one per column
 template <class T>
 Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
                        Measure measure, const std::vector<Scale>& scales, double factor, double tolerance);
 
-/// Whether lower <= limit < upper for a limit that a verdict hangs on.
+/// Returns true if lower <= limit < upper for the tolerance or for suspect_factor times the tolerance.
 bool is_open(double lower, double upper, double tolerance);
 
-/// The parts of A and of the answer that count.
+/// Return the part of A and of the answer that the problem uses.
 inline Part part_of_a(const Method& method, const Shape& shape) {
   return part_of(method.problem->counts_of_a, shape.uplo);
 }
@@ -56,33 +57,33 @@ inline Part part_of_x(const Method& method, const Shape& shape) {
   return part_of(method.problem->counts_of_x, shape.uplo);
 }
 
-// Each is the `judge` of one problem's row or of several.
+// Each function below is the `judge` of one or more problems.
 
-/// X of A X = B.
+/// Verifies X of A X = B.
 template <class T>
 Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance);
-/// The same, and Fuhrmann's look at the first row.
+/// The same, with Fuhrmann's check of the first row.
 template <class T>
 Findings system_solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);
-/// L and U of P A = L U.
+/// Verifies L and U of P A = L U.
 template <class T>
 Findings lu_factors(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                     const Answer<T>& answer, double tolerance);
-/// L of A = L L^T, with a positive diagonal.
+/// Verifies L of A = L L^T, with a positive diagonal.
 template <class T>
 Findings cholesky_factor(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);
-/// X with A X = I and X A = I, by the side with the smaller residual.
+/// Verifies X = A^-1 by A X = I or X A = I, the one with the smaller residual.
 template <class T>
 Findings either_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                         const Answer<T>& answer, double tolerance);
-/// X with A X = I.
+/// Verifies X by A X = I.
 template <class T>
 Findings inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance);
-/// C = A B.
+/// Verifies C = A B.
 template <class T>
 Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance);

@@ -1,4 +1,4 @@
-// gemm, trtri, geinv and poinv: a product beside what it should be.
+// gemm, trtri, geinv and poinv: the residual of one product.
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace gaussweep::judges {
 namespace {
 
-/// ||C - A B||_F / whole, and its error bound.
+/// ||C - A B||_F, its quotient by `divisor`, and the quotient's error bound.
 struct FrobeniusRatio {
   Scaled residual;
   double ratio, bound;
@@ -15,24 +15,24 @@ struct FrobeniusRatio {
 
 template <class T>
 FrobeniusRatio normwise(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
-                        const Scaled& whole, double tolerance) {
+                        const Scaled& divisor, double tolerance) {
   Scaled squares, bounds;
   for (const ColumnResidual& column : reductions.residual_columns(factors, target, Measure::squares)) {
     squares = squares + column.value;
     bounds = bounds + column.bound;
   }
-  FrobeniusRatio found{square_root(squares), 0, (square_root(bounds) / whole).value()};
-  found.ratio = (found.residual / whole).value();
+  FrobeniusRatio found{square_root(squares), 0, (square_root(bounds) / divisor).value()};
+  found.ratio = (found.residual / divisor).value();
   if (!is_open(found.ratio - found.bound, found.ratio + found.bound, tolerance)) return found;
   squares = Scaled();
   for (std::int64_t j = 0; j < factors.cols(); ++j) {
     squares = squares + exact_column(factors, target, Measure::squares, j);
   }
   found.residual = square_root(squares);
-  return {found.residual, (found.residual / whole).value(), 0};
+  return {found.residual, (found.residual / divisor).value(), 0};
 }
 
-/// I - left right, both factors' part that counts.
+/// Verifies I = left right, with `part` of both factors.
 template <class T>
 Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right, Part part,
                   const Scale& scale, double tolerance) {
@@ -40,7 +40,7 @@ Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const Ho
                        Measure::sum, {scale}, static_cast<double>(left.rows) * unit_roundoff<T>, tolerance);
 }
 
-/// ||A|| ||X||.
+/// Returns ||A|| ||X||.
 template <class T>
 Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x, Part part) {
   const Scaled a_norm = reductions.one_norm(a, part);
@@ -76,20 +76,21 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
   const Factors<T> factors{Operand<T>(inputs.a), Operand<T>(inputs.b)};
   const Target<T> target{&answer.x};
   const Scaled norms = reductions.frobenius_norm(inputs.a) * reductions.frobenius_norm(inputs.b);
-  const Scaled whole = norms * Scaled(std::sqrt(k_and_two) * unit_roundoff<T>);
-  const FrobeniusRatio found = normwise(reductions, factors, target, whole, tolerance);
+  const Scaled divisor = norms * Scaled(std::sqrt(k_and_two) * unit_roundoff<T>);
+  const FrobeniusRatio found = normwise(reductions, factors, target, divisor, tolerance);
   Findings findings = unknown();
   findings.backward_error = (found.residual / norms).value();
   findings.ratio = found.ratio;
   findings.ratio_bound = found.bound;
-  // A sum of k terms may be off by gamma_(k+2) of the terms' sizes, and by half a smallest number for each
-  // that vanishes: as much as that is as right as any order of summation can promise.
+  // Any order of summation has an error of at most gamma_(k+2) |A||B|, plus half the smallest number for each
+  // product that underflows.
   if (found.ratio + found.bound > 1) {
     const Scaled smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
     const double roundings = k_and_two * unit_roundoff<T>;
     const double gamma = roundings / (1 - std::min(roundings, 0.5));
-    const double share = reductions.largest_share(factors, target, {gamma, smallest * Scaled(k_and_two)});
-    const double as_ratio = share * method.problem->tolerance;
+    const double largest_share =
+        reductions.largest_share(factors, target, {gamma, smallest * Scaled(k_and_two)});
+    const double as_ratio = largest_share * method.problem->tolerance;
     if (as_ratio < findings.ratio) {
       findings.ratio = as_ratio;
       findings.ratio_bound = as_ratio * 0x1p-9;

@@ -1,4 +1,4 @@
-// gesv, posv and trsv: the residual of HPL, a right-hand side at a time.
+// gesv, posv and trsv: HPL's scaled residual of each right-hand side.
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace gaussweep::judges {
 namespace {
 
-/// The first row's residual beside b_0, of the worst right-hand side; 0 / 0, a share of nothing, is unknown.
+/// Returns 100 |residual of the first row| / |b_0| of the worst right-hand side; NaN for 0 / 0.
 template <class T>
 double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
   double percent = 0;

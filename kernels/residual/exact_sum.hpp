@@ -1,6 +1,6 @@
 #pragma once
-/// A sum of products of doubles without any rounding, after Kulisch: a fixed-point number as wide as all
-/// products.
+/// Exact sums of products of doubles, after Kulisch: a fixed-point accumulator that is wide enough for every
+/// product.
 
 #include <array>
 
@@ -8,7 +8,7 @@
 
 namespace gaussweep {
 
-/// Holds any sum of up to 2^40 products of finite doubles exactly. Some nanoseconds a product.
+/// Holds any sum of up to 2^40 products of finite doubles exactly. An addition takes some nanoseconds.
 class ExactSum {
  public:
   /// Adds a b.
@@ -16,9 +16,9 @@ class ExactSum {
     const Parts x(a), y(b);
     if (x.mantissa == 0 || y.mantissa == 0) return;
     const Wide product = static_cast<Wide>(x.mantissa) * y.mantissa;
-    const int position = x.exponent + y.exponent + bias;  // of its lowest bit
+    const int position = x.exponent + y.exponent + bias;  // of the product's lowest bit
     const int first = position / 32, shift = position % 32;
-    // 106 bits, shifted by up to 31, lie in five digits of 32.
+    // A product has 106 bits. Shifted by up to 31 bits it fits in five 32-bit digits.
     const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(product)) << shift;
     const Wide high = (product >> 64) << shift;
     const std::int64_t sign = x.negative != y.negative ? -1 : 1;
@@ -28,10 +28,10 @@ class ExactSum {
     digit[2] += sign * static_cast<std::int64_t>((low >> 64) + static_cast<std::uint32_t>(high));
     digit[3] += sign * static_cast<std::uint32_t>(high >> 32);
     digit[4] += sign * static_cast<std::int64_t>(high >> 64);
-    if (++pending_ == (1 << 28)) carry();  // each has added less than 2^34 to a digit
+    if (++pending_ == (1 << 28)) carry();  // each addition adds less than 2^34 to a digit
   }
 
-  /// |sum|, right to some 2^-52 of itself.
+  /// Returns |sum| with a relative error of about 2^-52.
   Scaled size() const {
     ExactSum positive = *this;
     auto& digits = positive.digits_;
@@ -50,7 +50,7 @@ class ExactSum {
 
  private:
   __extension__ using Wide = unsigned __int128;
-  static constexpr int bias = 2176;  // the smallest product is 2^-2148
+  static constexpr int bias = 2176;  // the lowest bit of a product is at least 2^-2148
   struct Parts {
     explicit Parts(double x) {
       std::uint64_t bits = 0;
@@ -65,7 +65,7 @@ class ExactSum {
     int exponent = 0;
     bool negative = false;
   };
-  /// Brings all digits but the last into [0, 2^32).
+  /// Propagates carries: all digits except the last get into [0, 2^32).
   void carry() {
     for (std::size_t k = 0; k + 1 < digits_.size(); ++k) {
       const std::int64_t rest = digits_[k] & 0xffffffff;
@@ -75,7 +75,7 @@ class ExactSum {
     pending_ = 0;
   }
 
-  std::array<std::int64_t, 136> digits_{};  // 32 bits each, the lowest first, and room for carries
+  std::array<std::int64_t, 136> digits_{};  // 32 bits each, lowest first, in 64 bits to delay carries
   int pending_ = 0;
 };
 

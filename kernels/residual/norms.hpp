@@ -1,5 +1,5 @@
 #pragma once
-/// Norms of host matrices, accumulated in double in a fixed order; none overflows or vanishes.
+/// Norms of host matrices, accumulated in double in a fixed order, without overflow or underflow.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,8 @@
 
 namespace gaussweep {
 
-/// Which elements of a matrix count: all, or one triangle with its diagonal (the others are taken as 0).
+/// The elements of a matrix that are used: all, or one triangle with its diagonal (the others are taken as
+/// 0).
 enum class Part { all, lower, upper };
 
 inline Part part_of(Uplo uplo) {
@@ -23,7 +24,7 @@ inline Part part_of(Counts counts, Uplo uplo) {
   return counts == Counts::all ? Part::all : part_of(uplo);
 }
 
-/// The rows [begin, end) of column j that count.
+/// The rows [begin, end) of column j that belong to a part.
 struct RowRange {
   std::int64_t begin, end;
 };
@@ -33,7 +34,7 @@ inline RowRange rows_of(Part part, std::int64_t rows, std::int64_t j) {
   return {0, rows};
 }
 
-/// How many elements count.
+/// Returns the number of elements of a part.
 inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
   std::int64_t count = 0;
   for (std::int64_t j = 0; j < cols; ++j) {
@@ -43,7 +44,7 @@ inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
   return count;
 }
 
-/// The largest of all of_column(j), taken on several threads; NaN where there is one.
+/// Returns the largest of_column(j) over all columns, computed on several threads; NaN if one of them is NaN.
 template <class OfColumn>
 double largest_of_columns(std::int64_t rows, std::int64_t cols, OfColumn&& of_column) {
   std::vector<double> found(static_cast<std::size_t>(cols), 0.0);
@@ -59,7 +60,7 @@ double largest_of_columns(std::int64_t rows, std::int64_t cols, OfColumn&& of_co
   return largest;
 }
 
-/// max |a_ij|; NaN where there is one.
+/// Returns max |a_ij|; NaN if an element is NaN.
 template <class T>
 double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
   return largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
@@ -74,7 +75,7 @@ double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
   });
 }
 
-/// Sums of |a_ij| in [0, 1): a matrix divided by a power of two that no element reaches.
+/// Maps elements to |a_ij| 2^-exponent in [0, 1), with one power of two for the matrix, and sums back.
 template <class T>
 class Reduced {
  public:
@@ -87,12 +88,12 @@ class Reduced {
   int exponent_;
 };
 
-/// Largest column sum of absolute values; NaN where there is one.
+/// Returns the largest column sum of |a_ij|; NaN if an element is NaN.
 template <class T>
 Scaled one_norm(const HostMatrix<T>& a, Part part = Part::all) {
-  const double most = max_norm(a, part);
-  if (!std::isfinite(most)) return Scaled(most);
-  const Reduced<T> reduced(most);
+  const double max_size = max_norm(a, part);
+  if (!std::isfinite(max_size)) return Scaled(max_size);
+  const Reduced<T> reduced(max_size);
   return reduced.restored(largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, a.rows, j);
     double sum = 0;
@@ -101,13 +102,13 @@ Scaled one_norm(const HostMatrix<T>& a, Part part = Part::all) {
   }));
 }
 
-/// Sums of absolute values of every row; with `mirrored` those of the symmetric matrix whose triangle `part`
-/// is.
+/// Returns the largest row sum of |a_ij|. If `mirrored`, the matrix is symmetric and `part` is its stored
+/// triangle.
 template <class T>
 Scaled largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
-  const double most = max_norm(a, part);
-  if (!std::isfinite(most)) return Scaled(most);
-  const Reduced<T> reduced(most);
+  const double max_size = max_norm(a, part);
+  if (!std::isfinite(max_size)) return Scaled(max_size);
+  const Reduced<T> reduced(max_size);
   std::vector<double> sums(static_cast<std::size_t>(a.rows), 0.0);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const RowRange range = rows_of(part, a.rows, j);
@@ -120,24 +121,24 @@ Scaled largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
   return reduced.restored(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()));
 }
 
-/// Largest row sum of absolute values; NaN where there is one.
+/// Returns the largest row sum of |a_ij|; NaN if an element is NaN.
 template <class T>
 Scaled infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
   return largest_row_sum(a, part, false);
 }
 
-/// The 1-norm of a symmetric matrix of which one triangle is known.
+/// Returns the 1-norm of a symmetric matrix with one stored triangle.
 template <class T>
 Scaled symmetric_norm(const HostMatrix<T>& a, Part part) {
   return largest_row_sum(a, part, true);
 }
 
-/// sqrt(sum of squares), a column after the other; NaN where there is one.
+/// Returns the square root of the sum of squares, summed column by column; NaN if an element is NaN.
 template <class T>
 Scaled frobenius_norm(const HostMatrix<T>& a) {
-  const double most = max_norm(a);
-  if (!std::isfinite(most)) return Scaled(most);
-  const Reduced<T> reduced(most);
+  const double max_size = max_norm(a);
+  if (!std::isfinite(max_size)) return Scaled(max_size);
+  const Reduced<T> reduced(max_size);
   double sum = 0;
   for (std::int64_t j = 0; j < a.cols; ++j) {
     double column = 0;
@@ -150,34 +151,35 @@ Scaled frobenius_norm(const HostMatrix<T>& a) {
   return reduced.restored(std::sqrt(sum));
 }
 
-/// max |x - y| / max |y| over the elements that count, as a verdict: 0 / 0 is 0.
-/// @pre the same shapes; all that counts is finite
+/// Returns max |x - y| / max |y| over the part's elements; 0 / 0 is 0.
+/// @pre both have the same shape; all elements of the part are finite
 template <class T>
 double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
   const double y_norm = max_norm(y, part);
   const std::int64_t unit = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
   const double largest = largest_of_columns(y.rows, y.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, y.rows, j);
-    double most = 0;
+    double max_size = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double apart = times_power(x(i, j), -unit) - times_power(y(i, j), -unit);
-      most = std::max(most, std::fabs(apart));
+      const double difference = times_power(x(i, j), -unit) - times_power(y(i, j), -unit);
+      max_size = std::max(max_size, std::fabs(difference));
     }
-    return most;
+    return max_size;
   });
   return (Scaled(largest, unit) / Scaled(y_norm)).value();
 }
 
-/// Over the elements that count. Quotients are of those where y is not 0; NaN where it is 0 throughout.
+/// Differences over a part's elements. The relative ones include only elements with y != 0; NaN if there are
+/// none.
 struct ElementDifference {
-  double largest;           ///< as `largest_difference` has it
+  double largest;           ///< max |x - y| / max |y|
   double largest_relative;  ///< max |x - y| / |y|
   double mean_relative;     ///< mean of |x - y| / |y|
   double mean_absolute;     ///< mean of |x - y|
 };
 
-/// Columns taken together in their order. None overflows: the largest double stands for what is beyond it.
-/// @param elements how many count in all @param unit as `gap_between` had it
+/// Combines the columns' gaps in the order of columns. Results beyond the range of double become its maximum.
+/// @param elements the number of elements of the part @param unit as for `gap_between`
 inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::int64_t elements,
                                   std::int64_t unit, double y_norm) {
   ColumnGaps all;
@@ -188,17 +190,18 @@ inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::i
     all.absolute += column.absolute;
     all.quotients += column.quotients;
   }
-  constexpr double most = std::numeric_limits<double>::max(), nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double max_double = std::numeric_limits<double>::max(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
   const bool any = all.quotients > 0;
   return {(Scaled(all.largest, unit) / Scaled(y_norm)).value(),
-          any ? std::min(all.largest_relative, most) : nan,
-          any ? std::min(all.relative / static_cast<double>(all.quotients), most) : nan,
+          any ? std::min(all.largest_relative, max_double) : nan,
+          any ? std::min(all.relative / static_cast<double>(all.quotients), max_double) : nan,
           Scaled(all.absolute / static_cast<double>(elements), unit).value()};
 }
 
-/// Summed a column after the other, the same with any number of threads. Each matrix is read once, for they
-/// may be larger than any cache.
-/// @param x_norm, y_norm their max_norm over `part` @pre both finite; the same shapes, not empty
+/// Compares x and y column by column, with the same result for any number of threads. Each matrix is read
+/// only once, because it may be larger than any cache.
+/// @param x_norm, y_norm their max_norm over `part` @pre both are finite, of the same shape and not empty
 template <class T>
 ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
                                      double y_norm) {

@@ -1,5 +1,5 @@
 #pragma once
-/// A factor of a product that the judge multiplies out: a matrix, or what lies in one triangle of it.
+/// A factor of a product that the judge computes: a matrix, or one triangle of it.
 
 #include <algorithm>
 
@@ -7,13 +7,13 @@
 
 namespace gaussweep {
 
-enum class Measure { sum, largest, squares };  ///< of the sizes of a column's elements
+enum class Measure { sum, largest, squares };  ///< sum, maximum or sum of squares of |element| over a column
 
-/// Elements that do not count are not read and stand for 0.
+/// A matrix or a triangle, optionally transposed. Elements outside of the part are not read and taken as 0.
 template <class T>
 struct Operand {
   explicit Operand(const HostMatrix<T>& m) : matrix(&m) {}
-  /// Only a triangle of `m`; with `one` its diagonal is 1, whatever is stored.
+  /// Uses only a triangle of `m`. If `one`, its diagonal is taken as 1, whatever is stored.
   Operand(const HostMatrix<T>& m, Part triangle, bool one = false)
       : matrix(&m), part(triangle), unit_diagonal(one) {}
 
@@ -21,11 +21,11 @@ struct Operand {
   Part part = Part::all;
   bool unit_diagonal = false;
   bool transposed = false;
-  bool absolute = false;  ///< the elements' absolute values
+  bool absolute = false;  ///< use |element|
 
   std::int64_t rows() const { return transposed ? matrix->cols : matrix->rows; }
   std::int64_t cols() const { return transposed ? matrix->rows : matrix->cols; }
-  /// Which part of op(matrix) counts.
+  /// Returns the part of op(matrix).
   Part shape() const {
     if (!transposed || part == Part::all) return part;
     return part == Part::lower ? Part::upper : Part::lower;
@@ -37,7 +37,7 @@ struct Operand {
     const double value = transposed ? (*matrix)(j, i) : (*matrix)(i, j);
     return absolute ? std::fabs(value) : value;
   }
-  /// Elements (begin, j) to (begin + count - 1, j); 0 for rows beyond the matrix.
+  /// Copies elements (begin, j) to (begin + count - 1, j) to `out`; rows beyond the matrix give 0.
   void column(std::int64_t begin, std::int64_t count, std::int64_t j, double* out) const {
     const RowRange range = rows_of(shape(), rows(), j);
     const std::int64_t first = std::clamp(range.begin - begin, std::int64_t{0}, count);
@@ -54,7 +54,7 @@ struct Operand {
   }
 };
 
-/// left right, whose inner indices that count follow from the triangles.
+/// The factors of a product left * right. Triangles restrict the k loop of a tile.
 template <class T>
 struct Factors {
   Operand<T> left, right;
@@ -62,9 +62,9 @@ struct Factors {
   std::int64_t rows() const { return left.rows(); }
   std::int64_t cols() const { return right.cols(); }
   std::int64_t terms() const { return left.cols(); }
-  /// The inner indices [begin, end) outside of which every term of these rows and columns is 0.
-  RowRange inner(std::int64_t row_begin, std::int64_t row_end, std::int64_t col_begin,
-                 std::int64_t col_end) const {
+  /// Returns the k range outside of which all terms of these rows and columns are 0.
+  RowRange k_range(std::int64_t row_begin, std::int64_t row_end, std::int64_t col_begin,
+                   std::int64_t col_end) const {
     RowRange range{0, terms()};
     if (left.shape() == Part::lower) range.end = std::min(range.end, row_end);
     if (left.shape() == Part::upper) range.begin = std::max(range.begin, row_begin);

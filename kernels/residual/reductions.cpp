@@ -7,9 +7,9 @@ namespace gaussweep {
 template <class T>
 const HostMatrix<T>& require_on_host(const HostMatrix<T>& a) {
   if (lies_on_host(a)) return a;
-  throw std::invalid_argument("check: of a matrix of " + std::to_string(a.rows) + " x " +
-                              std::to_string(a.cols) + " the host has " + std::to_string(a.data.size()) +
-                              " elements");
+  throw std::invalid_argument("check: a matrix of " + std::to_string(a.rows) + " x " +
+                              std::to_string(a.cols) + " has only " + std::to_string(a.data.size()) +
+                              " of its elements on the host");
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 #pragma once
-/// The numbers that a verdict is made of and that take a pass over a matrix, or a product. They are computed
-/// on the CPU, or on the device where the matrices lie (device_reductions.hpp). The same bits on either.
+/// The reductions and products that verification needs. They run on the CPU, or on the device that holds the
+/// matrices (device_reductions.hpp), with the same bits.
 
 #include <optional>
 #include <vector>
@@ -13,35 +13,36 @@ struct Place {
   std::int64_t row, col;
 };
 
-/// Whether a matrix has its elements on the host. Of one that lies on a device alone they are released: it
-/// has its sizes, and `data` is empty.
+/// Returns true if the host holds the matrix's elements. A matrix whose elements are on a device alone has
+/// its sizes here and an empty `data`.
 template <class T>
 bool lies_on_host(const HostMatrix<T>& a) {
   return a.data.size() == static_cast<std::size_t>(a.rows * a.cols);
 }
-/// The matrix, or those of a product. @throws std::invalid_argument where one has them elsewhere
+/// Check that the host holds the elements. @throws std::invalid_argument if it does not
 template <class T>
 const HostMatrix<T>& require_on_host(const HostMatrix<T>& a);
 template <class T>
 void require_on_host(const Factors<T>& factors, const Target<T>& target);
 
-/// Matrices are named by their host copies. @pre of all but first_not_finite and max_norm: what counts is
-/// finite @throws std::invalid_argument for a matrix that lies elsewhere
+/// Reductions of matrices, which are identified by their HostMatrix objects. @pre all elements of the part
+/// are finite, except for first_not_finite and max_norm @throws std::invalid_argument if a matrix's elements
+/// are neither on the host nor on the device of this object
 template <class T>
 class Reductions {
  public:
   virtual ~Reductions() = default;
-  /// The first NaN or Inf, column after column.
+  /// Returns the first NaN or Inf in column-major order.
   virtual std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) = 0;
-  /// NaN where there is one.
+  /// Returns NaN if an element is NaN.
   virtual double max_norm(const HostMatrix<T>& a, Part part) = 0;
   virtual Scaled one_norm(const HostMatrix<T>& a, Part part) = 0;
   virtual Scaled infinity_norm(const HostMatrix<T>& a, Part part) = 0;
   virtual Scaled symmetric_norm(const HostMatrix<T>& a, Part part) = 0;
   virtual Scaled frobenius_norm(const HostMatrix<T>& a) = 0;
-  /// max |a_ij| of every column.
+  /// Returns max |a_ij| of every column.
   virtual std::vector<double> column_maxima(const HostMatrix<T>& a) = 0;
-  /// @param x_norm, y_norm their max_norm over `part` @pre the same shapes, not empty
+  /// @param x_norm, y_norm their max_norm over `part` @pre both have the same shape and are not empty
   virtual ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                                double x_norm, double y_norm) = 0;
   virtual std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
@@ -50,7 +51,7 @@ class Reductions {
                                const Allowance& allowance) = 0;
 };
 
-/// On the CPU: norms.hpp and residual.hpp.
+/// Reductions on the CPU (norms.hpp, residual.hpp).
 template <class T>
 class HostReductions final : public Reductions<T> {
  public:

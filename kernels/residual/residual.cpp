@@ -14,19 +14,19 @@ namespace {
 
 using namespace tiles;
 
-/// The exponents by which rows or columns are divided.
+/// The largest element of every row (or column), and the power of two that it is divided by.
 class Exponents {
  public:
   explicit Exponents(std::int64_t count)
       : largest_(static_cast<std::size_t>(count), 0.0),
         exponents_(static_cast<std::size_t>(count), 0),
         divisors_(static_cast<std::size_t>(count)) {}
-  void see(std::int64_t i, double value) {
+  void observe(std::int64_t i, double value) {
     double& largest = largest_[static_cast<std::size_t>(i)];
     largest = std::max(largest, std::fabs(value));
   }
-  /// Once all elements were seen.
-  void settle() {
+  /// Computes the exponents. @pre `observe` got all elements
+  void finalize() {
     for (std::size_t i = 0; i < largest_.size(); ++i) {
       exponents_[i] = exponent_of(largest_[i]);
       divisors_[i] = divisor_of(exponents_[i]);
@@ -42,7 +42,7 @@ class Exponents {
   std::vector<Divisor> divisors_;
 };
 
-/// Packed operands and sums of the tile that a thread works at.
+/// The packed operands and the sums of a thread's current tile.
 template <class T>
 struct PackedTile {
   static constexpr int left_parts = splits<T> ? 2 : 1;
@@ -51,7 +51,7 @@ struct PackedTile {
   double right[edge * depth * right_parts];
   double column[edge];
   Tile tile;
-  /// Zeroes the sums of the first columns, the first rows of them.
+  /// Zeroes the sums of the first `rows` rows of the first `columns` columns.
   void clear(int rows, int columns) {
     for (double* const sums : {tile.high, tile.low, tile.lowest}) {
       for (int c = 0; c < columns; ++c) std::fill_n(sums + c * edge, rows, 0.0);
@@ -70,32 +70,32 @@ class Multiplier {
       for (std::int64_t k = 0; k < factors.terms(); ++k) {
         factors_.left.column(begin, end - begin, k, column.data());
         for (std::int64_t i = begin; i < end; ++i) {
-          row_exponents_.see(i, column[static_cast<std::size_t>(i - begin)]);
+          row_exponents_.observe(i, column[static_cast<std::size_t>(i - begin)]);
         }
       }
     });
     std::vector<double> column(static_cast<std::size_t>(factors.terms()));
     for (std::int64_t j = 0; j < factors.cols(); ++j) {
       factors_.right.column(0, factors.terms(), j, column.data());
-      for (const double value : column) col_exponents_.see(j, value);
+      for (const double value : column) col_exponents_.observe(j, value);
     }
-    row_exponents_.settle();
-    col_exponents_.settle();
+    row_exponents_.finalize();
+    col_exponents_.finalize();
   }
 
   const Exponents& row_exponents() const { return row_exponents_; }
   const Exponents& col_exponents() const { return col_exponents_; }
 
-  /// The tile from (i, j) on, in units of its rows' and columns' powers.
+  /// Computes the tile at (i, j), in units of 2^(row exponent + column exponent).
   void multiply(std::int64_t i, std::int64_t j, PackedTile<T>& packed) const {
     const auto rows = std::min<std::int64_t>(edge, factors_.rows() - i);
     const auto cols = std::min<std::int64_t>(edge, factors_.cols() - j);
     const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
     const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
     packed.clear(row_groups * group_rows, col_groups * group_cols);
-    const RowRange inner = factors_.inner(i, i + rows, j, j + cols);
+    const RowRange k_range = factors_.k_range(i, i + rows, j, j + cols);
     static const AddProducts add = splits<T> ? split_products() : plain_products();
-    for (std::int64_t k = inner.begin / depth * depth; k < inner.end; k += depth) {
+    for (std::int64_t k = k_range.begin / depth * depth; k < k_range.end; k += depth) {
       pack_left(i, row_groups, k, packed);
       pack_right(k, j, col_groups, packed);
       add(packed.left, packed.right, row_groups, col_groups, packed.tile);
@@ -165,22 +165,22 @@ class Multiplier {
   Exponents row_exponents_, col_exponents_;
 };
 
-/// |c - 2^exponent (element `at` of the tile)|
+/// Returns |c - element `at` of the tile times 2^exponent|.
 Scaled tile_residual(double c, const Tile& tile, int at, std::int64_t exponent) {
   return residual_of(c, tile.high[at], tile.low[at] + tile.lowest[at], exponent);
 }
 
-/// 2^exponent, where it is no extreme one: then residuals need no exponents of their own to have their bits.
-bool is_plain(int exponent) {
+/// Returns true if 2^exponent is moderate: then residuals in plain double have the bits of Scaled ones.
+bool is_moderate(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
 
-/// What tile_residual and include() make of rows [0, rows) of the tile's column c, in plain numbers. Nothing
-/// where these might overflow or vanish.
-/// @param powers 2^exponents of the rows, 0 where it is extreme
-std::optional<Scaled> plain_column(const Tile& tile, const double* targets, const double* powers, int rows,
-                                   int c, int exponent, Measure measure) {
-  if (!is_plain(exponent) || measure == Measure::squares) return std::nullopt;
+/// Returns the measure of rows [0, rows) of the tile's column c, computed in plain double with the result
+/// that tile_residual and include() would have; nothing if plain numbers might overflow or underflow.
+/// @param powers 2^exponent of each row, 0 if it is extreme
+std::optional<Scaled> plain_double_measure(const Tile& tile, const double* targets, const double* powers,
+                                           int rows, int c, int exponent, Measure measure) {
+  if (!is_moderate(exponent) || measure == Measure::squares) return std::nullopt;
   const double power = times_power(1, exponent);
   double all = 0;
   bool plain = true;
@@ -193,14 +193,14 @@ std::optional<Scaled> plain_column(const Tile& tile, const double* targets, cons
     const double product = tile.high[at] * unit;
     double total = target, off = 0;
     two_sum(total, -product, off);
-    const double apart = std::fabs(total + (off - low * unit));
-    all = measure == Measure::largest ? std::max(all, apart) : all + apart;
+    const double residual = std::fabs(total + (off - low * unit));
+    all = measure == Measure::largest ? std::max(all, residual) : all + residual;
   }
   if (!plain) return std::nullopt;
   return Scaled(all);
 }
 
-/// Calls work(i, j, packed, t) for every tile, t counting them, on several threads.
+/// Calls work(i, j, packed, t) for every tile t at (i, j), on several threads.
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&& work) {
   const std::int64_t down = (factors.rows() + edge - 1) / edge;
@@ -209,10 +209,10 @@ void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&
                       static_cast<double>(factors.terms());
   for_row_ranges(down * across, 0, cost, [&](std::int64_t begin, std::int64_t end) {
     const std::unique_ptr<PackedTile<T>> packed(
-        new PackedTile<T>);  // unset: small products need little of it
-    for (std::int64_t turn = begin; turn < end; ++turn) {
-      // From both ends in turn: of triangles the last tiles have most to do.
-      const std::int64_t t = turn % 2 == 0 ? turn / 2 : down * across - 1 - turn / 2;
+        new PackedTile<T>);  // uninitialized: small products use little of it
+    for (std::int64_t step = begin; step < end; ++step) {
+      // Alternate between both ends: in products of triangles the last tiles have the most work.
+      const std::int64_t t = step % 2 == 0 ? step / 2 : down * across - 1 - step / 2;
       const std::int64_t i = t % down * edge, j = t / down * edge;
       multiplier.multiply(i, j, *packed);
       work(i, j, *packed, t);
@@ -225,9 +225,9 @@ void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&
 template <class T>
 Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j) {
   ExactSum sum;
-  const RowRange inner = factors.inner(i, i + 1, j, j + 1);
+  const RowRange k_range = factors.k_range(i, i + 1, j, j + 1);
   sum.add(c, 1);
-  for (std::int64_t k = inner.begin; k < inner.end; ++k) {
+  for (std::int64_t k = k_range.begin; k < k_range.end; ++k) {
     sum.add(-factors.left.at(i, k), factors.right.at(k, j));
   }
   return sum.size();
@@ -239,7 +239,7 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
   const Multiplier<T> multiplier(factors);
   const std::int64_t down = (factors.rows() + edge - 1) / edge;
   const std::int64_t across = (factors.cols() + edge - 1) / edge;
-  std::vector<Scaled> parts(static_cast<std::size_t>(down * across * edge));  // a tile's columns
+  std::vector<Scaled> parts(static_cast<std::size_t>(down * across * edge));  // of each tile's columns
   for_tiles(
       multiplier, factors, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
         const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
@@ -247,14 +247,14 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
         double powers[edge], targets[edge];
         for (std::int64_t r = 0; r < rows; ++r) {
           const int exponent = multiplier.row_exponents().of(i + r);
-          powers[r] = is_plain(exponent) ? times_power(1, exponent) : 0;
+          powers[r] = is_moderate(exponent) ? times_power(1, exponent) : 0;
         }
         for (std::int64_t c = 0; c < cols; ++c) {
           Scaled& part = parts[static_cast<std::size_t>(t * edge + c)];
           const int col_exponent = multiplier.col_exponents().of(j + c);
           for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
-          const auto plain = plain_column(packed.tile, targets, powers, static_cast<int>(rows),
-                                          static_cast<int>(c), col_exponent, measure);
+          const auto plain = plain_double_measure(packed.tile, targets, powers, static_cast<int>(rows),
+                                                  static_cast<int>(c), col_exponent, measure);
           if (plain) {
             part = *plain;
             continue;
@@ -283,11 +283,11 @@ template <class T>
 void set_bounds(const Factors<T>& factors, const std::vector<double>& largest_of_rows,
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns) {
-  Scaled row_sizes;  // times the terms of each row
+  Scaled row_sizes;  // accumulates (largest element of a row) * (terms of the row)
   for (std::size_t i = 0; i < largest_of_rows.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
-    const RowRange inner = factors.inner(row, row + 1, 0, factors.cols());
-    const Scaled size(static_cast<double>(inner.end - inner.begin), exponent_of(largest_of_rows[i]));
+    const RowRange k_range = factors.k_range(row, row + 1, 0, factors.cols());
+    const Scaled size(static_cast<double>(k_range.end - k_range.begin), exponent_of(largest_of_rows[i]));
     if (largest_of_rows[i] != 0) include(row_sizes, size, measure);
   }
   const Scaled unit(error_of_term<T>);
@@ -316,16 +316,16 @@ template <class T>
 double largest_share(const Factors<T>& factors, const Target<T>& target, const Allowance& allowance) {
   Factors<T> sizes = factors;
   sizes.left.absolute = sizes.right.absolute = true;
-  const Multiplier<T> multiplier(factors), of_sizes(sizes);
+  const Multiplier<T> multiplier(factors), absolute_multiplier(sizes);
   const Scaled unit(error_of_term<T> * static_cast<double>(factors.terms()));
   const std::int64_t tile_count = (factors.rows() + edge - 1) / edge * ((factors.cols() + edge - 1) / edge);
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
-  const double most_exact = allowance.most_terms / static_cast<double>(factors.terms());
+  const double max_exact_elements = allowance.max_exact_terms / static_cast<double>(factors.terms());
   std::atomic<std::int64_t> exact{0};
   for_tiles(multiplier, factors,
             [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
               const std::unique_ptr<PackedTile<T>> other(new PackedTile<T>);
-              of_sizes.multiply(i, j, *other);
+              absolute_multiplier.multiply(i, j, *other);
               const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
               const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
               for (std::int64_t c = 0; c < cols; ++c) {
@@ -335,20 +335,20 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, const A
                       multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
                   const double element = target(i + r, j + c);
                   const Scaled size(other->tile.high[at] + other->tile.low[at], exponent);
-                  const Scaled allowed = Scaled(allowance.slope) * size +
-                                         Scaled(allowance.of_target) * Scaled(element) + allowance.floor;
-                  Scaled apart = tile_residual(element, packed.tile, at, exponent);
-                  // Where the check's own error shows beside what is allowed, without any.
+                  const Scaled allowed = Scaled(allowance.product_factor) * size +
+                                         Scaled(allowance.target_factor) * Scaled(element) + allowance.floor;
+                  Scaled residual = tile_residual(element, packed.tile, at, exponent);
+                  // If the rounding error is not negligible, sum this element exactly.
                   if (!(unit * Scaled(1, exponent) < Scaled(allowance.negligible) * allowed)) {
-                    if (static_cast<double>(++exact) > most_exact) continue;
-                    apart = exact_element(factors, element, i + r, j + c);
+                    if (static_cast<double>(++exact) > max_exact_elements) continue;
+                    residual = exact_element(factors, element, i + r, j + c);
                   }
                   double& most = largest[static_cast<std::size_t>(t)];
-                  most = std::max(most, (apart / allowed).value());
+                  most = std::max(most, (residual / allowed).value());
                 }
               }
             });
-  if (static_cast<double>(exact) > most_exact) return std::numeric_limits<double>::quiet_NaN();
+  if (static_cast<double>(exact) > max_exact_elements) return std::numeric_limits<double>::quiet_NaN();
   return *std::max_element(largest.begin(), largest.end());
 }
 

@@ -1,12 +1,13 @@
 #pragma once
-/// C - L R, multiplied out by the judge itself. The sums depend on no BLAS, number of threads or
-/// processor.
+/// The residual C - L R in the judge's own arithmetic. The results do not depend on a BLAS, the number of
+/// threads or the processor.
 ///
 /// Rows of L and columns of R are divided by powers of two (`Scaled`), so that their elements are at most 1.
-/// In double each is split into 24 leading bits and a rest. Products of leading bits add up exactly over
-/// blocks of 32, and blocks are added in double-double. The error of a sum of k terms is then at most k 2^-73
-/// of its row's times its column's largest element. In float products are exact, and the error is k 2^-48.
-/// Where that leaves open what the verdict is, `exact_column` adds the same products without any rounding.
+/// In double each element is split into 24 leading bits and a remainder. Products of leading bits add up
+/// exactly over blocks of 32 terms, and blocks are added in double-double. A sum of k terms then has an error
+/// of at most k 2^-73 times its row's and its column's largest elements. In float products are exact, and the
+/// error is k 2^-48 times these. If that error leaves a verdict open, `exact_column` adds the same products
+/// without rounding.
 
 #include <limits>
 #include <utility>
@@ -16,12 +17,12 @@
 
 namespace gaussweep {
 
-/// What C is: the identity, a matrix, one whose rows were exchanged, or a symmetric one.
+/// The matrix C: the identity, a matrix, a matrix with exchanged rows, or a symmetric matrix.
 template <class T>
 struct Target {
-  const HostMatrix<T>* matrix = nullptr;             ///< null: the identity
-  Part known = Part::all;                            ///< the other triangle mirrors this one
-  const std::vector<std::int64_t>* order = nullptr;  ///< row i is row order[i] of the matrix; null: row i
+  const HostMatrix<T>* matrix = nullptr;  ///< null: the identity
+  Part known = Part::all;                 ///< the stored triangle; the other one is its mirror image
+  const std::vector<std::int64_t>* order = nullptr;  ///< C's row i is the matrix's row order[i]; null: i
 
   double operator()(std::int64_t i, std::int64_t j) const {
     if (matrix == nullptr) return i == j ? 1 : 0;
@@ -32,41 +33,41 @@ struct Target {
 
 struct ColumnResidual {
   Scaled value;
-  Scaled bound;  ///< how far value may be off, at most
+  Scaled bound;  ///< an upper bound of the error of `value`
 };
 
-/// Measures every column of C - L R. @pre all elements that count are finite
+/// Returns the measure of every column of C - L R. @pre all elements that belong to the operands are finite
 template <class T>
 std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
                                              Measure measure);
 
-/// One column of the same, right to some 2^-50 of itself.
+/// Returns the measure of one column with a relative error of about 2^-50.
 template <class T>
 Scaled exact_column(const Factors<T>& factors, const Target<T>& target, Measure measure, std::int64_t j);
 
-/// |C - L R| in element (i, j), c that of C, likewise exact.
+/// Returns |c - (L R)_ij| with the same accuracy.
 template <class T>
 Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j);
 
-/// Sets the bounds of all columns. `largest_of_rows`: the largest size in every row of L, `largest_of_cols`
-/// in every column of R.
+/// Computes the error bounds of all columns. `largest_of_rows` holds max |l_ik| of every row of L,
+/// `largest_of_cols` max |r_kj| of every column of R.
 template <class T>
 void set_bounds(const Factors<T>& factors, const std::vector<double>& largest_of_rows,
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns);
 
-/// What an element of C - L R may be: slope |L| |R| + of_target |C| + floor.
+/// The allowed |C - L R|, element by element: product_factor |L| |R| + target_factor |C| + floor.
 struct Allowance {
-  double slope = 0;
+  double product_factor = 0;
   Scaled floor;
-  double of_target = 0;
-  /// An element whose check may be off by this part of what is allowed is added up without rounding, ...
+  double target_factor = 0;
+  /// An element is summed exactly if its error bound exceeds this fraction of the allowed value.
   double negligible = 0x1p-10;
-  /// ... in no more terms than this for all such elements together. If more are needed, nothing is known.
-  double most_terms = std::numeric_limits<double>::infinity();
+  /// The maximum number of terms that are summed exactly over all elements; beyond it the result is NaN.
+  double max_exact_terms = std::numeric_limits<double>::infinity();
 };
 
-/// The largest |C - L R| / (what is allowed) of all elements; `factors` as above. NaN beyond `most_terms`.
+/// Returns the largest |C - L R| / (allowed value) over all elements; NaN beyond `max_exact_terms`.
 template <class T>
 double largest_share(const Factors<T>& factors, const Target<T>& target, const Allowance& allowance);
 

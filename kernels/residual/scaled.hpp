@@ -1,6 +1,6 @@
 #pragma once
-/// Numbers with an exponent of their own: sums, products and quotients of the judge neither overflow nor
-/// vanish. The same bits on the CPU and in kernels.
+/// Numbers with a separate 64-bit exponent, so that sums, products and quotients neither overflow nor
+/// underflow. They have the same bits on the CPU and in kernels.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace gaussweep {
 
-/// x 2^e. Exact where the result is a normal number; what is too small for any is 0, what is too large Inf.
+/// Returns x 2^e, exact if the result is a normal number. Smaller results may become 0, larger ones Inf.
 GAUSSWEEP_SHARED_INLINE double times_power(double x, std::int64_t e) {
   if (e >= -1022 && e <= 1023) {
     const std::uint64_t bits = static_cast<std::uint64_t>(e + 1023) << 52;
@@ -23,7 +23,8 @@ GAUSSWEEP_SHARED_INLINE double times_power(double x, std::int64_t e) {
   return std::ldexp(x, static_cast<int>(std::clamp<std::int64_t>(e, -5000, 5000)));
 }
 
-/// As std::frexp, which is a call: x = result 2^exponent with 0.5 <= |result| < 1; of 0, Inf and NaN itself.
+/// As std::frexp, but inlined: x = result 2^exponent with 0.5 <= |result| < 1; returns 0, Inf and NaN
+/// unchanged.
 GAUSSWEEP_SHARED_INLINE double mantissa_of(double x, int& exponent) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
@@ -35,20 +36,20 @@ GAUSSWEEP_SHARED_INLINE double mantissa_of(double x, int& exponent) {
   return x;
 }
 
-/// mantissa 2^exponent, not negative; the mantissa is 0 or in [0.5, 1), or it is NaN or Inf.
+/// A nonnegative number mantissa 2^exponent. The mantissa is 0, in [0.5, 1), NaN or Inf.
 struct Scaled {
   double mantissa = 0;
   std::int64_t exponent = 0;
 
   Scaled() = default;
-  /// |x| 2^e
+  /// Makes |x| 2^e.
   GAUSSWEEP_SHARED_INLINE explicit Scaled(double x, std::int64_t e = 0) {
     int own = 0;
     mantissa = mantissa_of(std::fabs(x), own);
     exponent = mantissa == 0 ? 0 : e + own;
   }
-  /// As a double. What is not 0 never becomes 0, and what is finite never Inf: beyond the range of double
-  /// stands its smallest or largest number.
+  /// Converts to double. Finite values out of range become the largest double; values other than 0 become at
+  /// least the smallest one.
   GAUSSWEEP_SHARED_INLINE double value() const {
     if (mantissa == 0 || !std::isfinite(mantissa)) return mantissa;
     const double near = times_power(mantissa, exponent);
@@ -59,7 +60,7 @@ struct Scaled {
 GAUSSWEEP_SHARED_INLINE Scaled operator*(const Scaled& a, const Scaled& b) {
   return Scaled(a.mantissa * b.mantissa, a.exponent + b.exponent);
 }
-/// By 0: 0 / 0 is 0 (what is exactly right is right on any scale), else a number beyond every double.
+/// Divides. 0 / 0 is 0, because an exact result is right on any scale; x / 0 is larger than any double.
 GAUSSWEEP_SHARED_INLINE Scaled operator/(const Scaled& a, const Scaled& b) {
   if (a.mantissa == 0) return a;
   if (b.mantissa == 0) return Scaled(1, std::int64_t{1} << 20);
@@ -80,7 +81,7 @@ GAUSSWEEP_SHARED_INLINE Scaled square_root(const Scaled& a) {
   return Scaled(std::sqrt(odd != 0 ? 2 * a.mantissa : a.mantissa), (a.exponent - odd) / 2);
 }
 
-/// The exponent e of 2^(e-1) <= |x| < 2^e; 0 where x is 0.
+/// Returns the exponent e with 2^(e-1) <= |x| < 2^e; 0 if x is 0.
 GAUSSWEEP_SHARED_INLINE int exponent_of(double x) {
   int e = 0;
   mantissa_of(x, e);

@@ -5,10 +5,10 @@ namespace {
 
 using Four __attribute__((vector_size(4 * sizeof(double)), aligned(8), may_alias)) = double;
 
-namespace anywhere {
+namespace baseline {
 using Lanes = Four;
 #include "kernels/residual/tile_steps.hpp"
-}  // namespace anywhere
+}  // namespace baseline
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define GAUSSWEEP_HAS_WIDE_TILES
@@ -37,17 +37,17 @@ AddProducts chosen(int lanes, AddProducts wide, AddProducts narrow, AddProducts 
 
 AddProducts split_products([[maybe_unused]] int lanes) {
 #ifdef GAUSSWEEP_HAS_WIDE_TILES
-  return chosen(lanes, avx512::add_split_products, avx2::add_split_products, anywhere::add_split_products);
+  return chosen(lanes, avx512::add_split_products, avx2::add_split_products, baseline::add_split_products);
 #else
-  return anywhere::add_split_products;
+  return baseline::add_split_products;
 #endif
 }
 
 AddProducts plain_products([[maybe_unused]] int lanes) {
 #ifdef GAUSSWEEP_HAS_WIDE_TILES
-  return chosen(lanes, avx512::add_plain_products, avx2::add_plain_products, anywhere::add_plain_products);
+  return chosen(lanes, avx512::add_plain_products, avx2::add_plain_products, baseline::add_plain_products);
 #else
-  return anywhere::add_plain_products;
+  return baseline::add_plain_products;
 #endif
 }
 

@@ -1,11 +1,11 @@
-// Included by tile.cpp for each instruction set: no include guard. Only sums and products of single elements
-// in an order of their own, so that all give the same bits.
+// The microkernels. tile.cpp includes this file for each instruction set, so it has no include guard. Each
+// element has the same operations in the same order with every vector length, so that all give the same bits.
 
-/// sum += term, what that rounds off into `off`.
-inline void two_sum(Lanes& sum, const Lanes& term, Lanes& off) {
+/// Adds `term` to `sum` and sets `error` to the rounding error.
+inline void two_sum(Lanes& sum, const Lanes& term, Lanes& error) {
   const Lanes total = sum + term;
-  const Lanes share = total - sum;
-  off = (sum - (total - share)) + (term - share);
+  const Lanes rounded_term = total - sum;
+  error = (sum - (total - rounded_term)) + (term - rounded_term);
   sum = total;
 }
 
@@ -16,41 +16,42 @@ inline const Lanes& lanes_at(const double* data) {
   return *reinterpret_cast<const Lanes*>(data);
 }
 
-/// Adds the sums of a block to some rows of a column.
+/// Adds a block's sums to `Lanes` rows of a column.
 inline void merge_split(Tile& tile, int at, const Lanes& high, const Lanes& low) {
-  Lanes off_high, off_low, off_both;
-  two_sum(lanes_at(tile.high + at), high, off_high);
-  two_sum(lanes_at(tile.low + at), low, off_low);
-  two_sum(lanes_at(tile.low + at), off_high, off_both);
-  lanes_at(tile.lowest + at) += off_low + off_both;
+  Lanes error_high, error_low, error_both;
+  two_sum(lanes_at(tile.high + at), high, error_high);
+  two_sum(lanes_at(tile.low + at), low, error_low);
+  two_sum(lanes_at(tile.low + at), error_high, error_both);
+  lanes_at(tile.lowest + at) += error_low + error_both;
 }
 inline void merge_plain(Tile& tile, int at, const Lanes& sum) {
-  Lanes off;
-  two_sum(lanes_at(tile.high + at), sum, off);
-  lanes_at(tile.low + at) += off;
+  Lanes error;
+  two_sum(lanes_at(tile.high + at), sum, error);
+  lanes_at(tile.low + at) += error;
 }
 
-constexpr int width = sizeof(Lanes) / sizeof(double), parts = group_rows / width;
+constexpr int width = sizeof(Lanes) / sizeof(double), vectors = group_rows / width;
 
 void add_split_products(const double* left, const double* right, int row_groups, int col_groups, Tile& tile) {
   for (int q = 0; q < col_groups; ++q) {
     for (int p = 0; p < row_groups; ++p) {
       const double* a = left + p * depth * 2 * group_rows;
       const double* b = right + q * depth * 3 * group_cols;
-      Lanes high[group_cols][parts]{}, low[group_cols][parts]{};
+      Lanes high[group_cols][vectors]{}, low[group_cols][vectors]{};
       for (int k = 0; k < depth; ++k, a += 2 * group_rows, b += 3 * group_cols) {
-        for (int part = 0; part < parts; ++part) {
-          const Lanes a_high = lanes_at(a + part * width), a_low = lanes_at(a + group_rows + part * width);
+        for (int vector = 0; vector < vectors; ++vector) {
+          const Lanes a_high = lanes_at(a + vector * width),
+                      a_low = lanes_at(a + group_rows + vector * width);
           for (int c = 0; c < group_cols; ++c) {
-            high[c][part] += a_high * b[3 * c];
-            low[c][part] += a_high * b[3 * c + 1] + a_low * b[3 * c + 2];
+            high[c][vector] += a_high * b[3 * c];
+            low[c][vector] += a_high * b[3 * c + 1] + a_low * b[3 * c + 2];
           }
         }
       }
       for (int c = 0; c < group_cols; ++c) {
-        for (int part = 0; part < parts; ++part)
-          merge_split(tile, (group_cols * q + c) * edge + p * group_rows + part * width, high[c][part],
-                      low[c][part]);
+        for (int vector = 0; vector < vectors; ++vector)
+          merge_split(tile, (group_cols * q + c) * edge + p * group_rows + vector * width, high[c][vector],
+                      low[c][vector]);
       }
     }
   }
@@ -61,15 +62,15 @@ void add_plain_products(const double* left, const double* right, int row_groups,
     for (int p = 0; p < row_groups; ++p) {
       const double* a = left + p * depth * group_rows;
       const double* b = right + q * depth * group_cols;
-      Lanes sums[group_cols][parts]{};
+      Lanes sums[group_cols][vectors]{};
       for (int k = 0; k < depth; ++k, a += group_rows, b += group_cols) {
-        for (int part = 0; part < parts; ++part) {
-          for (int c = 0; c < group_cols; ++c) sums[c][part] += lanes_at(a + part * width) * b[c];
+        for (int vector = 0; vector < vectors; ++vector) {
+          for (int c = 0; c < group_cols; ++c) sums[c][vector] += lanes_at(a + vector * width) * b[c];
         }
       }
       for (int c = 0; c < group_cols; ++c) {
-        for (int part = 0; part < parts; ++part)
-          merge_plain(tile, (group_cols * q + c) * edge + p * group_rows + part * width, sums[c][part]);
+        for (int vector = 0; vector < vectors; ++vector)
+          merge_plain(tile, (group_cols * q + c) * edge + p * group_rows + vector * width, sums[c][vector]);
       }
     }
   }

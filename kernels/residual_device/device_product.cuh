@@ -1,10 +1,10 @@
 #pragma once
-/// The judge's product C - L R on a device: residual.cpp's sums, element for element the same operations in
-/// the same order, so the same bits. Portable.
+/// The judge's product C - L R on a device. Each element has the same operations in the same order as in
+/// residual.cpp, and so the same bits. Portable.
 ///
-/// A block computes a tile of 64 x 64, a thread 16 elements of it. High and low sums over 32 inner indices
-/// are in registers, between them the tile's three sums. That is 5 operations an element and inner index in
-/// double, one in float, on the ordinary floating-point units.
+/// A block computes a 64 x 64 tile, a thread 16 elements of it. High and low sums over 32 values of k are in
+/// registers, next to the tile's three sums. That is 5 operations per element and k in double and one in
+/// float, on the ordinary floating-point units.
 
 #include <cstring>
 
@@ -17,56 +17,59 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 using tiles::depth;
 using tiles::edge;
 
-/// Target (residual.hpp) on a device.
+/// The device counterpart of Target (residual.hpp).
 template <class T>
-struct Wanted {
+struct DeviceTarget {
   const T* data;  ///< null: the identity
   std::int64_t down, across;
   Part known;
   const std::int64_t* order;
 };
 
+/// The arguments of product_kernel.
 template <class T>
 struct Product {
   Elements<T> left, right;
-  const double *largest_of_rows, *largest_of_cols;  ///< of left's rows, of right's columns
-  Wanted<T> wanted;
+  const double *largest_of_rows, *largest_of_cols;  ///< of left's rows and of right's columns
+  DeviceTarget<T> target;
   Measure measure;
-  std::int64_t begin, cols;  ///< the strip of columns [begin, begin + cols); begin is a multiple of edge
+  std::int64_t begin, cols;  ///< the column block [begin, begin + cols); begin is a multiple of edge
 };
 
-/// What becomes of a tile: a measure of each of its columns; or high + low of each element, written to
-/// `sizes`. `shares` is the largest share of what is allowed, the sizes being those of |L| |R|.
-enum class Use { columns, sizes, shares };
+/// The epilogue of a tile. `columns`: stores the measure of each column. `sizes`: stores high + low of each
+/// element. `shares`: computes the largest |residual| / (allowed value); `sizes` then holds |L| |R|.
+enum class Epilogue { columns, sizes, shares };
 
-/// Elements whose share has to be taken exactly, by the host.
+/// An element that the host has to sum exactly.
 struct Undecided {
   std::int64_t row, col;
   Scaled allowed;
 };
 
+/// The inputs and results of Epilogue::shares. A share is |residual| / (allowed value) of an element.
 struct Shares {
   Allowance allowance;
-  double unit;                 ///< error of an element in units of its row's and column's powers
-  unsigned long long* most;    ///< the bits of a double, which is not negative
-  unsigned long long* listed;  ///< how many are undecided, also where they are more than `room`
+  double unit;                       ///< error bound of an element, in units of its row's and column's powers
+  unsigned long long* largest_bits;  ///< the bits of the largest share, a nonnegative double
+  unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
   Undecided* list;
-  unsigned long long room;
+  unsigned long long capacity;
 };
 
 constexpr int product_threads = 256;
-constexpr int chunk = 16;  // inner indices in shared memory
+constexpr int chunk = 16;  // k values in shared memory
 constexpr int pitch = edge + 2;
-constexpr int own = 4;                                    // rows, and columns, of a thread
-constexpr int fetched = edge * chunk / product_threads;   // elements a thread loads of each operand
-constexpr int residual_pitch = edge + 1;                  // mantissas; behind them the exponents
-constexpr int desk_size = edge * residual_pitch * 5 / 4;  // in doubles
+constexpr int microtile = 4;                                      // rows and columns of a thread's microtile
+constexpr int loads_per_thread = edge * chunk / product_threads;  // of each operand's chunk
+constexpr int residual_pitch = edge + 1;                       // of the mantissas; the exponents follow them
+constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // in doubles
 
 struct alignas(16) Pair {
   double x, y;
 };
 
-/// a b + c where that is exact, or where a b is: fused or not, the same bits.
+/// Returns a b + c. @pre the result or a b is exact, so that a fused and a separate operation give the same
+/// bits
 __device__ __forceinline__ double add_exact_product(double a, double b, double c) {
 #ifdef __CUDACC__
   return fma(a, b, c);
@@ -76,19 +79,21 @@ __device__ __forceinline__ double add_exact_product(double a, double b, double c
 }
 
 template <class T>
-__device__ __forceinline__ double wanted_element(const Wanted<T>& wanted, std::int64_t i, std::int64_t j) {
-  if (wanted.data == nullptr) return i == j ? 1 : 0;
-  const bool swapped = (wanted.known == Part::lower && i < j) || (wanted.known == Part::upper && i > j);
+__device__ __forceinline__ double target_element(const DeviceTarget<T>& target, std::int64_t i,
+                                                 std::int64_t j) {
+  if (target.data == nullptr) return i == j ? 1 : 0;
+  const bool swapped = (target.known == Part::lower && i < j) || (target.known == Part::upper && i > j);
   const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
-  return wanted.data[(wanted.order == nullptr ? row : wanted.order[row]) * wanted.down + col * wanted.across];
+  return target.data[(target.order == nullptr ? row : target.order[row]) * target.down + col * target.across];
 }
 
-/// What a thread loads of an operand: `fetched` of the 64 lines x 16 inner indices, neighbouring threads what
-/// are neighbours in memory. Nothing waits for what is loaded before it is stowed.
+/// A thread's loads of an operand: `loads_per_thread` elements of 64 lines x 16 values of k. Neighbouring
+/// threads load neighbouring addresses. Loads stay in flight until `store_to_shared` uses them.
 template <class T>
-struct Feed {
-  /// @param lines rows of the left operand or columns of the right one, from `first` on
-  __device__ __forceinline__ Feed(const Elements<T>& m, bool rows, std::int64_t first, std::int64_t begin)
+struct OperandLoader {
+  /// @param lines the rows of the left operand or the columns of the right one, beginning at `first`
+  __device__ __forceinline__ OperandLoader(const Elements<T>& m, bool rows, std::int64_t first,
+                                           std::int64_t begin)
       : along_lines((rows ? m.down : m.across) == 1),
         absolute(m.absolute),
         unit_diagonal(m.unit_diagonal),
@@ -103,66 +108,68 @@ struct Feed {
     k = static_cast<int>(begin) + inner;
     const std::int64_t line_stride = rows ? m.down : m.across, inner_stride = rows ? m.across : m.down;
     at = m.data + (first + line) * line_stride + (begin + inner) * inner_stride;
-    apart = along_lines ? inner_stride * inner_apart : line_stride * line_apart;
+    load_stride = along_lines ? inner_stride * inner_apart : line_stride * line_apart;
     step = inner_stride * chunk;
   }
-  /// Loads the next 16 inner indices.
-  __device__ __forceinline__ void fetch() {
+  /// Starts the loads of the next 16 values of k.
+  __device__ __forceinline__ void load() {
     GAUSSWEEP_UNROLL
-    for (int f = 0; f < fetched; ++f) {
+    for (int f = 0; f < loads_per_thread; ++f) {
       const int own_line = first_line + line + (along_lines ? 0 : f * line_apart);
       const int own_k = k + (along_lines ? f * inner_apart : 0);
       const bool diagonal = unit_diagonal && own_k == own_line;
       const bool inside = own_line < lines && own_k < terms && !(from_line && own_k < own_line) &&
                           !(to_line && own_k > own_line);
       values[f] = diagonal ? T(1) : T(0);
-      if (inside && !diagonal) values[f] = at[f * apart];
+      if (inside && !diagonal) values[f] = at[f * load_stride];
     }
     k += chunk;
     at += step;
   }
-  /// Divided by their lines' powers, and in double split, into shared memory.
-  __device__ __forceinline__ void stow(const tiles::Divisor* divisors, double* high, double* low) const {
+  /// Scales the elements by their lines' powers, splits them in double, and stores them to shared memory.
+  __device__ __forceinline__ void store_to_shared(const tiles::Divisor* divisors, double* high,
+                                                  double* low) const {
     GAUSSWEEP_UNROLL
-    for (int f = 0; f < fetched; ++f) {
+    for (int f = 0; f < loads_per_thread; ++f) {
       const int own_line = line + (along_lines ? 0 : f * line_apart);
-      const int place = (inner + (along_lines ? f * inner_apart : 0)) * pitch + own_line;
+      const int offset = (inner + (along_lines ? f * inner_apart : 0)) * pitch + own_line;
       const double value = absolute ? fabs(static_cast<double>(values[f])) : static_cast<double>(values[f]);
       const double x = value * divisors[own_line].first * divisors[own_line].second;
       if (tiles::splits<T>) {
         const double leading = tiles::high_part(x);
-        high[place] = leading;
-        low[place] = x - leading;
+        high[offset] = leading;
+        low[offset] = x - leading;
       } else {
-        high[place] = x;
+        high[offset] = x;
       }
     }
   }
 
   static constexpr int line_apart = product_threads / chunk, inner_apart = product_threads / edge;
   bool along_lines, absolute, unit_diagonal;
-  bool from_line, to_line;  ///< which inner indices of a line count: from it on, up to it
+  bool from_line, to_line;  ///< the line is nonzero only for k >= line, or for k <= line
   int lines, terms;
   int line, inner, first_line, k;
   const T* at;
-  std::int64_t apart, step;
-  T values[fetched];
+  std::int64_t load_stride, step;
+  T values[loads_per_thread];
 };
 
-/// The four elements of a thread: two pairs, `apart` from each other.
-__device__ __forceinline__ void take(const double* line, int first, int apart, double out[own]) {
+/// Loads a thread's four elements: two pairs, `distance` elements from each other.
+__device__ __forceinline__ void load_fragment(const double* line, int first, int distance,
+                                              double out[microtile]) {
   const Pair one = *reinterpret_cast<const Pair*>(line + first);
-  const Pair two = *reinterpret_cast<const Pair*>(line + first + apart);
+  const Pair two = *reinterpret_cast<const Pair*>(line + first + distance);
   out[0] = one.x;
   out[1] = one.y;
   out[2] = two.x;
   out[3] = two.y;
 }
 
-template <class T, Use use>
+template <class T, Epilogue epilogue>
 __global__ void __launch_bounds__(product_threads)
     product_kernel(Product<T> p, Scaled* parts, double* sizes, Shares shares) {
-  __shared__ Pair shared[desk_size / 2];
+  __shared__ Pair shared[shared_doubles / 2];
   __shared__ int row_exponents[edge], col_exponents[edge];
   __shared__ tiles::Divisor row_divisors[edge], col_divisors[edge];
   double* const left_high = reinterpret_cast<double*>(shared);
@@ -171,7 +178,7 @@ __global__ void __launch_bounds__(product_threads)
   double* const right_low = left_low + chunk * pitch;
   const auto t = static_cast<int>(threadIdx.x);
 
-  // The tiles with most to do first.
+  // Tiles with the longest k range come first.
   const std::int64_t down = (p.left.rows + edge - 1) / edge, across = (p.cols + edge - 1) / edge;
   std::int64_t tile_row = blockIdx.x % down, tile_col = blockIdx.x / down;
   if (p.left.part == Part::lower) tile_row = down - 1 - tile_row;
@@ -185,7 +192,7 @@ __global__ void __launch_bounds__(product_threads)
     row_divisors[t] = tiles::divisor_of(row_exponents[t]);
     col_divisors[t] = tiles::divisor_of(col_exponents[t]);
   }
-  // Factors::inner
+  // The k range, as in Factors::k_range.
   std::int64_t begin = 0, end = p.left.cols;
   if (p.left.part == Part::lower) end = min(end, i0 + rows);
   if (p.left.part == Part::upper) begin = max(begin, i0);
@@ -193,42 +200,44 @@ __global__ void __launch_bounds__(product_threads)
   if (p.right.part == Part::upper) end = min(end, j0 + cols);
 
   const std::int64_t first_k = begin / depth * depth;
-  Feed<T> left(p.left, true, i0, first_k), right(p.right, false, j0, first_k);
+  OperandLoader<T> left(p.left, true, i0, first_k), right(p.right, false, j0, first_k);
 
-  // A warp has 32 rows and 16 columns; a thread's are in pairs, so that a warp reads whole lines.
+  // A warp computes 32 rows x 16 columns. A thread's rows and columns are in pairs, so that a warp reads
+  // whole lines of shared memory.
   const int lane = t % 32, warp = t / 32;
   const int first_row = warp % 2 * 32 + lane % 8 * 2, first_col = warp / 2 * 16 + lane / 8 * 2;
-  double high_sum[own][own] = {}, low_sum[own][own] = {}, lowest_sum[own][own] = {};
+  double high_sum[microtile][microtile] = {}, low_sum[microtile][microtile] = {},
+         lowest_sum[microtile][microtile] = {};
   if (first_k < end) {
-    left.fetch();
-    right.fetch();
+    left.load();
+    right.load();
   }
   for (std::int64_t k0 = first_k; k0 < end; k0 += depth) {
-    double high[own][own] = {}, low[own][own] = {};
+    double high[microtile][microtile] = {}, low[microtile][microtile] = {};
     for (int half = 0; half < depth / chunk; ++half) {
       __syncthreads();
-      left.stow(row_divisors, left_high, left_low);
-      right.stow(col_divisors, right_high, right_low);
+      left.store_to_shared(row_divisors, left_high, left_low);
+      right.store_to_shared(col_divisors, right_high, right_low);
       __syncthreads();
       if (half == 0 || k0 + depth < end) {
-        left.fetch();
-        right.fetch();
+        left.load();
+        right.load();
       }
       for (int d = 0; d < chunk; ++d) {
-        double a_high[own], b_high[own];
-        take(left_high + d * pitch, first_row, 16, a_high);
-        take(right_high + d * pitch, first_col, 8, b_high);
-        double a_low[own] = {}, b_low[own] = {}, both[own] = {};
+        double a_high[microtile], b_high[microtile];
+        load_fragment(left_high + d * pitch, first_row, 16, a_high);
+        load_fragment(right_high + d * pitch, first_col, 8, b_high);
+        double a_low[microtile] = {}, b_low[microtile] = {}, both[microtile] = {};
         if (tiles::splits<T>) {
-          take(left_low + d * pitch, first_row, 16, a_low);
-          take(right_low + d * pitch, first_col, 8, b_low);
+          load_fragment(left_low + d * pitch, first_row, 16, a_low);
+          load_fragment(right_low + d * pitch, first_col, 8, b_low);
           GAUSSWEEP_UNROLL
-          for (int c = 0; c < own; ++c) both[c] = b_high[c] + b_low[c];
+          for (int c = 0; c < microtile; ++c) both[c] = b_high[c] + b_low[c];
         }
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < own; ++c) {
+        for (int c = 0; c < microtile; ++c) {
           GAUSSWEEP_UNROLL
-          for (int r = 0; r < own; ++r) {
+          for (int r = 0; r < microtile; ++r) {
             high[c][r] = add_exact_product(a_high[r], b_high[c], high[c][r]);
             if (tiles::splits<T>) low[c][r] = low[c][r] + (a_high[r] * b_low[c] + a_low[r] * both[c]);
           }
@@ -236,9 +245,9 @@ __global__ void __launch_bounds__(product_threads)
       }
     }
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < own; ++c) {
+    for (int c = 0; c < microtile; ++c) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < own; ++r) {
+      for (int r = 0; r < microtile; ++r) {
         double off_high = 0, off_low = 0, off_both = 0;
         tiles::two_sum(high_sum[c][r], high[c][r], off_high);
         if (tiles::splits<T>) {
@@ -255,45 +264,45 @@ __global__ void __launch_bounds__(product_threads)
   __syncthreads();
   double* const mantissas = left_high;
   auto* const exponents = reinterpret_cast<short*>(mantissas + edge * residual_pitch);
-  double most = 0;
+  double largest_share = 0;
   GAUSSWEEP_UNROLL
-  for (int c = 0; c < own; ++c) {
+  for (int c = 0; c < microtile; ++c) {
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < own; ++r) {
+    for (int r = 0; r < microtile; ++r) {
       const int row = first_row + r % 2 + r / 2 * 16, col = first_col + c % 2 + c / 2 * 8;
       if (row >= rows || col >= cols) continue;
       const std::int64_t i = i0 + row, j = j0 + col;
       const std::int64_t at_size = i + (j - p.begin) * p.left.rows;
-      if (use == Use::sizes) {
+      if (epilogue == Epilogue::sizes) {
         sizes[at_size] = high_sum[c][r] + low_sum[c][r];
         continue;
       }
       const std::int64_t exponent = static_cast<std::int64_t>(row_exponents[row]) + col_exponents[col];
-      const double wanted = wanted_element(p.wanted, i, j);
-      const Scaled apart =
-          tiles::residual_of(wanted, high_sum[c][r], low_sum[c][r] + lowest_sum[c][r], exponent);
-      if (use == Use::columns) {
-        mantissas[col * residual_pitch + row] = apart.mantissa;
-        exponents[col * residual_pitch + row] = static_cast<short>(apart.exponent);
+      const double target = target_element(p.target, i, j);
+      const Scaled residual =
+          tiles::residual_of(target, high_sum[c][r], low_sum[c][r] + lowest_sum[c][r], exponent);
+      if (epilogue == Epilogue::columns) {
+        mantissas[col * residual_pitch + row] = residual.mantissa;
+        exponents[col * residual_pitch + row] = static_cast<short>(residual.exponent);
         continue;
       }
       const Allowance& by = shares.allowance;
-      const Scaled allowed = Scaled(by.slope) * Scaled(sizes[at_size], exponent) +
-                             Scaled(by.of_target) * Scaled(wanted) + by.floor;
+      const Scaled allowed = Scaled(by.product_factor) * Scaled(sizes[at_size], exponent) +
+                             Scaled(by.target_factor) * Scaled(target) + by.floor;
       if (Scaled(shares.unit, exponent) < Scaled(by.negligible) * allowed) {
-        most = max(most, (apart / allowed).value());
+        largest_share = max(largest_share, (residual / allowed).value());
       } else {
-        const unsigned long long at = atomicAdd(shares.listed, 1ull);
-        if (at < shares.room) shares.list[at] = Undecided{i, j, allowed};
+        const unsigned long long at = atomicAdd(shares.undecided_count, 1ull);
+        if (at < shares.capacity) shares.list[at] = Undecided{i, j, allowed};
       }
     }
   }
-  if (use == Use::shares && most > 0) {
+  if (epilogue == Epilogue::shares && largest_share > 0) {
     unsigned long long bits = 0;
-    memcpy(&bits, &most, sizeof bits);
-    atomicMax(shares.most, bits);
+    memcpy(&bits, &largest_share, sizeof bits);
+    atomicMax(shares.largest_bits, bits);
   }
-  if (use != Use::columns) return;
+  if (epilogue != Epilogue::columns) return;
   __syncthreads();
   if (t >= cols) return;
   Scaled part;
@@ -306,8 +315,8 @@ __global__ void __launch_bounds__(product_threads)
   parts[tile_row * p.cols + (j0 - p.begin) + t] = part;
 }
 
-/// Adds up the parts of every column of a strip, from the top.
-template <class = void>  // so that a header may hold it
+/// Adds up the parts of every column, from the top.
+template <class = void>  // a template, so that a header may define it
 __global__ void add_parts_kernel(const Scaled* parts, std::int64_t down, std::int64_t cols, Measure measure,
                                  Scaled* columns) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

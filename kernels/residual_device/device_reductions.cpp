@@ -8,22 +8,28 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-class LittleOnHost final : public Reductions<T> {
+class SmallOnHost final : public Reductions<T> {
  public:
-  LittleOnHost(std::unique_ptr<Reductions<T>> device, std::size_t most)
-      : device_(std::move(device)), most_(most) {}
+  SmallOnHost(std::unique_ptr<Reductions<T>> device, std::size_t max_elements)
+      : device_(std::move(device)), max_elements_(max_elements) {}
   std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
-    return of(a).first_not_finite(a, part);
+    return reductions_for(a).first_not_finite(a, part);
   }
-  double max_norm(const HostMatrix<T>& a, Part part) override { return of(a).max_norm(a, part); }
-  Scaled one_norm(const HostMatrix<T>& a, Part part) override { return of(a).one_norm(a, part); }
-  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override { return of(a).infinity_norm(a, part); }
-  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override { return of(a).symmetric_norm(a, part); }
-  Scaled frobenius_norm(const HostMatrix<T>& a) override { return of(a).frobenius_norm(a); }
-  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return of(a).column_maxima(a); }
+  double max_norm(const HostMatrix<T>& a, Part part) override { return reductions_for(a).max_norm(a, part); }
+  Scaled one_norm(const HostMatrix<T>& a, Part part) override { return reductions_for(a).one_norm(a, part); }
+  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override {
+    return reductions_for(a).infinity_norm(a, part);
+  }
+  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override {
+    return reductions_for(a).symmetric_norm(a, part);
+  }
+  Scaled frobenius_norm(const HostMatrix<T>& a) override { return reductions_for(a).frobenius_norm(a); }
+  std::vector<double> column_maxima(const HostMatrix<T>& a) override {
+    return reductions_for(a).column_maxima(a);
+  }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
-    Reductions<T>& own = is_little(x) ? of(y) : *device_;
+    Reductions<T>& own = is_small(x) ? reductions_for(y) : *device_;
     return own.element_difference(x, y, part, x_norm, y_norm);
   }
   std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
@@ -36,23 +42,24 @@ class LittleOnHost final : public Reductions<T> {
   }
 
  private:
-  bool is_little(const HostMatrix<T>& a) const {
-    return static_cast<std::size_t>(a.rows * a.cols) <= most_ && lies_on_host(a);
+  bool is_small(const HostMatrix<T>& a) const {
+    return static_cast<std::size_t>(a.rows * a.cols) <= max_elements_ && lies_on_host(a);
   }
-  Reductions<T>& of(const HostMatrix<T>& a) {
-    if (is_little(a)) return host_;
+  Reductions<T>& reductions_for(const HostMatrix<T>& a) {
+    if (is_small(a)) return host_;
     return *device_;
   }
   std::unique_ptr<Reductions<T>> device_;
   HostReductions<T> host_;
-  std::size_t most_;
+  std::size_t max_elements_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device, std::size_t most) {
-  return std::make_unique<LittleOnHost<T>>(std::move(device), most);
+std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device,
+                                              std::size_t max_elements) {
+  return std::make_unique<SmallOnHost<T>>(std::move(device), max_elements);
 }
 
 template <class T>
@@ -81,10 +88,10 @@ void start_digest(Context& context, const void* data, std::size_t bytes, unsigne
 }
 
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes) {
-  const Scratch::Piece there = scratch_of(context).take(sizeof(unsigned long long));
-  start_digest(context, data, bytes, there.as<unsigned long long>());
+  const Scratch::Piece sum = scratch_of(context).take(sizeof(unsigned long long));
+  start_digest(context, data, bytes, sum.as<unsigned long long>());
   unsigned long long digest = 0;
-  context.device.to_host(&digest, there.as<unsigned long long>(), sizeof digest);
+  context.device.to_host(&digest, sum.as<unsigned long long>(), sizeof digest);
   return digest;
 }
 

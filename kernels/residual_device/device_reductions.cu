@@ -1,4 +1,4 @@
-// The judge's passes over matrices on a device.
+// The judge's reductions of matrices on a device.
 #include "kernels/residual_device/device_reductions.hpp"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace {
 using namespace judge;
 
 constexpr int threads = 128;
-constexpr std::int64_t most_blocks = 8192;  // fills any GPU; the kernels' loops do the rest
-constexpr unsigned long long room_for_undecided = 1 << 16;
+constexpr std::int64_t max_blocks = 8192;  // fills any GPU; the kernels loop over the remaining elements
+constexpr unsigned long long max_undecided = 1 << 16;
 
 dim3 blocks_for(std::int64_t count) {
-  return dim3(static_cast<unsigned>(std::min((count + threads - 1) / threads, most_blocks)));
+  return dim3(static_cast<unsigned>(std::min((count + threads - 1) / threads, max_blocks)));
 }
 
 __global__ void digest_kernel(const unsigned long long* words, std::int64_t count, unsigned long long* sum) {
@@ -28,13 +28,13 @@ __global__ void digest_kernel(const unsigned long long* words, std::int64_t coun
   unsigned long long own = 0;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
        k += step) {
-    // The finaliser of MurmurHash3 (Appleby, public domain) over word and place.
+    // The finaliser of MurmurHash3 (Appleby, public domain) over a word and its position.
     unsigned long long x = words[k] + 0x9e3779b97f4a7c15ull * static_cast<unsigned long long>(k + 1);
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;
     x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ull;
     own += x ^ (x >> 33);
   }
-  for (int apart = 16; apart > 0; apart /= 2) own += __shfl_xor_sync(0xffffffffu, own, apart);
+  for (int offset = 16; offset > 0; offset /= 2) own += __shfl_xor_sync(0xffffffffu, own, offset);
   if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
 }
 
@@ -54,8 +54,8 @@ class DeviceReductions final : public Reductions<T> {
   std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
     if (a.rows * a.cols == 0) return std::nullopt;
     constexpr unsigned long long none = ~0ull;
-    const Scratch::Piece place = scratch_.take(sizeof none);
-    const auto data = place.as<unsigned long long>();
+    const Scratch::Piece position = scratch_.take(sizeof none);
+    const auto data = position.as<unsigned long long>();
     device_.fill(data, 0xFF, sizeof none);
     simt::launch(context_, not_finite_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0,
                  elements(Operand<T>(a, part)), data);
@@ -97,7 +97,7 @@ class DeviceReductions final : public Reductions<T> {
     const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
     const Scratch::Piece gaps = scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnGaps));
     const auto columns = gaps.as<ColumnGaps>();
-    // Of few columns one a block: it has more of it in shared memory at a time.
+    // For few columns a block has one column, so that it stages more of it in shared memory.
     constexpr int width = lines_of_block;
     const bool few = y.cols <= width;
     const auto blocks = static_cast<unsigned>(few ? y.cols : (y.cols + width - 1) / width);
@@ -111,17 +111,17 @@ class DeviceReductions final : public Reductions<T> {
     const Job job(*this, factors, target, measure);
     const std::int64_t rows = factors.rows(), cols = factors.cols();
     const std::int64_t down = (rows + edge - 1) / edge;
-    const Strips strips = take_strips(cols, static_cast<std::size_t>(down) * sizeof(Scaled));
-    const auto parts = strips.workspace.template as<Scaled>();
-    const Scratch::Piece sums = scratch_.take(static_cast<std::size_t>(strips.width) * sizeof(Scaled));
-    const auto strip_sums = sums.as<Scaled>();
+    const ColumnBlock column_block = take_column_block(cols, static_cast<std::size_t>(down) * sizeof(Scaled));
+    const auto parts = column_block.workspace.template as<Scaled>();
+    const Scratch::Piece sums = scratch_.take(static_cast<std::size_t>(column_block.width) * sizeof(Scaled));
+    const auto block_sums = sums.as<Scaled>();
     std::vector<ColumnResidual> columns(static_cast<std::size_t>(cols));
-    for (std::int64_t begin = 0; begin < cols; begin += strips.width) {
-      const std::int64_t width = std::min(strips.width, cols - begin);
-      launch_product<Use::columns>(job, begin, width, parts, nullptr, {});
+    for (std::int64_t begin = 0; begin < cols; begin += column_block.width) {
+      const std::int64_t width = std::min(column_block.width, cols - begin);
+      launch_product<Epilogue::columns>(job, begin, width, parts, nullptr, {});
       simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
-                   dim3(threads), 0, static_cast<const Scaled*>(parts), down, width, measure, strip_sums);
-      const std::vector<Scaled> found = downloaded(strip_sums, width);
+                   dim3(threads), 0, static_cast<const Scaled*>(parts), down, width, measure, block_sums);
+      const std::vector<Scaled> found = downloaded(block_sums, width);
       for (std::int64_t j = 0; j < width; ++j) {
         columns[static_cast<std::size_t>(begin + j)].value = found[static_cast<std::size_t>(j)];
       }
@@ -135,76 +135,77 @@ class DeviceReductions final : public Reductions<T> {
     Factors<T> absolute = factors;
     absolute.left.absolute = absolute.right.absolute = true;
     const Job job(*this, factors, target, Measure::largest);
-    const Job of_sizes(*this, absolute, target, Measure::largest);
+    const Job absolute_job(*this, absolute, target, Measure::largest);
     const std::int64_t rows = factors.rows(), cols = factors.cols();
-    const Strips strips = take_strips(cols, static_cast<std::size_t>(rows) * sizeof(double));
-    const auto sizes = strips.workspace.template as<double>();
+    const ColumnBlock column_block = take_column_block(cols, static_cast<std::size_t>(rows) * sizeof(double));
+    const auto sizes = column_block.workspace.template as<double>();
     const unsigned long long zeros[2] = {0, 0};
     const Scratch::Piece counters = uploaded(zeros, 2);
-    const auto most = counters.as<unsigned long long>();
-    const Scratch::Piece list = scratch_.take(room_for_undecided * sizeof(Undecided));
+    const auto share_counters = counters.as<unsigned long long>();
+    const Scratch::Piece list = scratch_.take(max_undecided * sizeof(Undecided));
     const double unit = tiles::error_of_term<T> * static_cast<double>(factors.terms());
-    const Shares shares{allowance, unit, most, most + 1, list.as<Undecided>(), room_for_undecided};
-    for (std::int64_t begin = 0; begin < cols; begin += strips.width) {
-      const std::int64_t width = std::min(strips.width, cols - begin);
-      launch_product<Use::sizes>(of_sizes, begin, width, nullptr, sizes, shares);
-      launch_product<Use::shares>(job, begin, width, nullptr, sizes, shares);
+    const Shares shares{allowance,    unit, share_counters, share_counters + 1, list.as<Undecided>(),
+                        max_undecided};
+    for (std::int64_t begin = 0; begin < cols; begin += column_block.width) {
+      const std::int64_t width = std::min(column_block.width, cols - begin);
+      launch_product<Epilogue::sizes>(absolute_job, begin, width, nullptr, sizes, shares);
+      launch_product<Epilogue::shares>(job, begin, width, nullptr, sizes, shares);
     }
-    const std::vector<unsigned long long> found = downloaded(most, 2);
-    if (static_cast<double>(found[1]) > allowance.most_terms / static_cast<double>(factors.terms()))
+    const std::vector<unsigned long long> found = downloaded(share_counters, 2);
+    if (static_cast<double>(found[1]) > allowance.max_exact_terms / static_cast<double>(factors.terms()))
       return std::numeric_limits<double>::quiet_NaN();
-    // So many elements near the smallest numbers: the CPU takes them as it always did.
+    // With that many elements near the smallest numbers the CPU computes all of them.
     if (found[1] > 0) require_on_host(factors, target);
-    if (found[1] > room_for_undecided) return gaussweep::largest_share(factors, target, allowance);
+    if (found[1] > max_undecided) return gaussweep::largest_share(factors, target, allowance);
     double largest = 0;
     std::memcpy(&largest, &found[0], sizeof largest);
     for (const Undecided& one : downloaded(shares.list, static_cast<std::int64_t>(found[1]))) {
-      const Scaled apart = exact_element(factors, target(one.row, one.col), one.row, one.col);
-      largest = std::max(largest, (apart / one.allowed).value());
+      const Scaled residual = exact_element(factors, target(one.row, one.col), one.row, one.col);
+      largest = std::max(largest, (residual / one.allowed).value());
     }
     return largest;
   }
 
  private:
-  /// A product's operands on the device, with the largest elements of their lines.
+  /// A product's operands on the device, with the largest elements of their rows and columns.
   struct Job {
     Job(DeviceReductions& r, const Factors<T>& factors, const Target<T>& target, Measure measure)
         : product{r.elements(factors.left), r.elements(factors.right), nullptr, nullptr, {}, measure, 0, 0},
           largest(
               r.scratch_.take(static_cast<std::size_t>(factors.rows() + factors.cols()) * sizeof(double))) {
-      const auto of_rows = largest.template as<double>(), of_cols = of_rows + factors.rows();
-      r.fold(Lines<T>{product.left, true, false, 0}, Fold::largest, of_rows);
-      r.fold(Lines<T>{product.right, false, false, 0}, Fold::largest, of_cols);
-      product.largest_of_rows = of_rows;
-      product.largest_of_cols = of_cols;
+      const auto row_maxima = largest.template as<double>(), col_maxima = row_maxima + factors.rows();
+      r.fold(Lines<T>{product.left, true, false, 0}, Fold::largest, row_maxima);
+      r.fold(Lines<T>{product.right, false, false, 0}, Fold::largest, col_maxima);
+      product.largest_of_rows = row_maxima;
+      product.largest_of_cols = col_maxima;
       rows = r.downloaded(product.largest_of_rows, factors.rows() + factors.cols());
       cols.assign(rows.begin() + factors.rows(), rows.end());
       rows.resize(static_cast<std::size_t>(factors.rows()));
       if (target.matrix == nullptr) return;
-      const Strided<T> copy = r.place_of(*target.matrix);
-      product.wanted = {copy.data, copy.down, copy.across, target.known, nullptr};
+      const Strided<T> copy = r.device_copy(*target.matrix);
+      product.target = {copy.data, copy.down, copy.across, target.known, nullptr};
       if (target.order == nullptr) return;
       order.emplace(r.uploaded(target.order->data(), target.order->size()));
-      product.wanted.order = order->template as<std::int64_t>();
+      product.target.order = order->template as<std::int64_t>();
     }
     Product<T> product;
-    Scratch::Piece largest;  ///< of each row, and after them of each column
+    Scratch::Piece largest;  ///< of each row, followed by that of each column
     std::optional<Scratch::Piece> order;
     std::vector<double> rows, cols;
   };
 
-  /// Columns that are worked at together, a multiple of `edge` of them, and what they are given.
-  struct Strips {
+  /// A block of columns, a multiple of `edge`, that is computed at a time, and its workspace.
+  struct ColumnBlock {
     std::int64_t width;
     Scratch::Piece workspace;
   };
-  Strips take_strips(std::int64_t cols, std::size_t bytes_a_column) {
+  ColumnBlock take_column_block(std::int64_t cols, std::size_t bytes_per_column) {
     const std::int64_t all = (cols + edge - 1) / edge;
     std::int64_t tiles =
-        std::clamp(static_cast<std::int64_t>(workspace_ / bytes_a_column) / edge, std::int64_t{1}, all);
+        std::clamp(static_cast<std::int64_t>(workspace_ / bytes_per_column) / edge, std::int64_t{1}, all);
     while (true) {
       try {
-        return {tiles * edge, scratch_.take(static_cast<std::size_t>(tiles * edge) * bytes_a_column)};
+        return {tiles * edge, scratch_.take(static_cast<std::size_t>(tiles * edge) * bytes_per_column)};
       } catch (const OutOfMemory&) {
         if (tiles == 1) throw;
         tiles /= 2;
@@ -212,15 +213,15 @@ class DeviceReductions final : public Reductions<T> {
     }
   }
 
-  template <Use use>
+  template <Epilogue epilogue>
   void launch_product(const Job& job, std::int64_t begin, std::int64_t width, Scaled* parts, double* sizes,
                       const Shares& shares) {
     Product<T> product = job.product;
     product.begin = begin;
     product.cols = width;
     const std::int64_t blocks = (product.left.rows + edge - 1) / edge * ((width + edge - 1) / edge);
-    simt::launch(context_, product_kernel<T, use>, dim3(static_cast<unsigned>(blocks)), dim3(product_threads),
-                 0, product, parts, sizes, shares);
+    simt::launch(context_, product_kernel<T, epilogue>, dim3(static_cast<unsigned>(blocks)),
+                 dim3(product_threads), 0, product, parts, sizes, shares);
   }
 
   void fold(const Lines<T>& lines, Fold fold, double* out) {
@@ -234,15 +235,15 @@ class DeviceReductions final : public Reductions<T> {
     fold(lines, by, out.as<double>());
     return downloaded(out.as<double>(), count);
   }
-  /// The largest sum of a line, of elements below 1 as Reduced (norms.hpp) makes them.
+  /// Returns the largest sum over a line, of elements scaled below 1 as by Reduced (norms.hpp).
   Scaled largest_sum(const HostMatrix<T>& a, Lines<T> lines) {
     lines.exponent = exponent_of(max_norm(a, lines.matrix.part));
     const std::vector<double> sums = folds(lines, Fold::sum);
     return Scaled(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()), lines.exponent);
   }
 
-  /// Where the matrix lies on the device, uploaded if need be.
-  Strided<T> place_of(const HostMatrix<T>& matrix) {
+  /// Returns the device copy of a matrix, which is uploaded if there is none.
+  Strided<T> device_copy(const HostMatrix<T>& matrix) {
     for (const DeviceCopy<T>& copy : copies_) {
       if (copy.host == &matrix) return copy.place;
     }
@@ -254,7 +255,7 @@ class DeviceReductions final : public Reductions<T> {
     return copies_.back().place;
   }
   Elements<T> elements(const Operand<T>& operand) {
-    const Strided<T> copy = place_of(*operand.matrix);
+    const Strided<T> copy = device_copy(*operand.matrix);
     Elements<T> e{copy.data,      copy.down,       copy.across,           operand.rows(),
                   operand.cols(), operand.shape(), operand.unit_diagonal, operand.absolute};
     if (operand.transposed) std::swap(e.down, e.across);

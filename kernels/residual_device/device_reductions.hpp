@@ -1,6 +1,6 @@
 #pragma once
-/// The judge on a device: reductions of matrices where they lie, by kernels of our own that no BLAS has a
-/// part in. Every number has the bits that the CPU's (reductions.hpp) has.
+/// Verification on a device: reductions of matrices in device memory by our own kernels, without BLAS. Every
+/// number has the same bits as on the CPU (reductions.hpp).
 
 #include <memory>
 #include <vector>
@@ -11,38 +11,37 @@
 
 namespace gaussweep {
 
-/// A host matrix and where the same elements lie on a device; or there alone, where the host has released
-/// them.
+/// A host matrix and its copy on a device. If the host has released the elements, only the device has them.
 template <class T>
 struct DeviceCopy {
   const HostMatrix<T>* host;
   Strided<T> place;
 };
 
-/// What the judge of a run finds on the device: the pristine inputs, and the answer of a working set.
+/// Returns the device copies that verification of a run uses: the pristine inputs and a working set's answer.
 template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
                                          const Answer<T>& answer, int copy);
 
-/// On the context's device. Matrices of which there is no copy are uploaded when they are first met, and
-/// kept. Where there is a copy, only largest_share reads the host's elements. Beside them it takes up to 64
-/// MiB, and where that is not free less, a strip of columns at a time.
-/// @param copies of the same elements as on the host: who lends them answers for it
+/// Returns reductions on the context's device. A matrix without a copy is uploaded at its first use, and the
+/// upload is kept. For a matrix with a copy only largest_share reads the host's elements. The workspace is up
+/// to 64 MiB; if less is free, products are computed in narrower column blocks.
+/// @param copies the caller guarantees that they have the host's elements
 /// @throws OutOfMemory, DeviceError, here or in any reduction
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},
                                                  std::size_t workspace = std::size_t{64} << 20);
 
-/// By the CPU where a matrix has at most `most` elements on the host: that takes less time than waiting for a
-/// device. Else, and for all products, by `device`.
+/// Returns reductions that use the CPU for a matrix with at most `max_elements` elements on the host, because
+/// waiting for a device takes longer. `device` does all other reductions and all products.
 template <class T>
 std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device,
-                                              std::size_t most = std::size_t{1} << 14);
+                                              std::size_t max_elements = std::size_t{1} << 14);
 
-/// A digest of memory on the context's device: another where any bit was changed, but for one case in 2^64.
-/// @pre `bytes` is a multiple of 8
+/// Returns a digest of memory on the context's device. Any change of a bit changes it, except with
+/// probability 2^-64. @pre `bytes` is a multiple of 8
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes);
-/// The same, into memory of the device, without waiting for it.
+/// The same, written to device memory without waiting for the device.
 void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest);
 
 }  // namespace gaussweep

@@ -1,14 +1,14 @@
 #pragma once
-/// The judge of systems of any size: a warp or a block each.
+/// Verification of systems of any size: a warp or a block computes one system's ratio.
 
 #include "kernels/residual_device/system_judge.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
-constexpr int most_threads = 256, most_warps = most_threads / 32;
-constexpr int most_columns = 8;  ///< of the right operand, of a warp at a time
-constexpr int ahead = 8;         ///< what a lane loads before it uses the first of it
-constexpr std::int64_t most_mirrored = 1024;
+constexpr int max_threads = 256, max_warps = max_threads / 32;
+constexpr int max_columns = 8;      ///< columns of the right operand that a warp computes together
+constexpr int loads_in_flight = 8;  ///< loads of a lane in flight
+constexpr std::int64_t max_mirrored_order = 1024;
 
 __device__ __forceinline__ int warp_of_block() {
   return static_cast<int>(threadIdx.x) / 32;
@@ -17,74 +17,75 @@ __device__ __forceinline__ int warps_of_block() {
   return static_cast<int>(blockDim.x) / 32;
 }
 
-/// What a block shares: a number of each warp, and what each is to take of the right operand, in the order of
-/// inner indices.
+/// A block's shared memory: one number per warp for reductions, and per warp 32 rows of the right operand (32
+/// values of k).
 struct SharedStorage {
-  double of_warps[most_warps];
-  alignas(16) double right[most_warps][32][most_columns];
+  double warp_values[max_warps];
+  alignas(16) double right[max_warps][32][max_columns];
 };
 
-/// One number from each warp's: the largest or the sum, in every thread.
-__device__ inline double together(SharedStorage& shared, double of_warp, bool adds) {
-  if (warps_of_block() == 1) return of_warp;
+/// Reduces one number per warp to the largest or the sum, which all threads return.
+__device__ inline double reduce_block(SharedStorage& shared, double warp_value, bool adds) {
+  if (warps_of_block() == 1) return warp_value;
   __syncthreads();
-  if (lane_of<32>() == 0) shared.of_warps[warp_of_block()] = of_warp;
+  if (lane_of<32>() == 0) shared.warp_values[warp_of_block()] = warp_value;
   __syncthreads();
   double all = 0;
   for (int w = 0; w < warps_of_block(); ++w) {
-    const double one = shared.of_warps[w];
+    const double one = shared.warp_values[w];
     all = adds ? all + one : one > all || one != one ? one : all;
     if (all != all) break;
   }
   return all;
 }
 __device__ __forceinline__ double largest_of_block(SharedStorage& shared, double value) {
-  return together(shared, largest_of_lanes<32>(value), false);
+  return reduce_block(shared, largest_of_lanes<32>(value), false);
 }
 
-/// data[offset] where it counts, else 0. It loads in any case: loads under conditions wait for each other.
+/// Returns data[offset] if `counts`, else 0. It always loads, because predicated loads wait for each other.
 template <class T>
 __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool counts) {
   const T value = data[counts ? offset : 0];
   return counts ? value : T(0);
 }
 
-/// visit(c, size) for all elements of `ahead` columns of the warp, c the column of these; then at_end().
+/// Calls visit(c, |element|) for all elements of `loads_in_flight` columns of the warp, c = 0 ...
+/// loads_in_flight - 1; then at_end().
 template <class T, class Visit, class AtEnd>
-__device__ __forceinline__ void for_sizes(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
+__device__ __forceinline__ void for_each_size(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
   const auto rows = static_cast<int>(m.rows), cols = static_cast<int>(m.cols);
-  for (int j = warp_of_block() * ahead; j < cols; j += warps_of_block() * ahead) {
-    const bool is_whole = m.part == Part::all && j + ahead <= cols;
+  for (int j = warp_of_block() * loads_in_flight; j < cols; j += warps_of_block() * loads_in_flight) {
+    const bool is_whole = m.part == Part::all && j + loads_in_flight <= cols;
     GAUSSWEEP_ROLLED
     for (int i = lane_of<32>() + (m.part == Part::lower ? j / 32 * 32 : 0); i < rows; i += 32) {
       const T* const at = m.data + (i * m.down + j * m.across);
-      T elements[ahead];
+      T elements[loads_in_flight];
       if (is_whole) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < ahead; ++c) elements[c] = at[c * m.across];
+        for (int c = 0; c < loads_in_flight; ++c) elements[c] = at[c * m.across];
       } else {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < ahead; ++c) elements[c] = loaded(at, c * m.across, counts(m, i, j + c));
+        for (int c = 0; c < loads_in_flight; ++c) elements[c] = loaded(at, c * m.across, counts(m, i, j + c));
       }
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < ahead; ++c) visit(c, fabs(static_cast<double>(elements[c])));
+      for (int c = 0; c < loads_in_flight; ++c) visit(c, fabs(static_cast<double>(elements[c])));
     }
     at_end();
   }
 }
 
-/// Of a matrix.
+/// Norms of a matrix.
 struct Norms {
-  double largest;  ///< element; NaN where one is none
-  double columns;  ///< the largest sum of sizes of a column
+  double largest;  ///< the largest |element|; NaN if an element is NaN
+  double columns;  ///< the largest column sum of |elements|
   double squares;  ///< the sum of squares
 };
-/// @tparam Columns, Squares whether these are wanted
+/// Computes the norms. @tparam Columns, Squares which of the optional norms are computed
 template <bool Columns, bool Squares, class T>
 __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
   unsigned long long largest = 0;
-  double most = 0, squares = 0, sums[ahead] = {};
-  for_sizes(
+  double column_max = 0, squares = 0, sums[loads_in_flight] = {};
+  for_each_size(
       m,
       [&](int c, double size) {
         largest = max(largest, bits_of(size));
@@ -93,80 +94,81 @@ __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
       },
       [&] {
         GAUSSWEEP_UNROLL
-        for (int c = 0; Columns && c < ahead; ++c) {
-          most = max(most, sum_of_lanes<32>(sums[c]));
+        for (int c = 0; Columns && c < loads_in_flight; ++c) {
+          column_max = max(column_max, sum_of_lanes<32>(sums[c]));
           sums[c] = 0;
         }
       });
-  return {largest_of_block(shared, size_of(largest)), Columns ? together(shared, most, false) : 0,
-          Squares ? together(shared, sum_of_lanes<32>(squares), true) : 0};
+  return {largest_of_block(shared, size_of(largest)), Columns ? reduce_block(shared, column_max, false) : 0,
+          Squares ? reduce_block(shared, sum_of_lanes<32>(squares), true) : 0};
 }
 
-/// The largest sum of sizes of a row.
-/// @param mirrored the triangle stands for the symmetric matrix
+/// Returns the largest row sum of |elements|.
+/// @param mirrored the matrix is symmetric, and its part is the stored triangle
 template <class T>
 __device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, bool mirrored) {
-  double most = 0;
+  double row_max = 0;
   for (std::int64_t i = threadIdx.x; i < m.rows; i += blockDim.x) {
     double sum = 0;
     GAUSSWEEP_ROLLED
-    for (std::int64_t first = 0; first < m.cols; first += ahead) {
-      T elements[ahead];
+    for (std::int64_t first = 0; first < m.cols; first += loads_in_flight) {
+      T elements[loads_in_flight];
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < ahead; ++c) {
+      for (int c = 0; c < loads_in_flight; ++c) {
         const std::int64_t j = first + c;
         const bool swapped = mirrored && !counts(m, i, j);
         const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
         elements[c] = loaded(m.data, row * m.down + col * m.across, counts(m, row, col));
       }
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < ahead; ++c) sum += fabs(static_cast<double>(elements[c]));
+      for (int c = 0; c < loads_in_flight; ++c) sum += fabs(static_cast<double>(elements[c]));
     }
-    most = max(most, sum);
+    row_max = max(row_max, sum);
   }
-  return largest_of_block(shared, most);
+  return largest_of_block(shared, row_max);
 }
 
-/// L, R and C of C - L R, and what the ratio is over.
+/// The operands of C - L R and the divisor of the ratio.
 template <class T>
 struct Residual {
-  Elements<T> left, right, wanted;
+  Elements<T> left, right, target;
   double factor;     ///< n u
-  double whole;      ///< of all columns; of a solution ||A||, which each column's x and b then join
-  double bias;       ///< of sums
-  const int* order;  ///< of the rows of C; null: as they are
-  /// Of a symmetric product, of which only rows from the diagonal on are computed; else null. Each warp has
-  /// as many numbers as there are columns, all 0.
+  double norms;      ///< the norms in the divisor; for a solution ||A||, to which each column adds x and b
+  double bias;       ///< the bias of the sums (Sum)
+  const int* order;  ///< row i of C is row order[i] of `target`; null: row i
+  /// For a symmetric product, which is computed for rows from the diagonal on: one sum per warp and column,
+  /// zero at the start. Else null.
   double* mirrored;
 };
 
-/// max over the columns of (residual / (scale factor)); of a product the sum of squares. A lane has a row.
+/// Returns max over the columns of residual / (scale factor); for a product the sum of squares. A lane
+/// computes one row at a time.
 template <Quotient Q, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   constexpr bool is_solution = Q == Quotient::solution, is_product = Q == Quotient::product;
   const int lane = lane_of<32>(), warp = warp_of_block();
   const auto rows = static_cast<int>(r.left.rows), cols = static_cast<int>(r.right.cols);
   const auto terms = static_cast<int>(r.left.cols);
-  const Part of_left = r.left.part, of_right = r.right.part;
-  double(*const right)[most_columns] = shared.right[warp];
+  const Part left_part = r.left.part, right_part = r.right.part;
+  double(*const right)[max_columns] = shared.right[warp];
   double* const mirrored =
       Q == Quotient::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
   double ratio = 0;
   for (int j0 = warp * Columns; j0 < cols; j0 += warps_of_block() * Columns) {
-    double column[Columns] = {}, of_x[Columns] = {}, of_b[Columns] = {};
+    double column[Columns] = {}, x_norm[Columns] = {}, b_norm[Columns] = {};
     for (int i0 = mirrored == nullptr ? 0 : j0 / 32 * 32; i0 < rows; i0 += 32) {
-      // The inner indices of which there are terms, for the row and for all of them.
+      // The k range with nonzero terms, per row and for all 32 rows.
       const int i = i0 + lane;
-      const int row_begin = of_left == Part::upper ? i : 0;
-      const int row_end = i >= rows ? 0 : of_left == Part::lower ? min(terms, i + 1) : terms;
+      const int row_begin = left_part == Part::upper ? i : 0;
+      const int row_end = i >= rows ? 0 : left_part == Part::lower ? min(terms, i + 1) : terms;
       int begin = 0, end = terms;
-      if (of_left == Part::lower) end = min(end, i0 + 32);
-      if (of_left == Part::upper) begin = i0;
-      if (of_right == Part::upper) end = min(end, j0 + Columns);
-      if (of_right == Part::lower) begin = max(begin, j0);
-      // Of these each lane takes all as they are; a lane beyond the last row does as that.
-      const int all_from = of_left == Part::upper ? i0 + 32 : 0;
-      const int all_to = of_left == Part::lower ? i0 : terms;
+      if (left_part == Part::lower) end = min(end, i0 + 32);
+      if (left_part == Part::upper) begin = i0;
+      if (right_part == Part::upper) end = min(end, j0 + Columns);
+      if (right_part == Part::lower) begin = max(begin, j0);
+      // Within [whole_begin, whole_end) no row needs a test. A lane beyond the last row repeats that row.
+      const int whole_begin = left_part == Part::upper ? i0 + 32 : 0;
+      const int whole_end = left_part == Part::lower ? i0 : terms;
       const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.down;
       const std::int64_t across = r.left.across;
       Sum<T> sums[Columns];
@@ -174,66 +176,67 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       for (int c = 0; c < Columns; ++c) sums[c].high = r.bias;
       GAUSSWEEP_ROLLED
       for (int k0 = begin; k0 < end; k0 += 32) {
-        const int own = k0 + lane;
-        T of_right_row[Columns];
+        const int own_k = k0 + lane;
+        T right_row[Columns];
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
-          of_right_row[c] = loaded(r.right.data, own * r.right.down + (j0 + c) * r.right.across,
-                                   counts(r.right, own, j0 + c));
+          right_row[c] = loaded(r.right.data, own_k * r.right.down + (j0 + c) * r.right.across,
+                                counts(r.right, own_k, j0 + c));
         __syncwarp();
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
-          right[lane][c] = r.right.unit_diagonal && own == j0 + c ? T(1) : of_right_row[c];
+          right[lane][c] = r.right.unit_diagonal && own_k == j0 + c ? T(1) : right_row[c];
         __syncwarp();
         GAUSSWEEP_ROLLED
-        for (int first = 0; first < 32 && k0 + first < end; first += ahead) {
+        for (int first = 0; first < 32 && k0 + first < end; first += loads_in_flight) {
           const int k = k0 + first;
-          T elements[ahead];
-          if (k >= all_from && k + ahead <= all_to) {
+          T elements[loads_in_flight];
+          if (k >= whole_begin && k + loads_in_flight <= whole_end) {
             GAUSSWEEP_UNROLL
-            for (int u = 0; u < ahead; ++u) elements[u] = left[(k + u) * across];
+            for (int u = 0; u < loads_in_flight; ++u) elements[u] = left[(k + u) * across];
           } else {
             GAUSSWEEP_UNROLL
-            for (int u = 0; u < ahead; ++u)
+            for (int u = 0; u < loads_in_flight; ++u)
               elements[u] = loaded(left, (k + u) * across, k + u >= row_begin && k + u < row_end);
             GAUSSWEEP_UNROLL
-            for (int u = 0; u < ahead; ++u)
+            for (int u = 0; u < loads_in_flight; ++u)
               elements[u] = r.left.unit_diagonal && k + u == i ? T(1) : elements[u];
           }
           GAUSSWEEP_UNROLL
-          for (int u = 0; u < ahead; ++u) {
+          for (int u = 0; u < loads_in_flight; ++u) {
             GAUSSWEEP_UNROLL
             for (int c = 0; c < Columns; ++c) sums[c].add(elements[u], right[first + u][c]);
           }
         }
       }
-      T wanted[Columns];
+      T target[Columns];
       const int row = i >= rows || r.order == nullptr ? i : r.order[i];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) {
         const int j = j0 + c;
         const bool swapped = Q == Quotient::cholesky_factor && j > i;
-        wanted[c] = Q == Quotient::inverse
+        target[c] = Q == Quotient::inverse
                         ? T(i == j ? 1 : 0)
-                        : loaded(r.wanted.data,
-                                 (swapped ? j : row) * r.wanted.down + (swapped ? i : j) * r.wanted.across,
+                        : loaded(r.target.data,
+                                 (swapped ? j : row) * r.target.down + (swapped ? i : j) * r.target.across,
                                  i < rows && j < cols);
       }
-      double of_row = 0;
+      double row_sum = 0;
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) {
         const int j = j0 + c;
-        const bool is_there = i < rows && j < cols && !(mirrored != nullptr && j > i);
-        const double apart = is_there ? sums[c].apart_from(wanted[c], r.bias) : 0;
-        column[c] = is_solution ? max(column[c], apart) : column[c] + (is_product ? apart * apart : apart);
-        if (is_solution) of_b[c] = max(of_b[c], fabs(static_cast<double>(wanted[c])));
-        if (j < i) of_row += apart;
+        const bool inside = i < rows && j < cols && !(mirrored != nullptr && j > i);
+        const double difference = inside ? sums[c].difference_to(target[c], r.bias) : 0;
+        column[c] = is_solution ? max(column[c], difference)
+                                : column[c] + (is_product ? difference * difference : difference);
+        if (is_solution) b_norm[c] = max(b_norm[c], fabs(static_cast<double>(target[c])));
+        if (j < i) row_sum += difference;
       }
-      if (mirrored != nullptr && i < rows) mirrored[i] += of_row;
+      if (mirrored != nullptr && i < rows) mirrored[i] += row_sum;
     }
     for (int k = lane; is_solution && k < terms; k += 32) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Columns; ++c) of_x[c] = max(of_x[c], fabs(element(r.right, k, j0 + c)));
+      for (int c = 0; c < Columns; ++c) x_norm[c] = max(x_norm[c], fabs(element(r.right, k, j0 + c)));
     }
     GAUSSWEEP_UNROLL
     for (int c = 0; c < Columns; ++c) {
@@ -241,11 +244,11 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       if (is_product) {
         ratio += all;
       } else if (is_solution) {
-        const double of_column = r.whole * (largest_of_lanes<32>(of_x[c]) + smallest_normal<T>);
-        ratio = max(ratio, share(all, (of_column + largest_of_lanes<32>(of_b[c])) * r.factor));
+        const double column_norm = r.norms * (largest_of_lanes<32>(x_norm[c]) + smallest_normal<T>);
+        ratio = max(ratio, safe_quotient(all, (column_norm + largest_of_lanes<32>(b_norm[c])) * r.factor));
       } else if (mirrored == nullptr) {
         ratio = max(ratio, all);
-      } else if (j0 + c < cols && (j0 + c) % 32 == lane) {  // who has the row has the column
+      } else if (j0 + c < cols && (j0 + c) % 32 == lane) {  // the lane that adds to this entry above
         mirrored[j0 + c] += all;
       }
     }
@@ -259,26 +262,27 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
     }
     ratio = largest_of_lanes<32>(ratio);
   }
-  ratio = together(shared, ratio, is_product);
-  return is_solution || is_product ? ratio : share(ratio, r.whole * r.factor);
+  ratio = reduce_block(shared, ratio, is_product);
+  return is_solution || is_product ? ratio : safe_quotient(ratio, r.norms * r.factor);
 }
 
-/// The rows of P A, and whether pivots and info are those of the factors (judges::lu_factors).
+/// Computes the row order of P A. Returns false if pivots or info contradict the factors
+/// (judges::lu_factors).
 template <class T>
 __device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::int64_t s, const T* x,
                            int* order, int* pivots) {
   const auto n = static_cast<int>(all.shape.n);
-  double zeros_from_end = 0, flaws = 0;
+  double zeros_from_end = 0, has_flaw = 0;
   for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
     const int pivot = all.pivots[s * n + i];
     order[i] = i;
     pivots[i] = pivot;
     if (x[i + static_cast<std::int64_t>(i) * n] == T(0)) zeros_from_end = max(zeros_from_end, n - i * 1.0);
-    if (pivot < 0 || pivot >= n) flaws = 1;
+    if (pivot < 0 || pivot >= n) has_flaw = 1;
   }
   zeros_from_end = largest_of_block(shared, zeros_from_end);
-  flaws = largest_of_block(shared, flaws);
-  if (flaws != 0 || (all.infos[s] >= 0 && all.infos[s] != info_of(zeros_from_end, n))) return false;
+  has_flaw = largest_of_block(shared, has_flaw);
+  if (has_flaw != 0 || (all.infos[s] >= 0 && all.infos[s] != info_of(zeros_from_end, n))) return false;
   __syncthreads();
   if (threadIdx.x == 0) {
     for (int k = 0; k < n; ++k) {
@@ -291,70 +295,72 @@ __device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::in
   return true;
 }
 
-/// The forward error of a system, by the solution that its right-hand sides were made of.
+/// Returns the forward error of a system. It regenerates the solution that the right-hand sides were computed
+/// from.
 template <class T>
 __device__ double error_of(SharedStorage& shared, const Systems<T>& all, std::int64_t s,
                            const Elements<T>& x) {
   const std::uint64_t seed = seed_of_system(all.solution_seed, s);
-  double apart = 0, largest = 0;
+  double difference = 0, largest = 0;
   for (std::int64_t k = threadIdx.x; k < x.rows * x.cols; k += blockDim.x) {
     const std::int64_t i = k % x.rows, j = k / x.rows;
     const double known = static_cast<T>(signed_unit(seed, RandomStream::solution, i, j));
-    apart = max(apart, fabs(x.data[k] - known));
+    difference = max(difference, fabs(x.data[k] - known));
     largest = max(largest, fabs(known));
   }
-  apart = largest_of_block(shared, apart);
-  return share(apart, largest_of_block(shared, largest));
+  difference = largest_of_block(shared, difference);
+  return safe_quotient(difference, largest_of_block(shared, largest));
 }
 
-/// Whether half of a product is enough, and its sums find room.
+/// Returns true if only the lower half of the product is computed and shared memory holds its row sums.
 template <Quotient Q>
 __host__ __device__ constexpr bool mirrors(const Shape& shape) {
-  return Q == Quotient::cholesky_factor && shape.n <= most_mirrored;
+  return Q == Quotient::cholesky_factor && shape.n <= max_mirrored_order;
 }
 
-/// The ratio, and the forward error, which stays as it is where there is none.
+/// Returns the ratio of system s, and sets `error` to the forward error if the solution is known.
 template <Quotient Q, class T>
-__device__ double judged(SharedStorage& shared, const Systems<T>& all, std::int64_t s, double& error) {
+__device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std::int64_t s, double& error) {
   const System<T> system(all, s);
   const Elements<T>&a = system.a, &x = system.x, &b = system.b;
   constexpr bool is_lu = Q == Quotient::lu_factors, is_product = Q == Quotient::product;
-  const Norms of_a = norms_of < is_lu || Q == Quotient::inverse, is_product > (shared, a);
-  const Norms of_x = norms_of<Q == Quotient::inverse, false>(shared, x);
-  const Norms of_b = Q == Quotient::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
-  const double words = foregone<T>(of_a.largest, of_x.largest, of_b.largest);
-  if (words != 0) return words;
+  const Norms a_norm = norms_of < is_lu || Q == Quotient::inverse, is_product > (shared, a);
+  const Norms x_norm = norms_of<Q == Quotient::inverse, false>(shared, x);
+  const Norms b_norm =
+      Q == Quotient::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
+  const double early_result = early_verdict<T>(a_norm.largest, x_norm.largest, b_norm.largest);
+  if (early_result != 0) return early_result;
   if (Q == Quotient::solution && all.knows_solution) error = error_of(shared, all, s, x);
 
   Residual<T> r{a, x, b, factor_of<Q, T>(all.shape), 0, 0, nullptr, nullptr};
-  double most_left = of_a.largest, most_right = of_x.largest;
+  double max_left = a_norm.largest, max_right = x_norm.largest;
   if constexpr (Q == Quotient::solution) {
-    r.whole = largest_row_sum(shared, a, false);
+    r.norms = largest_row_sum(shared, a, false);
   } else if constexpr (is_lu) {
     const std::int64_t n = all.shape.n;
     int* const order = simt::dynamic_shared<int>();
     if (!take_order(shared, all, s, x.data, order, order + n)) return size_of(bits_of_nan);
     r.order = order;
-    r.wanted = a;
+    r.target = a;
     r.left = in_part(x, Part::lower);
     r.right = in_part(x, Part::upper);
     (all.unit_lower ? r.left : r.right).unit_diagonal = true;
-    most_left = most_right = max(of_x.largest, 1.0);
-    // Factors so large beside A that rounding to the smallest numbers shows are left to the CPU.
-    r.whole = of_a.columns;
-    const double of_smallest = smallest_normal<T> * 4 * static_cast<double>(n) * most_left;
-    if (of_smallest > 0x1p-20 * r.whole && r.whole > 0) return size_of(bits_of_nan);
+    max_left = max_right = max(x_norm.largest, 1.0);
+    // If rounding to subnormal numbers could show, because the factors are so large, the CPU decides.
+    r.norms = a_norm.columns;
+    const double of_smallest = smallest_normal<T> * 4 * static_cast<double>(n) * max_left;
+    if (of_smallest > 0x1p-20 * r.norms && r.norms > 0) return size_of(bits_of_nan);
   } else if constexpr (Q == Quotient::cholesky_factor) {
-    double flaws = 0;
+    double has_flaw = 0;
     for (std::int64_t i = threadIdx.x; i < x.rows; i += blockDim.x) {
-      if (!(x.data[i * (x.rows + 1)] > T(0))) flaws = 1;
+      if (!(x.data[i * (x.rows + 1)] > T(0))) has_flaw = 1;
     }
-    if (largest_of_block(shared, flaws) != 0) return size_of(bits_of_nan);
-    r.wanted = as_lower(a);
+    if (largest_of_block(shared, has_flaw) != 0) return size_of(bits_of_nan);
+    r.target = as_lower(a);
     r.left = as_lower(x);
     r.right = transposed(r.left);
-    r.whole = largest_row_sum(shared, a, true);
-    most_left = most_right;
+    r.norms = largest_row_sum(shared, a, true);
+    max_left = max_right;
     if (mirrors<Q>(all.shape)) {
       r.mirrored = simt::dynamic_shared<double>();
       for (std::int64_t k = threadIdx.x; k < warps_of_block() * all.shape.n; k += blockDim.x)
@@ -362,44 +368,43 @@ __device__ double judged(SharedStorage& shared, const Systems<T>& all, std::int6
       __syncthreads();
     }
   } else if constexpr (Q == Quotient::inverse) {
-    r.whole = of_a.columns * (of_x.columns + smallest_normal<T>);
+    r.norms = a_norm.columns * (x_norm.columns + smallest_normal<T>);
   } else {
     r.right = b;
-    r.wanted = x;
-    most_right = of_b.largest;
-    r.whole = std::sqrt(of_a.squares) * std::sqrt(of_b.squares);
+    r.target = x;
+    max_right = b_norm.largest;
+    r.norms = std::sqrt(a_norm.squares) * std::sqrt(b_norm.squares);
   }
-  const Sizes sizes{static_cast<double>(r.left.rows), static_cast<double>(r.left.cols), most_left,
-                    most_right};
+  const Sizes sizes{static_cast<double>(r.left.rows), static_cast<double>(r.left.cols), max_left, max_right};
   r.bias = bias_of<T>(sizes);
   double ratio = 0;
   if constexpr (Q == Quotient::inverse) {
     return ratio_of_sides(all.second_look, [&](bool x_first) {
       r.left = x_first ? x : a;
       r.right = x_first ? a : x;
-      return settled<T>(ratio_of<Q, most_columns>(shared, r), sizes, r.whole * r.factor, all.tolerance);
+      return if_certain<T>(ratio_of<Q, max_columns>(shared, r), sizes, r.norms * r.factor, all.tolerance);
     });
   } else if constexpr (Q == Quotient::solution) {
     ratio = r.right.cols == 1 ? ratio_of<Q, 1>(shared, r) : ratio_of<Q, 4>(shared, r);
   } else {
-    ratio = ratio_of<Q, most_columns>(shared, r);
+    ratio = ratio_of<Q, max_columns>(shared, r);
   }
-  double whole = r.whole * r.factor;
-  if (Q == Quotient::solution) whole = (r.whole * of_x.largest + of_b.largest) * r.factor;
+  double divisor = r.norms * r.factor;
+  if (Q == Quotient::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
   if (is_product) {
-    ratio = share(std::sqrt(ratio), whole);
+    ratio = safe_quotient(std::sqrt(ratio), divisor);
     if (ratio > 0.99) return size_of(bits_of_nan);
   }
-  return settled<T>(ratio, sizes, whole, all.tolerance);
+  return if_certain<T>(ratio, sizes, divisor, all.tolerance);
 }
 
 template <Quotient Q, class T>
-__global__ void __launch_bounds__(most_threads, 2)
+__global__ void __launch_bounds__(max_threads, 2)
     large_kernel(Systems<T> all, double* ratios, Totals* totals) {
   __shared__ SharedStorage shared;
   double error = -1;
-  const double ratio = judged<Q>(shared, all, blockIdx.x, error);
-  if (threadIdx.x == 0) note(all, blockIdx.x, ratio, error, ratios, totals);
+  const double ratio = system_ratio<Q>(shared, all, blockIdx.x, error);
+  if (threadIdx.x == 0) record_ratio(all, blockIdx.x, ratio, error, ratios, totals);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::judge

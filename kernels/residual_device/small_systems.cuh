@@ -1,6 +1,6 @@
 #pragma once
-/// The judge of systems of up to N x N elements: N lanes of a warp each. A lane has a row of the left operand
-/// in registers; the right one lies in shared memory.
+/// Verification of systems of at most N x N elements with N lanes of a warp each. A lane keeps one row of the
+/// left operand in registers; the right operand is in shared memory.
 
 #include "kernels/residual_device/system_judge.cuh"
 
@@ -8,14 +8,16 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 constexpr int small_threads = 128;
 
-/// The right operand, column after column. Systems of a warp and columns begin in banks of their own.
+/// The right operand in column-major order. The padding lets the systems of a warp, and columns, start in
+/// different banks.
 template <int N, class T>
 struct RightOperand {
   static constexpr int pitch = N + 16 / static_cast<int>(sizeof(T));
   alignas(16) T columns[N * pitch + 32 / sizeof(T)];
 };
 
-/// Row `lane`; 0 where nothing counts. It loads in any case: loads under conditions wait for each other.
+/// Loads row `lane`, with zeros outside of the part. It always loads, because predicated loads wait for each
+/// other.
 template <int N, class T>
 __device__ __forceinline__ void load_row(const Elements<T>& m, T (&row)[N]) {
   const int i = lane_of<N>(), cols = static_cast<int>(m.cols);
@@ -28,35 +30,35 @@ __device__ __forceinline__ void load_row(const Elements<T>& m, T (&row)[N]) {
   for (int j = 0; j < N; ++j) row[j] = j >= begin && j < end ? row[j] : T(0);
 }
 
-/// In every lane; NaN where one is none.
+/// Returns the largest |element| of all rows in every lane; NaN if an element is NaN.
 template <int N, class T>
 __device__ __forceinline__ double largest_of_rows(const T (&row)[N]) {
-  unsigned long long most = 0;
+  unsigned long long max_bits = 0;
   GAUSSWEEP_UNROLL
-  for (int j = 0; j < N; ++j) most = max(most, bits_of(fabs(static_cast<double>(row[j]))));
-  return largest_of_lanes<N>(size_of(most));
+  for (int j = 0; j < N; ++j) max_bits = max(max_bits, bits_of(fabs(static_cast<double>(row[j]))));
+  return largest_of_lanes<N>(size_of(max_bits));
 }
 
-/// In lane j the sum of all lanes' row[j], by halves; j modulo M where there are fewer columns than lanes.
+/// Returns in lane j the sum over all lanes of row[j % M], by recursive halving.
 template <int N, int M>
 __device__ __forceinline__ double sum_of_column(double (&row)[M]) {
   GAUSSWEEP_UNROLL
-  for (int apart = M / 2; apart > 0; apart /= 2) {
-    const bool upper = (lane_of<N>() & apart) != 0;
+  for (int offset = M / 2; offset > 0; offset /= 2) {
+    const bool upper = (lane_of<N>() & offset) != 0;
     GAUSSWEEP_UNROLL
     for (int j = 0; j < M / 2; ++j) {
-      if (j >= apart) continue;
-      const double other = upper ? row[j] : row[j + apart], own = upper ? row[j + apart] : row[j];
-      row[j] = own + __shfl_xor_sync(mask_of<N>(), other, apart);
+      if (j >= offset) continue;
+      const double other = upper ? row[j] : row[j + offset], own = upper ? row[j + offset] : row[j];
+      row[j] = own + __shfl_xor_sync(mask_of<N>(), other, offset);
     }
   }
   double sum = row[0];
   GAUSSWEEP_UNROLL
-  for (int apart = M; apart < N; apart *= 2) sum += __shfl_xor_sync(mask_of<N>(), sum, apart);
+  for (int offset = M; offset < N; offset *= 2) sum += __shfl_xor_sync(mask_of<N>(), sum, offset);
   return sum;
 }
 
-/// The largest sum of sizes of a column.
+/// Returns the largest column sum of |elements|.
 template <int N, class T>
 __device__ __forceinline__ double largest_column_sum(const T (&row)[N]) {
   double sizes[N];
@@ -72,15 +74,16 @@ __device__ __forceinline__ double sum_of_squares(const T (&row)[N]) {
   return sum_of_lanes<N>(sum);
 }
 
-/// Which row of A is row `lane` of P A. False where pivots or info are not those of the factors.
+/// Sets `row` to the row of A that is row `lane` of P A. Returns false if pivots or info contradict the
+/// factors.
 template <int N, class T>
 __device__ __forceinline__ bool take_row(const Systems<T>& all, std::int64_t s, bool pivot_is_zero,
                                          int& row) {
   const int n = static_cast<int>(all.shape.n), lane = lane_of<N>();
   const int pivot = lane < n ? all.pivots[s * n + lane] : lane;
   const double zeros_from_end = largest_of_lanes<N>(pivot_is_zero && lane < n ? n - lane : 0);
-  const double flaws = largest_of_lanes<N>(lane < n && (pivot < 0 || pivot >= n) ? 1 : 0);
-  if (flaws != 0 || (all.infos[s] >= 0 && all.infos[s] != info_of(zeros_from_end, n))) return false;
+  const double has_flaw = largest_of_lanes<N>(lane < n && (pivot < 0 || pivot >= n) ? 1 : 0);
+  if (has_flaw != 0 || (all.infos[s] >= 0 && all.infos[s] != info_of(zeros_from_end, n))) return false;
   row = lane;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < N; ++k) {
@@ -90,7 +93,7 @@ __device__ __forceinline__ bool take_row(const Systems<T>& all, std::int64_t s, 
   return true;
 }
 
-/// X of A X = B, a column after the other, and the forward error.
+/// Returns the ratio of a solution of A X = B, computed column by column, and sets the forward error.
 template <int N, class T>
 __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, RightOperand<N, T>& right_operand,
                                     double& error) {
@@ -98,8 +101,8 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Right
   const int lane = lane_of<N>(), rows = static_cast<int>(all.shape.n), cols = static_cast<int>(system.x.cols);
   T left[N];
   load_row<N>(system.a, left);
-  const double most_a = largest_of_rows<N>(left);
-  double most_x = 0, most_b = 0, of_row = 0;
+  const double max_a = largest_of_rows<N>(left);
+  double max_x = 0, max_b = 0, row_sum = 0;
   const auto at = [&](const Elements<T>& m, int j) {
     const T value = m.data[lane < rows ? lane + j * rows : 0];
     return lane < rows ? static_cast<double>(value) : 0;
@@ -110,17 +113,17 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Right
     bits_of_x = max(bits_of_x, bits_of(fabs(at(system.x, j))));
     bits_of_b = max(bits_of_b, bits_of(fabs(at(system.b, j))));
   }
-  most_x = largest_of_lanes<N>(size_of(bits_of_x));
-  most_b = largest_of_lanes<N>(size_of(bits_of_b));
-  const double words = foregone<T>(most_a, most_x, most_b);
-  if (words != 0) return words;
+  max_x = largest_of_lanes<N>(size_of(bits_of_x));
+  max_b = largest_of_lanes<N>(size_of(bits_of_b));
+  const double early_result = early_verdict<T>(max_a, max_x, max_b);
+  if (early_result != 0) return early_result;
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < N; ++k) of_row += fabs(static_cast<double>(left[k]));
-  const double norm = largest_of_lanes<N>(of_row);
-  const Sizes sizes{static_cast<double>(rows), static_cast<double>(rows), most_a, most_x};
+  for (int k = 0; k < N; ++k) row_sum += fabs(static_cast<double>(left[k]));
+  const double norm = largest_of_lanes<N>(row_sum);
+  const Sizes sizes{static_cast<double>(rows), static_cast<double>(rows), max_a, max_x};
   const double bias = bias_of<T>(sizes), factor = factor_of<Quotient::solution, T>(all.shape);
   const std::uint64_t seed = all.knows_solution ? seed_of_system(all.solution_seed, s) : 0;
-  double ratio = 0, off = 0, largest = 0;
+  double ratio = 0, max_error = 0, largest = 0;
   GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
     const double x = at(system.x, j), b = at(system.b, j);
@@ -130,49 +133,49 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Right
     sum.high = bias;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) {
-      if (k % 8 == 0) __syncwarp(mask_of<N>());  // nothing is loaded further ahead
+      if (k % 8 == 0) __syncwarp(mask_of<N>());  // keeps the compiler from loading further ahead
       sum.add(left[k], right_operand.columns[k]);
     }
-    const double apart = largest_of_lanes<N>(lane < rows ? sum.apart_from(b, bias) : 0);
-    const double of_x = largest_of_lanes<N>(fabs(x)), of_b = largest_of_lanes<N>(fabs(b));
-    ratio = max(ratio, share(apart, (norm * (of_x + smallest_normal<T>)+of_b) * factor));
+    const double difference = largest_of_lanes<N>(lane < rows ? sum.difference_to(b, bias) : 0);
+    const double x_norm = largest_of_lanes<N>(fabs(x)), b_norm = largest_of_lanes<N>(fabs(b));
+    ratio = max(ratio, safe_quotient(difference, (norm * (x_norm + smallest_normal<T>)+b_norm) * factor));
     if (!all.knows_solution || lane >= rows) continue;
     const double known = static_cast<T>(signed_unit(seed, RandomStream::solution, lane, j));
-    off = max(off, fabs(x - known));
+    max_error = max(max_error, fabs(x - known));
     largest = max(largest, fabs(known));
   }
-  if (all.knows_solution) error = share(largest_of_lanes<N>(off), largest_of_lanes<N>(largest));
-  return settled<T>(ratio, sizes, (norm * most_x + most_b) * factor, all.tolerance);
+  if (all.knows_solution) error = safe_quotient(largest_of_lanes<N>(max_error), largest_of_lanes<N>(largest));
+  return if_certain<T>(ratio, sizes, (norm * max_x + max_b) * factor, all.tolerance);
 }
 
-/// A product beside what it should be.
-/// @param x_first inverse: X A instead of A X
+/// Returns the ratio of a problem whose residual is C - L R with a whole matrix R.
+/// @param x_first inverse: computes X A instead of A X
 template <Quotient Q, int N, class T>
 __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOperand<N, T>& right_operand,
                                  bool x_first) {
-  constexpr int group = 4, pitch = RightOperand<N, T>::pitch;  // columns at a time
+  constexpr int group = 4, pitch = RightOperand<N, T>::pitch;  // group: columns computed together
   constexpr bool is_lu = Q == Quotient::lu_factors, is_cholesky = Q == Quotient::cholesky_factor;
   const System<T> system(all, s);
   const int lane = lane_of<N>();
-  const Elements<T> wanted = Q == Quotient::product ? system.x : is_cholesky ? as_lower(system.a) : system.a;
+  const Elements<T> target = Q == Quotient::product ? system.x : is_cholesky ? as_lower(system.a) : system.a;
   T left[N];
-  double whole = 0, most_wanted = 0, most_left = 0, most_right = 0;
+  double norms = 0, max_target = 0, max_left = 0, max_right = 0;
   int row = lane;
   if (is_lu || is_cholesky) {
-    load_row<N>(wanted, left);
-    most_wanted = largest_of_rows<N>(left);
-    double of_row = 0, sizes[N];
+    load_row<N>(target, left);
+    max_target = largest_of_rows<N>(left);
+    double row_sum = 0, sizes[N];
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) {
       sizes[j] = fabs(static_cast<double>(left[j]));
-      if (is_cholesky) of_row += sizes[j];
+      if (is_cholesky) row_sum += sizes[j];
       if (is_cholesky && j == lane) sizes[j] = 0;
     }
-    whole = largest_of_lanes<N>(of_row + sum_of_column<N>(sizes));
+    norms = largest_of_lanes<N>(row_sum + sum_of_column<N>(sizes));
     load_row<N>(is_lu ? system.x : as_lower(system.x), left);
-    most_left = most_right = largest_of_rows<N>(left);
-    const double words = foregone<T>(most_wanted, most_left, 0);
-    if (words != 0) return words;
+    max_left = max_right = largest_of_rows<N>(left);
+    const double early_result = early_verdict<T>(max_target, max_left, 0);
+    if (early_result != 0) return early_result;
   }
   if (is_lu) {
     bool pivot_is_zero = false;
@@ -184,9 +187,9 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
       right_operand.columns[j * pitch + lane] = j > lane ? left[j] : on && !all.unit_lower ? T(1) : diagonal;
       left[j] = j < lane ? left[j] : on && all.unit_lower ? T(1) : diagonal;
     }
-    // Factors so large beside A that rounding to the smallest numbers shows are left to the CPU.
-    most_left = most_right = max(most_left, 1.0);
-    if (smallest_normal<T> * 4 * N * most_left > 0x1p-20 * whole && whole > 0) return size_of(bits_of_nan);
+    // If rounding to subnormal numbers could show, because the factors are so large, the CPU decides.
+    max_left = max_right = max(max_left, 1.0);
+    if (smallest_normal<T> * 4 * N * max_left > 0x1p-20 * norms && norms > 0) return size_of(bits_of_nan);
     if (!take_row<N>(all, s, pivot_is_zero, row)) return size_of(bits_of_nan);
   } else if (is_cholesky) {
     bool is_flaw = false;
@@ -198,41 +201,40 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
   } else {
     const Elements<T> right = Q == Quotient::product ? system.b : x_first ? system.a : system.x;
     load_row<N>(right, left);
-    __syncwarp(mask_of<N>());  // the other side has been read
+    __syncwarp(mask_of<N>());  // all lanes have read the operand of the other product (ratio_of_sides)
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) right_operand.columns[j * pitch + lane] = left[j];
-    most_right = largest_of_rows<N>(left);
-    const double of_right = Q == Quotient::product ? sum_of_squares<N>(left) : largest_column_sum<N>(left);
+    max_right = largest_of_rows<N>(left);
+    const double right_norm = Q == Quotient::product ? sum_of_squares<N>(left) : largest_column_sum<N>(left);
     if (Q == Quotient::product) {
-      load_row<N>(wanted, left);
-      most_wanted = largest_of_rows<N>(left);
+      load_row<N>(target, left);
+      max_target = largest_of_rows<N>(left);
     }
     load_row<N>(x_first ? system.x : system.a, left);
-    most_left = largest_of_rows<N>(left);
-    whole = Q == Quotient::product ? std::sqrt(sum_of_squares<N>(left)) * std::sqrt(of_right)
-                                   : largest_column_sum<N>(left) * (of_right + smallest_normal<T>);
-    const double words = foregone<T>(most_left, most_right, most_wanted);
-    if (words != 0) return words;
+    max_left = largest_of_rows<N>(left);
+    norms = Q == Quotient::product ? std::sqrt(sum_of_squares<N>(left)) * std::sqrt(right_norm)
+                                   : largest_column_sum<N>(left) * (right_norm + smallest_normal<T>);
+    const double early_result = early_verdict<T>(max_left, max_right, max_target);
+    if (early_result != 0) return early_result;
   }
   __syncwarp(mask_of<N>());
 
   const int rows = static_cast<int>(system.a.rows),
             cols = static_cast<int>(Q == Quotient::product ? system.b.cols : rows);
-  const Sizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), most_left, most_right};
+  const Sizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), max_left, max_right};
   const double bias = bias_of<T>(sizes);
-  double own = 0, of_row = 0;  // of column `lane`
+  double own = 0, row_sum = 0;  // of column `lane`
   GAUSSWEEP_ROLLED
   for (int j0 = 0; j0 < cols; j0 += group) {
-    double c[group], apart[group];
+    double c[group], difference[group];
     GAUSSWEEP_UNROLL
     for (int g = 0; g < group; ++g) {
       const int j = j0 + g;
-      const bool is_there = lane < rows && j < cols && !(is_cholesky && j > lane);
+      const bool inside = lane < rows && j < cols && !(is_cholesky && j > lane);
       c[g] =
           Q == Quotient::inverse
               ? (j == lane ? 1 : 0)
-              : wanted
-                    .data[is_there ? row * static_cast<int>(wanted.down) + j * static_cast<int>(wanted.across)
+              : target.data[inside ? row * static_cast<int>(target.down) + j * static_cast<int>(target.across)
                                    : 0];
     }
     Sum<T> sums[group];
@@ -250,44 +252,44 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
     GAUSSWEEP_UNROLL
     for (int g = 0; g < group; ++g) {
       const int j = j0 + g;
-      const bool is_there = lane < rows && j < cols && !(is_cholesky && j > lane);
-      apart[g] = is_there ? sums[g].apart_from(c[g], bias) : 0;
-      if (Q == Quotient::product) apart[g] *= apart[g];
-      if (is_cholesky && j < lane) of_row += apart[g];  // as in the other triangle
+      const bool inside = lane < rows && j < cols && !(is_cholesky && j > lane);
+      difference[g] = inside ? sums[g].difference_to(c[g], bias) : 0;
+      if (Q == Quotient::product) difference[g] *= difference[g];
+      if (is_cholesky && j < lane) row_sum += difference[g];  // the mirrored element
     }
-    const double of_column = sum_of_column<N>(apart);
-    if (lane / group == j0 / group) own = of_column;
+    const double column_sum = sum_of_column<N>(difference);
+    if (lane / group == j0 / group) own = column_sum;
   }
-  const double scale = whole * factor_of<Q, T>(all.shape);
+  const double scale = norms * factor_of<Q, T>(all.shape);
   double ratio = 0;
   if (Q == Quotient::product) {
-    ratio = share(std::sqrt(sum_of_lanes<N>(own)), scale);
+    ratio = safe_quotient(std::sqrt(sum_of_lanes<N>(own)), scale);
     if (ratio > 0.99) return size_of(bits_of_nan);
   } else {
-    ratio = share(largest_of_lanes<N>(own + of_row), scale);
+    ratio = safe_quotient(largest_of_lanes<N>(own + row_sum), scale);
   }
-  return settled<T>(ratio, sizes, scale, all.tolerance);
+  return if_certain<T>(ratio, sizes, scale, all.tolerance);
 }
 
 template <Quotient Q, int N, class T>
 __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
     small_kernel(Systems<T> all, double* ratios, Totals* totals) {
-  constexpr int teams = small_threads / N;
-  __shared__ RightOperand<N, T> right_operands[teams];
-  const int seat = static_cast<int>(threadIdx.x) / N;
-  const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * teams + seat;
+  constexpr int systems_per_block = small_threads / N;
+  __shared__ RightOperand<N, T> right_operands[systems_per_block];
+  const int team = static_cast<int>(threadIdx.x) / N;
+  const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * systems_per_block + team;
   if (s >= all.shape.batch) return;
   double error = -1, ratio = 0;
   if constexpr (Q == Quotient::solution) {
-    ratio = solution_of_small<N>(all, s, right_operands[seat], error);
+    ratio = solution_of_small<N>(all, s, right_operands[team], error);
   } else if constexpr (Q == Quotient::inverse) {
     ratio = ratio_of_sides(all.second_look, [&](bool x_first) {
-      return ratio_of_small<Q, N>(all, s, right_operands[seat], x_first);
+      return ratio_of_small<Q, N>(all, s, right_operands[team], x_first);
     });
   } else {
-    ratio = ratio_of_small<Q, N>(all, s, right_operands[seat], false);
+    ratio = ratio_of_small<Q, N>(all, s, right_operands[team], false);
   }
-  if (lane_of<N>() == 0) note(all, s, ratio, error, ratios, totals);
+  if (lane_of<N>() == 0) record_ratio(all, s, ratio, error, ratios, totals);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::judge

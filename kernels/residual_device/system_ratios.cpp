@@ -60,9 +60,9 @@ RatioSummary SystemRatios::summary() const {
                        all.digest,
                        {found.begin() + words, found.end()}};
   if (summary.others < batch_) summary.worst = static_cast<std::int64_t>(all.worst);
-  if (all.most_error > 0) {
-    --all.most_error;
-    std::memcpy(&summary.forward_error, &all.most_error, sizeof summary.forward_error);
+  if (all.max_error > 0) {
+    --all.max_error;
+    std::memcpy(&summary.forward_error, &all.max_error, sizeof summary.forward_error);
   }
   return summary;
 }

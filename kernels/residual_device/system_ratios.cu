@@ -1,5 +1,5 @@
-// The judge of a batch: a few lanes, a warp or a block a system. Residuals are sums of exact products (in
-// double with their rounding errors), right to the square of the unit roundoff.
+// Verification of a batch: a few lanes, a warp or a block per system. Residuals are sums of exact products
+// (in double with their rounding errors), with an error in the order of the squared unit roundoff.
 #include "kernels/residual_device/system_ratios.hpp"
 
 #include "kernels/residual_device/large_systems.cuh"
@@ -10,26 +10,27 @@ namespace {
 
 using namespace judge;
 
-/// The worst of those that pass, and the ratios of `count` systems at equal distances.
-template <class = void>  // so that the name may be one of two
+/// Finds the worst system that passes, and copies the ratios of `count` equally spaced systems.
+template <class = void>  // a template, so that both backends may define it in one program
 __global__ void summary_kernel(const double* ratios, const int* infos, double tolerance, std::int64_t batch,
                                std::int64_t count, double* sample, Totals* totals) {
   const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s < count) sample[s] = ratios[batch * s / count];
-  if (s < batch && infos[s] == 0 && ratios[s] <= tolerance && bits_of(ratios[s]) == totals->most)
+  if (s < batch && infos[s] == 0 && ratios[s] <= tolerance && bits_of(ratios[s]) == totals->max_ratio)
     atomicMin(&totals->worst, static_cast<unsigned long long>(s));
 }
 
-unsigned blocks_for(std::int64_t count, std::int64_t of_block) {
-  return static_cast<unsigned>((count + of_block - 1) / of_block);
+unsigned blocks_for(std::int64_t count, std::int64_t per_block) {
+  return static_cast<unsigned>((count + per_block - 1) / per_block);
 }
 
 template <Quotient Q, class T>
 void launch_ratios(Context& context, const Systems<T>& all, double* ratios, Totals* totals) {
   const Shape& shape = all.shape;
   constexpr bool is_solution = Q == Quotient::solution;
-  // Of a solution columns are taken one after the other.
-  const std::int64_t size = std::max({all.of_a.rows, all.of_a.cols, is_solution ? 0 : all.of_x.cols});
+  // A solution's columns are computed one after the other.
+  const std::int64_t size =
+      std::max({all.a_shape.rows, all.a_shape.cols, is_solution ? 0 : all.x_shape.cols});
   const auto by_lanes = [&](auto kernel, std::int64_t lanes) {
     simt::launch(context, kernel, dim3(blocks_for(shape.batch * lanes, small_threads)), dim3(small_threads),
                  0, all, ratios, totals);
@@ -37,12 +38,12 @@ void launch_ratios(Context& context, const Systems<T>& all, double* ratios, Tota
   if (size <= 8) return by_lanes(small_kernel<Q, 8, T>, 8);
   if (size <= 16) return by_lanes(small_kernel<Q, 16, T>, 16);
   if (size <= 32) return by_lanes(small_kernel<Q, 32, T>, 32);
-  const unsigned threads = is_solution && all.of_x.cols <= 4 ? 32 : size <= 128 ? 128 : most_threads;
-  const std::size_t of_row = Q == Quotient::lu_factors ? 2 * sizeof(int)
-                             : mirrors<Q>(shape)       ? threads / 32 * sizeof(double)
-                                                       : 0;
+  const unsigned threads = is_solution && all.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
+  const std::size_t bytes_per_row = Q == Quotient::lu_factors ? 2 * sizeof(int)
+                                    : mirrors<Q>(shape)       ? threads / 32 * sizeof(double)
+                                                              : 0;
   simt::launch(context, large_kernel<Q, T>, dim3(static_cast<unsigned>(shape.batch)), dim3(threads),
-               static_cast<std::size_t>(shape.n) * of_row, all, ratios, totals);
+               static_cast<std::size_t>(shape.n) * bytes_per_row, all, ratios, totals);
 }
 
 }  // namespace

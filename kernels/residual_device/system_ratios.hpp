@@ -1,5 +1,6 @@
 #pragma once
-/// The judge of a batch on a device: the ratio of every system in one launch, where the answers lie.
+/// Verification of a batch on a device: the ratio of every system in one launch, on the device with the
+/// answers.
 
 #include <optional>
 #include <vector>
@@ -11,16 +12,16 @@
 
 namespace gaussweep {
 
-/// What all ratios together say.
+/// A summary of all ratios.
 struct RatioSummary {
-  std::int64_t others = 0;     ///< systems that do not pass by tolerance and info, or are left open
-  std::int64_t worst = -1;     ///< of those that pass the first with the largest ratio
-  double forward_error;        ///< the largest, of finite answers that are not left open; NaN where unknown
-  std::uint64_t digest;        ///< of the inputs on the device, after all ratios (device_digest)
+  std::int64_t others = 0;  ///< systems with a ratio above the tolerance, an info other than 0, or no ratio
+  std::int64_t worst = -1;  ///< the first system with the largest ratio, of those that pass
+  double forward_error;     ///< the largest one over systems with a ratio; NaN if unknown
+  std::uint64_t digest;     ///< of the inputs on the device, after all ratios (device_digest)
   std::vector<double> sample;  ///< ratios of the systems batch k / count
 };
 
-/// Where the ratios are; they are being computed until somebody asks.
+/// The ratios in device memory. Their computation is asynchronous; `summary` and `all` wait for it.
 class SystemRatios {
  public:
   template <class T>
@@ -34,13 +35,14 @@ class SystemRatios {
   Scratch::Piece ratios_, totals_;
 };
 
-/// The judged ratio (check.hpp) of every system of the answer in working set `copy`; infinity where what
-/// counts is not finite. NaN where the CPU has to decide: an answer with a flaw of its own, or elements
-/// beyond 2^200 or below 2^-200. NaN also for a ratio whose error leaves a verdict open, or a product whose
-/// ratio is above 1. NaN also for factors so large that their rounding to the smallest numbers shows. Else it
-/// is right to a thousandth of max(1, ratio). Nothing where the problem's judge is no Quotient.
-/// @param solution_seed of x_true, where that is generate_solution's of each system
-/// @param count of the sample in the summary @throws OutOfMemory, DeviceError
+/// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `copy`. A
+/// ratio is infinite if an element of an operand or the answer is not finite. It is NaN if the CPU has to
+/// decide: the answer has a flaw, elements are beyond 2^200 (float: 2^100) or below 2^-200, the ratio's error
+/// leaves a verdict open, a product's ratio is above 1, or factors are so large that rounding to subnormal
+/// numbers shows. Else its error is at most max(1, ratio) / 1000. Returns nothing if the problem's judge is
+/// no Quotient or the layout is not column-major.
+/// @param solution_seed the seed of x_true if generate_solution made it for each system
+/// @param count the number of ratios in the summary's sample @throws OutOfMemory, DeviceError
 template <class T>
 std::optional<SystemRatios> system_ratios(Context& context, const Method& method, Staging<T>& staging,
                                           int copy, const Shape& shape, double tolerance,

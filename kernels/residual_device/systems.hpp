@@ -1,5 +1,5 @@
 #pragma once
-/// The systems of a batch as kernels judge them.
+/// The systems of a batch as kernel arguments.
 
 #include <cstdint>
 
@@ -7,34 +7,34 @@
 
 namespace gaussweep {
 
-/// What the ratio of a problem is made of (kernels/check/judges.hpp).
+/// The kinds of ratios (kernels/check/judges.hpp).
 enum class Quotient { solution, lu_factors, cholesky_factor, inverse, product };
 
-/// The operands of a batch on a device, dense and column-major, each system's behind the last one's.
+/// The operands of a batch on a device, column-major with ld = rows, one system after the other.
 template <class T>
 struct Systems {
   Quotient quotient;
   Shape shape;
   double tolerance;
-  const T *a, *b, *x;       ///< b: null where the problem has none
-  Extent of_a, of_b, of_x;  ///< of one system
+  const T *a, *b, *x;                ///< b: null if the problem has none
+  Extent a_shape, b_shape, x_shape;  ///< the shapes of one system's operands
   Part part_of_a, part_of_x;
-  double second_look;  ///< inverse: beyond this ratio of I - A X the one of I - X A is computed too
-  bool unit_lower;     ///< of the two factors the lower one has the unit diagonal
+  double second_look;  ///< inverse: if the ratio of I - A X is larger, that of I - X A is computed too
+  bool unit_lower;     ///< the lower factor has the unit diagonal, not the upper one
   const int *pivots, *infos;
-  bool knows_solution;          ///< x_true is that of generate_solution, of
-  std::uint64_t solution_seed;  ///< seed_of_system
+  bool knows_solution;          ///< x_true is generate_solution's, with the seed below
+  std::uint64_t solution_seed;  ///< the argument of seed_of_system
 };
 
 }  // namespace gaussweep
 
 namespace gaussweep::judge {
-/// What kernels add up; behind it lie the ratios of the sample.
+/// The totals that kernels accumulate; the sample's ratios follow them in memory.
 struct Totals {
-  unsigned long long others;      ///< RatioSummary
-  unsigned long long most;        ///< the bits of the largest ratio of those that pass
-  unsigned long long most_error;  ///< of the largest forward error, and 1; 0: there is none
-  unsigned long long worst;       ///< the first system with that ratio
+  unsigned long long others;     ///< RatioSummary::others
+  unsigned long long max_ratio;  ///< the bits of the largest ratio of the systems that pass
+  unsigned long long max_error;  ///< 1 + the bits of the largest forward error; 0: none is known
+  unsigned long long worst;      ///< the first system with the largest ratio
   unsigned long long digest;
 };
 }  // namespace gaussweep::judge
