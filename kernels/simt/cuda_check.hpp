@@ -5,12 +5,12 @@
 
 namespace gaussweep::cuda {
 
-/// Throws OutOfMemory for cudaErrorMemoryAllocation, else DeviceError. Message: what was called, the error's
-/// name and text, and where. Clears the runtime's memory of the error, so that no later check reports it
-/// again.
+/// Throws OutOfMemory for cudaErrorMemoryAllocation, else DeviceError. The message contains the call, the
+/// error's name and text, and the source line. Clears the runtime's last error, so that no later check
+/// reports it again.
 [[noreturn]] void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line);
 
-/// Whether an error leaves the process without a usable GPU, so that it has to be replaced.
+/// Returns true if the error makes the GPU unusable for this process, which then has to be replaced.
 bool is_sticky(cudaError_t error) noexcept;
 
 }  // namespace gaussweep::cuda

@@ -29,7 +29,7 @@ bool is_sticky(cudaError_t error) noexcept {
 }
 
 void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line) {
-  cudaGetLastError();  // clears what is not sticky; `error` itself is what gets reported
+  cudaGetLastError();  // clears the runtime's last error, unless it is sticky
   const std::string name = cudaGetErrorName(error);
   const std::string message = std::string(call) + ": " + name + " (" + cudaGetErrorString(error) + ") at " +
                               file + ":" + std::to_string(line);

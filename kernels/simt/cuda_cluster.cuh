@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-/// Whether the words of clusters are there, for #if: in a kernel that uses them, around its body.
+/// True in device code that may use clusters: for #if around the body of a kernel that does.
 #define GAUSSWEEP_CLUSTERS (__CUDA_ARCH__ >= 900)
-/// Whether warps can leave each other registers: setmaxnreg_dec, setmaxnreg_inc.
+/// True if warpgroups can reallocate registers: setmaxnreg_dec, setmaxnreg_inc.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL) || \
     defined(__CUDA_ARCH_FEAT_SM103_ALL)
 #define GAUSSWEEP_SETMAXNREG 1
@@ -17,14 +17,15 @@
 
 namespace gaussweep::cuda::simt {
 
-/// Lets the next launch begin, if it is an early one, when all blocks of this one are here or over.
+/// Allows the next launch, if it is an early one, to start once all blocks of this one have called it or
+/// ended.
 __device__ __forceinline__ void griddepcontrol_launch_dependents() {
 #if GAUSSWEEP_CLUSTERS
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-/// Waits until the launches before are over and what they stored is seen. Before compute capability 9.0 they
-/// are over anyway.
+/// Waits until the earlier launches are complete and their stores are visible. Before compute capability 9.0
+/// they are complete anyway.
 __device__ __forceinline__ void griddepcontrol_wait() {
 #if GAUSSWEEP_CLUSTERS
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -43,8 +44,8 @@ __device__ __forceinline__ unsigned cluster_blocks() {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
   return count;
 }
-/// A barrier of the cluster's threads in two halves: what a thread did before it arrived is done for those
-/// that have awaited it.
+/// The cluster's barrier in two halves: writes before a thread's arrive are visible to threads after their
+/// wait.
 __device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
@@ -52,39 +53,40 @@ __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/// Shared memory by its address, a number: a pointer would be made anew from the block's rank.
+/// Returns the address of shared memory as a number. A pointer would be recomputed from the block's rank.
 __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
-/// The address of the same variable in the shared memory of block `rank`.
+/// Returns the address of the same variable in the shared memory of block `rank`.
 __device__ __forceinline__ unsigned map_shared_rank(unsigned address, unsigned rank) {
-  unsigned there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  return there;
+  unsigned mapped;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(address), "r"(rank));
+  return mapped;
 }
 
-/// A barrier in shared memory, of 8 bytes, for which `threads` and bytes that are sent arrive.
+/// Initializes a barrier in shared memory (8 bytes) for `threads` arrivals per phase; transactions count in
+/// bytes.
 __device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned threads = 1) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
-/// Barriers that were started may be sent to, once the cluster knows.
+/// Makes initialized barriers visible to the cluster's blocks, after a cluster barrier.
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-/// The thread's arrival: the phase is over when so many bytes have arrived, too.
+/// Arrives at the barrier; the phase then also waits for `bytes` of transactions.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// The thread's arrival.
+/// Arrives at the barrier.
 __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-/// The thread's arrival, once all copies that it has started (cuda_copies.cuh) are there.
+/// Arrives at the barrier when all asynchronous copies of the thread (cuda_copies.cuh) are complete.
 __device__ __forceinline__ void cp_async_mbarrier_arrive(unsigned barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
-/// Waits until the barrier's phase of this parity is over. A wait that cannot end, because a block of the
-/// cluster is gone, ends in an error. Each try sleeps for a while in hardware, and what is waited for takes
+/// Waits until the barrier's phase of this parity is complete. A wait that cannot end, because a block of the
+/// cluster has ended, traps after 2^24 tries. Each try sleeps in hardware, and normal waits take
 /// microseconds.
 __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity) {
 #pragma unroll 1
@@ -104,15 +106,15 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
   __trap();
 }
 
-/// A warpgroup, four warps, gives registers back: `count` a thread are left. By all its threads.
-/// Code for sm_90a, sm_100a and sm_103a can; other code keeps what it was launched with.
+/// Reduces the registers of a warpgroup (four warps) to `count` per thread; called by all its threads. It
+/// works in code for sm_90a, sm_100a and sm_103a; other code keeps its registers.
 template <int count>
 __device__ __forceinline__ void setmaxnreg_dec() {
 #if GAUSSWEEP_SETMAXNREG
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 #endif
 }
-/// The same, but it waits for registers that others give back, and has `count` a thread then.
+/// Increases the registers to `count` per thread; waits until other warpgroups have released enough.
 template <int count>
 __device__ __forceinline__ void setmaxnreg_inc() {
 #if GAUSSWEEP_SETMAXNREG
@@ -120,7 +122,7 @@ __device__ __forceinline__ void setmaxnreg_inc() {
 #endif
 }
 
-/// 16 bytes at once, at an address that is a multiple of 16: 2 doubles, 4 floats or 4 words.
+/// Load and store 16 bytes at an address that is a multiple of 16: 2 doubles, 4 floats or 4 words.
 __device__ __forceinline__ void load_pack(unsigned address, double* value) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(value[0]), "=d"(value[1]) : "r"(address) : "memory");
 }
@@ -136,7 +138,7 @@ __device__ __forceinline__ void load_pack(unsigned address, unsigned* value) {
                : "r"(address)
                : "memory");
 }
-/// The same from another block's shared memory, at an address by map_shared_rank.
+/// Loads 16 bytes from another block's shared memory, at an address from map_shared_rank.
 __device__ __forceinline__ void load_pack_there(unsigned address, double* value) {
   asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
                : "=d"(value[0]), "=d"(value[1])
@@ -156,7 +158,7 @@ __device__ __forceinline__ void store_pack(unsigned address, const unsigned* val
                "r"(value[2]), "r"(value[3])
                : "memory");
 }
-/// The same where `condition` holds: no branch.
+/// Stores 16 bytes if `condition` holds, without a branch.
 __device__ __forceinline__ void store_pack_if(bool condition, unsigned address, const double* value) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.u32 p, %3, 0;\n@p st.shared.v2.f64 [%0], {%1, %2};\n}" ::"r"(address),
@@ -175,7 +177,7 @@ __device__ __forceinline__ void store_pack_if(bool condition, unsigned address, 
                              __float_as_uint(value[3])};
   store_pack_if(condition, address, words);
 }
-/// One element.
+/// Load and store one element.
 __device__ __forceinline__ void store_one(unsigned address, double value) {
   asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
 }
@@ -191,8 +193,8 @@ __device__ __forceinline__ void load_one(unsigned address, double& value) {
 __device__ __forceinline__ void load_one(unsigned address, float& value) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
 }
-/// The same as store_pack in another block's shared memory; they count as 16 bytes at `barrier` there when
-/// they have arrived.
+/// Starts to store 16 bytes in another block's shared memory. They count as 16 bytes at that block's
+/// `barrier` when they have arrived.
 __device__ __forceinline__ void st_async(unsigned address, unsigned barrier, const double* value) {
   asm volatile(
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(address),
@@ -212,7 +214,7 @@ __device__ __forceinline__ void st_async(unsigned address, unsigned barrier, con
   st_async(address, barrier, words);
 }
 
-/// The same where `condition` holds.
+/// The same if `condition` holds, without a branch.
 __device__ __forceinline__ void st_async_if(bool condition, unsigned address, unsigned barrier,
                                             const unsigned* value) {
   asm volatile(

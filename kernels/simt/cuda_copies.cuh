@@ -1,12 +1,12 @@
 #pragma once
-/// Copies from global to shared memory that run beside what the thread does next; see simt.hpp. Part of
-/// cuda_launch.cuh. copy_pack, copy_pack_by_l1: only in kernels for compute capability 8.0 or more.
+/// Asynchronous copies from global to shared memory; see simt.hpp. Part of cuda_launch.cuh. copy_pack and
+/// copy_pack_by_l1 exist only in kernels for compute capability 8.0 or more.
 
 #include <cuda_runtime.h>
 
 namespace gaussweep::cuda::simt {
 
-/// Starts to copy 16 bytes, both places multiples of 16, past the L1 cache.
+/// Starts to copy 16 bytes past the L1 cache. Both addresses are multiples of 16.
 __device__ __forceinline__ void copy_pack(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -15,7 +15,7 @@ __device__ __forceinline__ void copy_pack(void* shared, const void* global) {
                : "memory");
 #endif
 }
-/// The same by way of the L1 cache, from which other blocks of the multiprocessor may read it too.
+/// The same through the L1 cache, for data that other blocks of the multiprocessor read too.
 __device__ __forceinline__ void copy_pack_by_l1(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
@@ -24,27 +24,27 @@ __device__ __forceinline__ void copy_pack_by_l1(void* shared, const void* global
                : "memory");
 #endif
 }
-/// The same of one element, 4 or 8 bytes; a zero where there is none. Before compute capability 8.0 it is
-/// there at once.
+/// Starts to copy one element of 4 or 8 bytes, or stores a zero if `exists` is false. Before compute
+/// capability 8.0 the copy is synchronous.
 template <class T>
-__device__ __forceinline__ void copy_or_zero(T* shared, const T* global, bool there) {
+__device__ __forceinline__ void copy_or_zero(T* shared, const T* global, bool exists) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),
                "l"(__cvta_generic_to_global(global)), "n"(sizeof(T)),
-               "r"(there ? static_cast<unsigned>(sizeof(T)) : 0u)
+               "r"(exists ? static_cast<unsigned>(sizeof(T)) : 0u)
                : "memory");
 #else
-  *shared = there ? *global : T(0);
+  *shared = exists ? *global : T(0);
 #endif
 }
-/// What the thread started since the last call is one group.
+/// Ends a group: the copies that the thread has started since the last call.
 __device__ __forceinline__ void end_copy_group() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/// Waits until all of the thread's groups but the last `Later` have arrived.
+/// Waits until all of the thread's groups except the last `Later` are complete.
 template <int Later>
 __device__ __forceinline__ void await_copy_groups() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -1,4 +1,4 @@
-/// A GPU as a device.
+/// Device on a GPU.
 
 #include <cuda_runtime.h>
 
@@ -16,8 +16,8 @@ namespace gaussweep {
 
 namespace {
 
-/// Makes a device the calling host thread's own: runtime calls go there.
-void use(int device) {
+/// Makes a device current for the calling host thread.
+void set_device(int device) {
   GAUSSWEEP_CUDA_CHECK(cudaSetDevice(device));
 }
 
@@ -31,7 +31,7 @@ class CudaEvent final : public Event {
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   void record() override {
-    use(device_);
+    set_device(device_);
     GAUSSWEEP_CUDA_CHECK(cudaEventRecord(event_, stream_));
   }
   double seconds_since(const Event& start) const override {
@@ -67,7 +67,7 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// All that does not change while a process runs.
+/// Returns all facts that do not change while the process runs.
 DeviceInfo describe(int device) {
   cudaDeviceProp properties{};
   GAUSSWEEP_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
@@ -79,7 +79,7 @@ DeviceInfo describe(int device) {
   info.max_threads_per_block = properties.maxThreadsPerBlock;
   info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;  // simt::launch opts in
   info.total_bytes = properties.totalGlobalMem;
-  // CUDA 13 has no clocks among the properties.
+  // CUDA 13 has no clock rates in cudaDeviceProp.
   info.sm_clock_khz = attribute(cudaDevAttrClockRate, device);
   info.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate, device);
   info.ecc = properties.ECCEnabled != 0;
@@ -91,7 +91,7 @@ DeviceInfo describe(int device) {
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : index_(index) {
-    use(index_);
+    set_device(index_);
     info_ = describe(index_);
     int least = 0, greatest = 0;
     GAUSSWEEP_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
@@ -104,7 +104,7 @@ class CudaDevice final : public Device {
   Backend backend() const override { return Backend::cuda; }
 
   DeviceInfo info() const override {
-    use(index_);
+    set_device(index_);
     DeviceInfo info = info_;
     std::size_t total = 0;
     GAUSSWEEP_CUDA_CHECK(cudaMemGetInfo(&info.free_bytes, &total));
@@ -112,7 +112,7 @@ class CudaDevice final : public Device {
   }
 
   void* allocate(std::size_t bytes) override {
-    use(index_);
+    set_device(index_);
     void* pointer = nullptr;
     const cudaError_t error = cudaMalloc(&pointer, bytes == 0 ? 1 : bytes);
     if (error != cudaSuccess) {
@@ -121,10 +121,10 @@ class CudaDevice final : public Device {
     }
     return pointer;
   }
-  // What fails here is a sticky error of earlier work, which the next call reports.
+  // An error here is a sticky error of earlier work, which the next call reports.
   void release(void* pointer) noexcept override { cudaFree(pointer); }
   void* allocate_host(std::size_t bytes) override {
-    use(index_);
+    set_device(index_);
     void* pointer = nullptr;
     if (const cudaError_t error = cudaMallocHost(&pointer, bytes == 0 ? 1 : bytes); error != cudaSuccess) {
       const std::string call = "cudaMallocHost of " + std::to_string(bytes) + " bytes";
@@ -139,17 +139,17 @@ class CudaDevice final : public Device {
   void release_host(void* pointer) noexcept override { cudaFreeHost(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
-    use(index_);
+    set_device(index_);
     ++waits_;
     copies_.to_device(destination, source, bytes, stream_);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
-    use(index_);
+    set_device(index_);
     ++waits_;
     copies_.to_host(destination, source, bytes, stream_);
   }
   void copy(void* destination, const void* source, std::size_t bytes) override {
-    use(index_);
+    set_device(index_);
     if (bytes > 0)
       GAUSSWEEP_CUDA_CHECK(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream_));
   }
@@ -164,17 +164,17 @@ class CudaDevice final : public Device {
             cudaMemcpyDeviceToHost);
   }
   void fill(void* destination, int byte, std::size_t bytes) override {
-    use(index_);
+    set_device(index_);
     if (bytes > 0) GAUSSWEEP_CUDA_CHECK(cudaMemsetAsync(destination, byte, bytes, stream_));
   }
   void synchronize() override {
-    use(index_);
+    set_device(index_);
     ++waits_;
     GAUSSWEEP_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
   std::int64_t waits() const override { return waits_; }
   std::unique_ptr<Event> make_event() override {
-    use(index_);
+    set_device(index_);
     return std::make_unique<CudaEvent>(index_, stream_);
   }
   void* stream() const override { return stream_; }
@@ -182,7 +182,7 @@ class CudaDevice final : public Device {
  private:
   void move_2d(void* destination, std::size_t destination_stride, const void* source,
                std::size_t source_stride, std::size_t width_bytes, std::size_t rows, cudaMemcpyKind kind) {
-    use(index_);
+    set_device(index_);
     if (width_bytes > 0 && rows > 0) {
       GAUSSWEEP_CUDA_CHECK(cudaMemcpy2DAsync(destination, destination_stride, source, source_stride,
                                              width_bytes, rows, kind, stream_));
@@ -212,7 +212,7 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Why no GPU can be counted. CUDA calls an absent driver an old one.
+/// Returns why no GPU is available. CUDA reports a missing driver as an insufficient one.
 std::string why_none(cudaError_t error) {
   const std::string name = std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ")";
   int driver = 0, runtime = 0;

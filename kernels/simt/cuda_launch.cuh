@@ -12,9 +12,9 @@
 #include "kernels/simt/cuda_copies.cuh"
 #include "kernels/simt/launch_shape.hpp"
 
-/// Before a loop whose trip count is a constant: all of it written out, so that arrays stay in registers.
+/// Fully unrolls the next loop, whose trip count is a constant, so that arrays stay in registers.
 #define GAUSSWEEP_UNROLL _Pragma("unroll")
-/// Before a loop that is to stay one.
+/// Keeps the compiler from unrolling the next loop.
 #define GAUSSWEEP_ROLLED _Pragma("unroll 1")
 
 namespace gaussweep::cuda::simt {
@@ -26,7 +26,7 @@ __device__ __forceinline__ T* dynamic_shared() {
   return reinterpret_cast<T*>(gaussweep_dynamic_shared);
 }
 
-/// Adds to *p, returns what was there.
+/// Adds to *p and returns the old value.
 template <class T>
 __device__ __forceinline__ T atomic_add(T* p, std::common_type_t<T> value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
@@ -48,17 +48,17 @@ __device__ __forceinline__ T atomic_add(T* p, std::common_type_t<T> value) {
 #endif
 }
 
-/// Reads memory, never a register or a stale cache line of this thread.
+/// Reads memory, not a register or a stale cache line.
 template <class T>
 __device__ __forceinline__ T load_volatile(const T* p) {
   return *static_cast<const volatile T*>(p);
 }
-/// Writes memory, where every other block can read it soon. Nothing else is ordered by it.
+/// Writes memory, so that other blocks see the value soon. It orders no other access.
 template <class T>
 __device__ __forceinline__ void store_volatile(T* p, std::common_type_t<T> value) {
   *static_cast<volatile T*>(p) = value;
 }
-/// load_volatile, before all that follows: what was stored before the matching store_release is seen.
+/// Loads with acquire order: later reads see all stores before the matching store_release.
 template <class T>
 __device__ __forceinline__ T load_acquire(const T* p) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
@@ -75,7 +75,7 @@ __device__ __forceinline__ T load_acquire(const T* p) {
   __threadfence();
   return value;
 }
-/// Stores after all of this thread's earlier writes are visible on the whole device.
+/// Stores with release order: after all of this thread's earlier writes are visible on the whole device.
 template <class T>
 __device__ __forceinline__ void store_release(T* p, std::common_type_t<T> value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
@@ -88,14 +88,14 @@ __device__ __forceinline__ void store_release(T* p, std::common_type_t<T> value)
   __threadfence();
   store_volatile(p, value);
 }
-/// To be called in every round of a loop that waits for another thread.
+/// Pauses; call it in every iteration of a loop that waits for another thread.
 __device__ __forceinline__ void spin_pause() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
   __nanosleep(20);
 #endif
 }
 
-/// An attribute of the current device. Cheap: the runtime keeps them.
+/// Returns an attribute of the current device. It is cheap: the runtime caches them.
 inline int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
   GAUSSWEEP_CUDA_CHECK(cudaGetDevice(&device));
@@ -105,12 +105,12 @@ inline int device_attribute(cudaDeviceAttr attribute) {
 inline int multiprocessors(const Context&) {
   return device_attribute(cudaDevAttrMultiProcessorCount);
 }
-/// Most shared memory (static and dynamic) of one block.
+/// Returns the maximum shared memory (static and dynamic) of one block.
 inline std::size_t max_shared_bytes(const Context&) {
   return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
-/// Whether launch_clusters can be used, with as much shared memory for a block as a Hopper GPU has. Blackwell
-/// GPUs for workstations (12.0) have less.
+/// Returns true if launch_clusters works and a block can have as much shared memory as on a Hopper GPU.
+/// Blackwell GPUs for workstations (12.0) have less.
 inline bool has_clusters(const Context& context) {
   return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9 &&
          max_shared_bytes(context) >= std::size_t{227} * 1024;
@@ -125,11 +125,11 @@ namespace detail {
   throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
 }
 
-/// Without this, static and dynamic shared memory together are limited to 48 KiB. What the runtime says of a
-/// kernel is asked once.
+/// Raises the kernel's limit for shared memory, which is 48 KiB (static and dynamic) by default. The kernel's
+/// attributes are queried once.
 cudaError_t raise_shared_limit(const void* kernel, std::size_t shared_bytes);
 
-/// Threads resident on a multiprocessor, as a share of what it can hold.
+/// Returns the resident threads of a multiprocessor as a fraction of its maximum.
 inline double occupancy(const void* kernel, const dim3& block, std::size_t shared_bytes) {
   const int threads = static_cast<int>(block.x * block.y * block.z);
   int blocks = 0;
@@ -142,8 +142,7 @@ inline double occupancy(const void* kernel, const dim3& block, std::size_t share
 
 namespace detail {
 
-/// The launch itself. `blocks_in_cluster` 0: without clusters; `early`: before what was launched before is
-/// over.
+/// Launches. `blocks_in_cluster` 0: without clusters; `early`: may overlap earlier work of the stream.
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
            unsigned blocks_in_cluster, bool early, A&&... arguments) {
@@ -188,17 +187,17 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 }  // namespace detail
 
 /// Launches `kernel` on the device's stream; the arguments are converted to the kernel's parameter types.
-/// Asynchronous: what goes wrong in the kernel itself is thrown by the next synchronisation.
-/// @throws std::invalid_argument for an impossible grid or block, DeviceError where the launch is refused
+/// Asynchronous: the next synchronisation throws the errors of the kernel itself.
+/// @throws std::invalid_argument for an impossible grid or block, DeviceError if the launch fails
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
   detail::start(context, kernel, grid, block, shared_bytes, 0, false, std::forward<A>(arguments)...);
 }
 
-/// The same, but the grid may begin before what was launched before it is over (programmatic dependent
-/// launch). The kernel executes griddepcontrol_wait before it touches any of that, in every block. An
-/// ordinary launch before compute capability 9.0.
+/// The same, but the grid may start before earlier work of the stream is complete (programmatic dependent
+/// launch). The kernel calls griddepcontrol_wait in every block before it uses results of that work. Before
+/// compute capability 9.0 it is an ordinary launch.
 template <class... P, class... A>
 void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
                   A&&... arguments) {
@@ -207,8 +206,8 @@ void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block,
 }
 
 /// The same for a grid of `clusters` thread-block clusters of `blocks` blocks each, at most 16. Blocks of a
-/// cluster run at the same time and reach each other's shared memory. The grid may begin early, as with
-/// launch_early. Only on a GPU of compute capability 9.0 or more.
+/// cluster run concurrently and can access each other's shared memory. The grid may start early, as with
+/// launch_early. It needs a GPU of compute capability 9.0 or more.
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {

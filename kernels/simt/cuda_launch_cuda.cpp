@@ -1,4 +1,4 @@
-/// What is known of kernels, for cuda_launch.cuh.
+/// A cache of kernel attributes, for cuda_launch.cuh.
 
 #include <cuda_runtime.h>
 
@@ -11,10 +11,10 @@ namespace gaussweep::cuda::simt::detail {
 
 namespace {
 
-/// Shared memory of a block, in bytes.
+/// A kernel's shared memory per block, in bytes.
 struct SharedMemory {
-  std::size_t fixed;    ///< that a kernel always has
-  std::size_t dynamic;  ///< that it may have beside
+  std::size_t fixed;    ///< its static shared memory
+  std::size_t dynamic;  ///< its current limit of dynamic shared memory
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ class CudaRecording final : public Recording {
 
 std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue) {
   if (device.backend() != Backend::cuda) return nullptr;
-  device.synchronize();  // makes the GPU this thread's as well
+  device.synchronize();  // also makes the GPU current for this thread
   auto* const stream = static_cast<cudaStream_t>(device.stream());
   GAUSSWEEP_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   bool refused = false;
@@ -65,7 +65,7 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
     queue();
   } catch (const DeviceError&) {
     refused = true;
-  } catch (const OutOfMemory&) {  // to allocate is refused as well
+  } catch (const OutOfMemory&) {  // stream capture refuses allocations too
     refused = true;
   } catch (...) {
     other = std::current_exception();
@@ -73,14 +73,14 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
   GraphOwner owner;
   if (cudaStreamEndCapture(stream, &owner.graph) != cudaSuccess) refused = true;
   if (!refused && other == nullptr) return std::make_unique<CudaRecording>(stream, owner.graph);
-  cudaGetLastError();  // what the refused call left behind
+  cudaGetLastError();  // clears the error of the refused call
   if (other != nullptr) std::rethrow_exception(other);
-  device.synchronize();  // throws where the device itself is broken
+  device.synchronize();  // throws if the device itself has failed
   return nullptr;
 }
 
 std::size_t cuda_cache_bytes(Device& device) {
-  device.synchronize();  // makes the GPU this thread's
+  device.synchronize();  // makes the GPU current for this thread
   int index = 0, bytes = 0;
   GAUSSWEEP_CUDA_CHECK(cudaGetDevice(&index));
   GAUSSWEEP_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, index));

@@ -1,13 +1,13 @@
 #pragma once
 /// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread. The threads of a
-/// block are fibers, which change only where a thread waits (barrier, warp collective, spin). What a GPU
-/// would leave undefined is an error here wherever it can be seen: see emulated_scheduler.cpp. Memory is
-/// plain, so the sanitizers see every access.
+/// block are fibers, which switch only where a thread waits (barrier, warp collective, spin). Undefined
+/// behaviour on a GPU is an error here if the emulation can detect it: see `launch`. Memory is ordinary
+/// memory, so that sanitizers check every access.
 ///
-/// Static shared memory is a static array, which keeps the values of the block before. Dynamic shared memory
+/// Static shared memory is a static array that keeps the values of the previous block. Dynamic shared memory
 /// is refilled with NaN (all bits set) for every block.
 
-#include <math.h>  // fma, sqrt, fabs, abs, … of float and double in the global namespace, as nvcc has them
+#include <math.h>  // fma, sqrt, fabs, abs, … of float and double in the global namespace, as in nvcc
 
 #include <cmath>
 #include <cstring>
@@ -44,7 +44,7 @@ T* dynamic_shared() {
   return reinterpret_cast<T*>(detail::shared_memory());
 }
 
-/// Adds to *p, returns what was there.
+/// Adds to *p and returns the old value.
 template <class T>
 T atomic_add(T* p, std::common_type_t<T> value, Site site = Site::here()) {
   return atomicAdd(p, value, site);
@@ -75,8 +75,8 @@ inline void copy_pack_by_l1(void* shared, const void* global) {
   copy_pack(shared, global);
 }
 template <class T>
-void copy_or_zero(T* shared, const T* global, bool there) {
-  *shared = there ? *global : T(0);
+void copy_or_zero(T* shared, const T* global, bool exists) {
+  *shared = exists ? *global : T(0);
 }
 inline void end_copy_group() {}
 template <int Later>
@@ -85,14 +85,14 @@ inline void spin_pause(Site site = Site::here()) {
   detail::wait_for_others(site);
 }
 
-/// A fixed number, so that what depends on it is the same on every machine.
+/// Returns a fixed number, so that results that depend on it are equal on every machine.
 inline int multiprocessors(const Context&) {
   return 4;
 }
 inline bool has_clusters(const Context&) {
   return true;
 }
-/// More is refused.
+/// Returns the maximum shared memory of a block.
 inline std::size_t max_shared_bytes(const Context& context) {
   return context.emulation.shared_bytes;
 }
@@ -101,16 +101,16 @@ namespace detail {
 
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
-           std::size_t most_shared_bytes, unsigned cluster, A&&... arguments) {
+           std::size_t shared_limit, unsigned cluster, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
   static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
   check_launch_shape(grid, block);
   if (context.device.backend() == Backend::cuda) {
     throw std::logic_error("launch: an emulated kernel cannot use the memory of a GPU");
   }
-  if (shared_bytes > most_shared_bytes) {
+  if (shared_bytes > shared_limit) {
     throw DeviceError("launch: " + std::to_string(shared_bytes) + " bytes of shared memory a block, of " +
-                          std::to_string(most_shared_bytes) + " (simt::max_shared_bytes)",
+                          std::to_string(shared_limit) + " (simt::max_shared_bytes)",
                       "invalidValue", false);
   }
   if (context.stages != nullptr) context.stages->launched(std::nan(""));
@@ -124,19 +124,19 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
        context.emulation.compares_orders},
       [](void* closure) {
         Call& c = *static_cast<Call*>(closure);
-        std::apply(c.kernel, c.values);  // by value: every thread has its own copies
+        std::apply(c.kernel, c.values);  // by value: every thread gets its own copies
       },
       &call);
 }
 
 }  // namespace detail
 
-/// Runs `kernel` to its end; the arguments are converted to the kernel's parameter types.
+/// Runs `kernel` to completion; the arguments are converted to the kernel's parameter types.
 /// @throws std::invalid_argument for an impossible grid or block; DeviceError "divergentBarrier" (not all
 /// threads of a block reach the same __syncthreads), "divergentWarp" (the same for a warp collective),
-/// "deadlock" (threads spin and nothing changes any more), "invalidMask", "invalidValue", "outOfBounds" (a
-/// write outside of an operand), "orderDependence" (Emulation::compares_orders); whatever a kernel thread
-/// throws. Memory on the device stays as it was then; none of these is sticky.
+/// "deadlock" (threads spin and nothing changes), "invalidMask", "invalidValue", "outOfBounds" (a write
+/// outside of an operand), "orderDependence" (Emulation::compares_orders); exceptions of kernel threads. No
+/// error is sticky: the device remains usable.
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
@@ -144,7 +144,7 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
                 std::forward<A>(arguments)...);
 }
 
-/// The same: what was launched before is over.
+/// The same: earlier launches are complete.
 template <class... P, class... A>
 void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
                   A&&... arguments) {
@@ -152,8 +152,8 @@ void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block,
 }
 
 /// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16. A block may have as much
-/// shared memory as on a GPU that has clusters.
-/// @throws as launch; std::invalid_argument unless a block is whole warps
+/// shared memory as on a GPU with clusters.
+/// @throws as launch; std::invalid_argument unless a block consists of whole warps
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {

@@ -1,6 +1,6 @@
 #pragma once
-/// What the words of emulated kernels (emulated.hpp) ask of the runtime that runs a block's threads as fibers
-/// (emulated_scheduler.cpp).
+/// The interface between the CUDA names of emulated kernels (emulated.hpp) and the runtime that runs a
+/// block's threads as fibers (emulated_scheduler.cpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-/// A place in a kernel's source. As the default argument `Site site = Site::here()` it is the caller's.
+/// A source line of a kernel. The default argument `Site site = Site::here()` is the caller's line.
 struct Site {
   const char* file;
   int line;
@@ -32,56 +32,56 @@ struct Site {
 
 namespace detail {
 
-/// What the lanes of a warp do together.
+/// The kinds of warp collectives.
 enum class Collective : unsigned char { sync, shuffle, vote };
-/// What a lane gets back from it.
+/// A lane's result of a collective.
 struct CollectiveResult {
-  std::uint64_t value;  ///< of the lane that was asked for; all bits set where that lane took no part
+  std::uint64_t value;  ///< the source lane's value; all bits set if that lane does not take part
   unsigned ballot;
 };
 
-/// Set by the runtime before a thread goes on; kernels only read them. Plain variables, since launches of
-/// several host threads run one after another.
+/// The indices of the running thread, set by the runtime when it switches threads; kernels only read them.
+/// Plain globals suffice, because launches of several host threads run one after another.
 extern uint3 thread_index, block_index;
 extern dim3 block_dim, grid_dim;
-/// Set whenever a thread does what another could wait for. Rounds without any are counted: see
-/// wait_for_others.
+/// Set when a thread does something that another thread may wait for. Rounds without progress are counted:
+/// see wait_for_others.
 extern bool progress;
-/// The address that was polled last, and how many times in a row.
+/// The address of the last poll, and the number of consecutive polls of it.
 extern const void* polled;
 extern int polls;
 
-/// __syncthreads
+/// Implements __syncthreads.
 void barrier(Site site);
-/// Lets the other threads of the block run.
+/// Lets the other threads of the cluster run.
 void wait_for_others(Site site);
-/// A warp collective of the lanes in `mask`. `source`: the lane whose value is wanted.
+/// Executes a warp collective of the lanes in `mask`. `source` is the lane whose value is returned.
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
-/// The lane of the running thread.
+/// Returns the lane number of the running thread.
 int lane();
-/// Of the running thread's block.
+/// Returns the shared memory of the running thread's block.
 unsigned char* shared_memory();
-/// Of another block of the cluster.
+/// Returns the shared memory of a block of the cluster.
 unsigned char* shared_memory_of(unsigned rank);
 unsigned cluster_rank();
 unsigned cluster_blocks();
-/// The barrier of the cluster's threads in two halves.
+/// The cluster's barrier in two halves.
 void arrive_at_cluster();
 void await_cluster(Site site);
 [[noreturn]] void throw_bad_width(int width, Site site);
 
-/// One launch: `body(closure)` runs once for every thread of every block.
+/// One launch: run_grid calls `body(closure)` once for every thread of every block.
 struct Grid {
   dim3 grid, block;
   std::size_t shared_bytes;
   std::uint64_t shuffle_seed;
-  unsigned cluster;       ///< blocks in x that run together
-  WatchedMemory* memory;  ///< the device's; null: nothing is known of it
+  unsigned cluster;       ///< blocks per cluster, in x
+  WatchedMemory* memory;  ///< the device's memory watch; null: memory is not watched
   bool compares_orders;   ///< Emulation::compares_orders
 };
 void run_grid(const Grid& grid, void (*body)(void*), void* closure);
 
-/// A loop that polls one address has to let the others run, also where it forgot to call spin_pause.
+/// Counts polls of an address. A polling loop must let others run, even if it does not call spin_pause.
 inline void poll(const void* address, Site site) {
   if (address != polled) {
     polled = address;

@@ -1,4 +1,4 @@
-/// What the blocks of an emulated cluster send each other, and the barriers that count it.
+/// Messages between the blocks of an emulated cluster, and the barriers that count them.
 
 #include "kernels/simt/emulated_cluster.hpp"
 
@@ -18,18 +18,18 @@ struct Message {
   Site site;
 };
 
-// Of the cluster that runs; launches run one after another.
-std::vector<Message> on_the_way;
-std::uint32_t order = 0;  // 0: messages arrive in the order in which they were sent, all at once
+// The state of the running cluster; launches run one after another.
+std::vector<Message> in_flight;
+std::uint32_t order = 0;  // random state; 0: deliver all messages at once in the order of sending
 
 std::uint32_t next_random() {
   order = order * 1664525u + 1013904223u;
   return order >> 16;
 }
 
-void arrive_now(std::size_t index) {
-  const Message message = on_the_way[index];
-  on_the_way.erase(on_the_way.begin() + static_cast<std::ptrdiff_t>(index));
+void deliver_one(std::size_t index) {
+  const Message message = in_flight[index];
+  in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(index));
   std::memcpy(at_address(message.address), message.value, sizeof(message.value));
   arrive(message.barrier, -16, false, message.site);
 }
@@ -56,28 +56,28 @@ void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site) {
 void send(unsigned address, unsigned barrier, const void* value, Site site) {
   Message message{address, barrier, {}, site};
   std::memcpy(message.value, value, sizeof(message.value));
-  on_the_way.push_back(message);
+  in_flight.push_back(message);
   progress = true;
 }
 
 void deliver() {
   if (order == 0) {
-    while (!on_the_way.empty()) arrive_now(0);
+    while (!in_flight.empty()) deliver_one(0);
     return;
   }
-  while (!on_the_way.empty() && next_random() % 8 != 0) arrive_now(next_random() % on_the_way.size());
-  if (!on_the_way.empty()) progress = true;
+  while (!in_flight.empty() && next_random() % 8 != 0) deliver_one(next_random() % in_flight.size());
+  if (!in_flight.empty()) progress = true;
 }
 
 void start_messages(std::uint64_t shuffle_seed) {
-  on_the_way.clear();
+  in_flight.clear();
   order = static_cast<std::uint32_t>(shuffle_seed);
 }
 
 void end_messages() {
-  if (on_the_way.empty()) return;
-  const Site site = on_the_way.front().site;
-  on_the_way.clear();
+  if (in_flight.empty()) return;
+  const Site site = in_flight.front().site;
+  in_flight.clear();
   throw DeviceError("invalidValue: a cluster ended before what was sent in it had arrived, " +
                         std::string(site.file) + ":" + std::to_string(site.line),
                     "invalidValue", false);

@@ -1,7 +1,7 @@
 #pragma once
-/// Thread-block clusters on the CPU: the words of cuda_cluster.cuh. Part of emulated.hpp. The blocks of a
-/// cluster run together, their threads in turn; an address is a block's rank and an offset into its dynamic
-/// shared memory. What is sent arrives late, while threads wait.
+/// Thread-block clusters on the CPU: the functions of cuda_cluster.cuh. Part of emulated.hpp. The threads of
+/// a cluster's blocks run interleaved. An address consists of a block's rank and an offset in its dynamic
+/// shared memory. Messages of st_async are delivered late, while threads wait.
 
 #include <cstdint>
 #include <cstring>
@@ -38,20 +38,21 @@ inline unsigned char* at_address(unsigned address) {
   return shared_memory_of(address >> 24) + (address & 0xffffffu);
 }
 
-/// A barrier as it lies in its 8 bytes.
+/// The state of a barrier in its 8 bytes.
 struct BytesBarrier {
-  std::int32_t bytes;          ///< that are still to come; below 0: more came than are expected yet
-  std::uint32_t pending : 15;  ///< arrivals of threads in this phase
-  std::uint32_t threads : 15;  ///< and in each; a block has 1024 at most
+  std::int32_t bytes;          ///< outstanding bytes; negative: more have arrived than are expected yet
+  std::uint32_t pending : 15;  ///< outstanding arrivals of threads in this phase
+  std::uint32_t threads : 15;  ///< arrivals per phase; a block has at most 1024 threads
   std::uint32_t phase : 2;
 };
-/// @throws DeviceError "invalidValue" if a phase gets more arrivals of threads than it was started for
+/// Arrives. @throws DeviceError "invalidValue" if a phase gets more arrivals of threads than it was
+/// initialized for
 void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site);
-/// Puts 16 bytes on their way.
+/// Queues a message of 16 bytes.
 void send(unsigned address, unsigned barrier, const void* value, Site site);
-/// Lets some of what is on its way arrive.
+/// Delivers some of the queued messages.
 void deliver();
-/// Before a cluster runs, and after. @throws DeviceError "invalidValue" where something has not arrived
+/// Called before and after a cluster runs. @throws DeviceError "invalidValue" if a message was not delivered
 void start_messages(std::uint64_t shuffle_seed);
 void end_messages();
 

@@ -12,7 +12,7 @@ std::string to_text(const uint3& i) {
   return "(" + std::to_string(i.x) + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) + ")";
 }
 
-std::string what_it_does(const Thread& thread) {
+std::string state_text(const Thread& thread) {
   switch (thread.state) {
     case State::at_barrier:
       return "at __syncthreads, ";
@@ -29,7 +29,7 @@ std::string what_it_does(const Thread& thread) {
   }
 }
 
-bool alike(const Thread& a, const Thread& b) {
+bool waits_alike(const Thread& a, const Thread& b) {
   if (a.state != b.state) return false;
   if (a.state == State::returned || a.state == State::unstarted) return true;
   if (a.state == State::at_collective && (a.mask != b.mask || a.kind != b.kind)) return false;
@@ -38,12 +38,12 @@ bool alike(const Thread& a, const Thread& b) {
 
 /// "3 threads, (0, 0, 0) (1, 0, 0) (2, 0, 0): at __syncthreads, gauss.cu:17"
 std::string describe(const std::vector<const Thread*>& group) {
-  constexpr std::size_t most = 8;
+  constexpr std::size_t max_listed = 8;
   const Thread& first = *group.front();
   std::string text = std::to_string(group.size()) + (group.size() == 1 ? " thread," : " threads,");
-  for (std::size_t i = 0; i < std::min(group.size(), most); ++i) text += " " + to_text(group[i]->index);
-  if (group.size() > most) text += " … " + to_text(group.back()->index);
-  text += ": " + what_it_does(first);
+  for (std::size_t i = 0; i < std::min(group.size(), max_listed); ++i) text += " " + to_text(group[i]->index);
+  if (group.size() > max_listed) text += " … " + to_text(group.back()->index);
+  text += ": " + state_text(first);
   if (first.state != State::returned && first.state != State::unstarted) {
     text += std::string(first.site.file) + ":" + std::to_string(first.site.line);
   }
@@ -56,7 +56,7 @@ DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads) 
   std::vector<std::vector<const Thread*>> groups;
   for (const Thread& thread : threads) {
     const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const auto& group) { return alike(*group.front(), thread); });
+                                   [&](const auto& group) { return waits_alike(*group.front(), thread); });
     if (same == groups.end()) {
       groups.push_back({&thread});
     } else {

@@ -1,5 +1,5 @@
 #pragma once
-/// The orders in which the threads of an emulated block run.
+/// The order in which the threads of an emulated block run.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace gaussweep::emulated::simt::detail {
 
-/// Sorts the threads of each round: as they come, the last first, or shuffled.
+/// Orders the threads of each round: unchanged, reversed, or shuffled.
 class ThreadOrder {
  public:
   static ThreadOrder reversed() { return ThreadOrder(0, true); }
-  /// @param seed 0: threads run as they come
+  /// @param seed 0: unchanged order
   static ThreadOrder shuffled(std::uint64_t seed) { return ThreadOrder(seed, false); }
 
   void operator()(std::vector<unsigned>& round) {
@@ -28,7 +28,7 @@ class ThreadOrder {
  private:
   ThreadOrder(std::uint64_t seed, bool is_reversed)
       : state_(seed), is_shuffled_(seed != 0), is_reversed_(is_reversed) {}
-  /// splitmix64: the order need not be random, only varied.
+  /// Returns the next number of splitmix64. The order only has to vary; it need not be random.
   std::uint64_t next() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,10 +1,10 @@
-/// Runs the threads of emulated blocks, those of a cluster together: a scheduler of fibers that change places
-/// only where a thread waits.
+/// The scheduler of emulated blocks. Each thread of a cluster is a fiber; a switch happens only where a
+/// thread waits.
 ///
-/// Threads run in rounds. A round is a list of the threads that can go on, in order or shuffled; each goes on
-/// until it waits or returns. Those that may go on after that make the next round. A fiber ("worker")
-/// belongs to a thread only while that thread has begun and not returned: a thread that never waits needs no
-/// switch at all, the same worker takes the next one.
+/// Threads run in rounds. A round is a list of the runnable threads, in order or shuffled; each runs until it
+/// waits or returns. Threads that become runnable meanwhile form the next round. A thread has a fiber
+/// ("worker") only from its start until it returns. A thread that never waits needs no switch: the same
+/// worker runs the next one.
 
 #include "kernels/simt/emulated_block.hpp"
 
@@ -48,15 +48,16 @@ struct Worker {
 
 namespace {
 
-/// Rounds without progress after which threads that spin are given up. Generous: a plain store on which
-/// another thread spins is progress that nobody sees, and each round holds at least one of them.
-constexpr int fruitless_rounds = 20000;
+/// The number of rounds without progress after which spinning threads are reported as deadlocked. It is
+/// large, because the scheduler does not see plain stores, and a round in which some thread runs may contain
+/// one.
+constexpr int max_idle_rounds = 20000;
 
-/// Thrown in the threads that still wait when a launch fails, so that their destructors run.
+/// Thrown in the waiting threads of a failed launch, so that their destructors run.
 struct Unwind {};
 
-/// The block's dynamic shared memory: of exactly the size asked for, so that the address sanitizer sees an
-/// overrun.
+/// The block's dynamic shared memory, of exactly the requested size, so that the address sanitizer detects
+/// overruns.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes) : bytes_(bytes) {
@@ -65,7 +66,7 @@ class SharedMemory {
   ~SharedMemory() { std::free(data_); }
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
-  void spoil() {
+  void poison() {
     if (bytes_ > 0) std::memset(data_, 0xff, bytes_);
   }
   unsigned char* data() const { return static_cast<unsigned char*>(data_); }
@@ -91,12 +92,12 @@ struct Warp {
 
 }  // namespace
 
-/// One for each host thread that launches: fibers never change to another.
+/// The scheduler of a host thread: fibers never move to another host thread.
 class Scheduler {
  public:
   ~Scheduler() {
     ending_ = true;
-    for (auto& worker : workers_) host_.hand_to(worker->fiber);
+    for (auto& worker : workers_) host_.switch_to(worker->fiber);
   }
 
   void run(const Grid& grid, void (*body)(void*), void* closure);
@@ -118,11 +119,11 @@ class Scheduler {
   void run_threads();
   void compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& shuffled, std::uint64_t seed);
   void run_thread(Worker& self, unsigned index);
-  void open_cluster();
+  void open_cluster_barrier();
   bool next_round();
-  Fiber& successor();
+  Fiber& next_fiber();
   void wait();
-  void complete(unsigned warp, const Thread& asker);
+  void complete(unsigned warp, const Thread& arrival);
   void unwind();
 
   Fiber host_;
@@ -132,33 +133,33 @@ class Scheduler {
 
   void (*body_)(void*) = nullptr;
   void* closure_ = nullptr;
-  std::vector<std::unique_ptr<Block>> blocks_;  // of the cluster
+  std::vector<std::unique_ptr<Block>> blocks_;  // the running cluster
   ThreadOrder* order_ = nullptr;
   WatchedMemory* memory_ = nullptr;
-  WatchedMemory::Image before_, after_;  // of a cluster whose orders are compared
+  WatchedMemory::Image before_, after_;  // memory before and after a cluster, for compare_orders
 
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::size_t block_threads_ = 0;
   std::vector<unsigned> in_order_, round_, next_;
   std::size_t position_ = 0;  // in round_
-  unsigned current_ = 0;      // the thread that runs
+  unsigned current_ = 0;      // the running thread
   std::size_t returned_ = 0;
-  std::size_t at_cluster_ = 0;  // threads that have arrived at its barrier
-  std::size_t absent_ = 0;      // and that have returned instead
+  std::size_t at_cluster_barrier_ = 0;  // threads that have arrived at the cluster barrier
+  std::size_t absent_ = 0;              // threads that have returned without arriving
   unsigned cluster_generation_ = 1;
-  int fruitless_ = 0;
+  int idle_rounds_ = 0;
   std::exception_ptr failure_;
 };
 
 namespace {
 
-std::mutex one_launch_at_a_time;  // the static arrays of kernels are shared by all host threads
+std::mutex launch_mutex;  // host threads share the static arrays of kernels
 Scheduler* active = nullptr;
 
 Scheduler& scheduler_of_kernel() {
   if (active == nullptr)
-    throw std::logic_error("a word of kernels (__syncthreads, …) was used outside of a kernel");
+    throw std::logic_error("a device function (__syncthreads, …) was called outside of a kernel");
   return *active;
 }
 
@@ -202,7 +203,8 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
 }
 
 /// Runs the cluster whose first block is `first` in order, reversed and shuffled, each time from the same
-/// memory. @throws DeviceError "orderDependence" if memory differs after it
+/// memory.
+/// @throws DeviceError "orderDependence" if the results differ
 void Scheduler::compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& shuffled,
                                std::uint64_t seed) {
   ThreadOrder forward = ThreadOrder::shuffled(0), reversed = ThreadOrder::reversed();
@@ -217,12 +219,12 @@ void Scheduler::compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& 
   }
 }
 
-/// Runs a cluster. @param messages the order in which messages arrive: start_messages
+/// Runs a cluster. @param messages the seed of the order in which messages arrive (start_messages)
 void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messages) {
   order_ = &order;
   for (unsigned i = 0; i < blocks_.size(); ++i) {
     blocks_[i]->index = {first.x + i, first.y, first.z};
-    blocks_[i]->shared.spoil();
+    blocks_[i]->shared.poison();
     blocks_[i]->at_barrier = 0;
     blocks_[i]->barrier_differs = false;
   }
@@ -241,14 +243,14 @@ void Scheduler::run_threads() {
   if (threads_.size() % 32 != 0) warps_.back().present = (1u << threads_.size() % 32) - 1;
   next_ = in_order_;
   round_.clear();
-  position_ = returned_ = at_cluster_ = absent_ = 0;
+  position_ = returned_ = at_cluster_barrier_ = absent_ = 0;
   cluster_generation_ = 1;
-  fruitless_ = 0;
+  idle_rounds_ = 0;
   progress = true;
   polled = nullptr;
   failure_ = nullptr;
 
-  host_.hand_to(successor());
+  host_.switch_to(next_fiber());
   if (!failure_ && returned_ != threads_.size()) {
     failure_ = std::make_exception_ptr(stuck_block(blocks_.front()->index, threads_));
   }
@@ -258,17 +260,17 @@ void Scheduler::run_threads() {
   }
 }
 
-/// Every thread that has begun ends with the exception Unwind.
+/// Ends every thread that has begun, by an Unwind exception.
 void Scheduler::unwind() {
   for (Thread& thread : threads_) {
-    if (thread.worker != nullptr) host_.hand_to(thread.worker->fiber);
+    if (thread.worker != nullptr) host_.switch_to(thread.worker->fiber);
   }
 }
 
 bool Scheduler::next_round() {
   if (next_.empty()) return false;
-  fruitless_ = progress ? 0 : fruitless_ + 1;
-  if (fruitless_ > fruitless_rounds) return false;
+  idle_rounds_ = progress ? 0 : idle_rounds_ + 1;
+  if (idle_rounds_ > max_idle_rounds) return false;
   progress = false;
   round_.swap(next_);
   next_.clear();
@@ -277,8 +279,8 @@ bool Scheduler::next_round() {
   return true;
 }
 
-/// Decides which thread goes on (`current_`), and says where. The host's fiber where none can.
-Fiber& Scheduler::successor() {
+/// Selects the next thread (`current_`) and returns its fiber; the host's fiber if no thread can run.
+Fiber& Scheduler::next_fiber() {
   if (failure_ || (position_ == round_.size() && !next_round())) return host_;
   current_ = round_[position_++];
   if (threads_[current_].worker != nullptr) return threads_[current_].worker->fiber;
@@ -296,18 +298,18 @@ Fiber& Worker::work(void* self) {
   return worker.scheduler.work(worker);
 }
 
-/// The life of a worker: it is handed to whenever `current_` is a thread to begin.
+/// The loop of a worker. Switching to it starts the thread `current_`.
 Fiber& Scheduler::work(Worker& self) {
   while (!ending_) {
     run_thread(self, current_);
     idle_.push_back(&self);
     Fiber* next = &host_;
     try {
-      next = &successor();
-    } catch (...) {  // no memory for a further worker
+      next = &next_fiber();
+    } catch (...) {  // out of memory for another worker
       failure_ = std::current_exception();
     }
-    if (next != &self.fiber) self.fiber.hand_to(*next);
+    if (next != &self.fiber) self.fiber.switch_to(*next);
   }
   return host_;
 }
@@ -329,22 +331,22 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
   ++returned_;
   progress = true;
   if (thread.cluster_generation != cluster_generation_) ++absent_;
-  open_cluster();
+  open_cluster_barrier();
   Warp& warp = warps_[index / 32];
   warp.present &= ~(1u << index % 32);
-  // Lanes that waited for this one need not any more.
+  // Lanes that waited for this lane may be complete now.
   for (unsigned waiting = warp.waiting; waiting != 0; waiting &= waiting - 1) {
     const Thread& other = threads_[index / 32 * 32 + static_cast<unsigned>(__builtin_ctz(waiting))];
     if (other.state == State::at_collective) complete(index / 32, other);
   }
 }
 
-/// The running thread lets others run; it has noted before what it waits for.
+/// Switches to other threads until this one can run. Its state already tells what it waits for.
 __attribute__((always_inline)) inline void Scheduler::wait() {
   const unsigned index = current_;
   Fiber& own = threads_[index].worker->fiber;
-  Fiber& next = successor();
-  if (&next != &own) own.hand_to(next);
+  Fiber& next = next_fiber();
+  if (&next != &own) own.switch_to(next);
   if (failure_) throw Unwind{};
   Thread& thread = threads_[index];
   thread.state = State::running;
@@ -381,14 +383,14 @@ __attribute__((always_inline)) inline void Scheduler::wait_for_others(Site site)
 
 void Scheduler::arrive_at_cluster() {
   threads_[current_].cluster_generation = cluster_generation_;
-  ++at_cluster_;
-  open_cluster();
+  ++at_cluster_barrier_;
+  open_cluster_barrier();
 }
 
-/// Once all threads that have not returned are there.
-void Scheduler::open_cluster() {
-  if (at_cluster_ == 0 || at_cluster_ + absent_ < threads_.size()) return;
-  at_cluster_ = 0;
+/// Opens the cluster barrier once all threads that have not returned have arrived.
+void Scheduler::open_cluster_barrier() {
+  if (at_cluster_barrier_ == 0 || at_cluster_barrier_ + absent_ < threads_.size()) return;
+  at_cluster_barrier_ = 0;
   absent_ = returned_;
   ++cluster_generation_;
   progress = true;
@@ -420,16 +422,18 @@ __attribute__((always_inline)) inline CollectiveResult Scheduler::collective(Col
   return thread.result;
 }
 
-/// Lets the lanes of the asker's mask go on if all that are left of them have come to the same place.
-void Scheduler::complete(unsigned index, const Thread& asker) {
+/// Completes a collective if all lanes of the arriving lane's mask that have not returned wait at the same
+/// call.
+void Scheduler::complete(unsigned index, const Thread& arrival) {
   Warp& warp = warps_[index];
-  const unsigned group = asker.mask & warp.present;
+  const unsigned group = arrival.mask & warp.present;
   if ((group & ~warp.waiting) != 0) return;
   Thread* const lanes = &threads_[index * 32];
   unsigned ballot = 0;
   for (unsigned rest = group; rest != 0; rest &= rest - 1) {
     const int i = __builtin_ctz(rest);
-    if (lanes[i].mask != asker.mask || lanes[i].kind != asker.kind || !(lanes[i].site == asker.site)) return;
+    if (lanes[i].mask != arrival.mask || lanes[i].kind != arrival.kind || !(lanes[i].site == arrival.site))
+      return;
     if (lanes[i].value != 0) ballot |= 1u << i;
   }
   warp.waiting &= ~group;
@@ -446,7 +450,7 @@ void barrier(Site site) {
   scheduler_of_kernel().barrier(site);
 }
 void wait_for_others(Site site) {
-  if (active != nullptr) active->wait_for_others(site);  // flags may be read by the host too
+  if (active != nullptr) active->wait_for_others(site);  // the host may read flags too
 }
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site) {
   return scheduler_of_kernel().collective(kind, mask, value, source, site);
@@ -483,7 +487,7 @@ void run_grid(const Grid& grid, void (*body)(void*), void* closure) {
   thread_local Scheduler scheduler;
   thread_local bool launching = false;
   if (launching) throw std::logic_error("launch: a kernel cannot launch kernels");
-  const std::lock_guard<std::mutex> lock(one_launch_at_a_time);
+  const std::lock_guard<std::mutex> lock(launch_mutex);
   const struct Running {
     Running() {
       active = &scheduler;

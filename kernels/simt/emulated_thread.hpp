@@ -1,5 +1,5 @@
 #pragma once
-/// A thread of an emulated block, as the scheduler (emulated_scheduler.cpp) and its diagnosis see it.
+/// A thread of an emulated block, for the scheduler (emulated_scheduler.cpp) and the diagnosis of deadlocks.
 
 #include <cstdint>
 #include <string>
@@ -19,20 +19,20 @@ struct Thread {
   Collective kind = Collective::sync;
   unsigned mask = 0;
   int source = 0;
-  Site site{nullptr, 0};  ///< where it waits
+  Site site{nullptr, 0};  ///< the source line at which it waits
   uint3 index{0, 0, 0};
-  unsigned block = 0;               ///< in its cluster
-  unsigned cluster_generation = 0;  ///< of the cluster's barrier, where it arrived
-  std::uint64_t value = 0;          ///< given to the collective
+  unsigned block = 0;               ///< its block's rank in the cluster
+  unsigned cluster_generation = 0;  ///< the generation of the cluster barrier at which it arrived
+  std::uint64_t value = 0;          ///< its operand of the collective
   CollectiveResult result{0, 0};
-  Worker* worker = nullptr;  ///< the fiber on which it has begun and not ended
+  Worker* worker = nullptr;  ///< its fiber, from its start until it returns
 };
 
-/// The error of a cluster whose threads all wait, or only spin: says which of them wait where. `block`: its
-/// first.
+/// Returns the error of a cluster whose threads all wait or spin; it lists the threads and their source
+/// lines. `block` is the cluster's first block.
 DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads);
-/// The error "orderDependence" of a cluster whose threads leave other bits in memory if they run in another
-/// order. `block`: its first; `order`, `where`: texts.
+/// Returns the error "orderDependence" of a cluster that leaves different bits in memory if its threads run
+/// in another order. `block` is its first block; `order` and `where` are texts.
 DeviceError depends_on_order(const uint3& block, const std::string& order, const std::string& where);
 
 }  // namespace gaussweep::emulated::simt::detail

@@ -1,6 +1,6 @@
 #pragma once
-/// CUDA's words in emulated kernels: indices, barriers, warp collectives, atomics. Part of emulated.hpp.
-/// They mean what the CUDA C++ Programming Guide says of them, on the strictest architecture.
+/// CUDA's names in emulated kernels: indices, barriers, warp collectives, atomics. Part of emulated.hpp.
+/// Their semantics are those of the CUDA C++ Programming Guide, on the strictest architecture.
 
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,7 @@ inline constexpr const simt::uint3& blockIdx = simt::detail::block_index;
 inline constexpr const simt::dim3& blockDim = simt::detail::block_dim;
 inline constexpr const simt::dim3& gridDim = simt::detail::grid_dim;
 
-// Barriers and fences. Threads of the block change places only in calls, so fences have nothing to do.
+// Barriers and fences. Threads switch only inside calls, so fences need no code.
 
 inline void __syncthreads(simt::Site site = simt::Site::here()) {
   simt::detail::barrier(site);
@@ -28,8 +28,8 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 
-// Votes and shuffles. As in CUDA, lanes that have returned or do not exist are exempt. What is shuffled from
-// them, or from a lane outside of the mask, is undefined: here all bits set (NaN, -1).
+// Votes and shuffles. As in CUDA, lanes that have returned or do not exist need not take part. Values from
+// them, or from a lane outside of the mask, are undefined: here all bits are set (NaN, -1).
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
   return simt::detail::collective(simt::detail::Collective::vote, mask, predicate != 0, 0, site).ballot;
@@ -43,8 +43,8 @@ inline int __all_sync(unsigned mask, int predicate, simt::Site site = simt::Site
 
 namespace simt::detail {
 
-/// The largest of what the lanes of the mask have, `value` ^ `flip`.
-inline unsigned most(unsigned mask, unsigned value, unsigned flip, Site site) {
+/// Returns the value with the largest `value` ^ `flip` over the lanes of the mask.
+inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, Site site) {
   unsigned found = value ^ flip;
   for (int i = 0; i < 32; ++i) {
     if ((mask >> i & 1u) == 0) continue;
@@ -57,10 +57,10 @@ inline unsigned most(unsigned mask, unsigned value, unsigned flip, Site site) {
 }  // namespace simt::detail
 
 inline unsigned __reduce_max_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
-  return simt::detail::most(mask, value, 0, site);
+  return simt::detail::reduce_max(mask, value, 0, site);
 }
 inline unsigned __reduce_min_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
-  return simt::detail::most(mask, value, ~0u, site);
+  return simt::detail::reduce_max(mask, value, ~0u, site);
 }
 
 namespace simt::detail {
@@ -75,7 +75,7 @@ T shuffle(unsigned mask, T value, int source, Site site) {
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
-/// First lane of the running thread's segment of `width` lanes.
+/// Returns the first lane of the running thread's segment of `width` lanes.
 inline int segment(int width, Site site) {
   if (width < 1 || width > 32 || (width & (width - 1)) != 0) throw_bad_width(width, site);
   return lane() & ~(width - 1);
@@ -107,12 +107,12 @@ template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
                   simt::Site site = simt::Site::here()) {
   const int own = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
-  const int source = own ^ (lane_mask & 31);  // lower segments may be read, higher ones may not
+  const int source = own ^ (lane_mask & 31);  // CUDA allows reads from lower segments, not from higher ones
   return simt::detail::shuffle(mask, value, source <= last ? source : own, site);
 }
 
-// Atomics. Like CUDA's, all return the old value. One that changed nothing may be a spin: it counts as a
-// poll.
+// Atomics. Like CUDA's, all return the old value. An atomic that changes nothing may be part of a spin loop,
+// so it counts as a poll.
 
 namespace simt::detail {
 
@@ -175,7 +175,7 @@ T atomicAnd(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::her
   return simt::detail::exchange(p, static_cast<T>(*p & value), site);
 }
 
-// Bits of numbers.
+// Reinterpretation of bits.
 
 inline long long __double_as_longlong(double value) {
   long long bits;
@@ -209,7 +209,7 @@ inline double __hiloint2double(int high, int low) {
   return __longlong_as_double(static_cast<long long>(bits));
 }
 
-// The rest.
+// Other functions.
 
 template <class T>
 T __ldg(const T* p) {

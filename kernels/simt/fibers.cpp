@@ -15,7 +15,7 @@ namespace gaussweep::emulated::simt::detail {
 namespace {
 
 #ifdef GAUSSWEEP_ASAN
-constexpr std::size_t stack_bytes = 256 * 1024;  // red zones take room
+constexpr std::size_t stack_bytes = 256 * 1024;  // the sanitizer's red zones need more memory
 #else
 constexpr std::size_t stack_bytes = 64 * 1024;
 #endif
@@ -25,8 +25,9 @@ std::size_t page_bytes() {
   return bytes;
 }
 
-// Boost wants to free a fiber's stack when it ends; ours outlives it.
-struct KeptStack {
+// Boost frees a fiber's stack when the fiber ends; our stacks outlive their fibers, so deallocate does
+// nothing.
+struct ExternalStack {
   boost::context::stack_context allocate() { return {}; }
   void deallocate(boost::context::stack_context&) noexcept {}
 };
@@ -56,8 +57,8 @@ std::size_t Stack::bytes() const {
 }
 
 boost::context::stack_context Stack::context() const {
-  // Stacks that all begin at a page's end would share a few sets of the cache: each begins elsewhere in its
-  // last 4096 bytes. Boost rounds to 256.
+  // If all stacks began at the end of a page, they would share a few cache sets. So their beginnings are
+  // spread over the last 4096 bytes. Boost rounds to 256.
   const std::size_t page = reinterpret_cast<std::uintptr_t>(mapping_) / page_bytes();
   boost::context::stack_context result;
   result.size = stack_bytes - page * 256 % 4096;
@@ -68,26 +69,25 @@ boost::context::stack_context Stack::context() const {
 Fiber::Fiber(const Stack& stack, Body body, void* argument)
     : stack_bottom_(stack.bottom()), stack_bytes_(stack.bytes()) {
 #ifdef GAUSSWEEP_ASAN
-  // Boost enters the new fiber for a moment. To the sanitizer this is a switch to where we are, or that first
-  // function's variables would go to the fake stack of this fiber, which may end earlier than the fiber
-  // does.
+  // Boost enters the new fiber for a moment. We announce that switch to the sanitizer. Otherwise it would put
+  // variables of Boost's first function into the current fiber's fake stack, and this fiber may end earlier.
   void* fake_stack = nullptr;
   const void* own_bottom = nullptr;
   std::size_t own_bytes = 0;
   __sanitizer_start_switch_fiber(&fake_stack, stack_bottom_, stack_bytes_);
-  __sanitizer_finish_switch_fiber(fake_stack, &own_bottom, &own_bytes);  // says where we are
+  __sanitizer_finish_switch_fiber(fake_stack, &own_bottom, &own_bytes);  // returns the current stack's bounds
   __sanitizer_start_switch_fiber(&fake_stack, own_bottom, own_bytes);
 #endif
   const boost::context::stack_context context = stack.context();
   fiber_ = boost::context::fiber(
-      std::allocator_arg, boost::context::preallocated(context.sp, context.size, context), KeptStack{},
+      std::allocator_arg, boost::context::preallocated(context.sp, context.size, context), ExternalStack{},
       [this, body, argument](boost::context::fiber&& left) {
 #ifdef GAUSSWEEP_ASAN
-        __sanitizer_finish_switch_fiber(nullptr, &left_->stack_bottom_, &left_->stack_bytes_);
+        __sanitizer_finish_switch_fiber(nullptr, &previous_->stack_bottom_, &previous_->stack_bytes_);
 #endif
-        left_->fiber_ = std::move(left);
+        previous_->fiber_ = std::move(left);
         Fiber& next = body(argument);
-        left_ = this;
+        previous_ = this;
 #ifdef GAUSSWEEP_ASAN
         __sanitizer_start_switch_fiber(nullptr, next.stack_bottom_, next.stack_bytes_);
 #endif

@@ -1,6 +1,5 @@
 #pragma once
-/// Flows of control that hand over to each other: Boost.Context fibers on stacks of our own, known to the
-/// address sanitizer.
+/// Fibers: Boost.Context fibers on our own stacks, which are announced to the address sanitizer.
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/stack_context.hpp>
@@ -15,8 +14,8 @@
 
 namespace gaussweep::emulated::simt::detail {
 
-/// Memory for a fiber's stack, with a guard page beneath it: an overflow is a segmentation fault and not a
-/// corrupted neighbour.
+/// Memory for a fiber's stack, with a guard page below it: an overflow is a segmentation fault instead of
+/// silent corruption.
 class Stack {
  public:
   /// @throws OutOfMemory
@@ -32,47 +31,47 @@ class Stack {
   void* mapping_;
 };
 
-/// The calling thread's own flow of control, or that of a fiber.
+/// A fiber, or the calling thread itself.
 class Fiber {
  public:
-  /// What a fiber does when it is first handed to. Where it returns, the fiber ends and the fiber returned
-  /// goes on.
+  /// The body, called at the first switch to the fiber. When it returns, the fiber ends, and the returned
+  /// fiber runs.
   using Body = Fiber& (*)(void* argument);
 
-  /// Of the caller.
+  /// Represents the calling thread.
   Fiber() = default;
-  /// Of a fiber on `stack`. It has to have ended before this is destroyed.
+  /// Makes a fiber on `stack`. The fiber must have ended before it is destroyed.
   Fiber(const Stack& stack, Body body, void* argument);
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Leaves this fiber, which is the one that runs, and goes on with `next`; returns when somebody hands
+  /// Suspends this fiber, which is the running one, and resumes `next`; returns when another fiber switches
   /// back.
-  void hand_to(Fiber& next);
+  void switch_to(Fiber& next);
 
  private:
-  inline static thread_local Fiber* left_ = nullptr;  // the fiber that was left last
+  inline static thread_local Fiber* previous_ = nullptr;  // the fiber that was suspended last
 
-  boost::context::fiber fiber_;         // how to go on; empty while it runs
-  const void* stack_bottom_ = nullptr;  // of a thread's own stack: learnt when first left
+  boost::context::fiber fiber_;         // the suspended state; empty while it runs
+  const void* stack_bottom_ = nullptr;  // for a thread's own stack known after the first switch
   std::size_t stack_bytes_ = 0;
 #ifdef GAUSSWEEP_ASAN
   void* fake_stack_ = nullptr;
 #endif
 };
 
-// Inline, as are the steps towards it in emulated_scheduler.cpp. A processor mispredicts every return from a
-// function that another fiber had called, and these are most of what a switch costs.
-__attribute__((always_inline)) inline void Fiber::hand_to(Fiber& next) {
-  left_ = this;
+// Inline, like its callers in emulated_scheduler.cpp: a processor mispredicts every return from a function
+// that another fiber called, and these mispredictions are most of a switch's cost.
+__attribute__((always_inline)) inline void Fiber::switch_to(Fiber& next) {
+  previous_ = this;
 #ifdef GAUSSWEEP_ASAN
   __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
 #endif
   boost::context::fiber left = std::move(next.fiber_).resume();
 #ifdef GAUSSWEEP_ASAN
-  __sanitizer_finish_switch_fiber(fake_stack_, &left_->stack_bottom_, &left_->stack_bytes_);
+  __sanitizer_finish_switch_fiber(fake_stack_, &previous_->stack_bottom_, &previous_->stack_bytes_);
 #endif
-  left_->fiber_ = std::move(left);
+  previous_->fiber_ = std::move(left);
 }
 
 }  // namespace gaussweep::emulated::simt::detail

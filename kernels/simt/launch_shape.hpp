@@ -1,5 +1,5 @@
 #pragma once
-/// What both backends ask of a grid and a block. Included by them alone, after `dim3` is known.
+/// Checks of grids and blocks, for both backends. Included only by their launch headers, which define `dim3`.
 
 #include <stdexcept>
 #include <string>
@@ -10,9 +10,9 @@ inline std::string to_text(const dim3& d) {
   return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
 }
 
-/// @throws std::invalid_argument for what no GPU accepts
+/// Checks a launch. @throws std::invalid_argument if no GPU accepts it
 inline void check_launch_shape(const dim3& grid, const dim3& block) {
-  // A negative count given for an unsigned one ends up beyond these limits too.
+  // A negative count converted to unsigned exceeds these limits too.
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535u ||
       grid.z > 65535u) {
     throw std::invalid_argument(
@@ -27,8 +27,8 @@ inline void check_launch_shape(const dim3& grid, const dim3& block) {
   }
 }
 
-/// Of a cluster.
-/// @throws std::invalid_argument for more than any GPU has, or blocks of other than whole warps
+/// Checks a cluster.
+/// @throws std::invalid_argument if it has more blocks than any GPU allows, or its blocks are not whole warps
 inline void check_cluster_shape(unsigned blocks, const dim3& block) {
   if (blocks == 0 || blocks > 16 || block.x * block.y * block.z % 32 != 0) {
     throw std::invalid_argument("launch: a cluster of " + std::to_string(blocks) + " blocks " +

@@ -1,31 +1,30 @@
 #pragma once
 /// The launch layer: one `.cu` source, run on a GPU (compiled by nvcc) or on the CPU (compiled as C++).
 ///
-/// Portable code lives in `namespace gaussweep::GAUSSWEEP_BACKEND` (kernels best in an anonymous
-/// namespace inside it), for both builds of a file end in one program. Names that both shared would be
-/// merged by the linker. Inside that namespace the usual words of CUDA work on both backends
-/// (`threadIdx`, `__shared__`, `__syncthreads`, `__shfl_sync`, `atomicAdd`, …), and `simt` has, the same
-/// on both:
+/// Portable code is in `namespace gaussweep::GAUSSWEEP_BACKEND`, and kernels best in an anonymous namespace
+/// inside it. One program contains both builds of a file, and the linker would merge equal names. Inside that
+/// namespace the usual names of CUDA work on both backends (`threadIdx`, `__shared__`, `__syncthreads`,
+/// `__shfl_sync`, `atomicAdd`, …). `simt` adds functions with the same meaning on both:
 ///
 ///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
-///   simt::launch_early(the same)       beside what ends before it; the kernel calls griddepcontrol_wait
+///   simt::launch_early(the same)       may overlap the kernel before it, until it calls griddepcontrol_wait
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
-///   simt::copy_pack, copy_pack_by_l1, copy_or_zero, end_copy_group, await_copy_groups<Later>    copies to
-///                                      shared memory
+///   simt::copy_pack, copy_pack_by_l1, copy_or_zero, end_copy_group, await_copy_groups<Later>    asynchronous
+///                                      copies to shared memory
 ///   simt::multiprocessors(context), simt::max_shared_bytes(context), simt::has_clusters(context)
-///   GAUSSWEEP_UNROLL                   before a loop over an array that is to stay in registers
-///   GAUSSWEEP_ROLLED                   before a loop that is to stay one
+///   GAUSSWEEP_UNROLL                   unrolls the next loop, so that its arrays stay in registers
+///   GAUSSWEEP_ROLLED                   keeps the compiler from unrolling the next loop
 ///
-/// Kernels launched by simt::launch_clusters have the words of cuda_cluster.cuh: cluster_rank,
+/// Kernels launched by simt::launch_clusters can also use the functions of cuda_cluster.cuh: cluster_rank,
 /// cluster_arrive, mbarrier_wait, st_async and so on. They need compute capability 9.0 and
-/// `#if GAUSSWEEP_CLUSTERS` around their bodies. The blocks of an emulated cluster run together. Their shared
-/// memory is the dynamic one, for the static one is all blocks'.
+/// `#if GAUSSWEEP_CLUSTERS` around their bodies. The blocks of an emulated cluster run concurrently. They
+/// need dynamic shared memory, because emulated blocks all share the static one.
 ///
-/// How to wait for another block: spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only
-/// for blocks of lower index (or lower ticket). The emulated blocks run one after another, in order: a
-/// wait for a higher one is reported as DeviceError "deadlock".
+/// To wait for another block, spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only for
+/// blocks of lower index (or lower ticket). Emulated blocks run one after another, in order: waiting for a
+/// block of higher index is reported as DeviceError "deadlock".
 ///
 /// Not portable: `extern __shared__` (use dynamic_shared), `<<<>>>`, `__activemask`, `printf`, `atomicAdd` on
 /// double (use simt::atomic_add), textures, cooperative groups.
