@@ -1,14 +1,14 @@
-/// potrf/blocked: the Cholesky factor by blocks of 16 x 16, the trailing blocks of a column one after
-/// another.
+/// potrf/blocked: Cholesky factorisation by blocks of 16 x 16. A thread block updates the trailing blocks of
+/// a block column one after another.
 ///
-/// J. Soriano, IIT 2011, section 5.2.2 (tables 5.6 to 5.9): four kernels a block column, topleft, strip,
-/// diagupdate and loupdate (blocked_steps.cuh). The last one is the bottleneck that the paper reports: a
-/// thread block goes down a whole column of blocks.
+/// J. Soriano, IIT 2011, section 5.2.2 (tables 5.6 to 5.9): four kernels per block column, topleft, strip,
+/// diagupdate and loupdate (blocked_steps.cuh). The last one is the bottleneck that the paper reports,
+/// because a thread block processes a whole column of blocks serially.
 ///
-/// Layout: column-major; the factor takes the place of the triangle `uplo` of A, the other one is neither
-/// read nor written. Cost: 1/3 n^3 operations; n / 16 launches of each kernel, without waiting for the
-/// device. Workspace: none. Needs a symmetric positive definite matrix: a pivot that is not positive (or NaN)
-/// gives LAPACK's info > 0, and the rest is left unfactorised.
+/// Layout: column-major; the factor replaces the triangle `uplo` of A, and the other triangle is neither read
+/// nor written. Cost: 1/3 n^3 operations; n / 16 launches of each kernel, without waiting for the device.
+/// Workspace: none. Needs a symmetric positive definite matrix: a pivot that is not positive (or NaN) gives
+/// LAPACK's info > 0, and the rest is left unfactorised.
 
 #include "kernels/potrf/blocked_steps.cuh"
 #include "kernels/tables.hpp"

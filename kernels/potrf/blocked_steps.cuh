@@ -1,15 +1,15 @@
 #pragma once
-/// The blocked Cholesky factorisation of J. Soriano, IIT 2011, section 5.2.2, as potrf/blocked,
-/// potrf/blocked_simultaneous and poinv/cholesky_gets share it.
+/// The blocked Cholesky factorisation of J. Soriano, IIT 2011, section 5.2.2, shared by potrf/blocked,
+/// potrf/blocked_simultaneous and poinv/cholesky_gets.
 ///
-/// Blocks of 16 x 16 elements, a thread an element. For each block on the diagonal, `topleft` factorises it
-/// and `strip` solves for the blocks below it. Their products are subtracted from all that is right of and
-/// below it. `diagupdate` does so for blocks on the diagonal, `loupdate` for the others: a thread block a
-/// column of blocks, one after another down. Or `update` does, a thread block a block, all at once.
+/// Blocks have 16 x 16 elements, one per thread. For each diagonal block, `topleft` factorises it and `strip`
+/// solves for the blocks below it. Their products are then subtracted from the trailing blocks: `diagupdate`
+/// updates the diagonal blocks, and `loupdate` the others, one thread block per block column. Alternatively
+/// one launch of `update` has a thread block per trailing block.
 ///
-/// Here for any n, with 0 beyond the edge, and for both triangles. Everything is said of L, and U is stored
-/// where L^T would be. Every product that is subtracted is one fma, so that all backends agree to the
-/// bit, and so do both ways to update.
+/// This version works for any n (elements beyond the edge are 0) and for both triangles. Comments describe L;
+/// U is stored as L^T. Every subtracted product is one fma, so that all backends and both kinds of updates
+/// give the same bits.
 
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::cholesky {
 
 constexpr int tile = 16;
 
-/// The symmetric matrix, of which one triangle is read and overwritten.
+/// A symmetric matrix; one triangle is read and overwritten.
 template <class T>
 struct Factor {
   T* data;
@@ -36,49 +36,48 @@ struct Factor {
   __host__ __device__ std::int64_t blocks() const { return (n + tile - 1) / tile; }
 };
 
-/// This thread's place in a block of L, so that neighbouring threads have neighbouring addresses.
-struct Place {
+/// The thread's element of a block of L, chosen so that neighbouring threads access neighbouring addresses.
+struct BlockElement {
   int i, j;
 };
 template <class T>
-__device__ __forceinline__ Place place_in(const Factor<T>& a) {
+__device__ __forceinline__ BlockElement element_in(const Factor<T>& a) {
   const int x = static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(threadIdx.y);
-  return a.upper ? Place{y, x} : Place{x, y};
+  return a.upper ? BlockElement{y, x} : BlockElement{x, y};
 }
 
-/// A block in shared memory; the padding keeps rows and columns apart in the banks.
+/// A block in shared memory; the padding avoids bank conflicts.
 template <class T>
 using Block = T[tile][tile + 1];
 
-/// Every thread loads its element of block (bi, bj) of L.
+/// Loads block (bi, bj) of L, one element per thread.
 template <class T>
 __device__ __forceinline__ void load(Block<T>& block, const Factor<T>& a, std::int64_t bi, std::int64_t bj) {
-  const Place p = place_in(a);
+  const BlockElement p = element_in(a);
   const std::int64_t i = bi * tile + p.i;
   const std::int64_t j = bj * tile + p.j;
   block[p.i][p.j] = i < a.n && j < a.n ? a.at(i, j) : T(0);
 }
 
-/// The place in the lower triangle of a block whose number, counted row by row, is this thread's.
-__device__ __forceinline__ Place place_in_triangle() {
+/// Returns the thread's element of a block's lower triangle, numbered row by row.
+__device__ __forceinline__ BlockElement element_in_triangle() {
   const int number = static_cast<int>(threadIdx.x);
   int row = 0;
   while ((row + 1) * (row + 2) / 2 <= number) ++row;
   return {row, number - row * (row + 1) / 2};
 }
 
-/// Elements of a block's lower triangle.
+/// The number of elements of a block's lower triangle.
 constexpr unsigned triangle_threads = tile * (tile + 1) / 2;
 
-/// Factorises block (b, b): one thread block, of 16 x 16 threads, or, `triangle`, of as many as the lower
-/// triangle has elements. The first pivot that is not positive goes to *info, from 1, and ends the block
-/// there.
+/// Factorises block (b, b) with one thread block: 16 x 16 threads, or if `triangle` one thread per element of
+/// the lower triangle. The first pivot that is not positive sets *info (from 1) and ends the factorisation.
 template <class T, bool triangle>
 __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> block;
   if (*a.info != 0) return;
-  const Place p = triangle ? place_in_triangle() : place_in(a);
+  const BlockElement p = triangle ? element_in_triangle() : element_in(a);
   const std::int64_t first = b * tile;
   const int size = static_cast<int>(a.n - first < tile ? a.n - first : tile);
   block[p.i][p.j] = p.i < size && p.j < size ? a.at(first + p.i, first + p.j) : T(0);
@@ -89,7 +88,7 @@ __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t 
       if (p.i == 0 && p.j == 0) *a.info = static_cast<int>(first + k + 1);
       return;
     }
-    __syncthreads();  // all have read the pivot before its place is overwritten
+    __syncthreads();  // all threads have read the pivot before it is overwritten
     const T root = std::sqrt(pivot);
     if (p.j == k && p.i >= k) block[p.i][k] = p.i == k ? root : block[p.i][k] / root;
     __syncthreads();
@@ -98,8 +97,8 @@ __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t 
   if (p.i >= p.j && p.i < size) a.at(first + p.i, first + p.j) = block[p.i][p.j];
 }
 
-/// L(i, b) = A(i, b) L(b, b)^-T for the blocks i below b: thread block x takes i = b + 1 + x. Its rows are
-/// solved by 16 threads, a thread a row, as in the paper; all of them load and store.
+/// Computes L(i, b) = A(i, b) L(b, b)^-T for the blocks i below b; thread block x computes i = b + 1 + x. As
+/// in the paper 16 threads solve, one row each; all threads load and store.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> corner;
@@ -118,16 +117,16 @@ __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b)
     }
   }
   __syncthreads();
-  const Place p = place_in(a);
+  const BlockElement p = element_in(a);
   const std::int64_t i = bi * tile + p.i;
   if (i < a.n) a.at(i, b * tile + p.j) = work[p.i][p.j];
 }
 
-/// a(i, j) less the product of two blocks' rows.
+/// Subtracts left right^T from block (bi, bj).
 template <class T>
 __device__ __forceinline__ void subtract(const Factor<T>& a, std::int64_t bi, std::int64_t bj,
                                          const Block<T>& left, const Block<T>& right) {
-  const Place p = place_in(a);
+  const BlockElement p = element_in(a);
   const std::int64_t i = bi * tile + p.i;
   const std::int64_t j = bj * tile + p.j;
   if (i >= a.n || j > i) return;
@@ -136,7 +135,7 @@ __device__ __forceinline__ void subtract(const Factor<T>& a, std::int64_t bi, st
   a.at(i, j) = value;
 }
 
-/// A(i, i) -= L(i, b) L(i, b)^T: thread block x takes i = b + 1 + x.
+/// Computes A(i, i) -= L(i, b) L(i, b)^T; thread block x computes i = b + 1 + x.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) diagupdate(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> left;
@@ -147,8 +146,8 @@ __global__ void __launch_bounds__(tile* tile) diagupdate(Factor<T> a, std::int64
   subtract(a, bi, bi, left, left);
 }
 
-/// A(i, j) -= L(i, b) L(j, b)^T below the diagonal: thread block x takes j = b + 1 + x and all i > j, one
-/// after another.
+/// Computes A(i, j) -= L(i, b) L(j, b)^T below the diagonal; thread block x computes j = b + 1 + x for all i
+/// > j, one after another.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) loupdate(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> left;
@@ -160,19 +159,19 @@ __global__ void __launch_bounds__(tile* tile) loupdate(Factor<T> a, std::int64_t
     load(left, a, bi, b);
     __syncthreads();
     subtract(a, bi, bj, left, right);
-    __syncthreads();  // all are done with this block before the next overwrites it
+    __syncthreads();  // all threads have read this block before the next one overwrites it
   }
 }
 
-/// Both updates at once: thread block x takes the x-th block of the triangle right of and below b, counted
-/// row by row.
+/// Does both updates in one launch; thread block x updates block x of the trailing triangle, numbered row by
+/// row.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) update(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> left;
   __shared__ Block<T> right;
   if (*a.info != 0) return;
   const std::int64_t number = blockIdx.x;
-  // Row r begins at number r (r + 1) / 2; the root is rounded, so it may be one off.
+  // Row r begins at number r (r + 1) / 2. The square root is rounded, so `row` may be off by one.
   auto row = static_cast<std::int64_t>((std::sqrt(8.0 * static_cast<double>(number) + 1) - 1) / 2);
   if (row * (row + 1) / 2 > number) --row;
   if ((row + 1) * (row + 2) / 2 <= number) ++row;
@@ -185,11 +184,11 @@ __global__ void __launch_bounds__(tile* tile) update(Factor<T> a, std::int64_t b
 }
 
 enum class Update { sequential, simultaneous };
-/// The threads of topleft: one an element of the block, or of its lower triangle.
+/// The threads of topleft: one per element of the block, or of its lower triangle.
 enum class Topleft { square, triangle };
 
 /// Replaces the triangle `uplo` of `a` by its Cholesky factor. Asynchronous; *info, 0 at the start, becomes
-/// LAPACK's, and all that follows a pivot that is not positive is left as it was.
+/// LAPACK's. Columns after a pivot that is not positive keep their values.
 template <class T>
 void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update how, Topleft corner, int* info) {
   const Factor<T> factor{a.data, a.rows, a.ld, uplo == Uplo::upper, info};

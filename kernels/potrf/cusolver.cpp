@@ -1,9 +1,9 @@
-/// potrf/cusolver: the Cholesky factor on the GPU, cuSOLVER's xpotrf.
+/// potrf/cusolver: Cholesky factorisation on the GPU, cuSOLVER's xpotrf.
 ///
-/// Layout: column-major; the factor takes the place of the triangle `uplo` of A. Cost: 1/3 n^3 operations.
-/// Workspace: what xpotrf asks for is kept with the handles (VendorHandles), because only cuSOLVER itself, on
-/// a GPU, can say how much that is: the first run of a size allocates it, which the warm-up does. Needs a
-/// symmetric positive definite matrix: a pivot that is not positive gives info > 0.
+/// Layout: column-major; the factor replaces the triangle `uplo` of A. Cost: 1/3 n^3 operations. Workspace:
+/// the buffer of xpotrf is kept with the handles (VendorHandles), because only cuSOLVER on a GPU can report
+/// its size. The first run of a size, which is the warm-up, allocates it. Needs a symmetric positive definite
+/// matrix: a pivot that is not positive gives info > 0.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

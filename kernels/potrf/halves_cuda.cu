@@ -1,11 +1,11 @@
-/// potrf/halves: Cholesky in float whose updates are products of halves on tensor cores.
+/// potrf/halves: Cholesky factorisation in float. Its updates are FP16 products on tensor cores.
 ///
-/// The launches are those of potrf/recursive, in float 512 columns each; the products between them
-/// split_updates.cuh's, as exact as those of floats. A copy of the matrix is factored, scaled by powers of
-/// two to a diagonal of about 1, so that halves hold its factor whatever the matrix's scale. Layout:
-/// column-major; the factor takes the place of the triangle `uplo` of A. Cost: 1/3 n^3 operations, three
-/// times that in halves. Workspace: that of potrf/recursive, a copy, and 4 halves for each of n x 4096
-/// elements. info as potrf/recursive's. Needs compute capability 9.0.
+/// The launches are those of potrf/recursive in float with 512 columns each. The updates between them are
+/// split_updates.cuh's, which are as accurate as float products. The method factors a copy of the matrix,
+/// scaled by powers of two to a diagonal of about 1, so that the factor is in the range of FP16. Layout:
+/// column-major; the factor replaces the triangle `uplo` of A. Cost: 1/3 n^3 operations, three times that in
+/// FP16. Workspace: that of potrf/recursive, a copy, and 4 FP16 numbers for each of n x 4096 elements. info
+/// is that of potrf/recursive. Needs compute capability 9.0.
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/potrf/split_updates.cuh"

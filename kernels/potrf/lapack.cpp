@@ -1,8 +1,8 @@
-/// potrf/lapack: the Cholesky factor on the CPU, LAPACK's xPOTRF as OpenBLAS implements it, on all cores that
-/// the process may use.
+/// potrf/lapack: Cholesky factorisation on the CPU, LAPACK's xPOTRF of OpenBLAS, on all cores that the
+/// process may use.
 ///
-/// Layout: column-major; the factor takes the place of the triangle `uplo` of A, the other one is neither
-/// read nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. Needs a symmetric positive definite
+/// Layout: column-major; the factor replaces the triangle `uplo` of A, and the other triangle is neither read
+/// nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. Needs a symmetric positive definite
 /// matrix: a pivot that is not positive gives info > 0.
 
 #include "kernels/registry/method.hpp"

@@ -1,10 +1,10 @@
 #pragma once
-/// Updates of a Cholesky factorisation in float on tensor cores: C -= P P^T, P as halves.
+/// Updates of a Cholesky factorisation in float on tensor cores: C -= P P^T with P in FP16.
 ///
-/// A float is split into two halves, three products of which are made (getrf/split_products.cuh has the
-/// reasons). Both sides of the product are the same matrix, so that it is split once, into
-/// [high, low, high, high]. The last three of these times the first three give the three products. Of a
-/// symmetric matrix with a diagonal of about 1 no element of the factor is too large for a half.
+/// A float is split into two FP16 numbers, and three of their products are computed (getrf/split_products.cuh
+/// explains why). Both factors are the same matrix, so it is split once, into [high, low, high, high]. The
+/// last three parts times the first three parts are the three products. If the symmetric matrix has a
+/// diagonal of about 1, no element of the factor overflows in FP16.
 
 #include <cuda_fp16.h>
 
@@ -18,9 +18,9 @@
 
 namespace gaussweep::cuda::tiles {
 
-/// The rows x inner matrix at `p` as rows x 4 inner halves; `Plain`: the nearest halves alone. A thread takes
-/// four elements of a column at a time. @pre 16-byte alignment of all columns; rows % 8 == 0, which is how
-/// far apart the halves' columns are
+/// Splits the rows x inner matrix at `p` into rows x 4 inner FP16 numbers; `Plain`: rounds it to FP16 only. A
+/// thread converts four elements of a column at a time. @pre all columns are aligned to 16 bytes; rows % 8 ==
+/// 0, because `rows` is the leading dimension of the result
 template <bool Plain, class Half>
 __global__ void __launch_bounds__(256)
     split_panel(const float* p, std::int64_t ldp, int rows, int inner, Half* halves) {
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Where the ways part with these updates.
+/// Returns the thresholds of a factorisation with these updates.
 inline Widths widths_of_halves() {
   Widths widths;
   widths.one_launch = 4608;
@@ -49,11 +49,11 @@ inline Widths widths_of_halves() {
   return widths;
 }
 
-/// The halves of some columns, and products of them.
+/// The FP16 parts of some columns, and products of them.
 class SplitUpdates {
  public:
-  /// `plain`: products of halves alone, a third of the work, exact to 2^-11 of what is subtracted. `memory`:
-  /// gaussweep::tiles::split_bytes(n).
+  /// `plain`: rounds to FP16 without a low part, which is a third of the work, with an error of 2^-11 of the
+  /// product. `memory` has gaussweep::tiles::split_bytes(n).
   SplitUpdates(Context& context, std::int64_t n, Workspace& memory, bool plain = false)
       : context_(context),
         plain_(plain),
@@ -61,12 +61,13 @@ class SplitUpdates {
         columns_(static_cast<int>(gaussweep::tiles::split_columns(n))),
         halves_(memory.take<__half>(4 * gaussweep::tiles::padded(n) * columns_)) {}
 
-  /// Subtracts P P^T from the `count` columns at c: their lower triangle and what is below. P is the
-  /// rows x inner matrix at p, whose columns are `ld` apart as those of c. Writes to the upper triangle too.
+  /// Subtracts P P^T from the `count` columns at c: from their lower triangle and the rows below. P is the
+  /// rows x inner matrix at p; both have leading dimension `ld`. Some elements above the diagonal are written
+  /// too.
   void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
-    const int most = plain_ ? 4 * columns_ : columns_;
-    for (int done = 0; done < inner; done += most) {
-      const Panel panel{rows, std::min(most, inner - done)};
+    const int max_columns = plain_ ? 4 * columns_ : columns_;
+    for (int done = 0; done < inner; done += max_columns) {
+      const Panel panel{rows, std::min(max_columns, inner - done)};
       split(panel, p + done * ld, ld);
       context_.stage("split_product");
       multiply(panel, count, c, ld);
@@ -84,16 +85,16 @@ class SplitUpdates {
   };
   void split(const Panel& panel, const float* p, std::int64_t ldp) {
     context_.stage("split");
-    const std::int64_t each = 4 * 256 * 2;  // elements of a block
+    const std::int64_t elements_per_block = 4 * 256 * 2;  // elements per thread block
     const std::int64_t all = static_cast<std::int64_t>(panel.height) * panel.inner;
-    const auto blocks = static_cast<unsigned>((all + each - 1) / each);
+    const auto blocks = static_cast<unsigned>((all + elements_per_block - 1) / elements_per_block);
     simt::launch(context_, plain_ ? split_panel<true, __half> : split_panel<false, __half>, dim3(blocks),
                  dim3(256), 0, p, ldp, panel.height, panel.inner, halves_);
   }
   void multiply(const Panel& panel, int count, float* c, std::int64_t ldc) {
     const int below = panel.height - count;
     if (below > 0) multiply(panel, {count, 0, below, count}, 1, c, ldc);
-    // The triangle: squares on its diagonal, then what is beside pairs of these, pairs of pairs, ...
+    // The triangle: squares on its diagonal, then the blocks below pairs of these, pairs of pairs, ...
     const int squares = count / square, rest = count % square;
     if (squares > 0) multiply(panel, {0, 0, square, square}, squares, c, ldc);
     if (rest > 0) multiply(panel, {squares * square, squares * square, rest, rest}, 1, c, ldc);
@@ -104,7 +105,7 @@ class SplitUpdates {
       if (count - done > half) multiply(panel, {done + half, done, count - done - half, half}, 1, c, ldc);
     }
   }
-  /// So many parts, each where the last one's rows and columns end.
+  /// Multiplies `count` parts of equal size; each begins where the previous one's rows and columns end.
   void multiply(const Panel& panel, const Part& part, int count, float* c, std::int64_t ldc) {
     const std::int64_t ld = panel.height;
     const std::int64_t step = part.row + part.rows - part.column;
@@ -118,7 +119,7 @@ class SplitUpdates {
   Context& context_;
   bool plain_;
   VendorHandles& handles_;
-  int columns_;  // that are split into four halves each at once
+  int columns_;  // columns that are split into four FP16 parts together
   __half* halves_;
 };
 

@@ -45,8 +45,8 @@ Problem potrf() {
   return Problem(the_row);
 }
 
-/// What all rows of this problem have in common: the Cholesky factor in place of the triangle of A that was
-/// asked for.
+/// Returns the common part of all rows of this problem: the Cholesky factor replaces the triangle `uplo` of
+/// A.
 Method potrf_method(std::string variant, std::string summary, std::string source) {
   Method method = row(potrf(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;

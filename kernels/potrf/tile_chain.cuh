@@ -1,22 +1,23 @@
 #pragma once
-/// The Cholesky factor of some block columns by one launch whose blocks wait for each other's tiles.
+/// The Cholesky factorisation of some block columns in one launch whose blocks wait for each other's tiles.
 ///
-/// The columns have `columns` tiles of 64, the rows below the first one's top `rows` >= columns. Blocks take
-/// tasks by ticket, in an order in which a task waits only for earlier ones. So it goes on however few blocks
-/// run at a time. A tile's state is a word in global memory: how many groups of 8 tile columns were
-/// subtracted from it, or `finished`. Three kinds of tasks, each a sum of products that come as their
-/// operands do:
+/// The columns consist of `columns` tiles of 64; they have `rows` >= columns tiles from the first diagonal
+/// down. Blocks take tasks by ticket, in an order in which a task waits only for earlier tasks. So any number
+/// of resident blocks makes progress. A tile's state is a 32-bit flag in global memory: the number of groups
+/// (8 tile columns) that were subtracted from it, or `finished`. There are three kinds of tasks. Each
+/// multiplies operands as they become finished:
 ///
-///   diagonal j  A(j, j - 1) and A(j, j) less what the columns of j - 1's group, or of the tail, left of it
-///               have; L(j, j - 1) from the triangle before, as that one's columns come about; its square
-///               from A(j, j), which is factored: the chain goes through these
-///   panel i, j  L of tiles i and i + 1 in column j, by substitution with inverses of 8 x 8 tiles
-///   update i, j tiles i and i + 1 of columns j and j + 1 less the product of a group of columns, of far ones
-///               that of `Together` groups
+///   diagonal j  subtracts the products of the columns of j - 1's group (or of the tail) left of j - 1 from
+///               A(j, j - 1) and A(j, j); solves for L(j, j - 1) with column j - 1's triangle as its columns
+///               arrive; subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors it. These tasks are the
+///               critical path.
+///   panel i, j  computes L of tiles i and i + 1 in column j by substitution with inverses of 8 x 8 tiles
+///   update i, j subtracts the product of a group of columns (from far columns of `GroupsPerUpdate` groups)
+///               from tiles i and i + 1 of columns j and j + 1
 ///
-/// The updates of a group that the next group's columns need come before these, the others in eight parts
-/// beside them. So the chain and the bulk of the operations run at the same time. In the last columns, the
-/// tail, there are no updates: see Schedule.
+/// The updates that the next group's columns need come before these columns. The other updates of a group are
+/// spread over the next eight steps, so that the critical path and the bulk of the operations overlap. The
+/// last columns, the tail, have no updates: see Schedule.
 
 #include "kernels/potrf/tile_handed.cuh"
 #include "kernels/potrf/tile_launch.cuh"
@@ -24,19 +25,19 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Memory's task, of a kind known.
-template <class T, int Together, Kind kind>
+/// Runs the current task. `kind` is a template argument so that each body is specialised.
+template <class T, int GroupsPerUpdate, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void do_task();
 
-/// Memory's next task. Not inlined, for what lives beside calls takes registers from tasks.
-template <class T, int Together>
+/// Takes the next task. Not inlined, because values that live across calls would take registers from tasks.
+template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task();
 
-/// One block's work.
-template <class T, int Together>
+/// The work of one block.
+template <class T, int GroupsPerUpdate>
 class Worker {
  public:
-  __device__ Worker(const Chain<T>& chain, ChainMemory<T, Together>& memory)
+  __device__ Worker(const Chain<T>& chain, ChainMemory<T, GroupsPerUpdate>& memory)
       : chain_(chain), memory_(memory) {}
 
   __device__ void work() {
@@ -54,7 +55,7 @@ class Worker {
       }
     }
   }
-  /// Takes the next ticket; its task becomes memory's.
+  /// Takes the next ticket and stores its task in shared memory.
   __device__ __forceinline__ Kind next() {
     if (warp() == 0) {
       if (thread() == 0) {
@@ -66,9 +67,9 @@ class Worker {
     __syncthreads();
     return memory_.task.kind;
   }
-  /// Memory's task.
+  /// Runs the task in shared memory.
   template <Kind kind>
-  __device__ __forceinline__ void do_own_task() {
+  __device__ __forceinline__ void run_task() {
     const Task task = memory_.task;
     if constexpr (kind == Kind::diagonal) {
       diagonal(task);
@@ -79,9 +80,9 @@ class Worker {
     }
   }
 
-  /// Of a warp: whether a wait is given up after so many polls.
-  __device__ bool lose_patience(int polls) const {
-    if (polls >= chain_.patience) {
+  /// Returns true to all lanes of a warp if a wait times out after this many polls, or another wait has.
+  __device__ bool times_out(int polls) const {
+    if (polls >= chain_.max_polls) {
       simt::store_volatile(global(memory_.chain.abandoned), 0u);
       *global(memory_.chain.info) = -1;
       return true;
@@ -91,10 +92,11 @@ class Worker {
   }
 
  private:
-  /// Of doubles, in functions of their own: in one function all kinds would share registers, and loops spill.
+  /// In double, tasks are separate functions: in one function all kinds would share registers, and loops
+  /// would spill.
   __device__ __forceinline__ Kind next_kind() {
     if constexpr (sizeof(T) == sizeof(double)) {
-      return next_task<T, Together>();
+      return next_task<T, GroupsPerUpdate>();
     } else {
       return next();
     }
@@ -102,127 +104,129 @@ class Worker {
   template <Kind kind>
   __device__ __forceinline__ void do_task() {
     if constexpr (sizeof(T) == sizeof(double)) {
-      tiles::do_task<T, Together, kind>();
+      tiles::do_task<T, GroupsPerUpdate, kind>();
     } else {
-      do_own_task<kind>();
+      run_task<kind>();
     }
   }
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// From which column on operands are waited for beside products: of an update those of its last group.
+  /// Returns the first column whose operands are awaited during the products: for an update that of its last
+  /// group.
   __device__ static int first_awaited(const Task& task) {
     return task.kind == Kind::update && task.to - task.from > group ? task.to - group : task.from;
   }
 
-  /// Of a warp: the state of a row or a column of the operands, a lane `inner`, or none.
-  __device__ const unsigned* state_of_operand(const Task& task, int inner) const {
-    if (inner >= task.to) return nullptr;
+  /// Returns the state of a tile in row or column (by lane) of the operands in column `column`, or null.
+  __device__ const unsigned* operand_state(const Task& task, int column) const {
+    if (column >= task.to) return nullptr;
     const Tiles own(task, chain_.rows, chain_.columns);
     const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
-    return chain_.state(tile, inner);
+    return chain_.state(tile, column);
   }
   __device__ static bool is_finished(const unsigned* state) {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Opens as the tiles of a sum's operands are finished: a group of their columns, then the next one. A lane
-  /// looks after a row or a column of one of them.
+  /// Opens the tiles of a sum's operands as they are finished: one group of columns, then the next. A lane
+  /// polls one tile.
   class Gate {
    public:
-    /// `known`: of the first group that it looks after, bit by lane.
-    __device__ Gate(const Worker& worker, const Task& task, unsigned known)
+    /// `open_mask`: the finished tiles of the first polled group, one bit per lane.
+    __device__ Gate(const Worker& worker, const Task& task, unsigned open_mask)
         : worker_(worker),
-          state_(worker.state_of_operand(task, first_awaited(task) + lane() / 4)),
-          known_(known),
+          state_(worker.operand_state(task, first_awaited(task) + lane() / 4)),
+          open_mask_(open_mask),
           open_(first_awaited(task) - task.from),
-          left_(task.to - first_awaited(task) - group) {}
-    __device__ bool is_all_open() const { return known_ == ~0u && left_ <= 0; }
+          columns_left_(task.to - first_awaited(task) - group) {}
+    __device__ bool is_all_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
     __device__ bool is_open(int tile) const {
-      return tile < open_ || (tile < open_ + group && (known_ >> 4 * (tile - open_) & 15u) == 15u);
+      return tile < open_ || (tile < open_ + group && (open_mask_ >> 4 * (tile - open_) & 15u) == 15u);
     }
     __device__ void wait_for(int tile) {
       if (warp() == 0) {
         for (int polls = 0; !is_open(tile); ++polls) {
           peek();
-          if (worker_.lose_patience(polls)) known_ = ~0u;
+          if (worker_.times_out(polls)) open_mask_ = ~0u;
         }
-        if (lane() == 0) worker_.memory_.open[3] = known_;  // others may still read what was known at first
+        if (lane() == 0) worker_.memory_.open[3] = open_mask_;  // others may still read open[2]
       }
       __syncthreads();
-      known_ = worker_.memory_.open[3];
-      move_on();
+      open_mask_ = worker_.memory_.open[3];
+      advance();
     }
-    __device__ void look(int p, bool useful) {
+    __device__ void poll_gate(int p, bool useful) {
       if (is_all_open()) return __syncthreads();
       unsigned& open = worker_.memory_.open[p % 2];
       if (warp() == 0) {
         if (useful) peek();
-        if (lane() == 0) open = known_;
+        if (lane() == 0) open = open_mask_;
       }
       __syncthreads();
-      known_ = open;
-      move_on();
+      open_mask_ = open;
+      advance();
     }
-    __device__ unsigned peek() { return known_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
+    __device__ unsigned peek() { return open_mask_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
 
    private:
-    /// To the next group, if this one is open.
-    __device__ void move_on() {
-      if (known_ != ~0u || left_ <= 0) return;
-      known_ = 0;
+    /// Moves to the next group if this one is open.
+    __device__ void advance() {
+      if (open_mask_ != ~0u || columns_left_ <= 0) return;
+      open_mask_ = 0;
       open_ += group;
-      state_ = lane() / 4 < left_ ? state_ + group * worker_.chain_.states_ld : nullptr;
-      left_ -= group;
+      state_ = lane() / 4 < columns_left_ ? state_ + group * worker_.chain_.states_ld : nullptr;
+      columns_left_ -= group;
     }
 
     const Worker& worker_;
     const unsigned* state_;
-    unsigned known_;
-    int open_;  ///< tiles that are open for sure
-    int left_;  ///< columns of tiles behind the group
+    unsigned open_mask_;
+    int open_;          ///< tiles before the polled group, which are open
+    int columns_left_;  ///< columns of tiles after the polled group
   };
 
-  /// Waits, by the first warp, until all that is to be subtracted from the result before was, and looks what
-  /// of the operands is there.
+  /// Waits, in the first warp, until all earlier updates of the result are complete. Polls the operands, too.
   __device__ void await_result(const Task& task) const {
     Gate gate(*this, task, 0);
     for (int polls = 0;; ++polls) {
-      const bool there = is_result_there(task);
+      const bool ready = is_result_ready(task);
       const unsigned open = gate.peek();
       if (lane() == 0) memory_.open[2] = open;
-      if (there || lose_patience(polls)) return;
+      if (ready || times_out(polls)) return;
     }
   }
-  /// Of a warp; and those operands that no product waits for.
-  __device__ bool is_result_there(const Task& task) const {
+  /// Returns true to all lanes of a warp if these updates and the operands that no product waits for are
+  /// complete.
+  __device__ bool is_result_ready(const Task& task) const {
     const Tiles own(task, chain_.rows, chain_.columns);
-    const unsigned least = static_cast<unsigned>(task.from / group);
-    bool there = lane() >= 4 || !own.counts(lane()) ||
-                 simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= least;
+    const unsigned required = static_cast<unsigned>(task.from / group);
+    bool ready = lane() >= 4 || !own.counts(lane()) ||
+                 simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= required;
     for (int first = task.from; first < first_awaited(task); first += group) {
-      there = there && is_finished(state_of_operand(task, first + lane() / 4));
+      ready = ready && is_finished(operand_state(task, first + lane() / 4));
     }
-    return __all_sync(0xffffffffu, there) != 0;
+    return __all_sync(0xffffffffu, ready) != 0;
   }
-  /// Tells the state of a task's tiles for the block, after a barrier, by a warp that waits for nothing then.
+  /// Sets the state of a task's tiles after a barrier. It uses a warp that has nothing to wait for.
   __device__ void publish(const Task& task, unsigned state) const {
     __syncthreads();
     const Tiles own(task, chain_.rows, chain_.columns);
     if (warp() == 3 && lane() < 4 && own.counts(lane())) {
       simt::store_release(chain_.state(own.row_of(lane()), own.column_of(lane())), state);
     }
-    __syncwarp();  // a task's function ends for all at once
+    __syncwarp();  // the lanes leave the task's function together
   }
 
-  /// Column j's triangle.
-  __device__ __forceinline__ Handed<T, Worker> handed_of(int j) const {
+  /// Returns the receiver of column j's triangle.
+  __device__ __forceinline__ TriangleReceiver<T, Worker> receiver_of(int j) const {
     return {*this, chain_.triangle(j), memory_.triangle(), memory_.inverses()};
   }
 
-  /// A task's sum of products less a Rows x Columns part of the matrix. That is subtracted at last, so that
-  /// terms are not rounded to its size one by one: it may be far larger. Registers hold it meanwhile.
+  /// Computes a task's sum of products minus a Rows x Columns part of the matrix. The part is subtracted
+  /// last, because it may be far larger than the terms, which would be rounded to its size one by one.
+  /// Registers hold it meanwhile.
   template <int Rows, int Columns, int Strips>
   __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, Strips>& product, const Task& task,
                                            const Tiles& own) {
@@ -251,17 +255,17 @@ class Worker {
     Gate gate(*this, task, memory_.open[2]);
     const Operand<T> a{chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order};
     const Operand<T> b{chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order};
-    product.template add_tiles<pieces>(memory_.room, a, b, chain_.ld, task.to - task.from, gate, begun);
+    product.template add_tiles<stages>(memory_.room, a, b, chain_.ld, task.to - task.from, gate, begun);
   }
 
   __device__ __forceinline__ void update(const Task& task) {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
-    add_products(product, task, own, [&] { bring(task, own); });
+    add_products(product, task, own, [&] { prefetch_result(task, own); });
     if constexpr (sizeof(T) == sizeof(double)) {
       add_sums(product, task, own);
     } else {
-      // A warp's part is in one of the four tiles.
+      // A warp tile is in one of the four tiles.
       const int tile = product.warp_row() + product.warp_column() / 2 * 2;
       if (own.counts(tile)) {
         subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld,
@@ -270,11 +274,11 @@ class Worker {
       publish(task, static_cast<unsigned>(task.to / group) - 1);
     }
   }
-  /// Subtracts an update's sums by way of the copy engine, and tells the tiles' states. For each column of
-  /// tiles two warps do so; the others go on. Rows that count are neighbours.
+  /// Subtracts an update's sums with the copy engine, and sets the tiles' states. Two warps do so for each
+  /// column of tiles; the other warps continue. The rows that count are neighbours.
   template <class Product>
   __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& own) {
-    static_assert(2 * order * sums_stride <= ChainMemory<T, Together>::elements);
+    static_assert(2 * order * sums_stride <= ChainMemory<T, GroupsPerUpdate>::elements);
     double* const sums = memory_.room;
     put_negated(product, sums);
     __syncthreads();
@@ -285,7 +289,7 @@ class Worker {
       add_columns(chain_.tile(own.row, j), chain_.ld, sums + column * order * sums_stride, begin * order,
                   end * order, own.row + begin == j, part, 2);
       __threadfence_block();
-      if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp is done, too
+      if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp is done too
         for (int i = begin; i < end; ++i) {
           simt::store_release(chain_.state(own.row + i, j), static_cast<unsigned>(task.to / group) - 1);
         }
@@ -293,10 +297,10 @@ class Worker {
     }
     __syncwarp();  // as in publish
   }
-  /// The part of the matrix that an update changes to the L2 cache.
-  __device__ __forceinline__ void bring(const Task& task, const Tiles& own) {
+  /// Prefetches the part of the matrix that an update changes to the L2 cache.
+  __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& own) {
     if (!own.counts(3)) return;
-    constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // of the cache, in a column
+    constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
     const T* const c = chain_.tile(task.i, task.j);
     for (int k = thread(); k < lines * 2 * order; k += threads) {
       prefetch(c + k % lines * (2 * order / lines) + k / lines * chain_.ld);
@@ -316,10 +320,10 @@ class Worker {
     __syncthreads();
     RowSolver<T, stride> solver(memory_.solved(), product.registers());
     solver.load();
-    auto handed = handed_of(task.j);
+    auto receiver = receiver_of(task.j);
     GAUSSWEEP_ROLLED_IN_DOUBLE
     for (int m = 0; m < 8; ++m) {
-      handed.take(m);
+      receiver.receive(m);
       if (warp() * 16 < rows) {
         solver.solve(m, memory_.triangle(), memory_.inverses(),
                      [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
@@ -333,56 +337,56 @@ class Worker {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, order, 2 * order, 2> product;
     subtract(product, task, own);
-    // Columns from 64 on are those of the diagonal; where j is 0 both halves are.
-    const bool of_diagonal = product.warp_column() >= 2;
+    // Columns from 64 on are those of the diagonal tile. If j is 0, both halves are.
+    const bool has_diagonal = product.warp_column() >= 2;
     T* const triangle = memory_.triangle();
     if (j > 0) {
       constexpr int stride = stride_of<T>(order);
       T* const solved = memory_.solved();
       T* const c = chain_.tile(j, j - 1);
-      // A warp has use of either its part of the sum or the rest of its rows.
+      // A warp needs either its part of the sum or the remaining columns of its rows, in the same registers.
       RowSolver<T, stride> solver(solved, product.registers());
       const auto load_rows = [&] {
-        if (!of_diagonal) {
+        if (!has_diagonal) {
           product.for_pairs([&](int row, int column, T first, T second) {
             solved[column * stride + row] = -first;
             solved[column * stride + row + 1] = -second;
           });
         }
         __syncthreads();
-        if (!of_diagonal) solver.load();
+        if (!has_diagonal) solver.load();
       };
       const auto solve = [&](int m) {
-        if (of_diagonal) return;
+        if (has_diagonal) return;
         solver.solve(m, triangle, memory_.inverses(),
                      [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
       };
-      // The square of the solved columns is taken by the warps that have the diagonal.
+      // The warps of the diagonal tile multiply the solved columns by their transpose.
       const auto add_square = [&](int m) {
-        if (!of_diagonal) return;
+        if (!has_diagonal) return;
         const T* const columns = solved + 8 * m * stride;
         product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
                                                 product.warp_column() % 2 * 32, [] {});
       };
-      // In this order the compiler leaves the next columns in the registers that their loads bring them to. A
-      // move of a register waits for its load.
-      auto handed = handed_of(j - 1);
+      // With this order the compiler leaves the next columns in the registers that they are loaded to. Moving
+      // a register would wait for its load.
+      auto receiver = receiver_of(j - 1);
       load_rows();
       GAUSSWEEP_ROLLED_IN_DOUBLE
       for (int m = 0; m < 8; ++m) {
-        handed.take(m);
+        receiver.receive(m);
         solve(m);
         if (m > 0) add_square(m - 1);
       }
       __syncthreads();
       add_square(7);
     }
-    if (of_diagonal) {
-      product.settle();
+    if (has_diagonal) {
+      product.add_partial_sums();
       product.for_pairs([&](int row, int column, T first, T second) {
-        T* const place = triangle + (column - order) * triangle_stride + row;
-        place[0] = -first;
-        place[1] = -second;
+        T* const target = triangle + (column - order) * triangle_stride + row;
+        target[0] = -first;
+        target[1] = -second;
       });
     }
     __syncthreads();
@@ -391,42 +395,42 @@ class Worker {
     if (thread() == 0 && failed >= 0 && *chain_.info == 0) {
       *chain_.info = chain_.before + j * order + failed + 1;
     }
-    T* const place = chain_.tile(j, j);
+    T* const target = chain_.tile(j, j);
     GAUSSWEEP_UNROLL
     for (int k = 0; k < order * order / threads; ++k) {
       const int row = thread() % order, column = thread() / order + k * (threads / order);
-      if (row >= column) place[row + column * chain_.ld] = triangle[column * triangle_stride + row];
+      if (row >= column) target[row + column * chain_.ld] = triangle[column * triangle_stride + row];
     }
     __syncthreads();  // the next task overwrites shared memory
   }
 
   const Chain<T>& chain_;
-  ChainMemory<T, Together>& memory_;
+  ChainMemory<T, GroupsPerUpdate>& memory_;
 };
 
-template <class T, int Together, Kind kind>
+template <class T, int GroupsPerUpdate, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void do_task() {
-  ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
+  ChainMemory<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<ChainMemory<T, GroupsPerUpdate>>();
   const Chain<T> chain = memory.chain;
-  Worker<T, Together>(chain, memory).template do_own_task<kind>();
+  Worker<T, GroupsPerUpdate>(chain, memory).template run_task<kind>();
 }
 
-template <class T, int Together>
+template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task() {
-  ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
+  ChainMemory<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<ChainMemory<T, GroupsPerUpdate>>();
   const Chain<T> chain = memory.chain;
-  return Worker<T, Together>(chain, memory).next();
+  return Worker<T, GroupsPerUpdate>(chain, memory).next();
 }
 
-template <class T, int Together>
+template <class T, int GroupsPerUpdate>
 __global__ void __launch_bounds__(threads, 1) factor_chain(Chain<T> chain) {
 #if GAUSSWEEP_CLUSTERS
   simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
-  ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
+  ChainMemory<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<ChainMemory<T, GroupsPerUpdate>>();
   if (threadIdx.x == 0) memory.chain = chain;
   __syncthreads();
-  Worker<T, Together>(chain, memory).work();
+  Worker<T, GroupsPerUpdate>(chain, memory).work();
 #endif
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The Cholesky factor of one 64 x 64 tile in shared memory by one thread block, and rows X of
-/// X L^T = B with it.
+/// The Cholesky factorisation of a 64 x 64 tile in shared memory by one thread block, and the solution of X
+/// L^T = B with the factor.
 
 #include <cmath>
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Elements between two columns of a triangle in shared memory, and between two columns of the inverse of one
-/// of its 8 x 8 tiles on the diagonal. All elements of these inverses.
+/// Leading dimensions in shared memory of a triangle and of the inverse of one of its 8 x 8 diagonal tiles,
+/// and the elements of all these inverses.
 constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;
-/// What is handed on of a factored tile, outside of shared memory: its columns, then the inverses' columns
-/// of 8.
-constexpr int handed_inverses = order * order;
-constexpr int handed_size = handed_inverses + order * 8;
+/// The mailbox of a factored tile in global memory: the columns of the tile, then the columns of the 8 x 8
+/// inverses.
+constexpr int mailbox_inverses = order * order;
+constexpr int mailbox_size = mailbox_inverses + order * 8;
 
-/// Hands an element on without a flag: all bits of the place are set before, which no number has then.
+/// Sends an element without a flag: the mailbox is filled with ones before, and no number has all bits set.
 template <class T>
-__device__ __forceinline__ void hand_on(T* place, T value) {
-  simt::store_volatile(place, chain::presentable(value));
+__device__ __forceinline__ void send(T* target, T value) {
+  simt::store_volatile(target, chain::presentable(value));
 }
 
-/// c -= A B^T for 8 x 8 tiles of the triangle in shared memory, by one warp. Rows from `row` on, columns from
-/// `column` on; of A and B the columns [inner, inner + 8).
+/// Computes c -= A B^T for 8 x 8 tiles of the triangle in shared memory, with one warp. c begins at (row,
+/// column); A and B are the columns [inner, inner + 8) of the same rows and of rows `column`.
 template <class T>
 __device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int inner) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
-  T* const place = triangle + (column + 2 * t) * triangle_stride + row + g;
+  T* const target = triangle + (column + 2 * t) * triangle_stride + row + g;
   const T* const left = triangle + inner * triangle_stride + row + g;
   const T* const right = triangle + inner * triangle_stride + column;
-  T c[2] = {place[0], place[triangle_stride]};
+  T c[2] = {target[0], target[triangle_stride]};
   if constexpr (sizeof(T) == sizeof(double)) {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
@@ -44,16 +44,16 @@ __device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int
   } else {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < 8; ++k) {
-      const T own = -left[k * triangle_stride];
+      const T negated = -left[k * triangle_stride];
       GAUSSWEEP_UNROLL
-      for (int q = 0; q < 2; ++q) c[q] = std::fma(own, right[k * triangle_stride + 2 * t + q], c[q]);
+      for (int q = 0; q < 2; ++q) c[q] = std::fma(negated, right[k * triangle_stride + 2 * t + q], c[q]);
     }
   }
-  place[0] = c[0];
-  place[triangle_stride] = c[1];
+  target[0] = c[0];
+  target[triangle_stride] = c[1];
 }
 
-/// About 1 / sqrt(x), to some 20 bits; x a normal number.
+/// Returns 1 / sqrt(x) to about 20 bits. @pre x is a normal number
 template <class T>
 __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 #ifdef __CUDA_ARCH__
@@ -72,24 +72,26 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 #endif
 }
 
-/// Eight columns of the factor, from `first` on: a thread a row of 64. All hold the 8 x 8 tile on the
-/// diagonal and eliminate in it, so that none waits for another. The diagonal's reciprocals go to
-/// `reciprocals`. The first column whose pivot is no positive number, if `failed` is none yet, becomes it.
-/// Rows of the tile itself, which others read, are left in `own`.
+/// Factors eight columns beginning at `first`; each of 64 threads has a row. Every thread also factors the 8
+/// x 8 diagonal tile, so that no thread waits for another. The diagonal's reciprocals are stored to
+/// `reciprocals`. `failed`, unless it is set already, becomes the first column with a pivot that is no
+/// positive number. The rows of the diagonal tile stay in `own_row`, because other threads still read them in
+/// shared memory.
 ///
-/// A pivot p has y near 1 / sqrt(p), e = 1 - p y^2, and 1 / p = y^2 (1 + e + e^2 + ...). The next pivot comes
-/// from that, four operations after y. The columns themselves, which wait for the root, come beside it. If a
-/// pivot is no normal number, all eight columns come once more by roots and quotients.
+/// For a pivot p let y be about 1 / sqrt(p) and e = 1 - p y^2; then 1 / p = y^2 (1 + e + e^2 + ...). The next
+/// pivot is computed from this series, four operations after y. The columns need the accurate root and are
+/// computed meanwhile. If a pivot is no normal number, all eight columns are computed again with sqrt and
+/// division.
 template <class T>
 __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reciprocals, int& failed,
-                                                 T (&own)[8]) {
+                                                 T (&own_row)[8]) {
   const int row = static_cast<int>(threadIdx.x);
   T tile[8][8];
   const auto load = [&] {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < 8; ++k) {
       const T* const column = triangle + (first + k) * triangle_stride;
-      own[k] = column[row];
+      own_row[k] = column[row];
       GAUSSWEEP_UNROLL
       for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
     }
@@ -99,12 +101,12 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     for (int j = k + 1; j < 8; ++j) {
       GAUSSWEEP_UNROLL
       for (int i = j; i < 8; ++i) tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
-      own[j] = std::fma(-own[k], tile[j][k], own[j]);
+      own_row[j] = std::fma(-own_row[k], tile[j][k], own_row[j]);
     }
   };
   load();
   bool all_normal = true;
-  // In the tile itself what is above the diagonal is no number of ours, and is not stored.
+  // Above the diagonal of the diagonal tile, `own_row` has meaningless values, which are not stored.
   T pivot = tile[0][0];
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 8; ++k) {
@@ -124,8 +126,8 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     all_normal = all_normal && is_pivot;
     if (row == first + k) reciprocals[first + k] = reciprocal;
     const T root = this_pivot * reciprocal;
-    own[k] = row == first + k ? std::fma(std::fma(-root, root, this_pivot), T(0.5) * reciprocal, root)
-                              : own[k] * reciprocal;
+    own_row[k] = row == first + k ? std::fma(std::fma(-root, root, this_pivot), T(0.5) * reciprocal, root)
+                                  : own_row[k] * reciprocal;
     GAUSSWEEP_UNROLL
     for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
     subtract(k);
@@ -137,7 +139,7 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
       const T root = std::sqrt(tile[k][k]), reciprocal = T(1) / root;
       if (!(root > T(0) && root <= std::numeric_limits<T>::max()) && failed < 0) failed = first + k;
       if (row == first + k) reciprocals[first + k] = reciprocal;
-      own[k] = row == first + k ? root : own[k] * reciprocal;
+      own_row[k] = row == first + k ? root : own_row[k] * reciprocal;
       GAUSSWEEP_UNROLL
       for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
       subtract(k);
@@ -145,13 +147,13 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
   }
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 8; ++k) {
-    if (row >= first + 8) triangle[(first + k) * triangle_stride + row] = own[k];
+    if (row >= first + 8) triangle[(first + k) * triangle_stride + row] = own_row[k];
   }
 }
 
-/// The inverse of the 8 x 8 tile on the diagonal from `first` on, handed on by one warp.
+/// Inverts the 8 x 8 diagonal tile at `first` and sends the inverse, with one warp.
 template <class T>
-__device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciprocals, int first, T* handed) {
+__device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciprocals, int first, T* mailbox) {
   const int column = static_cast<int>(threadIdx.x) % 32;
   if (column >= 8) return;
   T y[8];
@@ -166,26 +168,27 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
     }
   }
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < 8; ++i) hand_on(handed + handed_inverses + (first + column) * 8 + i, y[i]);
+  for (int i = 0; i < 8; ++i) send(mailbox + mailbox_inverses + (first + column) * 8 + i, y[i]);
 }
 
-/// The lower triangle of a 64 x 64 tile by its Cholesky factor, by a block of 8 warps. Two of them do eight
-/// columns at a time, the others what the columns before left to do further on. `reciprocals`: 64
-/// in shared memory. What a solve with it needs is handed on to `handed` as it comes about.
-/// @return the first column whose pivot is not positive, or -1; known to the first warp
+/// Replaces the lower triangle of a 64 x 64 tile by its Cholesky factor, with a block of 8 warps. Two warps
+/// factor eight columns at a time, while the others apply the previous columns to the rest of the tile.
+/// `reciprocals` has 64 elements in shared memory. The columns and inverses that a solve needs are sent to
+/// `mailbox` as they are computed.
+/// @return the first column with a pivot that is not positive, or -1; valid in the first warp
 template <class T>
-__device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* handed) {
+__device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailbox) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
   int failed = -1;
-  T own[8];
+  T own_row[8];
   GAUSSWEEP_ROLLED
   for (int s = 0; s < 8; ++s) {
     if (warp < 2) {
-      factor_8_columns(triangle, 8 * s, reciprocals, failed, own);
+      factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row);
     } else if (s > 0) {
-      if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), handed);
-      int number = warp - 2;  // of the tiles right of the next column of tiles, column by column
+      if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
+      int number = warp - 2;  // of the tiles right of the next column of tiles, counted column by column
       GAUSSWEEP_ROLLED
       for (int j = s + 1; j < 8; ++j) {
         GAUSSWEEP_ROLLED
@@ -197,26 +200,26 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* hande
     if (thread / 8 == s) {
       GAUSSWEEP_UNROLL
       for (int k = 0; k < 8; ++k) {
-        if (thread % 8 >= k) triangle[(8 * s + k) * triangle_stride + thread] = own[k];
+        if (thread % 8 >= k) triangle[(8 * s + k) * triangle_stride + thread] = own_row[k];
       }
     }
     if (thread < order && thread >= 8 * s + 8) {
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < 8; ++k) hand_on(handed + (8 * s + k) * order + thread, own[k]);
+      for (int k = 0; k < 8; ++k) send(mailbox + (8 * s + k) * order + thread, own_row[k]);
     }
     if (s + 1 + warp < 8) update_8x8(triangle, 8 * (s + 1 + warp), 8 * (s + 1), 8 * s);
     __syncthreads();
   }
-  if (warp == 7) invert_8x8(triangle, reciprocals, 56, handed);
+  if (warp == 7) invert_8x8(triangle, reciprocals, 56, mailbox);
   return failed;
 }
 
-/// Rows X of X L^T = B, in place of B, eight columns after another: X[column * Stride + row] in shared
-/// memory, 16 rows a warp. L and its inverses in shared memory, inverses inverse_stride apart.
+/// Solves X L^T = B in place of B, eight columns at a time: X[column * Stride + row] in shared memory, 16
+/// rows per warp. L and the inverses of its diagonal tiles are in shared memory too.
 template <class T, int Stride>
 class RowSolver {
  public:
-  /// Rows of B; the warp's first one is in the block's warps' order. `rest`: registers of the lane's.
+  /// @param rest registers of the lane; they hold the columns that are not solved yet
   __device__ __forceinline__ RowSolver(T* x, T (&rest)[8][4])
       : rest_(rest),
         x_(x),
@@ -226,15 +229,16 @@ class RowSolver {
     GAUSSWEEP_UNROLL
     for (int j = 0; j < 8; ++j) {
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) rest_[j][e] = apart ? T(0) : x_[column(j, e) * Stride + row(e)];
+      for (int e = 0; e < 4; ++e) rest_[j][e] = adds_late ? T(0) : x_[column(j, e) * Stride + row(e)];
     }
   }
-  /// Columns 8m to 8m + 7, m the one after the last call's. store(row, column, element) gets each besides.
+  /// Solves columns 8m to 8m + 7, m one more than in the previous call. Calls store(row, column, element) for
+  /// each.
   template <class Store>
   __device__ __forceinline__ void solve(int m, const T* triangle, const T* inverses, Store store) {
     const int g = lane_ / 4, t = lane_ % 4;
     T solved[4] = {0, 0, 0, 0};
-    if (apart) {
+    if (adds_late) {
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 4; ++e) rest_[0][e] += x_[column(m, e) * Stride + row(e)];
     }
@@ -244,7 +248,8 @@ class RowSolver {
     multiply_16x8(solved, left, right);
     const T factor[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
     const T* const below = triangle + (8 * m + 2 * t) * triangle_stride + g;
-    // Columns move up, so that all calls are one piece of code: it comes from far when a task begins.
+    // Columns shift by one per call, so that all calls run the same code: a task begins with instruction
+    // cache misses.
     GAUSSWEEP_UNROLL
     for (int j = 1; j < 8; ++j) {
       if (m + j < 8) {
@@ -262,12 +267,12 @@ class RowSolver {
   }
 
  private:
-  /// Of a 16 x 8 tile a lane has row g, columns 2t and 2t + 1, and the same of row g + 8.
+  /// Of a 16 x 8 tile a lane has row g, columns 2t and 2t + 1, and the same columns of row g + 8.
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
 
-  /// Of floats, what is to be added to B: see TileProduct::part.
-  static constexpr bool apart = sizeof(T) == sizeof(float);
+  /// In float the sums begin at 0, and B is added at the end: see TileProduct::partial.
+  static constexpr bool adds_late = sizeof(T) == sizeof(float);
   T (&rest_)[8][4];
   T* x_;
   int first_, lane_;

@@ -1,29 +1,28 @@
 #pragma once
-/// How a block takes what another one hands on of a factored tile: see tile_chain.cuh.
+/// The receiving side of a factored tile's mailbox: see tile_chain.cuh.
 
 #include "kernels/potrf/tile_factor.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// A triangle and the inverses in it, eight columns after another, on their way to shared memory. What is on
-/// and above the diagonal is not needed.
-/// @tparam Waiter whose lose_patience(polls) tells a warp whether a wait is given up
+/// Receives a triangle and the inverses of its diagonal 8 x 8 tiles, eight columns at a time, in shared
+/// memory. Only the elements below the diagonal tiles are loaded.
+/// @tparam Waiter its times_out(polls) returns true to all lanes of a warp if a wait has timed out
 template <class T, class Waiter>
-class Handed {
+class TriangleReceiver {
  public:
-  /// `from`: where it is handed on; `triangle` and `inverses`: in shared memory. The first columns are on
-  /// their way then.
-  __device__ __forceinline__ Handed(const Waiter& waiter, const T* from, T* triangle, T* inverses)
+  /// `from`: the mailbox; `triangle` and `inverses`: in shared memory. Starts the loads of the first columns.
+  __device__ __forceinline__ TriangleReceiver(const Waiter& waiter, const T* from, T* triangle, T* inverses)
       : waiter_(waiter), from_(from), triangle_(triangle), inverses_(inverses) {
     load(0);
   }
-  /// Columns 8m to 8m + 7, as soon as they were handed on; a barrier of the block. The next ones are on their
-  /// way then.
-  __device__ __forceinline__ void take(int m) {
-    for (int polls = 0; is_missing() && !waiter_.lose_patience(polls); ++polls) load(m);
+  /// Waits for columns 8m to 8m + 7 and stores them; contains a barrier of the block. Starts the loads of the
+  /// next columns.
+  __device__ __forceinline__ void receive(int m) {
+    for (int polls = 0; is_missing() && !waiter_.times_out(polls); ++polls) load(m);
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {
-      triangle_[(8 * m + column() + k * step) * triangle_stride + row()] = value_[k];
+    for (int k = 0; k < per_thread; ++k) {
+      triangle_[(8 * m + column() + k * column_step) * triangle_stride + row()] = value_[k];
     }
     if (thread() < 64) inverses_[(8 * m + thread() / 8) * inverse_stride + thread() % 8] = inverse_;
     if (m < 7) load(m + 1);
@@ -31,23 +30,24 @@ class Handed {
   }
 
  private:
-  static constexpr int step = threads / order, share = 8 / step;
+  static constexpr int column_step = threads / order, per_thread = 8 / column_step;
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int row() { return thread() % order; }
   __device__ static int column() { return thread() / order; }
   __device__ __forceinline__ void load(int m) {
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {
-      const T* const place = from_ + (8 * m + column() + k * step) * order + row();
-      value_[k] = row() >= 8 * m + 8 ? simt::load_volatile(place) : T(0);
+    for (int k = 0; k < per_thread; ++k) {
+      const T* const source = from_ + (8 * m + column() + k * column_step) * order + row();
+      value_[k] = row() >= 8 * m + 8 ? simt::load_volatile(source) : T(0);
     }
-    inverse_ = thread() < 64 ? simt::load_volatile(from_ + (handed_inverses + 64 * m) + thread()) : T(0);
+    inverse_ = thread() < 64 ? simt::load_volatile(from_ + (mailbox_inverses + 64 * m) + thread()) : T(0);
   }
-  /// Of a warp.
+  /// Returns true to all lanes of a warp if one of them lacks an element.
   __device__ __forceinline__ bool is_missing() const {
-    bool missing = false;  // the inverse is last: otherwise registers move while loads are on their way
+    // The inverse is tested last: else the compiler moves registers that loads still write to.
+    bool missing = false;
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) missing = missing || chain::is_absent(value_[k]);
+    for (int k = 0; k < per_thread; ++k) missing = missing || chain::is_absent(value_[k]);
     missing = missing || chain::is_absent(inverse_);
     return __any_sync(0xffffffffu, missing) != 0;
   }
@@ -56,7 +56,7 @@ class Handed {
   const T* from_;
   T* triangle_;
   T* inverses_;
-  T value_[share], inverse_;
+  T value_[per_thread], inverse_;
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

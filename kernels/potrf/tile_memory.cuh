@@ -1,18 +1,19 @@
 #pragma once
-/// How the Cholesky factorisation by tiles meets memory.
+/// Memory access of the tiled Cholesky factorisation.
 
 #include <type_traits>
 
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
-/// Before a device function that is to have registers of its own.
+/// Keeps a device function from being inlined, so that its registers are allocated separately.
 #ifdef __CUDACC__
 #define GAUSSWEEP_NOINLINE __noinline__
 #else
 #define GAUSSWEEP_NOINLINE
 #endif
-/// Before a loop over a tile's eight columns of tiles of 8: one piece of code in double, whose code is long.
+/// Before a loop over a tile's eight columns of 8 x 8 tiles: keeps it rolled in double, which has longer
+/// code.
 #ifdef __CUDACC__
 #define GAUSSWEEP_ROLLED_IN_DOUBLE _Pragma("unroll (sizeof(T) == sizeof(double) ? 1 : 9)")
 #else
@@ -22,7 +23,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 using lu::load_two;
-/// To an even index of what is aligned to two elements.
+/// Stores two elements at an address that is aligned to two elements.
 template <class T>
 __device__ __forceinline__ void store_two(T* to, T first, T second) {
 #ifdef __CUDA_ARCH__
@@ -34,21 +35,21 @@ __device__ __forceinline__ void store_two(T* to, T first, T second) {
 #endif
 }
 
-/// Brings a line to the L2 cache.
+/// Prefetches a line to the L2 cache.
 __device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
 #ifdef __CUDA_ARCH__
   asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
 #endif
 }
 
-/// What the thread has stored or seen is seen by the copy engine, after a barrier.
+/// Makes the thread's earlier memory accesses visible to the copy engine (async proxy), after a barrier.
 __device__ __forceinline__ void show_to_copy_engine() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
 }
-/// Has the copy engine add elements in shared memory to global memory, in the L2 cache. What follows does not
-/// wait for it: see await_additions. All addresses are multiples of 16, `count` is even.
+/// Makes the copy engine add elements in shared memory to global memory, in the L2 cache. Asynchronous: see
+/// await_additions. All addresses are multiples of 16, `count` is even.
 __device__ __forceinline__ void add_in_cache(double* to, const double* shared, int count) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(
@@ -60,30 +61,30 @@ __device__ __forceinline__ void add_in_cache(double* to, const double* shared, i
   for (int i = 0; i < count; ++i) to[i] += shared[i];
 #endif
 }
-/// Until what the thread has had added is there.
+/// Waits until the thread's additions are complete.
 __device__ __forceinline__ void await_additions() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
 #endif
 }
 
-/// The same place, of which the compiler is told that it is in global memory. A pointer that was kept in
-/// shared memory is generic to it.
+/// Returns the same pointer and tells the compiler that it points to global memory. The compiler treats a
+/// pointer that was kept in shared memory as generic.
 template <class T>
-__device__ __forceinline__ T* global(T* place) {
+__device__ __forceinline__ T* global(T* pointer) {
 #ifdef __CUDA_ARCH__
-  __builtin_assume(__isGlobal(place));
+  __builtin_assume(__isGlobal(pointer));
 #endif
-  return place;
+  return pointer;
 }
 
 #ifdef __CUDACC__
-/// Two elements at an address in shared memory, in the order of the program: loads that the compiler moves
-/// ahead take registers that sums need.
+/// Loads two elements from shared memory in program order. Loads that the compiler moves ahead take registers
+/// that the sums need.
 __device__ __forceinline__ void load_in_order(unsigned from, double (&pair)[2]) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair[0]), "=d"(pair[1]) : "r"(from));
 }
-/// simt::copy_pack if `wanted`, without a branch, to an address in shared memory.
+/// simt::copy_pack to an address in shared memory if `wanted`, without a branch.
 __device__ __forceinline__ void copy_pack_if(bool wanted, unsigned shared, const void* global) {
 #if __CUDA_ARCH__ >= 800
   asm volatile(

@@ -1,12 +1,12 @@
 #pragma once
-/// Products of tiles of 64 rows as a thread block does them. Pieces of 128 bytes of each row go through
-/// shared memory, some of them on their way while one is multiplied. All on tensor cores, floats as two TF32
-/// numbers each.
+/// Products of tiles of 64 rows by a thread block. k slices of 128 bytes per row are staged in shared memory:
+/// while one is multiplied, copies of others are in flight. All products run on tensor cores; a float is two
+/// TF32 numbers.
 ///
-/// A block has 256 threads. A result of Rows x Columns lies in its warps' registers, a part of 16 Strips x 32
-/// each. Which rows and columns of it a lane has is the same in both precisions: of each 16 x 16 square, rows
-/// 2g and 2g + 1 and columns 4t to 4t + 3, g = lane / 4, t = lane % 4. So loads of two elements from shared
-/// memory give what an instruction of the tensor cores wants. Global memory is met 16 bytes at a time.
+/// A block has 256 threads. The result of Rows x Columns is in registers: each warp has a warp tile of 16
+/// Strips x 32. The rows and columns of a lane are the same in both precisions: in each 16 x 16 square, rows
+/// 2g and 2g + 1 and columns 4t to 4t + 3, with g = lane / 4 and t = lane % 4. So loads of two elements from
+/// shared memory give tensor core operands. Global memory is accessed 16 bytes at a time.
 
 #include <cstdint>
 
@@ -15,18 +15,19 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int order = 64;  ///< of a tile
+constexpr int order = 64;  ///< rows and columns of a tile
 constexpr int threads = 256;
 
-/// Elements between two columns of a piece of so many rows: lanes of a load meet in no bank.
+/// Returns the leading dimension of a k slice with this many rows, padded so that lanes have no bank
+/// conflicts.
 template <class T>
 constexpr int stride_of(int rows) {
   return rows + 32 / static_cast<int>(sizeof(T));
 }
 
 #ifdef __CUDA_ARCH__
-/// x is nearly first + second, both as TF32 has them, with 10 bits behind the leading one. What is behind
-/// second's tensor cores do not see.
+/// Splits x into first + second, two TF32 numbers with 10 fraction bits each. Tensor cores ignore further
+/// bits of `second`.
 __device__ __forceinline__ void split_tf32(float x, unsigned& first, unsigned& second) {
   first = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
   second = __float_as_uint(x - __uint_as_float(first));
@@ -41,8 +42,8 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 }
 #endif
 
-/// D += A B, 16 x 8, with 8 columns of A, as in triangle_tiles.cuh. A lane has rows g and g + 8 of A in two
-/// columns, the same two rows of B. Of two numbers' four products the smallest is left out.
+/// D += A B for D of 16 x 8 and 8 columns of A, as in triangle_tiles.cuh. A lane has rows g and g + 8 of A in
+/// two columns, and the same two rows of B. Of the four TF32 products the smallest one is omitted.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #ifdef __CUDA_ARCH__
@@ -69,14 +70,14 @@ __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4]
 #endif
 }
 
-/// Rows of one operand of a product: `given` of them are there; what would follow is read from 64 rows above.
+/// The rows of an operand of a product. `given` rows exist; a row r >= given is read from row r % given.
 template <class T>
 struct Operand {
   const T* data;
   int given;
 };
 
-/// Whether columns of T that are `ld` apart can be copied 16 bytes at a time.
+/// Returns true if columns of T with leading dimension `ld` can be copied 16 bytes at a time.
 template <class T>
 bool is_packed(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % (16 / static_cast<int>(sizeof(T))) == 0;
@@ -86,13 +87,13 @@ bool is_packed(const T* data, std::int64_t ld) {
 template <class T, int Rows, int Columns, int Strips>
 struct TileProduct {
   static constexpr int rows = Rows, columns = Columns;
-  static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< columns of a piece
-  static constexpr int pieces_of_a_tile = order / depth;
+  static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< columns of a k slice
+  static constexpr int slices_per_tile = order / depth;
   static constexpr int warps_down = Rows / (16 * Strips);
   static_assert(warps_down * (Columns / 32) * 32 == threads, "eight warps share the result");
   static constexpr int stride_a = stride_of<T>(Rows);
   static constexpr int stride_b = stride_of<T>(Columns);
-  static constexpr int piece = depth * (stride_a + stride_b);  ///< elements
+  static constexpr int slice_elements = depth * (stride_a + stride_b);  ///< of both operands
 
   T sum[Strips][2][2][4];  ///< [strip][square][column's parity][2 (row's parity) + column's half]
 
@@ -101,24 +102,24 @@ struct TileProduct {
   __device__ static int warp_row() { return warp() % warps_down; }
   __device__ static int warp_column() { return warp() / warps_down; }
 
-  /// Of floats, what `add` has summed up since `settle`. Tensor cores cut off, not round, what they add to an
-  /// accumulator. A short sum has little that could be cut off.
-  static constexpr bool has_part = sizeof(T) == sizeof(float);
-  T part[has_part ? Strips : 1][2][2][4];
+  /// In float, the sum of `add` since the last `add_partial_sums`. Tensor cores truncate when they add to an
+  /// accumulator, and a short sum loses less.
+  static constexpr bool has_partial = sizeof(T) == sizeof(float);
+  T partial[has_partial ? Strips : 1][2][2][4];
 
   __device__ __forceinline__ void clear() {
     for_pairs([](int, int, T& first, T& second) { first = second = 0; });
-    for_parts([](T&, T& own) { own = 0; });
+    for_partial_sums([](T&, T& own) { own = 0; });
   }
-  /// Adds to the sums what is not in them yet.
-  __device__ __forceinline__ void settle() {
-    for_parts([](T& all, T& own) {
+  /// Adds the partial sums to the sums.
+  __device__ __forceinline__ void add_partial_sums() {
+    for_partial_sums([](T& all, T& own) {
       all += own;
       own = 0;
     });
   }
-  static constexpr int pairs = 8 * Strips;  ///< of rows in a column, that a lane has
-  /// Calls visit(row, column, sum of the row, of the next one) for a lane's pair.
+  static constexpr int pairs = 8 * Strips;  ///< pairs of rows in a column that a lane has
+  /// Calls visit(row, column, sum of this row, sum of the next row) for one of the lane's pairs.
   template <class Visit>
   __device__ __forceinline__ void visit_pair(int pair, Visit visit) {
     const int s = pair % Strips, c = pair / Strips % 4, square = pair / Strips / 4;
@@ -132,45 +133,47 @@ struct TileProduct {
     for (int pair = 0; pair < pairs; ++pair) visit_pair(pair, visit);
   }
 
-  /// The sums' registers, for something else.
+  /// Returns the sums' registers for reuse.
   __device__ __forceinline__ T (&registers())[8][4] {
     static_assert(sizeof(sum) >= 32 * sizeof(T));
     return reinterpret_cast<T(&)[8][4]>(sum);
   }
   template <class Visit>
-  __device__ __forceinline__ void for_parts(Visit visit) {
-    if constexpr (has_part) {
+  __device__ __forceinline__ void for_partial_sums(Visit visit) {
+    if constexpr (has_partial) {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Strips; ++s) {
         GAUSSWEEP_UNROLL
-        for (int e = 0; e < 16; ++e) visit(sum[s][e / 8][e / 4 % 2][e % 4], part[s][e / 8][e / 4 % 2][e % 4]);
+        for (int e = 0; e < 16; ++e)
+          visit(sum[s][e / 8][e / 4 % 2][e % 4], partial[s][e / 8][e / 4 % 2][e % 4]);
       }
     }
   }
 
-  /// Copies pieces of both operands to shared memory, one after another, 16 bytes at a time.
+  /// Copies k slices of both operands to shared memory, one after another, 16 bytes at a time.
   class Copies {
    public:
     __device__ __forceinline__ Copies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld)
         : a_(a.data + row<Rows>() % a.given + column<Rows>() * ld),
           b_(b.data + row<Columns>() % b.given + column<Columns>() * ld),
           ld_(ld) {}
-    /// Starts to copy the next piece.
+    /// Starts to copy the next slice.
     __device__ __forceinline__ void start(T* to) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < count; ++i) {
-        simt::copy_pack(to + place(i), from(i));
+        simt::copy_pack(to + offset(i), from(i));
       }
       end();
     }
     static constexpr int pack = 16 / static_cast<int>(sizeof(T));
     static constexpr int count_a = Rows * depth / pack / threads;
     static constexpr int count = (Rows + Columns) * depth / pack / threads;
-    /// Or: copies number 0 to count - 1 of a piece, from here to its element place(i), then end().
+    /// Alternatively, the caller starts copies 0 to count - 1 of a slice, from from(i) to element offset(i),
+    /// then end().
     __device__ __forceinline__ const T* from(int i) const {
       return i < count_a ? a_ + i * step<Rows> * ld_ : b_ + (i - count_a) * step<Columns> * ld_;
     }
-    __device__ __forceinline__ static int place(int i) {
+    __device__ __forceinline__ static int offset(int i) {
       return i < count_a ? (column<Rows>() + i * step<Rows>)*stride_a + row<Rows>()
                          : depth * stride_a + (column<Columns>() + (i - count_a) * step<Columns>)*stride_b +
                                row<Columns>();
@@ -183,7 +186,7 @@ struct TileProduct {
 
    private:
     template <int Lines>
-    static constexpr int step = (threads * pack) / Lines;  ///< columns that are copied at once
+    static constexpr int step = (threads * pack) / Lines;  ///< columns that the block copies at a time
     template <int Lines>
     __device__ static int row() {
       return static_cast<int>(threadIdx.x) % (Lines / pack) * pack;
@@ -197,14 +200,14 @@ struct TileProduct {
     std::int64_t ld_;
   };
 
-  /// Adds the product of `Depth` columns in shared memory, `StrideA` and `StrideB` apart. overlapped() is
-  /// done beside the first ones.
+  /// Adds the product of `Depth` columns in shared memory with leading dimensions `StrideA` and `StrideB`.
+  /// Calls overlapped() after the first multiplications, so that it overlaps the others.
   template <int StrideA, int StrideB, int Depth, class Overlapped>
   __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Overlapped overlapped) {
     const int g = lane() / 4, t = lane() % 4;
     const T* const own_a = a + row + 2 * g;
     if constexpr (sizeof(T) == sizeof(double)) {
-      // The next four columns are on their way to registers while four are multiplied.
+      // Double buffering: the next four columns are loaded to registers while four are multiplied.
       const T* const left = own_a + t * StrideA;
       const T* const right = b + column + 2 * g + t * StrideB;
       double left_of[2][Strips][2], right_of[2][2][2];
@@ -240,26 +243,26 @@ struct TileProduct {
         float left_of[Strips][4], right_of[4][2];
         GAUSSWEEP_UNROLL
         for (int h = 0; h < 2; ++h) {
-          const int inner = k + 4 * h + t;
+          const int own_k = k + 4 * h + t;
           GAUSSWEEP_UNROLL
           for (int s = 0; s < Strips; ++s) {
-            load_two(own_a + inner * StrideA + s * 16, left_of[s][2 * h], left_of[s][2 * h + 1]);
+            load_two(own_a + own_k * StrideA + s * 16, left_of[s][2 * h], left_of[s][2 * h + 1]);
           }
           GAUSSWEEP_UNROLL
           for (int square = 0; square < 2; ++square) {
-            load_two(b + column + 2 * g + inner * StrideB + square * 16, right_of[2 * square][h],
+            load_two(b + column + 2 * g + own_k * StrideB + square * 16, right_of[2 * square][h],
                      right_of[2 * square + 1][h]);
           }
         }
         GAUSSWEEP_UNROLL
         for (int s = 0; s < Strips; ++s) {
           GAUSSWEEP_UNROLL
-          for (int e = 0; e < 4; ++e) multiply_16x8(part[s][e / 2][e % 2], left_of[s], right_of[e]);
+          for (int e = 0; e < 4; ++e) multiply_16x8(partial[s][e / 2][e % 2], left_of[s], right_of[e]);
         }
         if (k == 0) overlapped();
       }
 #else
-      // Shuffles would take most of the time of an emulated factorisation.
+      // The emulation needs no tensor core layout; shuffles would take most of its time.
       overlapped();
       for (int k = 0; k < Depth; ++k) {
         for (int s = 0; s < Strips; ++s) {
@@ -276,11 +279,11 @@ struct TileProduct {
   }
 
 #ifdef __CUDACC__
-  /// Where doubles come from that are multiplied: addresses in shared memory. Operands of the next products
-  /// are on their way to registers beside these, in the end of a piece those of the next one.
+  /// The register fragments of doubles: addresses in shared memory, and double buffers. The operands of the
+  /// next products are loaded during these, at the end of a slice those of the next slice.
   struct Pipeline {
-    unsigned begin;  ///< of the pieces
-    int slot = 0;    ///< of the next piece
+    unsigned begin;  ///< of the slices
+    int slot = 0;    ///< the stage of the next slice
     double left[2][Strips][2], right[2][2];
 
     __device__ __forceinline__ explicit Pipeline(const T* memory)
@@ -303,19 +306,19 @@ struct TileProduct {
   };
   static constexpr int size = static_cast<int>(sizeof(T));
 
-  /// Multiplies the next piece. Beside its first half another one is copied, if `more`. Then comes copied().
-  /// await_next() is whether there is a piece behind it, after a wait for that.
-  template <int Pieces, class Copied, class Await>
-  __device__ __forceinline__ void multiply_piece(Pipeline& pipeline, Copies& copies, bool more, Copied copied,
+  /// Multiplies the next slice. Meanwhile starts the copies of another slice if `more`, and then calls
+  /// copied(). await_next() waits for the next slice and returns true if there is one.
+  template <int Stages, class Copied, class Await>
+  __device__ __forceinline__ void multiply_slice(Pipeline& pipeline, Copies& copies, bool more, Copied copied,
                                                  Await await_next) {
     constexpr int steps = depth / 4;
     // Copies are spread over all products before copied().
     constexpr int between = (2 * steps - 1) * 2 * Strips / Copies::count;
-    const unsigned here = pipeline.begin + pipeline.slot * (piece * size);
+    const unsigned here = pipeline.begin + pipeline.slot * (slice_elements * size);
     const unsigned before =
-        pipeline.begin + (pipeline.slot == 0 ? Pieces - 1 : pipeline.slot - 1) * (piece * size);
-    pipeline.slot = pipeline.slot == Pieces - 1 ? 0 : pipeline.slot + 1;
-    const unsigned next = pipeline.begin + pipeline.slot * (piece * size);
+        pipeline.begin + (pipeline.slot == 0 ? Stages - 1 : pipeline.slot - 1) * (slice_elements * size);
+    pipeline.slot = pipeline.slot == Stages - 1 ? 0 : pipeline.slot + 1;
+    const unsigned next = pipeline.begin + pipeline.slot * (slice_elements * size);
     GAUSSWEEP_UNROLL
     for (int step = 0; step < steps; ++step) {
       GAUSSWEEP_UNROLL
@@ -338,7 +341,7 @@ struct TileProduct {
           GAUSSWEEP_UNROLL
           for (int k = 0; k < Copies::count; ++k) {
             if (number != k * between + 1) continue;
-            copy_pack_if(more, before + Copies::place(k) * size, copies.from(k));
+            copy_pack_if(more, before + Copies::offset(k) * size, copies.from(k));
           }
         }
       }
@@ -346,28 +349,27 @@ struct TileProduct {
   }
 #endif
 
-  /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared memory.
+  /// Adds the product of `tiles` tiles of columns. `memory`: `Stages` k slices of shared memory.
   ///
-  /// `gate`: which tiles may be read by now. All threads of the block know the same of it.
-  ///   bool is_open(tile)      what is known; is_all_open() of all tiles
-  ///   void wait_for(tile)     until it is open; a barrier of the block
-  ///   void look(p, useful)    once for each piece p, whether more is open if that is of use; a barrier
-  /// `begun`: what is to be done when the first piece is there.
-  /// Ends with a barrier of the block.
-  template <int Pieces, class Gate, class Begun>
+  /// `gate` knows which tiles can be read already; all threads of the block have the same knowledge.
+  ///   bool is_open(tile)         true if the tile can be read; is_all_open(): all tiles
+  ///   void wait_for(tile)        waits until it is open; contains a barrier of the block
+  ///   void poll_gate(p, useful)  once per slice p: polls for open tiles if `useful`; contains a barrier
+  /// `begun` is called when the first slice has arrived. Ends with a barrier of the block.
+  template <int Stages, class Gate, class Begun>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
                                             std::int64_t ld, int tiles, Gate& gate, Begun begun) {
-    const int count = tiles * pieces_of_a_tile;
+    const int count = tiles * slices_per_tile;
     int started = 0;
     Copies copies(a, b, ld);
     const auto can_start = [&](int end) {
-      return started < count && started < end && gate.is_open(started / pieces_of_a_tile);
+      return started < count && started < end && gate.is_open(started / slices_per_tile);
     };
-    // Until piece p is there for all threads, and the one before the last was read by all.
-    const auto await_piece = [&](int p) {
-      if (started == p) gate.wait_for(p / pieces_of_a_tile);
-      while (can_start(p + Pieces - 1)) {
-        copies.start(memory + started % Pieces * piece);
+    // Waits until slice p has arrived for all threads, and all have read the slice before the previous one.
+    const auto await_slice = [&](int p) {
+      if (started == p) gate.wait_for(p / slices_per_tile);
+      while (can_start(p + Stages - 1)) {
+        copies.start(memory + started % Stages * slice_elements);
         ++started;
       }
       const int later = started - p - 1;
@@ -378,39 +380,39 @@ struct TileProduct {
       } else {
         simt::await_copy_groups<2>();
       }
-      gate.look(p, started < count);
+      gate.poll_gate(p, started < count);
     };
     if (count == 0) return __syncthreads();
-    await_piece(0);
+    await_slice(0);
     begun();
 #ifdef __CUDACC__
-    constexpr bool in_pieces = sizeof(T) == sizeof(double);
-    if constexpr (in_pieces) {
+    constexpr bool pipelined = sizeof(T) == sizeof(double);
+    if constexpr (pipelined) {
       Pipeline pipeline(memory);
       int p = 0;
-      // Until nothing is waited for but copies: what is asked of the gate costs a tenth of the products'
-      // time.
+      // This loop runs until only copies remain to be waited for: polls of the gate cost a tenth of the
+      // products' time.
       GAUSSWEEP_ROLLED
-      for (; p < count && !(started == p + Pieces - 1 && gate.is_all_open()); ++p) {
-        const bool more = started == p + Pieces - 1 && can_start(p + Pieces);
+      for (; p < count && !(started == p + Stages - 1 && gate.is_all_open()); ++p) {
+        const bool more = started == p + Stages - 1 && can_start(p + Stages);
         const auto copied = [&] {
           if (!more) return;
           copies.end();
           ++started;
         };
-        multiply_piece<Pieces>(pipeline, copies, more, copied, [&] {
+        multiply_slice<Stages>(pipeline, copies, more, copied, [&] {
           if (p + 1 == count) return false;
-          await_piece(p + 1);
+          await_slice(p + 1);
           return true;
         });
       }
       GAUSSWEEP_ROLLED
       for (; p < count; ++p) {
-        multiply_piece<Pieces>(
-            pipeline, copies, p + Pieces - 1 < count, [&] { copies.end(); },
+        multiply_slice<Stages>(
+            pipeline, copies, p + Stages - 1 < count, [&] { copies.end(); },
             [&] {
               if (p + 1 == count) return false;
-              simt::await_copy_groups<Pieces - 2>();
+              simt::await_copy_groups<Stages - 2>();
               __syncthreads();
               return true;
             });
@@ -418,20 +420,20 @@ struct TileProduct {
       simt::await_copy_groups<0>();
     }
 #else
-    constexpr bool in_pieces = false;
+    constexpr bool pipelined = false;
 #endif
-    if constexpr (!in_pieces) {
+    if constexpr (!pipelined) {
       GAUSSWEEP_ROLLED
       for (int p = 0; p < count; ++p) {
-        const T* const from = memory + p % Pieces * piece;
+        const T* const from = memory + p % Stages * slice_elements;
         add<stride_a, stride_b, depth>(from, from + depth * stride_a, warp_row() * 16 * Strips,
                                        warp_column() * 32, [&] {
-                                         if (!can_start(p + Pieces)) return;
-                                         copies.start(memory + started % Pieces * piece);
+                                         if (!can_start(p + Stages)) return;
+                                         copies.start(memory + started % Stages * slice_elements);
                                          ++started;
                                        });
-        if (p % pieces_of_a_tile == pieces_of_a_tile - 1) settle();
-        if (p + 1 < count) await_piece(p + 1);
+        if (p % slices_per_tile == slices_per_tile - 1) add_partial_sums();
+        if (p + 1 < count) await_slice(p + 1);
       }
     }
     __syncthreads();

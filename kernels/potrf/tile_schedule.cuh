@@ -1,35 +1,36 @@
 #pragma once
-/// Which tasks a factorisation by tiles has, and in which order blocks take them: see tile_chain.cuh.
+/// The tasks of a tiled factorisation, and the order in which blocks take them: see tile_chain.cuh.
 
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int group = 8;         ///< tile columns that updates subtract together
-constexpr int least_share = 16;  ///< of a group's updates that can wait, beside one diagonal
+constexpr int group = 8;       ///< tile columns of a group: updates subtract whole groups
+constexpr int min_share = 16;  ///< the minimum number of a group's deferred updates in one step
 
 enum class Kind { none, diagonal, panel, update };
 struct Task {
   Kind kind;
   int i, j;
-  int from, to;  ///< columns of tiles whose product is subtracted
+  int from, to;  ///< the product of tile columns [from, to) is subtracted
 };
 
 __host__ __device__ constexpr int pairs(int count) {
   return (count + 1) / 2;
 }
-/// 1 + 2 + … + count.
+/// Returns 1 + 2 + … + count.
 __host__ __device__ constexpr int sum_up_to(int count) {
   return count * (count + 1) / 2;
 }
 
-/// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
+/// The tasks in the order of tickets, step by step. Step j contains the tasks that run while diagonal j is
+/// factored.
 ///
-/// The last columns, which have `rows_of_tail` rows or up to half a group more or less, are the tail. Their
-/// operations do not keep all blocks at work. So no task there waits for an update: diagonals and panels
-/// subtract all products from the tail's first column on.
-/// @tparam Together groups of columns that an update of far ones subtracts at once
-template <int Together>
+/// The last columns are the tail: they have `rows_of_tail` rows, plus or minus half a group. Their operations
+/// cannot keep all blocks busy. So the tail has no updates, for which tasks would wait: its diagonals and
+/// panels subtract all products of the tail's columns.
+/// @tparam GroupsPerUpdate the number of groups that an update of far columns subtracts
+template <int GroupsPerUpdate>
 class Schedule {
  public:
   __host__ __device__ Schedule(int rows, int columns, int rows_of_tail)
@@ -39,68 +40,78 @@ class Schedule {
     begin_step();
   }
 
-  /// @pre no ticket less than that of the call before
+  /// Returns the task of a ticket. @pre tickets ascend from call to call
   __host__ __device__ Task task(unsigned ticket) {
-    while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_)) {
-      first_ += static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_);
+    while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + urgent_ + deferred_)) {
+      first_ += static_cast<unsigned>(diagonal_ + panels_ + urgent_ + deferred_);
       if (++step_ > columns_) return {Kind::none, 0, 0, 0, 0};
       begin_step();
     }
     int number = static_cast<int>(ticket - first_);
-    const int left = min_of((step_ - 1) / group * group, tail_);  // where the sums of the column before begin
+    // The first column of the sums of column step_ - 1.
+    const int left = min_of((step_ - 1) / group * group, tail_);
     if (number < diagonal_) return {Kind::diagonal, step_, step_, step_ > 0 ? left : 0, max_of(step_ - 1, 0)};
     number -= diagonal_;
-    const bool others_first = step_ % group != 0;
-    if (others_first && number < others_) return other(number);
-    if (others_first) number -= others_;
+    const bool deferred_first = step_ % group != 0;
+    if (deferred_first && number < deferred_) return deferred_update(number);
+    if (deferred_first) number -= deferred_;
     if (number < panels_) {
       return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, left, step_ - 1};
     }
     number -= panels_;
     if (number < urgent_) return in_columns(number, step_, step_ - group, step_);
-    return other(number - urgent_);
+    return deferred_update(number - urgent_);
   }
 
  private:
   __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
-  /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
+  /// The first row of panels: below column step - 1's diagonal, without the tile of the diagonal's own task.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Updates of a group of columns. A pair of columns has one less than the pair before.
+  /// Returns the number of updates of a group of columns. A pair of columns has one less than the pair
+  /// before.
   __host__ __device__ int updates(int column) const {
     return sum_up_to(pairs(rows_) - column / 2) -
            sum_up_to(pairs(rows_) - pairs(min_of(column + group, columns_)));
   }
-  /// How far apart groups of columns are that have their turn: all have it where the tail begins.
-  __host__ __device__ int apart() const { return own() == tail_ ? group : Together * group; }
-  __host__ __device__ int own() const { return step_ / group * group; }  ///< the step's group
+  /// The distance of column groups that are updated in this step: all groups at the beginning of the tail.
+  __host__ __device__ int column_step() const {
+    return current_group() == tail_ ? group : GroupsPerUpdate * group;
+  }
+  __host__ __device__ int current_group() const {
+    return step_ / group * group;
+  }  ///< first column of the step's group
   __host__ __device__ void begin_step() {
     diagonal_ = step_ < columns_ ? 1 : 0;
     panels_ = step_ > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
-    urgent_ = others_ = first_other_ = 0;
-    if (own() == 0 || step_ >= columns_ || own() > tail_) return;
-    if (step_ == own()) {
-      urgent_ = updates(own());
-      of_group_ = 0;
-      for (int column = own() + group; column < columns_; column += apart()) of_group_ += updates(column);
+    urgent_ = deferred_ = first_deferred_ = 0;
+    if (current_group() == 0 || step_ >= columns_ || current_group() > tail_) return;
+    if (step_ == current_group()) {
+      urgent_ = updates(current_group());
+      group_updates_ = 0;
+      for (int column = current_group() + group; column < columns_; column += column_step())
+        group_updates_ += updates(column);
     }
-    const int share = max_of((of_group_ + group - 1) / group, least_share);
-    first_other_ = share * (step_ - own());
-    others_ = max_of(min_of(of_group_ - first_other_, share), 0);
+    const int step_share = max_of((group_updates_ + group - 1) / group, min_share);
+    first_deferred_ = step_share * (step_ - current_group());
+    deferred_ = max_of(min_of(group_updates_ - first_deferred_, step_share), 0);
   }
-  /// One of each `Together` groups of columns loses all that was not subtracted from it. The others' turn
-  /// comes in later steps. So the next group always lacks the current one alone.
-  __host__ __device__ Task other(int number) const {
-    number += first_other_;
-    int column = own() + group;
-    for (; number >= updates(column); column += apart()) number -= updates(column);
-    const int lacking = (Together - (column - own()) / group % Together) % Together + 1;
-    const int from = max_of(own() - lacking * group, 0);
-    // Of large matrices the L2 cache has not all rows' operands.
-    const bool by_rows = Together > 1 && own() < tail_;
-    return by_rows ? in_rows(number, column, from, own()) : in_columns(number, column, from, own());
+  /// Returns a deferred update. In a step one of each `GroupsPerUpdate` groups of columns gets all products
+  /// that it lacks; the other groups follow in later steps. So the next group always lacks only the current
+  /// one.
+  __host__ __device__ Task deferred_update(int number) const {
+    number += first_deferred_;
+    int column = current_group() + group;
+    for (; number >= updates(column); column += column_step()) number -= updates(column);
+    const int lacking =
+        (GroupsPerUpdate - (column - current_group()) / group % GroupsPerUpdate) % GroupsPerUpdate + 1;
+    const int from = max_of(current_group() - lacking * group, 0);
+    // For large matrices the operands of all rows do not fit in L2.
+    const bool by_rows = GroupsPerUpdate > 1 && current_group() < tail_;
+    return by_rows ? in_rows(number, column, from, current_group())
+                   : in_columns(number, column, from, current_group());
   }
-  /// Update number `number` of the columns from `column` on.
+  /// Returns update `number` of the columns from `column` on, counted column by column.
   __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
     for (;; column += 2) {
       const int count = pairs(rows_ - column);
@@ -109,10 +120,10 @@ class Schedule {
     }
   }
 
-  /// The same row by row, so that updates that run at a time share operands of both sides.
+  /// The same counted row by row, so that concurrent updates share operands of both sides.
   __host__ __device__ Task in_rows(int number, int column, int from, int to) const {
     const int wide = pairs(min_of(group, columns_ - column));
-    int row = 0;  // pairs of rows: the first one has one update, each further one more, up to `wide`
+    int row = 0;  // pairs of rows: the first one has one update, each further one has one more, up to `wide`
     for (; row < wide && number > row; ++row) number -= row + 1;
     if (row == wide) {
       row += number / wide;
@@ -122,18 +133,18 @@ class Schedule {
   }
 
   int rows_, columns_;
-  int tail_;  ///< its first column
+  int tail_;  ///< the tail's first column
   int step_ = 0;
   unsigned first_ = 0;  ///< the step's first ticket
-  int diagonal_ = 0, panels_ = 0, urgent_ = 0, others_ = 0;
-  int of_group_ = 0;     ///< updates that steps of a group share
-  int first_other_ = 0;  ///< of the step's part of them
+  int diagonal_ = 0, panels_ = 0, urgent_ = 0, deferred_ = 0;
+  int group_updates_ = 0;   ///< the group's deferred updates, which are spread over its steps
+  int first_deferred_ = 0;  ///< the first one of this step
 };
 
-/// The tiles that a task has: rows and columns of its operands, of its result those (row, column) that count.
+/// The tiles of a task: rows and columns of its operands. Its result are the tiles (row, column) that count.
 struct Tiles {
   int row, next_row, column, next_column;
-  int after;  ///< the diagonal's tile after the group is left to that diagonal's task; -1: there is none
+  int after;  ///< the diagonal tile after the group, which its diagonal task updates; -1: none
 
   __host__ __device__ Tiles(const Task& task, int rows, int columns)
       : row(task.i),
@@ -141,10 +152,11 @@ struct Tiles {
         column(task.kind == Kind::diagonal && task.j > 0 ? task.j - 1 : task.j),
         next_column(task.kind == Kind::update && task.j + 1 < columns ? task.j + 1 : task.j),
         after(task.kind == Kind::update ? task.to : -1) {}
-  /// Of the four: k % 2 the row, k / 2 the column.
+  /// Return the row and the column of result tile k of four: k % 2 selects the row, k / 2 the column.
   __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : next_row; }
   __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : next_column; }
-  /// Those that there are not, or only as one that was before, are none that count.
+  /// Returns true if the task changes tile k: it exists, is in the lower triangle and is no duplicate of
+  /// another.
   __host__ __device__ bool counts(int k) const {
     const int i = row_of(k), j = column_of(k);
     return i >= j && !(i == j && i == after) && (k % 2 == 0 || i != row) && (k / 2 == 0 || j != column);

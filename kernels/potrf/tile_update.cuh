@@ -1,5 +1,5 @@
 #pragma once
-/// What becomes of an update's sums.
+/// The epilogue of an update: subtraction of its sums from the matrix.
 
 #include "kernels/potrf/tile_product.cuh"
 
@@ -7,7 +7,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr int sums_stride = 2 * order + 2;  ///< elements between two columns of sums in shared memory
 
-/// Puts a product's sums, negated, to shared memory.
+/// Stores a product's negated sums to shared memory.
 template <class Product>
 __device__ __forceinline__ void put_negated(Product& product, double* sums) {
   product.for_pairs([&](int row, int column, double above, double below) {
@@ -15,9 +15,9 @@ __device__ __forceinline__ void put_negated(Product& product, double* sums) {
   });
   show_to_copy_engine();
 }
-/// Adds sums in shared memory to rows [begin, end) of a column of tiles. Of its columns a thread has each
-/// `parts`-th one, from `part` on. If row `begin` begins a tile on the diagonal (`on_diagonal`), what is
-/// above the diagonal is not changed.
+/// Adds sums in shared memory to rows [begin, end) of a column of tiles. A thread adds every `parts`-th
+/// column, beginning with `part`. If row `begin` begins a diagonal tile (`on_diagonal`), elements above the
+/// diagonal are not changed.
 __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const double* sums, int begin,
                                             int end, bool on_diagonal, int part, int parts) {
   GAUSSWEEP_ROLLED
@@ -25,7 +25,7 @@ __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const do
     double* const to = c + column * ld;
     const double* const from = sums + column * sums_stride;
     int first = on_diagonal ? begin + column : begin;
-    if (first % 2 != 0) {  // the copy engine wants pairs
+    if (first % 2 != 0) {  // the copy engine needs pairs
       simt::atomic_add(to + first, from[first]);
       ++first;
     }
@@ -33,8 +33,8 @@ __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const do
   }
   await_additions();
 }
-/// Subtracts a warp's sums from its part of the matrix, which comes to registers a few pairs at a time.
-/// `on_diagonal`: it is in a tile of which only what is on and below the diagonal is ours.
+/// Subtracts a warp's sums from its part of the matrix, which is loaded a few pairs at a time. `on_diagonal`:
+/// the part is in a diagonal tile, where only elements on and below the diagonal are changed.
 template <class Product, class T>
 __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64_t ld, bool on_diagonal) {
   constexpr int batch = 8;
@@ -50,13 +50,13 @@ __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64
     GAUSSWEEP_UNROLL
     for (int i = 0; i < batch; ++i) {
       product.visit_pair(first + i, [&](int row, int column, T above, T below) {
-        T* const place = c + row + column * ld;
+        T* const target = c + row + column * ld;
         above = -(above - given[i][0]);
         below = -(below - given[i][1]);
         if (!on_diagonal || row % order >= column % order) {
-          store_two(place, above, below);
+          store_two(target, above, below);
         } else if (row % order + 1 >= column % order) {
-          place[1] = below;
+          target[1] = below;
         }
       });
     }

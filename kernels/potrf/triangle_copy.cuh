@@ -1,5 +1,5 @@
 #pragma once
-/// Copies of the triangle of a matrix to where tiles are whole.
+/// Copies of a triangle to and from a matrix of whole tiles.
 
 #include <cmath>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// The power of two by whose square `value`, of a diagonal, becomes one in [1/2, 2]; 1 where it is not
-/// positive or not finite.
+/// Returns the power of two s for which s^2 `value` is in [1/2, 2]; 1 if `value` is not positive or not
+/// finite.
 template <class T>
 __device__ __forceinline__ T root_scale(T value) {
   if (!(value > 0) || std::isinf(value)) return 1;
@@ -22,41 +22,42 @@ __global__ void scale_diagonal(const T* a, std::int64_t lda, int n, T* scale) {
   if (i < n) scale[i] = root_scale(a[i + i * lda]);
 }
 
-/// The triangle of the matrix of order n at `matrix`, or of its transpose where it is the upper one, to the
-/// lower one at `own`. That one's order is the next multiple of 64; an identity fills it up. `back`: from
-/// there. `scale`, if it is given, scales rows and columns of what is copied; of what goes back, rows, by its
-/// reciprocals. A block copies 32 x 32.
+/// Copies the lower triangle of the matrix of order n at `matrix`, or the transpose of its upper triangle, to
+/// the lower triangle of `padded_copy`. The order of `padded_copy` is n rounded up to a multiple of 64, and
+/// an identity fills it up. `back` copies from `padded_copy` to `matrix`. `scale`, if given, scales rows and
+/// columns of the copy; on the way back rows are divided by it. A block copies 32 x 32 elements.
 template <class T>
-__global__ void __launch_bounds__(256) copy_triangle(T* matrix, std::int64_t ld, int n, bool upper, T* own,
-                                                     std::int64_t ld_own, bool back, const T* scale) {
+__global__ void __launch_bounds__(256)
+    copy_triangle(T* matrix, std::int64_t ld, int n, bool upper, T* padded_copy, std::int64_t padded_ld,
+                  bool back, const T* scale) {
   __shared__ T square[32][33];
   if (blockIdx.y > blockIdx.x) return;
   const int first_row = static_cast<int>(blockIdx.x) * 32, first_column = static_cast<int>(blockIdx.y) * 32;
   const int x = static_cast<int>(threadIdx.x) % 32, y = static_cast<int>(threadIdx.x) / 32;
-  // x runs along the columns of what is read, then of what is written.
-  const auto each = [&](bool turned, auto visit) {
+  // x runs along the columns of the source when reading, and of the destination when writing.
+  const auto for_each = [&](bool transposed, auto visit) {
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < 4; ++k) turned ? visit(y + 8 * k, x) : visit(x, y + 8 * k);
+    for (int k = 0; k < 4; ++k) transposed ? visit(y + 8 * k, x) : visit(x, y + 8 * k);
   };
-  const auto place = [&](int i, int j) { return matrix + (upper ? j + i * ld : i + j * ld); };
-  each(upper && !back, [&](int r, int c) {
+  const auto element = [&](int i, int j) { return matrix + (upper ? j + i * ld : i + j * ld); };
+  for_each(upper && !back, [&](int r, int c) {
     const int i = first_row + r, j = first_column + c;
     if (back) {
-      square[r][c] = own[i + j * ld_own];
+      square[r][c] = padded_copy[i + j * padded_ld];
       if (scale != nullptr && i < n) square[r][c] /= scale[i];
     } else {
       square[r][c] = i == j ? T(1) : T(0);
-      if (i < n && j <= i) square[r][c] = *place(i, j);
+      if (i < n && j <= i) square[r][c] = *element(i, j);
       if (scale != nullptr && i < n && j <= i) square[r][c] = square[r][c] * scale[i] * scale[j];
     }
   });
   __syncthreads();
-  each(upper && back, [&](int r, int c) {
+  for_each(upper && back, [&](int r, int c) {
     const int i = first_row + r, j = first_column + c;
     if (!back) {
-      own[i + j * ld_own] = square[r][c];
+      padded_copy[i + j * padded_ld] = square[r][c];
     } else if (i < n && j <= i) {
-      *place(i, j) = square[r][c];
+      *element(i, j) = square[r][c];
     }
   });
 }
