@@ -1,9 +1,9 @@
 /// geinv/cublas: inverses of many small matrices on the GPU, cuBLAS's xgetrfBatched and xgetriBatched, or, up
 /// to order 32, xmatinvBatched.
 ///
-/// Layout: column-major, matrices side by side; the answer is a matrix of its own. Cost: 2 n^3 operations a
-/// matrix. Workspace: pointers to all matrices, made in the run, n pivots and an info a matrix. A pivot that
-/// is exactly 0 gives info > 0, and the answer is then undefined.
+/// Layout: column-major, matrices side by side; the answer is a separate matrix. Cost: 2 n^3 operations per
+/// matrix. Workspace: per matrix two pointers (set in the run), n pivots and an info. A pivot that is exactly
+/// 0 gives info > 0, and the answer is then undefined.
 
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"
@@ -18,7 +18,7 @@ void geinv_cublas(Context& context, Operands<T>& op, const Parameters& parameter
   auto** const a = op.workspace.template take<T*>(batch);
   auto** const x = op.workspace.template take<T*>(batch);
   int* const pivots = op.workspace.template take<int>(n * batch);
-  int* const infos = op.workspace.template take<int>(batch);  // getri's, which repeat getrf's
+  int* const infos = op.workspace.template take<int>(batch);  // getri's infos, which repeat getrf's
   point_at(context, a, op.a.data, n * op.a.ld, batch);
   point_at(context, x, op.x.data, n * op.x.ld, batch);
   if (parameters.choice("routine") == "matinv") {

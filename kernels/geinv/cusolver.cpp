@@ -1,9 +1,9 @@
-/// geinv/cusolver: the inverse on the GPU, cuSOLVER's xgetrf, then xgetrs with the identity on the right
-/// (cuSOLVER has no xgetri).
+/// geinv/cusolver: the inverse on the GPU, cuSOLVER's xgetrf, then xgetrs with the identity as right-hand
+/// sides (cuSOLVER has no xgetri).
 ///
-/// Layout: column-major; the inverse is a matrix of its own. Cost: 8/3 n^3 operations. Workspace: n pivots
-/// and what xgetrf asks for, kept with the handles (VendorHandles): the first run of a size allocates it,
-/// which the warm-up does. Needs a nonsingular matrix: a pivot that is exactly 0 gives info > 0, and the
+/// Layout: column-major; the inverse is a separate matrix. Cost: 8/3 n^3 operations. Workspace: n pivots and
+/// the buffer of xgetrf are kept with the handles (VendorHandles). The first run of a size, which is the
+/// warm-up, allocates them. Needs a nonsingular matrix: a pivot that is exactly 0 gives info > 0, and the
 /// answer is then not finite.
 
 #include "kernels/registry/method.hpp"

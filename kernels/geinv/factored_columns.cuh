@@ -1,14 +1,15 @@
 #pragma once
-/// The inverses of small matrices in double from their factors: X = U^-1 L^-1 P, a few columns a warp.
+/// The inverses of small matrices in double from their factors: X = U^-1 L^-1 P, a few columns per warp.
 ///
-/// Columns of X depend on nothing but L and U: a warp takes 8 or 16 of them through both substitutions. L and
-/// U come in squares of 32 x 32 elements into shared memory, for all warps of a block. Products of tiles of
-/// 8 x 8 are those of triangle_tiles.cuh, transposed: rows of A and D are columns of X. So thread t of quad g
-/// has, of tile i, the rows 8i + 2t and 8i + 2t + 1 of column g. What it finished is what it needs as A. It
-/// keeps that in a place of its own, and no other thread reads it. Tiles on the diagonal are multiplied by
-/// their inverses. That of U may be large: what it leaves is multiplied once more, so that the error is that
-/// of a substitution. Columns that are not finite come once more by substitution, each row of U divided by a
-/// power of two near its pivot: products may have left the range before they cancelled.
+/// A column of X depends only on L and U: a warp computes 8 or 16 columns by both substitutions. Squares of
+/// 32 x 32 elements of L and U are staged in shared memory for all warps of a block. Products of 8 x 8 tiles
+/// are those of triangle_tiles.cuh, transposed: rows of A and D are columns of X. So lane 4 g + t has rows 8i
+/// + 2t and 8i + 2t + 1 of tile i in column g, and its finished elements are its elements of the operand A.
+/// They stay in its own part of shared memory, which no other thread reads. Diagonal tiles are applied by
+/// their inverses. The inverse of a tile of U may be large, so its result is refined by one more product: the
+/// error is then that of a substitution. Columns that are not finite are computed again by substitution with
+/// scaled rows of U, because products may overflow before they cancel. The scale is a power of two near the
+/// reciprocal of the pivot.
 
 #include <cmath>
 #include <cstdint>
@@ -19,31 +20,31 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::columns {
 
-constexpr int tile = 8;             ///< rows, and columns of a set
-constexpr int tiles = 4;            ///< of a square's rows
-constexpr int side = tile * tiles;  ///< of a square
-/// Between columns of a square: no two lanes that load a part of a tile meet in a bank.
+constexpr int tile = 8;             ///< rows of a tile, and columns of a set
+constexpr int tiles = 4;            ///< tiles in a row or column of a square
+constexpr int side = tile * tiles;  ///< rows and columns of a square
+/// The leading dimension of a square; lanes that load a part of a tile have no bank conflicts.
 constexpr int pitch = lu::triangle_stride;
 constexpr int square_size = side * pitch;
-constexpr int pairs = side / 2;  ///< of a column of it
+constexpr int pairs = side / 2;  ///< pairs of elements in a square's column
 
-/// A warp has `Sets` sets of eight columns, a block `Warps` warps. `Ahead` squares are on their way while one
-/// is in use.
-template <int Sets, int Warps, int Ahead>
-struct Share {
-  static constexpr int sets = Sets, warps = Warps, ahead = Ahead, threads = 32 * Warps;
+/// The work split: a warp has `Sets` sets of eight columns, a block has `Warps` warps. Copies of `Prefetched`
+/// squares are in flight while one square is used.
+template <int Sets, int Warps, int Prefetched>
+struct WorkSplit {
+  static constexpr int sets = Sets, warps = Warps, prefetched = Prefetched, threads = 32 * Warps;
   static constexpr int columns = tile * Sets * Warps;
   static_assert(Sets == 1 || Sets % 2 == 0, "products of 16 rows have two sets");
-  static_assert(side * pairs % threads == 0, "threads have as many pairs of a square");
+  static_assert(side * pairs % threads == 0, "all threads copy the same number of pairs");
 
   static std::size_t shared_bytes(int n) {
     const int squares = (n + side - 1) / side, kept = squares > 1 ? squares * side * columns : 0;
-    return static_cast<std::size_t>((Ahead + 1) * square_size + 2 * lu::inverses_size + kept) *
+    return static_cast<std::size_t>((Prefetched + 1) * square_size + 2 * lu::inverses_size + kept) *
            sizeof(double);
   }
 };
 
-/// The factors of the systems, rows as they were taken; which row each step took; the inverses.
+/// A batch: the systems' factors with exchanged rows, the row taken in each step, and the inverses.
 struct Batch {
   int n;
   const double* factors;
@@ -51,11 +52,11 @@ struct Batch {
   double* x;
 };
 
-/// Squares in the order of their use: rows of L from the first that counts, then rows of U from the last. The
-/// last square of L is the first of U.
-class Walk {
+/// Iterates over the squares in the order of their use: rows of L from the first nonzero row down, then rows
+/// of U from the last one up. L and U share the last diagonal square.
+class SquareOrder {
  public:
-  __device__ Walk(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
+  __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
   __device__ int i() const { return i_; }
   __device__ int j() const { return j_; }
   __device__ bool is_down() const { return down_; }
@@ -82,7 +83,7 @@ class Walk {
   bool down_ = true;
 };
 
-/// Two neighbours of a square, both at multiples of 16 bytes; seen after a wait for the copies.
+/// Starts to copy two neighbours of a square. Both addresses are multiples of 16.
 __device__ __forceinline__ void copy_two(double* shared, const double* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   shared[0] = global[0];
@@ -92,7 +93,7 @@ __device__ __forceinline__ void copy_two(double* shared, const double* global) {
 #endif
 }
 
-/// A thread's part of a block's columns, S a Share.
+/// A thread's part of a block's columns. @tparam S a Share
 template <class S>
 class Columns {
  public:
@@ -110,25 +111,25 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::sets; ++s) {
       const int column = column_ + tile * s + g();
-      of_column_[s] = column < n_ ? rows_[column] : -1;
+      target_columns_[s] = column < n_ ? rows_[column] : -1;
     }
   }
 
   __device__ void invert() {
-    Walk next(first_square_, squares_), now = next;
+    SquareOrder next(first_square_, squares_), now = next;
     GAUSSWEEP_UNROLL
-    for (int a = 0; a < S::ahead; ++a) fetch(next, a);
+    for (int a = 0; a < S::prefetched; ++a) start_copies(next, a);
     GAUSSWEEP_ROLLED
-    for (int turn = 0; !now.is_done(); now.advance()) {
-      if (S::ahead == 0) {
-        __syncthreads();  // all have done with the last one
-        fetch(next, 0);
+    for (int stage = 0; !now.is_done(); now.advance()) {
+      if (S::prefetched == 0) {
+        __syncthreads();  // all threads have used the previous square
+        start_copies(next, 0);
       }
-      simt::await_copy_groups<(S::ahead > 1 ? S::ahead - 1 : 0)>();
+      simt::await_copy_groups<(S::prefetched > 1 ? S::prefetched - 1 : 0)>();
       __syncthreads();
-      if (S::ahead > 0) fetch(next, turn == 0 ? S::ahead : turn - 1);
-      take(now, shared_ + turn * square_size);
-      turn = turn == S::ahead ? 0 : turn + 1;
+      if (S::prefetched > 0) start_copies(next, stage == 0 ? S::prefetched : stage - 1);
+      process(now, shared_ + stage * square_size);
+      stage = stage == S::prefetched ? 0 : stage + 1;
     }
     if (__any_sync(0xffffffffu, not_finite_ == 0 ? 0 : 1)) substitute_again();
   }
@@ -138,10 +139,10 @@ class Columns {
   static __device__ __forceinline__ int g() { return lane() / 4; }
   static __device__ __forceinline__ int t() { return lane() % 4; }
 
-  /// Starts to copy a square, beyond n that of the identity.
-  __device__ void fetch(Walk& at, int turn) {
+  /// Starts to copy a square, which an identity continues beyond n.
+  __device__ void start_copies(SquareOrder& at, int stage) {
     if (!at.is_done()) {
-      double* const to = shared_ + turn * square_size;
+      double* const to = shared_ + stage * square_size;
       const int i0 = side * at.i(), j0 = side * at.j();
       const double* const from = factors_ + i0 + j0 * n_;
       const int i = static_cast<int>(threadIdx.x) % pairs * 2, j = static_cast<int>(threadIdx.x) / pairs;
@@ -164,38 +165,38 @@ class Columns {
     simt::end_copy_group();
   }
 
-  __device__ void take(const Walk& now, const double* square) {
+  __device__ void process(const SquareOrder& now, const double* square) {
     const bool is_diagonal = now.i() == now.j();
     if (now.begins_row()) begin_row(now);
     if (!is_diagonal) return subtract(now, square);
-    const bool is_up = !now.is_down() || now.is_last_row();
+    const bool solves_upper = !now.is_down() || now.is_last_row();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     if (now.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(false));
-    if (is_up && warp == S::warps - 1) invert_upper_tiles(now.i(), square, inverses(true));
+    if (solves_upper && warp == S::warps - 1) invert_upper_tiles(now.i(), square, inverses(true));
     __syncthreads();
     if (now.is_down()) substitute_down(now.i(), square);
-    if (is_up) substitute_up(now.i(), square);
+    if (solves_upper) substitute_up(now.i(), square);
     if (squares_ > 1) keep(now.i());
   }
 
-  /// Whether the warp's columns of L^-1 have something in the tile.
-  __device__ __forceinline__ bool counts(int of_tile) const { return of_tile * tile >= column_; }
-  __device__ __forceinline__ bool is_inside(int of_tile) const { return of_tile * tile < n_; }
+  /// Returns true if the tile has nonzero elements in the warp's columns of L^-1.
+  __device__ __forceinline__ bool counts(int tile_index) const { return tile_index * tile >= column_; }
+  __device__ __forceinline__ bool is_inside(int tile_index) const { return tile_index * tile < n_; }
 
-  /// Rows of the identity, or of L^-1.
-  __device__ void begin_row(const Walk& now) {
+  /// Loads a row of squares: of the identity when solving with L, of L^-1 when solving with U.
+  __device__ void begin_row(const SquareOrder& now) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
-      const int of_tile = tiles * now.i() + i;
+      const int tile_index = tiles * now.i() + i;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < S::sets; ++s) {
         double* const own = a_[i] + 2 * s;
         if (now.is_down()) {
-          const int row = of_tile * tile + 2 * t(), column = column_ + tile * s + g();
+          const int row = tile_index * tile + 2 * t(), column = column_ + tile * s + g();
           own[0] = row == column ? 1.0 : 0.0;
           own[1] = row + 1 == column ? 1.0 : 0.0;
-        } else if (counts(of_tile)) {
-          lu::load_two(kept(of_tile, s), own[0], own[1]);
+        } else if (counts(tile_index)) {
+          lu::load_two(kept(tile_index, s), own[0], own[1]);
           own[0] = -own[0];
           own[1] = -own[1];
         } else {
@@ -204,14 +205,14 @@ class Columns {
       }
     }
   }
-  /// Of the tiles on the diagonal, as lu::invert_diagonal_tiles leaves them.
+  /// Returns the inverses of the diagonal tiles, in the layout of lu::invert_diagonal_tiles.
   __device__ __forceinline__ double* inverses(bool upper) const {
-    return shared_ + (S::ahead + 1) * square_size + (upper ? lu::inverses_size : 0);
+    return shared_ + (S::prefetched + 1) * square_size + (upper ? lu::inverses_size : 0);
   }
-  /// Where the thread keeps minus what it has of a tile.
-  __device__ __forceinline__ double* kept(int of_tile, int s) const {
+  /// Returns the address at which the thread keeps its negated elements of a tile.
+  __device__ __forceinline__ double* kept(int tile_index, int s) const {
     return inverses(true) + lu::inverses_size +
-           ((of_tile * S::sets + s) * S::threads + static_cast<int>(threadIdx.x)) * 2;
+           ((tile_index * S::sets + s) * S::threads + static_cast<int>(threadIdx.x)) * 2;
   }
   __device__ void keep(int square) {
     GAUSSWEEP_UNROLL
@@ -222,8 +223,8 @@ class Columns {
     }
   }
 
-  using Part = double[2 * S::sets];  ///< of a tile
-  /// d += a B, B 8 x 8 of which the thread has `b`, transposed.
+  using Part = double[2 * S::sets];  ///< a thread's elements of a tile
+  /// d += a B for the transposed 8 x 8 tile B; the thread has its elements `b`.
   static __device__ __forceinline__ void multiply(Part& d, const Part& a, const double (&b)[2]) {
     if constexpr (S::sets == 1) {
       GAUSSWEEP_UNROLL
@@ -239,52 +240,52 @@ class Columns {
       }
     }
   }
-  /// What the thread needs of a tile whose columns are `apart`.
-  static __device__ __forceinline__ void take_tile(const double* of_tile, int apart, double (&b)[2]) {
+  /// Loads the thread's elements of a tile with leading dimension `ld`.
+  static __device__ __forceinline__ void load_tile(const double* tile_data, int ld, double (&b)[2]) {
     GAUSSWEEP_UNROLL
-    for (int h = 0; h < 2; ++h) b[h] = of_tile[(2 * t() + h) * apart + g()];
+    for (int h = 0; h < 2; ++h) b[h] = tile_data[(2 * t() + h) * ld + g()];
   }
-  /// Rows of tile i lose what columns of tile k have in the square; minus: of X.
+  /// Subtracts the product of tile (i, k) of the square and rows of tile k of X; `minus` is the negated X.
   __device__ __forceinline__ void subtract_tile(const double* square, int i, int k, const Part& minus) {
     double b[2];
-    take_tile(square + tile * k * pitch + tile * i, pitch, b);
+    load_tile(square + tile * k * pitch + tile * i, pitch, b);
     multiply(a_[i], minus, b);
   }
-  /// What a square beside the diagonal subtracts.
-  __device__ void subtract(const Walk& now, const double* square) {
+  /// Subtracts the products of a square beside the diagonal.
+  __device__ void subtract(const SquareOrder& now, const double* square) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < tiles; ++k) {
-      const int of_tile = tiles * now.j() + k;
-      if (!is_inside(of_tile) || (now.is_down() && !counts(of_tile))) continue;
+      const int tile_index = tiles * now.j() + k;
+      if (!is_inside(tile_index) || (now.is_down() && !counts(tile_index))) continue;
       Part minus;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < S::sets; ++s) lu::load_two(kept(of_tile, s), minus[2 * s], minus[2 * s + 1]);
+      for (int s = 0; s < S::sets; ++s) lu::load_two(kept(tile_index, s), minus[2 * s], minus[2 * s + 1]);
       GAUSSWEEP_UNROLL
       for (int i = 0; i < tiles; ++i) {
         if (is_inside(tiles * now.i() + i)) subtract_tile(square, i, k, minus);
       }
     }
   }
-  /// The inverses of the tiles of U times a power of two each, by one warp: a lane has a column. Where the
-  /// pivots are tiny, products with the inverse alone would overflow before they cancel.
+  /// Computes the inverses of U's diagonal tiles times a power of two each, with one warp; a lane has a
+  /// column. If the pivots are tiny, products with the unscaled inverse would overflow before they cancel.
   __device__ __forceinline__ void invert_upper_tiles(int square_row, const double* square, double* to) const {
     const int column = lane() % tile;
-    const double* const of_tile = square + lane() / tile * tile * (pitch + 1);
+    const double* const tile_data = square + lane() / tile * tile * (pitch + 1);
     const double pivot = square[lane() * (pitch + 1)];
     double largest = side * square_row + lane() < n_ ? std::fabs(pivot) : 0;
     GAUSSWEEP_UNROLL
-    for (int apart = tile / 2; apart > 0; apart /= 2)
-      largest = std::fmax(largest, __shfl_xor_sync(0xffffffffu, largest, apart));
+    for (int distance = tile / 2; distance > 0; distance /= 2)
+      largest = std::fmax(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
     const double scale = largest < 0x1p-500 ? 0x1p512 : 1.0;
-    const double of_pivot = 1.0 / (pivot * scale);
+    const double reciprocal = 1.0 / (pivot * scale);
     double y[tile];
     GAUSSWEEP_UNROLL
     for (int r = 0; r < tile; ++r) y[r] = r == column ? 1.0 : 0.0;
     GAUSSWEEP_UNROLL
     for (int k = tile - 1; k >= 0; --k) {
-      y[k] *= __shfl_sync(0xffffffffu, of_pivot, lane() / tile * tile + k);
+      y[k] *= __shfl_sync(0xffffffffu, reciprocal, lane() / tile * tile + k);
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < k; ++r) y[r] = std::fma(-of_tile[k * pitch + r] * scale, y[k], y[r]);
+      for (int r = 0; r < k; ++r) y[r] = std::fma(-tile_data[k * pitch + r] * scale, y[k], y[r]);
     }
     GAUSSWEEP_UNROLL
     for (int r = 0; r < tile; ++r) to[lane() * lu::inverse_stride + r] = y[r];
@@ -295,14 +296,14 @@ class Columns {
     for (int e = 0; e < 2 * S::sets; ++e) scaled[e] = by * x[e];
   }
 
-  /// L of a square on the diagonal.
+  /// Solves with L in a diagonal square.
   __device__ void substitute_down(int square_row, const double* square) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
-      const int of_row = tiles * square_row + i;
-      if (!is_inside(of_row) || !counts(of_row)) continue;
+      const int row_tile = tiles * square_row + i;
+      if (!is_inside(row_tile) || !counts(row_tile)) continue;
       double inverse[2];
-      take_tile(inverses(false) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
+      load_tile(inverses(false) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
       Part x = {}, minus;
       multiply(x, a_[i], inverse);
       scale(x, 1.0, a_[i]);
@@ -313,18 +314,18 @@ class Columns {
       }
     }
   }
-  /// U of a square on the diagonal. What is finished goes to X.
+  /// Solves with U in a diagonal square and stores the result to X.
   __device__ void substitute_up(int square_row, const double* square) {
     GAUSSWEEP_UNROLL
     for (int i = tiles - 1; i >= 0; --i) {
       if (!is_inside(tiles * square_row + i)) continue;
       double inverse[2], own[2];
-      const double* const of_tile = inverses(true) + tile * i * lu::inverse_stride;
-      const double by = of_tile[tile];
-      take_tile(of_tile, lu::inverse_stride, inverse);
-      take_tile(square + tile * i * (pitch + 1), pitch, own);
+      const double* const tile_data = inverses(true) + tile * i * lu::inverse_stride;
+      const double by = tile_data[tile];
+      load_tile(tile_data, lu::inverse_stride, inverse);
+      load_tile(square + tile * i * (pitch + 1), pitch, own);
       GAUSSWEEP_UNROLL
-      for (int h = 0; h < 2; ++h) own[h] = g() <= 2 * t() + h ? own[h] : 0.0;  // L is in its place
+      for (int h = 0; h < 2; ++h) own[h] = g() <= 2 * t() + h ? own[h] : 0.0;  // below the diagonal is L
       Part x = {}, minus;
       multiply(x, a_[i], inverse);
       scale(x, -by, minus);
@@ -337,12 +338,12 @@ class Columns {
       for (int earlier = 0; earlier < i; ++earlier) subtract_tile(square, earlier, i, minus);
     }
   }
-  __device__ __forceinline__ void store(int of_tile, int i) {
-    const int row = of_tile * tile + 2 * t();
+  __device__ __forceinline__ void store(int tile_index, int i) {
+    const int row = tile_index * tile + 2 * t();
     GAUSSWEEP_UNROLL
     for (int s = 0; s < S::sets; ++s) {
-      if (of_column_[s] < 0) continue;
-      double* const to = x_ + row + of_column_[s] * n_;
+      if (target_columns_[s] < 0) continue;
+      double* const to = x_ + row + target_columns_[s] * n_;
       GAUSSWEEP_UNROLL
       for (int q = 0; q < 2; ++q) not_finite_ = std::fma(a_[i][2 * s + q], 0.0, not_finite_);
       if (packed_ && row < n_) {
@@ -356,7 +357,7 @@ class Columns {
     }
   }
 
-  /// The warp's columns from L and U in memory, a lane a column.
+  /// Computes the warp's columns again by substitution from global memory; a lane has a column.
   __device__ void substitute_again() const {
     __syncwarp();
     const int column = column_ + lane();
@@ -380,18 +381,18 @@ class Columns {
   }
 
   int n_, squares_, first_square_;
-  int column_;  ///< the warp's first
+  int column_;  ///< the warp's first column
   const double* factors_;
   const int* rows_;
   double* x_;
   double* shared_;
   bool packed_;
-  double not_finite_ = 0;   ///< NaN, if the thread has stored something that is not finite
-  int of_column_[S::sets];  ///< of X, or -1
+  double not_finite_ = 0;        ///< NaN if the thread has stored an element that is not finite
+  int target_columns_[S::sets];  ///< the columns of X that the thread stores to, or -1
   Part a_[tiles];
 };
 
-/// A system's blocks are neighbours, which find its factors in the cache.
+/// Blocks of a system are neighbours, so that they find its factors in the cache.
 template <class S>
 __global__ void __launch_bounds__(S::threads) invert_columns(Batch batch) {
   const int blocks = (batch.n + S::columns - 1) / S::columns;
@@ -400,9 +401,9 @@ __global__ void __launch_bounds__(S::threads) invert_columns(Batch batch) {
   Columns<S>(batch, system, first).invert();
 }
 
-/// @throws std::runtime_error where a block has too little shared memory for it
+/// @throws std::runtime_error if a block needs more shared memory than the device has
 template <class S>
-void launch_share(Context& context, const Batch& batch, std::int64_t systems) {
+void launch_split(Context& context, const Batch& batch, std::int64_t systems) {
   const std::int64_t blocks = systems * ((batch.n + S::columns - 1) / S::columns);
   simt::launch(context, invert_columns<S>, dim3(static_cast<unsigned>(blocks)), dim3(S::threads),
                S::shared_bytes(batch.n), batch);
@@ -411,19 +412,19 @@ template <class S>
 bool fits(Context& context, const Batch& batch) {
   return S::shared_bytes(batch.n) <= simt::max_shared_bytes(context);
 }
-/// As measured (docs/notebook/batched_inverses.md); the last two for GPUs with less shared memory, 48 KiB at
-/// least.
+/// Chooses the work split by n as measured (docs/notebook/batched_inverses.md). The last two splits are for
+/// GPUs with less shared memory, at least 48 KiB.
 inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
-  using Small = Share<2, 2, 0>;
-  using Middle = Share<2, 4, 1>;
-  using Large = Share<1, 4, 2>;
-  using Narrow = Share<2, 1, 0>;
-  using Least = Share<1, 1, 0>;
-  if (batch.n <= 32 && fits<Small>(context, batch)) return launch_share<Small>(context, batch, systems);
-  if (batch.n <= 256 && fits<Middle>(context, batch)) return launch_share<Middle>(context, batch, systems);
-  if (fits<Large>(context, batch)) return launch_share<Large>(context, batch, systems);
-  if (fits<Narrow>(context, batch)) return launch_share<Narrow>(context, batch, systems);
-  launch_share<Least>(context, batch, systems);
+  using Small = WorkSplit<2, 2, 0>;
+  using Middle = WorkSplit<2, 4, 1>;
+  using Large = WorkSplit<1, 4, 2>;
+  using Narrow = WorkSplit<2, 1, 0>;
+  using Least = WorkSplit<1, 1, 0>;
+  if (batch.n <= 32 && fits<Small>(context, batch)) return launch_split<Small>(context, batch, systems);
+  if (batch.n <= 256 && fits<Middle>(context, batch)) return launch_split<Middle>(context, batch, systems);
+  if (fits<Large>(context, batch)) return launch_split<Large>(context, batch, systems);
+  if (fits<Narrow>(context, batch)) return launch_split<Narrow>(context, batch, systems);
+  launch_split<Least>(context, batch, systems);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::columns

@@ -1,13 +1,13 @@
-/// geinv/gauss_jordan: the inverse by Gauss-Jordan elimination; rows are exchanged only where the pivot is 0.
+/// geinv/gauss_jordan: the inverse by Gauss-Jordan elimination; rows are exchanged only if the pivot is 0.
 ///
-/// J. Soriano, IIT 2011, section 5.2.1 (tables 5.2 to 5.4, gauss_jordan_steps.cuh): where the pivot is
-/// exactly 0, the host takes the first element below it that is not.
+/// J. Soriano, IIT 2011, section 5.2.1 (tables 5.2 to 5.4, gauss_jordan_steps.cuh): if the pivot is exactly
+/// 0, the host selects the first nonzero element below it.
 ///
-/// Layout: column-major; A is used up, the inverse is a matrix of its own. Cost: 2 n^3 operations, 2 n^3
-/// elements moved, and per column a transfer to the host, for which the device waits. Workspace: none. Needs
-/// a nonsingular matrix: a column without a pivot gives info > 0. Accurate only where no pivot is small
-/// compared with what is below it, that is for strongly regular matrices such as definite or diagonally
-/// dominant ones; elsewhere geinv/gauss_jordan_pivot.
+/// Layout: column-major; A is overwritten, the inverse is a separate matrix. Cost: 2 n^3 operations, 2 n^3
+/// elements moved, and per column a transfer to the host, for which the host waits. Workspace: none. Needs a
+/// nonsingular matrix: a column without a pivot gives info > 0. Accurate only if no pivot is small compared
+/// with the elements below it, e.g. for positive definite or diagonally dominant matrices; for others use
+/// geinv/gauss_jordan_pivot.
 
 #include "kernels/geinv/gauss_jordan_steps.cuh"
 #include "kernels/tables.hpp"

@@ -1,13 +1,13 @@
 /// geinv/gauss_jordan_pivot: the inverse by Gauss-Jordan elimination with partial pivoting.
 ///
-/// As geinv/gauss_jordan after J. Soriano, IIT 2011, section 5.2.1 (gauss_jordan_steps.cuh); but the host,
-/// which has the column anyway, takes the largest element, so that rows are exchanged in nearly every
+/// Like geinv/gauss_jordan after J. Soriano, IIT 2011, section 5.2.1 (gauss_jordan_steps.cuh). The host,
+/// which has the column anyway, selects the largest element, so that rows are exchanged in nearly every
 /// iteration.
 ///
-/// Layout: column-major; A is used up, the inverse is a matrix of its own. Cost: 2 n^3 operations, up to 3
-/// n^3 elements moved, and per column a transfer to the host, for which the device waits. Workspace: none.
+/// Layout: column-major; A is overwritten, the inverse is a separate matrix. Cost: 2 n^3 operations, up to 3
+/// n^3 elements moved, and per column a transfer to the host, for which the host waits. Workspace: none.
 /// Needs a nonsingular matrix: a column without a nonzero pivot gives info > 0. The residual A X - I grows
-/// with the condition of the matrix, whatever the pivots.
+/// with the condition of the matrix, even with these pivots.
 
 #include "kernels/geinv/gauss_jordan_steps.cuh"
 #include "kernels/gesv/pivot_search.hpp"

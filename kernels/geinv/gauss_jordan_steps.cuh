@@ -1,17 +1,17 @@
 #pragma once
-/// Inversion by Gauss-Jordan elimination, as geinv/gauss_jordan and geinv/gauss_jordan_pivot share it, after
-/// J. Soriano, IIT 2011, section 5.2.1.
+/// Inversion by Gauss-Jordan elimination after J. Soriano, IIT 2011, section 5.2.1, shared by
+/// geinv/gauss_jordan and geinv/gauss_jordan_pivot.
 ///
-/// Two column-major matrices in place of [A | I]: `a`, which becomes the identity, and `x`, which begins as
-/// the identity and becomes the inverse. In iteration k, column k is copied to the host, which chooses the
-/// pivot. The device exchanges the rows, divides the pivot row and subtracts it from all others.
+/// [A | I] is two column-major matrices: `a`, which becomes the identity, and `x`, which begins as the
+/// identity and becomes the inverse. In iteration k, column k is copied to the host, which selects the pivot.
+/// The device exchanges the rows, divides the pivot row and subtracts it from all other rows.
 ///
-/// The paper works on all columns of both matrices in every iteration (`grid` full). With `grid` shrinking,
-/// columns of `a` up to k are left as they stand: they are never read again. Columns of `x` where row k is 0
-/// are left too. Either way column k of `a` is not written. The paper's kernels overwrite the pivot and the
-/// column of multipliers while other thread blocks read them, two races. Its staging in shared memory, which
-/// no second thread reads, is dropped. Every product that is subtracted is one fma, so that all backends
-/// agree to the bit, and so do both grids.
+/// The paper updates all columns of both matrices in every iteration (`grid` full). With `grid` shrinking,
+/// columns of `a` up to k are not updated, because they are never read again, and neither are columns of `x`
+/// with a 0 in row k. In both cases column k of `a` is not written. In the paper's kernels thread blocks
+/// overwrite the pivot and the multipliers while others read them: two races, which this version does not
+/// have. It also omits the paper's staging in shared memory, which no second thread reads. Every subtracted
+/// product is one fma, so that all backends and both grids give the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -25,12 +25,12 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inversion {
 
-/// Row k of both matrices, a thread a column: the column of this thread.
+/// Returns the column of this thread: a thread updates one element of row k in both matrices.
 __device__ __forceinline__ std::int64_t column_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// Exchanges rows k and other: in `a` from column `begin` on, in `x` throughout.
+/// Exchanges rows k and other: in `a` beginning with column `begin`, in `x` in all columns.
 template <class T>
 __global__ void switch_rows(MatrixView<T> a, MatrixView<T> x, std::int64_t k, std::int64_t other,
                             std::int64_t begin) {
@@ -48,7 +48,7 @@ __global__ void switch_rows(MatrixView<T> a, MatrixView<T> x, std::int64_t k, st
   column[other] = kept;
 }
 
-/// Divides row k by the pivot: in `a` from column `begin` on, in `x` throughout.
+/// Divides row k by the pivot: in `a` beginning with column `begin`, in `x` in all columns.
 template <class T>
 __global__ void normalise_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, std::int64_t begin, T pivot) {
   const std::int64_t j = column_index();
@@ -57,9 +57,10 @@ __global__ void normalise_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, 
   x.data[k + j * x.ld] /= pivot;
 }
 
-/// Subtracts row k from all others, a thread a row and a thread block's column. It does so in `a` right of
-/// column k and in `x` where row k is not 0. With `full`, it does so everywhere but in column k of `a`. As
-/// long as no rows were exchanged, that is one element of either matrix a thread, or, `full`, both.
+/// Subtracts row k from all other rows; a thread has one row, a thread block one column. In `a` it updates
+/// columns right of k, in `x` columns with a nonzero in row k. With `full`, it updates all columns except
+/// column k of `a`. Until rows are exchanged, a thread updates one element in either matrix, or with `full`
+/// one in both.
 template <class T>
 __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, bool full) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
@@ -75,16 +76,16 @@ __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, b
   if (full || above != T(0)) column[i] = std::fma(-factor, above, column[i]);
 }
 
-/// Replaces op.x by the inverse; op.a is used up. `find(column, count)` is the index of the pivot among
-/// column[0] … column[count - 1]. Where the element there is 0, *info becomes the iteration, from 1, and all
-/// ends there, with op.x unfinished. The host waits for the device once a column (the paper's choice).
+/// Replaces op.x by the inverse; op.a is overwritten. `find(column, count)` returns the index of the pivot
+/// among column[0] … column[count - 1]. If that element is 0, *info becomes the iteration, from 1, and op.x
+/// stays unfinished. The host waits for the device once per column, as in the paper.
 template <class T, class Find>
 void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters, Find find) {
   const std::int64_t n = op.shape.n;
   const std::int64_t threads = std::stoll(parameters.choice("threads"));
   const bool full = parameters.choice("grid") == "full";
   std::vector<T> column(static_cast<std::size_t>(n));
-  // No more threads than rows, but whole warps.
+  // No more threads than rows, rounded up to whole warps.
   const auto block = static_cast<unsigned>(std::min(threads, (n + 31) / 32 * 32));
   const auto blocks = static_cast<unsigned>((n + block - 1) / block);
   context.stage("identity");

@@ -1,8 +1,9 @@
-/// geinv/halves: geinv/recursive in float with its large products by split halves, on tensor cores.
+/// geinv/halves: geinv/recursive in float with large products as split FP16 products on tensor cores.
 ///
-/// LU is getrf/halves'. The inverse of L is solved for, as that with U is, where its products are by halves
-/// too. Parameters as of getrf/halves. Workspace: that of geinv/recursive, up to n^2 / 2 elements for sums,
-/// and 6 n `inner` halves. The report's iterations are the products by halves. Otherwise as geinv/recursive.
+/// The LU factorisation is that of getrf/halves. The inverse of L is computed by substitution like the solve
+/// with U, so that its products can be in FP16 too. The parameters are those of getrf/halves. Workspace: that
+/// of geinv/recursive, up to n^2 / 2 elements for sums, and 6 n `inner` FP16 numbers. The report's iterations
+/// are the number of FP16 products. Otherwise like geinv/recursive.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/geinv/recursive_inverse.cuh"

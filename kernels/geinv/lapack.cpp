@@ -1,9 +1,9 @@
-/// geinv/lapack: the inverse on the CPU, LAPACK's xGETRF and xGETRI as OpenBLAS implements them, on all cores
-/// that the process may use.
+/// geinv/lapack: the inverse on the CPU, LAPACK's xGETRF and xGETRI of OpenBLAS, on all cores that the
+/// process may use.
 ///
-/// Layout: column-major; the inverse takes the place of A. Cost: 2 n^3 operations. Workspace: n pivots, and
-/// 64 n elements so that xGETRI works by blocks, taken from the heap in the run. Needs a nonsingular matrix:
-/// a pivot that is exactly 0 gives info > 0, and A then holds the factors.
+/// Layout: column-major; the inverse replaces A. Cost: 2 n^3 operations. Workspace: n pivots, and 64 n
+/// elements for the blocked xGETRI, allocated from the heap in the run. Needs a nonsingular matrix: a pivot
+/// that is exactly 0 gives info > 0, and A then holds the factors.
 
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace gaussweep::host {
 
 template <class T>
 void geinv_lapack(Context& context, Operands<T>& op, const Parameters&) {
-  constexpr std::int64_t block = 64;  // columns that xGETRI takes at a time: LAPACK's own choice
+  constexpr std::int64_t block = 64;  // columns per block of xGETRI: LAPACK's own choice
   context.stage("geinv");
   vendor::for_systems(op, [](Operands<T>& one) {
     const std::int64_t n = one.shape.n;

@@ -1,5 +1,5 @@
 #pragma once
-/// The inverse by the recursive LU: geinv/recursive, geinv/halves.
+/// The inverse by the recursive LU factorisation, for geinv/recursive and geinv/halves.
 
 #include <type_traits>
 
@@ -10,8 +10,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
-/// The inverse in place of op.a, in the workspace of geinv_recursive_workspace.
-/// @param products what makes the large products (getrf/lu_products.cuh), or null
+/// Replaces op.a by its inverse, with the workspace of geinv_recursive_workspace.
+/// @param products computes the large products (getrf/lu_products.cuh); null: the vendor's products
 template <class T, class Products>
 void invert(Context& context, Operands<T>& op, Products* products) {
   const int n = static_cast<int>(op.shape.n);
@@ -27,7 +27,7 @@ void invert(Context& context, Operands<T>& op, Products* products) {
 
   if (order != n) lu::copy_matrix<T>(context, {op.a.data, op.a.ld, n}, a, order, order, order);
   lu::RecursiveLu<T, Products> factors(context, a, lda, order, pivots, op.info, memory);
-  bool large = false;  // is the largest product of L's inverse
+  bool large = false;  // true if `products` computes the largest product of L's inverse
   if constexpr (std::is_same_v<Products, lu::NoProducts>) {
     factors.factor();
   } else {

@@ -1,9 +1,9 @@
 #pragma once
-/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and the exchange of
-/// columns. Also the solve of L X = I, where that is by other products than the inverse's.
+/// Steps of geinv/recursive in addition to LU and the inverse of L: the solve of U X = L^-1, and the exchange
+/// of columns. Also the solve of L X = I, for large products that the inverse of L cannot use.
 ///
-/// A block of 256 rows of U is solved with as getrf/recursive does with L. It is turned upside down, each row
-/// divided by its element on the diagonal.
+/// A solve with a block of 256 rows of U uses getrf/recursive's kernel for L. For that the block is reversed
+/// (rows and columns), and each row is divided by its diagonal element.
 
 #include <algorithm>
 #include <cmath>
@@ -19,15 +19,15 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 constexpr int threads = 256;
-constexpr int each = 4;  ///< elements of a column that a thread copies
+constexpr int each = 4;  ///< elements per thread and column
 
-/// The triangles on U's diagonal, upside down. Row i of U right of the diagonal, divided by the diagonal's
-/// element, goes to row order - 1 - i of `turned` (order x 256). That row is in block number (order - 1 - i)
-/// / 256. `reciprocals[i]` is 1 / u(i, i). A block takes 256 rows, gridDim.y columns.
+/// Reverses the triangles on U's diagonal. Row i of U right of the diagonal, divided by its diagonal element,
+/// becomes row order - 1 - i of `reversed` (order x 256), which is in block number (order - 1 - i) / 256.
+/// `reciprocals[i]` is 1 / u(i, i). A block has 256 rows; gridDim.y is the number of columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    turn_triangles(const T* u, std::int64_t ldu, int order, T* turned, T* reciprocals) {
-  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);  // of `turned`
+    reverse_triangles(const T* u, std::int64_t ldu, int order, T* reversed, T* reciprocals) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);  // of `reversed`
   const int column = static_cast<int>(blockIdx.y);
   if (row >= order || column > row % lu::solve_rows) return;
   const int i = order - 1 - row;
@@ -36,11 +36,11 @@ __global__ void __launch_bounds__(threads)
   if (i == j) {
     reciprocals[i] = T(1) / pivot;
   } else {
-    turned[row + column * static_cast<std::int64_t>(order)] = u[i + j * ldu] / pivot;
+    reversed[row + column * static_cast<std::int64_t>(order)] = u[i + j * ldu] / pivot;
   }
 }
 
-/// Column rows_at[j] of `to` (n x n) = the first n rows of column j of `from`.
+/// Copies the first n rows of column j of `from` to column rows_at[j] of `to` (n x n).
 template <class T>
 __global__ void __launch_bounds__(threads)
     exchange_columns(const T* from, std::int64_t ld_from, const int* rows_at, T* to, std::int64_t ld_to,
@@ -59,15 +59,16 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// The larger part of `count` rows, beyond solve_rows, that are parted in two.
+/// Returns the size of the first half of `count` > solve_rows rows: the largest solve_rows 2^k less than
+/// `count`.
 inline int larger_part(int count) {
   int part = lu::solve_rows;
   while (2 * part < count) part *= 2;
   return part;
 }
 
-/// The rows of X = L^-1, L unit lower triangular, where X is the identity. They are [first, first + count),
-/// up to their last column; the ones above are done.
+/// Computes rows [first, first + count) of X = L^-1, L unit lower triangular, up to their last column. X
+/// begins as the identity, and the rows above are complete.
 template <class T, class Products>
 struct LowerInverse {
   Context& context;
@@ -90,7 +91,7 @@ struct LowerInverse {
   }
 };
 
-/// B = U^-1 B, by rows from the last one up.
+/// Computes B = U^-1 B, by blocks of rows from the last one up.
 template <class T, class Products>
 struct UpperSolve {
   Context& context;
@@ -100,28 +101,29 @@ struct UpperSolve {
   T* b;
   std::int64_t ldb;
   int columns;
-  T* turned;       ///< order x 256 elements of workspace
-  T* reciprocals;  ///< and order more
+  T* reversed;     ///< order x 256 elements of workspace
+  T* reciprocals;  ///< workspace of `order` elements
   Products* products;
-  /// B is the identity: its columns left of the diagonal stay zeros. U and the workspace have the order of B.
+  /// True if B is the identity: its columns left of the diagonal then stay zero. U and B have the same order.
   bool inverts = false;
-  /// In double the answer of an 8 x 8 inverse is corrected if a column's sum of it or of its tile is above.
+  /// In double: the result of an 8 x 8 inverse is refined if a column sum of the inverse or of its tile
+  /// exceeds this.
   double trusted = HUGE_VAL;
 
   void solve() {
     context.stage("turn");
     const dim3 grid(static_cast<unsigned>((order + threads - 1) / threads),
                     static_cast<unsigned>(std::min(order, lu::solve_rows)));
-    simt::launch(context, turn_triangles<T>, grid, dim3(threads), 0, u, ldu, order, turned, reciprocals);
+    simt::launch(context, reverse_triangles<T>, grid, dim3(threads), 0, u, ldu, order, reversed, reciprocals);
     solve(0, order);
   }
 
  private:
-  /// The rows [first, first + count), of which those below are done.
+  /// Solves for rows [first, first + count). @pre the rows below are complete
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
       const int last = first + count - 1, begin = inverts ? first : 0;
-      return lu::solve_at_once<true>(context, turned + (order - 1 - last), order, count,
+      return lu::solve_at_once<true>(context, reversed + (order - 1 - last), order, count,
                                      b + last + begin * ldb, ldb, columns - begin, reciprocals + last,
                                      trusted);
     }
@@ -137,8 +139,9 @@ struct UpperSolve {
     }
     solve(first, upper);
   }
-  /// The same for the columns of the rows below that are a triangle, if there are tiles for it. One row of
-  /// tiles would leave most of the GPU idle.
+  /// The update of `solve` for those columns of B in which the lower rows are triangular, with the large
+  /// tiles of trtri. Returns false if these cannot be used; one row of tiles would leave most of the GPU
+  /// idle.
   bool multiply_triangle(int first, int middle, int lower) {
     if constexpr (std::is_same_v<T, double>) {
       levels::LevelProduct<T> p{};

@@ -1,5 +1,5 @@
 #pragma once
-/// What geinv/recursive asks for, where no CUDA is needed to say it.
+/// Workspace sizes of geinv/recursive, in a header that does not need CUDA.
 
 #include <algorithm>
 
@@ -8,13 +8,14 @@
 
 namespace gaussweep {
 
-/// Elements for the products of the inverse of L, and afterwards for the triangles of U that are solved with.
+/// Returns the elements for the products of the inverse of L, which the reversed triangles of U use
+/// afterwards.
 constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
   return std::max(levels::product_elements(order), order * lu::solve_rows);
 }
 
-/// n pivots, what LU asks for, reciprocals of U's diagonal, these elements and a matrix; a second one where n
-/// is no multiple of 16.
+/// Returns the bytes of n pivots, LU's workspace, reciprocals of U's diagonal, these elements and a matrix,
+/// or two matrices if n is no multiple of 16.
 inline std::size_t geinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::whole_order(n);
   return workspace_piece(order, sizeof(int)) + lu::workspace_bytes(order, element) +

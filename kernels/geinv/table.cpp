@@ -42,15 +42,15 @@ Problem geinv() {
   return Problem(the_row);
 }
 
-/// What all rows of this problem have in common.
+/// Returns the common part of all rows of this problem.
 Method geinv_method(std::string variant, std::string summary, std::string source) {
   Method method = row(geinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
 
-/// Iteration k reads and writes what lies right of column k in one matrix and, without exchanges, up to it in
-/// the other; or all of both.
+/// Returns the least traffic. Iteration k reads and writes the columns right of k in one matrix, and without
+/// exchanges the columns up to k in the other one; with a full grid all of both.
 double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   return (parameters.choice("grid") == "full" ? 4 : 2) * n * n * n * static_cast<double>(element);
