@@ -1,5 +1,5 @@
 #pragma once
-/// posv by Cholesky in the precision that was asked for.
+/// posv by Cholesky in the operands' precision.
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/registry/method.hpp"
@@ -7,7 +7,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Factors op.a and replaces the right-hand sides from number `first` on by their answers. `memory`:
+/// Factors op.a and replaces the right-hand sides beginning at number `first` by the solutions. `memory` has
 /// definite::direct_bytes.
 template <class T>
 void solve_directly(Context& context, Operands<T>& op, std::int64_t first, Workspace& memory) {

@@ -1,9 +1,9 @@
-/// posv/lapack: Cholesky on the CPU, LAPACK's xPOTRF and xPOTRS as OpenBLAS implements them, on all cores
-/// that the process may use.
+/// posv/lapack: Cholesky on the CPU, LAPACK's xPOTRF and xPOTRS of OpenBLAS, on all cores that the process
+/// may use.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: OpenBLAS's
-/// own. Needs a symmetric positive definite matrix, of which the triangle `uplo` is read: a pivot that is not
-/// positive gives info > 0, and b is left as it was.
+/// own. Needs a symmetric positive definite matrix, whose triangle `uplo` is read: a pivot that is not
+/// positive gives info > 0, and b is unchanged.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

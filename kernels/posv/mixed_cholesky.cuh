@@ -1,11 +1,11 @@
 #pragma once
-/// The factor of posv/mixed_gmres: Cholesky of the scaled matrix in float.
+/// The factorisation of posv/mixed_gmres: Cholesky of the scaled matrix in float.
 ///
-/// R = C scales the diagonal by powers of two to [1/2, 2). No other element is larger then. A little is added
-/// to the diagonal, above what rounding takes away. A matrix with a few tiny eigenvalues then keeps positive
-/// pivots. Each of these eigenvalues costs an iteration instead of the factor. (N. J. Higham, S. Pranesh,
-/// Exploiting lower precision arithmetic in solving symmetric positive definite linear systems and least
-/// squares problems, SIAM J. Sci. Comput. 43, 2021)
+/// R = C scales the diagonal by powers of two to [1/2, 2); no other element is then larger in size. A small
+/// shift, larger than the rounding errors, is added to the diagonal. So a matrix with a few tiny eigenvalues
+/// keeps positive pivots, and each of these eigenvalues costs an iteration instead of a failed factorisation.
+/// (N. J. Higham, S. Pranesh, Exploiting lower precision arithmetic in solving symmetric positive definite
+/// linear systems and least squares problems, SIAM J. Sci. Comput. 43, 2021)
 
 #include <functional>
 
@@ -18,7 +18,7 @@ namespace gaussweep::cuda::mixed {
 
 constexpr int square = 32;  ///< order of a tile of scale_symmetric
 
-/// R and C, and the largest of its reciprocals.
+/// Computes R and C, and the largest of their reciprocals.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_by_diagonal(const T* a, std::int64_t lda, int n, double* row_scale, double* column_scale,
@@ -29,16 +29,16 @@ __global__ void __launch_bounds__(group)
   if (i < n) row_scale[i] = column_scale[i] = scale;
 }
 
-/// One triangle of a symmetric matrix of order n is given. Writes the other one, if it is to be `mirrored`.
-/// `out` gets the scaled matrix's lower triangle in float, ld_out x ld_out, continued by an identity. `sums`
-/// has each tile of columns apart, ld_out apart. It gets the sums of the rows of |A|, then those of the
-/// squares of A C beside the diagonal. A block takes a tile and its mirror image.
+/// Scales a symmetric matrix of order n with one stored triangle. If `mirrored`, writes the other triangle of
+/// `a`. `out` (ld_out x ld_out) gets the lower triangle of the scaled matrix in float, continued by an
+/// identity. `sums` gets row sums, separately for each column of tiles with stride ld_out: first those of
+/// |A|, then those of the squares of A C without the diagonal. A block processes a tile and its mirror image.
 template <class T>
 __global__ void __launch_bounds__(256)
     scale_symmetric(T* a, std::int64_t lda, int n, bool upper, bool mirrored, const double* scale,
                     float shift, float* out, std::int64_t ld_out, double* sums) {
   __shared__ T tile[square][square + 1];
-  __shared__ double scales[2][square];  // of the tile's rows, and its columns
+  __shared__ double scales[2][square];  // of the tile's rows and of its columns
   if (blockIdx.y > blockIdx.x) return;
   const bool diagonal = blockIdx.x == blockIdx.y;
   const int first_row = static_cast<int>(blockIdx.x) * square;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(256)
     const int i = (y == 0 ? first_row : first_column) + x;
     scales[y][x] = i < n ? scale[i] : 1.0;
   }
-  // x runs along the columns of memory.
+  // x runs along columns in memory.
 #pragma unroll
   for (int k = y; k < square; k += step) {
     const int r = upper ? k : x, c = upper ? x : k;
@@ -77,30 +77,30 @@ __global__ void __launch_bounds__(256)
     }
     out[i + j * ld_out] = value;
   }
-  // Four threads a row of the tile, or a column.
-  const bool of_row = threadIdx.x < 4 * square;
-  const int own = static_cast<int>(threadIdx.x) / 4 % square;
+  // Four threads sum up a row or a column of the tile.
+  const bool by_row = threadIdx.x < 4 * square;
+  const int line = static_cast<int>(threadIdx.x) / 4 % square;
   double sum = 0, squares = 0;
 #pragma unroll
   for (int k = static_cast<int>(threadIdx.x) % 4; k < square; k += 4) {
-    const auto value = static_cast<double>(of_row ? tile[own][k] : tile[k][own]);
-    const double scaled = value * scales[of_row ? 1 : 0][k];
+    const auto value = static_cast<double>(by_row ? tile[line][k] : tile[k][line]);
+    const double scaled = value * scales[by_row ? 1 : 0][k];
     sum += std::fabs(value);
-    squares = std::fma(scaled, diagonal && k == own ? 0.0 : scaled, squares);
+    squares = std::fma(scaled, diagonal && k == line ? 0.0 : scaled, squares);
   }
   for (int d = 2; d > 0; d /= 2) {
     sum += __shfl_xor_sync(0xffffffffu, sum, d);
     squares += __shfl_xor_sync(0xffffffffu, squares, d);
   }
-  if (threadIdx.x % 4 != 0 || (diagonal && !of_row)) return;
-  const std::int64_t place =
-      own + (of_row ? first_row + blockIdx.y * ld_out : first_column + blockIdx.x * ld_out);
-  sums[place] = sum;
-  sums[place + ld_out * (ld_out / square)] = squares;
+  if (threadIdx.x % 4 != 0 || (diagonal && !by_row)) return;
+  const std::int64_t index =
+      line + (by_row ? first_row + blockIdx.y * ld_out : first_column + blockIdx.x * ld_out);
+  sums[index] = sum;
+  sums[index + ld_out * (ld_out / square)] = squares;
 }
 
-/// The largest sum of a row, and the largest sum of the scaled matrix's squares beside the diagonal. A block
-/// takes 32 rows, a warp every eighth of their sums.
+/// Computes the largest row sum, and the largest row sum of the scaled matrix's squares without the diagonal.
+/// A block has 32 rows; each warp adds up an eighth of their partial sums.
 static __global__ void __launch_bounds__(group)
     largest_sums(const double* sums, std::int64_t ld, int n, const double* scale, Scalars* found) {
   constexpr int warps = group / 32;
@@ -130,12 +130,12 @@ static __global__ void __launch_bounds__(group)
 template <class T>
 class CholeskyFactors {
  public:
-  static constexpr bool unit = false;  ///< the diagonal of the lower one
+  static constexpr bool unit = false;  ///< the lower factor has no unit diagonal
   static constexpr bool symmetric = true;
-  static constexpr int patience = 4;  ///< iterations that are worth while
+  static constexpr int patience = 4;  ///< the number of iterations after which refinement is given up
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::padded(n); }
 
-  /// `mirrored`: A's other triangle is filled too; `memory`: what definite::refinement_bytes has beside
+  /// `mirrored`: A's other triangle is filled too. `memory` has definite::refinement_bytes less
   /// mixed::iteration_bytes.
   CholeskyFactors(const System<T>& system, Uplo uplo, bool mirrored, Workspace& memory)
       : system_(system),
@@ -143,13 +143,13 @@ class CholeskyFactors {
         mirrored_(mirrored),
         memory_(memory),
         info_(memory.take<int>(1)),
-        next_question_(system.n / 8) {}
+        next_check_(system.n / 8) {}
 
   bool upper() const { return uplo_ == Uplo::upper; }
   bool mirrored() const { return mirrored_; }
 
-  /// Scales and factors. False where refinement is not worth trying. Then something is not finite or out of
-  /// range, a pivot is not positive, or a sample tells of many tiny eigenvalues.
+  /// Scales and factors. Returns false if refinement is not promising: an element is not finite or out of
+  /// range, a pivot is not positive, or a sample indicates many tiny eigenvalues.
   bool make(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
@@ -162,7 +162,7 @@ class CholeskyFactors {
     if (!s.has_few_low_pivots(measured)) return false;
     context.stage("scale");
     const auto tiles_down = static_cast<unsigned>(s.ld / square);
-    double* const sums = s.wide;  // what is before `narrow` is free
+    double* const sums = s.wide;  // unused memory in front of `narrow`
     simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
                  s.n, upper(), mirrored_, s.row_scale, shift, s.narrow, s.ld, sums);
     simt::launch(context, largest_sums, dim3(tiles_down), dim3(group), 0, sums, s.ld, s.n, s.row_scale,
@@ -171,7 +171,8 @@ class CholeskyFactors {
     measured.scale_of_rows = 1 / value_of(measured.columns);
     if (!s.is_in_range(measured)) return false;
     context.device.fill(info_, 0, sizeof(int));
-    // Where eigenvalues are about 1, no more than that is subtracted from any element.
+    // If eigenvalues are about 1, at most about 1 is subtracted from any element, and rounding to FP16
+    // suffices.
     const bool plain = value_of(measured.beside_diagonal) <= small_updates && measured.smallest_sampled > 0.5;
     tiles::SplitUpdates updates(context, s.n, memory_, plain);
     tiles::RecursiveCholesky<float, tiles::SplitUpdates> cholesky(
@@ -181,10 +182,10 @@ class CholeskyFactors {
     return failed_at() == 0;
   }
 
-  /// Rows stay where they are.
+  /// Returns null: rows are not exchanged.
   const int* rows() const { return nullptr; }
 
-  /// Replaces z by the answer of the system of these factors.
+  /// Replaces z by the solution of the system of these factors.
   template <class F>
   void solve(const F* factors, F* z, std::int64_t nrhs) {
     solve_cholesky(system_.context, system_.n, nrhs, factors, system_.ld, z, system_.ld, system_.solving,
@@ -192,10 +193,10 @@ class CholeskyFactors {
   }
 
  private:
-  /// Looks now and then, while most of the work is still to do.
+  /// Checks for a failed pivot now and then, while most of the work is still to do.
   bool is_positive(int columns) {
-    if (columns < next_question_ || 8 * columns > 5 * system_.n) return true;
-    next_question_ += system_.n / 8;
+    if (columns < next_check_ || 8 * columns > 5 * system_.n) return true;
+    next_check_ += system_.n / 8;
     return failed_at() == 0;
   }
   int failed_at() const {
@@ -206,14 +207,14 @@ class CholeskyFactors {
 
   static constexpr float shift = 0x1p-20f;
   static constexpr double small_updates = 0x1p-8;
-  static constexpr double low_pivot = -6;  ///< log2, of the sample: beside this factor iterations are dear
+  static constexpr double low_pivot = -6;  ///< log2, in the sample: smaller pivots cost too many iterations
 
   System<T> system_;
   Uplo uplo_;
   bool mirrored_;
   Workspace& memory_;
   int* info_;
-  int next_question_;
+  int next_check_;
 };
 
 }  // namespace gaussweep::cuda::mixed

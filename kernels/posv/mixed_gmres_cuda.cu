@@ -1,21 +1,23 @@
 /// posv/mixed_gmres: Cholesky in float with products on tensor cores, refined by GMRES to the full precision.
 ///
-/// A is scaled by powers of two to a diagonal of about 1 and factored in float, potrf/recursive_cholesky.cuh
-/// with products of potrf/split_updates.cuh. Where the rows' squares beside the diagonal sum up to little,
-/// these are products of plain halves. GMRES in double with this factor as preconditioner is
-/// gesv/mixed_gmres's (mixed/refinement.cuh), with its bounds, up to 64 right-hand sides at once. Where that
-/// is not to be had, posv/recursive's way is taken: at once where n is less than the parameter `float_from`
-/// or, where that is 0, where the expected time is longer (posv/mixed_workspace.hpp: refined_ms); a sample of
-/// 64 rows and columns has several tiny pivots; or something is not finite or near the end of the range;
-/// later where a pivot is not positive, or the iteration of one right-hand side makes no headway.
+/// A is scaled by powers of two to a diagonal of about 1 and factored in float by
+/// potrf/recursive_cholesky.cuh with the products of potrf/split_updates.cuh. If the squares of each row
+/// without the diagonal have a small sum, the products are in plain FP16. GMRES in double with this factor as
+/// preconditioner is that of gesv/mixed_gmres (gesv/mixed_refinement.cuh), with its bounds, for up to 64
+/// right-hand sides together.
 ///
-/// Layout: column-major; the answer replaces b. Of A the triangle `uplo` is read, and stays where no other
-/// way was taken; with several right-hand sides the other one becomes its mirror image. Cost: 1/3 n^3
-/// operations in float, one or three times that in halves, and some 4 n^2 an iteration and right-hand side.
-/// Workspace: the factor with room to be double, 4 halves for each of n x 4096 elements, 61 vectors a
-/// right-hand side and, for many, inverses of blocks on the factor's diagonal; where float is not tried, that
-/// of posv/recursive. The report is as that of gesv/mixed_gmres; `info` is that of the direct way where it
-/// was taken, else 0. Needs compute capability 9.0.
+/// The method falls back to posv/recursive in these cases. At the start: n is less than the parameter
+/// `float_from`, or if that is 0, the expected time is longer (posv/mixed_workspace.hpp: refined_ms); a
+/// sample of 64 rows and columns has several tiny pivots; or an element is not finite or near the end of the
+/// range. Later: a pivot is not positive, or the iteration of a right-hand side does not converge.
+///
+/// Layout: column-major; the answer replaces b. The triangle `uplo` of A is read, and kept unless the method
+/// falls back; with several right-hand sides the other triangle becomes its mirror image. Cost: 1/3 n^3
+/// operations in float, one or three times that in FP16, and about 4 n^2 per iteration and right-hand side.
+/// Workspace: the factor with room for double, 4 FP16 numbers for each of n x 4096 elements, 61 vectors per
+/// right-hand side and, for many, inverses of diagonal blocks of the factor; if float is not tried, that of
+/// posv/recursive. The report is like that of gesv/mixed_gmres; `info` is that of posv/recursive after a
+/// fallback, else 0. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/posv/direct.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-/// What posv/recursive and posv/mixed_gmres ask for, where no CUDA is needed to say it.
+/// Workspace sizes of posv/recursive and posv/mixed_gmres, in a header that does not need CUDA.
 
 #include <algorithm>
 
@@ -8,26 +8,27 @@
 
 namespace gaussweep::definite {
 
-/// Bytes for posv/recursive.
+/// Returns the bytes of workspace of posv/recursive.
 inline std::size_t direct_bytes(const Shape& shape, std::size_t element) {
   return tiles::workspace_bytes(shape, element) +
          workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1);
 }
 
-/// The matrix that is factored in float: whole tiles, its lower triangle.
+/// Returns the shape of the matrix that is factored in float: whole tiles, lower triangle.
 inline Shape padded_shape(std::int64_t n) {
   const std::int64_t order = tiles::padded(n);
   return {order, order, order, 1, Uplo::lower};
 }
 
-/// Bytes for the factor in float, its making, and the refinement of so many right-hand sides at once.
+/// Returns the bytes for the factor in float, its computation, and the refinement of `nrhs` right-hand sides
+/// together.
 inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
   return mixed::iteration_bytes(n, nrhs, tiles::padded(n)) +
          tiles::workspace_bytes(padded_shape(n), sizeof(float)) + tiles::split_bytes(n) +
          workspace_piece(1, sizeof(int));
 }
 
-/// Milliseconds that posv/recursive takes on an H200: the chain of steps, and products.
+/// Estimates the milliseconds of posv/recursive on an H200: the dependency chain and the products.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
@@ -39,7 +40,7 @@ inline double direct_ms(double n, std::int64_t nrhs) {
                               : 1.6 * eights);
 }
 
-/// The same with a factor in float and five iterations.
+/// Estimates the same with a factor in float and five iterations.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
@@ -54,13 +55,14 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   return all;
 }
 
-/// Whether float is tried at all; `from`: the parameter `float_from`.
+/// Returns true if float is tried at all; `from` is the parameter `float_from`.
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   if (from > 0) return n >= from;
   const auto order = static_cast<double>(n);
   return refined_ms(order, nrhs) < direct_ms(order, nrhs);
 }
 
+/// Returns the bytes of workspace of posv/mixed_gmres.
 inline std::size_t mixed_bytes(const Shape& shape, std::size_t element, std::int64_t from) {
   const std::size_t direct = direct_bytes(shape, element);
   if (!worth_trying(shape.n, shape.nrhs, from)) return direct;

@@ -1,10 +1,10 @@
 /// posv/recursive: potrf/recursive, then both triangular solves in one launch.
 ///
-/// The factorisation is potrf/recursive_cholesky.cuh's, the solve trsv/block_chain.cu's, which has L^T from
-/// the other triangle: L is mirrored. Layout: column-major; the answer replaces b, and A is overwritten, both
-/// triangles of it. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: that of the factorisation and of the
+/// The factorisation is potrf/recursive_cholesky.cuh's, the solve trsv/block_chain.cu's, which reads L^T in
+/// the other triangle, so L is mirrored. Layout: column-major; the answer replaces b, and both triangles of A
+/// are overwritten. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: that of the factorisation and of the
 /// solve. Needs a symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the
-/// answer is then of no use; -1 where a wait between blocks was given up. Needs compute capability 9.0.
+/// answer is then undefined; info is -1 if a wait between blocks timed out. Needs compute capability 9.0.
 
 #include "kernels/posv/direct.cuh"
 #include "kernels/tables.hpp"

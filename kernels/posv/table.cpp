@@ -17,7 +17,7 @@ double operations(const Shape& shape) {
   const auto n = static_cast<double>(shape.n);
   return cholesky_flops(shape) + static_cast<double>(shape.nrhs) * (2.0 * n * n);
 }
-/// B is read, X written.
+/// Returns the elements moved: A's triangle and B are read, X is written.
 double operands(const Shape& shape) {
   return triangle_elements(shape) + 2.0 * columns_elements(shape);
 }
@@ -44,8 +44,8 @@ Problem posv() {
   return Problem(the_row);
 }
 
-/// What all rows of this problem have in common: the triangle of A that was asked for and B in columns, the
-/// answer in place of B.
+/// Returns the common part of all rows of this problem: the triangle `uplo` of A and the columns of B are
+/// given, and the answer replaces B.
 Method posv_method(std::string variant, std::string summary, std::string source) {
   Method method = row(posv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
