@@ -22,7 +22,7 @@ std::vector<DataColumn> names_of(const Columns& columns) {
   return names;
 }
 
-// Not inlined: GCC 12 would see a column of text in rows that have none, and warn that it is uninitialised.
+// Not inlined: GCC 12 would assume a text column in rows that have none, and warn that it is uninitialised.
 template <class Columns, class Row>
 [[gnu::noinline]] void put_cells(const Columns& columns, const Row& row, Cells& cells) {
   cells.clear();
@@ -39,14 +39,14 @@ template <class Columns, class Row>
   }
 }
 
-/// A table whose rows are made by each(taker of a row).
+/// Makes a table whose rows come from each(function that takes a row).
 template <class Columns, class Each>
 DataTable table_of(const std::string& name, const Columns& columns, Each each) {
-  return {name, names_of(columns), [&columns, each](const EachCells& take) {
+  return {name, names_of(columns), [&columns, each](const EachCells& take_row) {
             Cells cells;
             each([&](const auto& row) {
               put_cells(columns, row, cells);
-              take(cells);
+              take_row(cells);
             });
           }};
 }
@@ -58,12 +58,12 @@ DataCell cell_of(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Parameters by the JSON of a record, which few records have alone.
+/// The parsed parameters by their JSON text, which many records share.
 using ParameterCells = std::unordered_map<std::string, std::map<std::string, DataCell>>;
 
 DataTable record_table(const std::vector<Record>& records) {
   ParameterCells parameters;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> column_index;
   for (const Record& record : records) {
     const auto [found, is_new] = parameters.try_emplace(std::string(record.parameters));
     const nlohmann::json json =
@@ -71,22 +71,23 @@ DataTable record_table(const std::vector<Record>& records) {
     if (!json.is_object()) continue;
     for (const auto& [name, value] : json.items()) {
       found->second.emplace(name, cell_of(value));
-      places.emplace(name, 0);
+      column_index.emplace(name, 0);
     }
   }
   DataTable table{"records", names_of(record_fields()), {}};
-  for (auto& [name, place] : places) {
-    place = table.columns.size();
+  for (auto& [name, index] : column_index) {
+    index = table.columns.size();
     table.columns.push_back({"parameter_" + name, ""});
   }
-  table.each_row = [&records, parameters, places, width = table.columns.size()](const EachCells& take) {
+  table.each_row = [&records, parameters, column_index,
+                    width = table.columns.size()](const EachCells& take_row) {
     Cells cells;
     for (const Record& record : records) {
       put_cells(record_fields(), record, cells);
       cells.resize(width);
       for (const auto& [name, cell] : parameters.at(std::string(record.parameters)))
-        cells[places.at(name)] = cell;
-      take(cells);
+        cells[column_index.at(name)] = cell;
+      take_row(cells);
     }
   };
   return table;
@@ -102,15 +103,16 @@ const std::vector<std::string>& data_table_names() {
 
 DataTable data_table(const Results& results, const std::string& name) {
   const auto rows_of = [](const auto& rows) {
-    return [&rows](const auto& take) { std::for_each(rows.begin(), rows.end(), take); };
+    return [&rows](const auto& take_row) { std::for_each(rows.begin(), rows.end(), take_row); };
   };
   const auto& records = results.records;
   if (name == "samples")
-    return table_of(name, sample_columns(), [&](const auto& take) { each_sample(records, take); });
+    return table_of(name, sample_columns(), [&](const auto& take_row) { each_sample(records, take_row); });
   if (name == "stages")
-    return table_of(name, stage_columns(), [&](const auto& take) { each_stage(records, take); });
+    return table_of(name, stage_columns(), [&](const auto& take_row) { each_stage(records, take_row); });
   if (name == "iterations")
-    return table_of(name, iteration_columns(), [&](const auto& take) { each_iteration(records, take); });
+    return table_of(name, iteration_columns(),
+                    [&](const auto& take_row) { each_iteration(records, take_row); });
   if (name == "devices") return table_of(name, device_columns(), rows_of(results.devices));
   if (name == "hosts") return table_of(name, host_columns(), rows_of(results.hosts));
   return record_table(records);

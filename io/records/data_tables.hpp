@@ -1,5 +1,5 @@
 #pragma once
-/// The tables of results.h5 for other formats than HDF5: rows of cells under the names of io/SCHEMA.md.
+/// The tables of results.h5 for formats other than HDF5: rows of cells with the column names of io/SCHEMA.md.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace gaussweep::io {
 
-/// Nothing, text, a whole number, or a number that may be NaN.
+/// An empty cell, a text, an integer, or a number that may be NaN.
 using DataCell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 struct DataColumn {
@@ -22,25 +22,25 @@ struct DataColumn {
 struct DataTable {
   std::string name;
   std::vector<DataColumn> columns;
-  /// Calls its argument with each row, one after the other.
+  /// Calls its argument once per row, in order.
   std::function<void(const std::function<void(const std::vector<DataCell>&)>&)> each_row;
 };
 
-/// records, samples, stages, iterations, devices, hosts
+/// Returns records, samples, stages, iterations, devices, hosts.
 const std::vector<std::string>& data_table_names();
 
-/// One of these tables. That of records ends with a column `parameter_NAME` for each parameter that some
-/// method has.
+/// Returns one of these tables. The table `records` ends with a column `parameter_NAME` for each method
+/// parameter that occurs.
 /// @pre `results`, with details, outlives the table; `name` is one of data_table_names
 DataTable data_table(const Results& results, const std::string& name);
 
-/// The files that SQLite keeps next to a database and applies to whatever database has its name.
+/// Returns the auxiliary files that SQLite keeps next to a database and applies to any database of that name.
 std::vector<std::string> sqlite_companions(const std::filesystem::path& path);
 
-/// Writes all tables as a SQLite database, atomically, and removes the companions of an older one. It has
-/// `records` by the number that `trial` of the others means, `units`, and the views best, speedups, failures,
-/// sample_times and stage_times. Of columns whose names differ only in case the later ones get a number.
-/// @throws StorageError, also where this build has no libsqlite3
+/// Writes all tables as a SQLite database, atomically, and removes the auxiliary files of an older one. The
+/// other tables refer to the rows of `records` by the number `trial`. It also has a table `units` and the
+/// views best, speedups, failures, sample_times and stage_times. Of column names that differ only in case the
+/// later ones get a number. @throws StorageError, also if this build has no libsqlite3
 void write_sqlite(const std::filesystem::path& path, const Results& results);
 
 }  // namespace gaussweep::io

@@ -29,18 +29,18 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
-constexpr std::size_t most_read_bytes = std::size_t{8} << 20;
-constexpr std::size_t longest_line_bytes = std::size_t{256} << 20;
-constexpr int deepest = 32;
+constexpr std::size_t max_read_bytes = std::size_t{8} << 20;
+constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
+constexpr int max_depth = 32;
 
-// A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum is
-// that of everything before `,"crc"`, so a line that lost or changed a byte anywhere gives itself away.
+// A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum covers
+// everything before `,"crc"`, so any lost or changed byte is detected.
 constexpr std::string_view crc_opening = ",\"crc\":\"";
 constexpr std::string_view crc_closing = "\"}";
 constexpr std::size_t crc_digits = 8;
 constexpr std::size_t crc_bytes = crc_opening.size() + crc_digits + crc_closing.size();
 
-// The line without its checksum ("{…", no closing brace), or nothing where the checksum is absent or wrong.
+// Returns the line without its checksum ("{…", no closing brace); empty if the checksum is absent or wrong.
 std::string_view checked_body(std::string_view line) {
   if (line.size() <= crc_bytes) return {};
   const std::string_view body = line.substr(0, line.size() - crc_bytes);
@@ -53,7 +53,7 @@ std::string_view checked_body(std::string_view line) {
   return is_framed && crc == crc32_of(body) ? body : std::string_view{};
 }
 
-// Where the last complete line ends; bytes beyond it are torn.
+// Returns the end of the last complete line; bytes after it belong to a torn line.
 std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::path& path) {
   std::string block;
   for (std::int64_t end = size; end > 0;) {
@@ -72,15 +72,15 @@ std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::
   return 0;
 }
 
-// What a line says; neither record nor note: it is damaged, and `why` says why.
+// The contents of a line: a record, a note, or if it is damaged the reason.
 struct Line {
   std::optional<Record> record;
   std::optional<Note> note;
-  std::string why;  ///< where it is neither
+  std::string why;  ///< the reason, if it is neither
 };
 
-// Whether brackets are nested deeper than anything of ours is: what works its way down by recursion, as
-// writing JSON does, would run out of stack.
+// Returns true if brackets are nested deeper than in any line of ours. Recursive functions, such as the JSON
+// writer, would run out of stack.
 bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -92,7 +92,7 @@ bool is_too_deep(std::string_view text) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > deepest) return true;
+      if (++depth > max_depth) return true;
     } else if (c == ']' || c == '}') {
       --depth;
     }
@@ -100,14 +100,14 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-// Fills a new line in place, for a record is large.
+// Parses a line into `line`, which is new and large.
 void parse_line(Line& line, std::string_view text, LineTexts& seen, bool with_details) {
   const auto damaged = [&](std::string why) { line.why = std::move(why); };
   const std::string_view body = checked_body(text);
   if (body.empty()) return damaged("its checksum is absent or wrong");
   if (read_record_line(body, seen, line.record.emplace(), with_details)) return;
   line.record.reset();
-  if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(deepest) + " levels");
+  if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(max_depth) + " levels");
   std::string object(body);
   object += '}';
   const Json json = Json::parse(object, nullptr, false);
@@ -123,10 +123,12 @@ void parse_line(Line& line, std::string_view text, LineTexts& seen, bool with_de
   }
 }
 
-// All lines, in order. A night's journal has a hundred thousand and more: threads share them.
+// Parses all lines, in order. A long run's journal has more than a hundred thousand, so several threads share
+// them.
 std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool with_details) {
-  constexpr std::size_t least_share = 256;
-  const std::size_t parts = std::clamp<std::size_t>(texts.size() / least_share, 1, sharing_threads());
+  constexpr std::size_t min_lines_per_thread = 256;
+  const std::size_t parts =
+      std::clamp<std::size_t>(texts.size() / min_lines_per_thread, 1, sharing_threads());
   std::vector<Line> lines(texts.size());
   const auto parse_part = [&](std::size_t part) {
     LineTexts seen;
@@ -143,15 +145,16 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
   return lines;
 }
 
-// Sorts the lines of a journal into records and notes.
+// Collects the lines of a journal as records and notes.
 class Collector {
  public:
   explicit Collector(std::size_t bytes) {
-    constexpr std::size_t usual_line_bytes = 2500, most = 2'000'000;  // of a file that is no journal
-    const std::size_t records = std::min(bytes / usual_line_bytes, most);
+    constexpr std::size_t usual_line_bytes = 2500,
+                          max_records = 2'000'000;  // bounds the memory for a file that is no journal
+    const std::size_t records = std::min(bytes / usual_line_bytes, max_records);
     contents_.records.reserve(records);
     contents_.notes_before.reserve(records);
-    place_of_.reserve(records);
+    record_index_.reserve(records);
   }
   void take(std::vector<Line> lines) {
     for (Line& line : lines) {
@@ -174,22 +177,22 @@ class Collector {
 
  private:
   void take_record(Record record) {
-    const auto [place, is_new] = place_of_.try_emplace(record.key, contents_.records.size());
+    const auto [found, is_new] = record_index_.try_emplace(record.key, contents_.records.size());
     if (is_new) {
       contents_.records.push_back(std::move(record));
       contents_.notes_before.push_back(contents_.notes.size());
     } else {
-      contents_.records[place->second] = std::move(record);
-      contents_.notes_before[place->second] = contents_.notes.size();
+      contents_.records[found->second] = std::move(record);
+      contents_.notes_before[found->second] = contents_.notes.size();
     }
   }
 
   JournalContents contents_;
-  std::unordered_map<Text, std::size_t, std::hash<std::string_view>> place_of_;
+  std::unordered_map<Text, std::size_t, std::hash<std::string_view>> record_index_;
   std::int64_t line_ = 0;
 };
 
-// The whole lines of `text`; what follows the last one stays in `rest`.
+// Returns the complete lines of `text`; `rest` gets the bytes after the last one.
 std::vector<std::string_view> split(std::string_view text, std::string_view& rest) {
   std::vector<std::string_view> lines;
   for (auto newline = text.find('\n'); newline != std::string_view::npos; newline = text.find('\n')) {
@@ -200,8 +203,8 @@ std::vector<std::string_view> split(std::string_view text, std::string_view& res
   return lines;
 }
 
-// Gives the whole lines of a file, some at a time, in order, without their newlines; whether bytes without a
-// newline follow the last of them.
+// Calls `take` with blocks of complete lines of a file, in order, without newlines. Returns true if bytes
+// without a newline follow the last line.
 bool for_lines(const std::filesystem::path& path,
                const std::function<void(const std::vector<std::string_view>&)>& take) {
   const Opened opened = open_regular(path);
@@ -209,27 +212,27 @@ bool for_lines(const std::filesystem::path& path,
   const int fd = opened.file.fd();
   struct stat facts {};
   const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
-  const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, most_read_bytes);
+  const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, max_read_bytes);
   std::string buffer;
-  std::size_t held = 0;  // of its bytes: what was read and not taken yet, from the beginning of a line
+  std::size_t pending = 0;  // bytes of the buffer that were read and not taken: the beginning of a line
   for (;;) {
-    if (buffer.size() < held + piece) buffer.resize(held + piece);
-    const ssize_t got = read(fd, buffer.data() + held, piece);
+    if (buffer.size() < pending + piece) buffer.resize(pending + piece);
+    const ssize_t got = read(fd, buffer.data() + pending, piece);
     if (got < 0 && errno != EINTR)
       throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
     if (got == 0) break;
-    const std::string_view text(buffer.data(), held + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const std::string_view text(buffer.data(), pending + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     std::string_view rest = text;
-    if (text.find('\n', held) != std::string_view::npos) {
+    if (text.find('\n', pending) != std::string_view::npos) {
       take(split(text, rest));
-    } else if (text.size() > longest_line_bytes) {
+    } else if (text.size() > max_line_bytes) {
       throw InputError("Cannot read the journal '" + path.string() + "': a line does not end within " +
-                       std::to_string(longest_line_bytes >> 20) + " MiB; it is no journal of gaussweep.");
+                       std::to_string(max_line_bytes >> 20) + " MiB; it is no journal of gaussweep.");
     }
-    held = rest.size();
-    std::memmove(buffer.data(), rest.data(), held);
+    pending = rest.size();
+    std::memmove(buffer.data(), rest.data(), pending);
   }
-  return held > 0;
+  return pending > 0;
 }
 
 }  // namespace
@@ -265,7 +268,7 @@ void JournalWriter::begin(Descriptor opened) {
 }
 
 JournalWriter::~JournalWriter() {
-  if (under_way_.valid()) under_way_.wait();
+  if (pending_sync_.valid()) pending_sync_.wait();
   try {
     flush();
   } catch (const std::exception&) {
@@ -280,7 +283,7 @@ void JournalWriter::fail(const std::string& action, int error, const std::string
 }
 
 void JournalWriter::append(const Record& record) {
-  // A message may carry bytes of a crashed program: what is not UTF-8 becomes U+FFFD.
+  // A message may contain bytes of a crashed program: bytes that are not UTF-8 become U+FFFD.
   append_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -291,23 +294,23 @@ void JournalWriter::append_note(const Note& note) {
 void JournalWriter::append_line(std::string line) {
   line.pop_back();  // the closing brace comes after the checksum
   const std::string crc = crc32_text(crc32_of(line));
-  gathered_ += line;
-  gathered_ += crc_opening;
-  gathered_ += crc;
-  gathered_ += crc_closing;
-  gathered_ += '\n';
+  buffered_ += line;
+  buffered_ += crc_opening;
+  buffered_ += crc;
+  buffered_ += crc_closing;
+  buffered_ += '\n';
   ++lines_;
-  if (gathered_.size() >= block_bytes) flush();
+  if (buffered_.size() >= block_bytes) flush();
 }
 
 void JournalWriter::flush() {
-  if (gathered_.empty()) return;
+  if (buffered_.empty()) return;
   check_name();
   struct stat facts {};
   if (fstat(fd_, &facts) != 0) fail("look at it", errno, "All lines synced before are safe.");
   std::size_t done = 0;
-  while (done < gathered_.size()) {
-    const ssize_t written = write(fd_, gathered_.data() + done, gathered_.size() - done);
+  while (done < buffered_.size()) {
+    const ssize_t written = write(fd_, buffered_.data() + done, buffered_.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       const int error = written < 0 ? errno : ENOSPC;
@@ -321,11 +324,11 @@ void JournalWriter::flush() {
     done += static_cast<std::size_t>(written);
   }
   unsynced_ += lines_;
-  gathered_.clear();
+  buffered_.clear();
   lines_ = 0;
 }
 
-// What is written into a file that was removed, replaced or unmounted reaches no one who looks for it.
+// Writes to a file that was removed, replaced or unmounted would be lost to everyone who opens it by name.
 void JournalWriter::check_name() {
   const int error = io::check_name(path_, fd_);
   if (error == 0) return;
@@ -334,8 +337,8 @@ void JournalWriter::check_name() {
        "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");
 }
 
-/// @return whether there is anything to sync, which counts as under way from here on
-bool JournalWriter::begins_to_sync() {
+/// Returns true if there are written lines to sync; from then on they count as being synced.
+bool JournalWriter::take_lines_to_sync() {
   if (unsynced_ == 0) return false;
   check_name();
   syncing_ = std::exchange(unsynced_, 0);
@@ -347,7 +350,7 @@ void JournalWriter::require_whole() const {
     fail("go on after a failed sync", EIO, "All lines synced before it are safe. Resume to go on.");
 }
 
-void JournalWriter::take_end_of_sync(int error) {
+void JournalWriter::finish_sync(int error) {
   const std::int64_t lines = std::exchange(syncing_, 0);
   if (error == 0) return;
   broken_ = true;
@@ -358,13 +361,13 @@ void JournalWriter::take_end_of_sync(int error) {
 
 void JournalWriter::sync_written() {
   require_whole();
-  if (under_way_.valid()) take_end_of_sync(under_way_.get());
-  if (begins_to_sync()) take_end_of_sync(sync_descriptor(fd_, Sync::data));
+  if (pending_sync_.valid()) finish_sync(pending_sync_.get());
+  if (take_lines_to_sync()) finish_sync(sync_descriptor(fd_, Sync::data));
 }
 
 void JournalWriter::sync() {
   require_whole();
-  if (under_way_.valid()) take_end_of_sync(under_way_.get());
+  if (pending_sync_.valid()) finish_sync(pending_sync_.get());
   flush();
   sync_written();
 }
@@ -372,18 +375,18 @@ void JournalWriter::sync() {
 void JournalWriter::begin_sync() {
   require_whole();
   flush();
-  if (!begins_to_sync()) return;
+  if (!take_lines_to_sync()) return;
   try {
-    under_way_ = std::async(std::launch::async, [fd = fd_] { return sync_descriptor(fd, Sync::data); });
-  } catch (const std::system_error&) {  // no thread is to be had
-    take_end_of_sync(sync_descriptor(fd_, Sync::data));
+    pending_sync_ = std::async(std::launch::async, [fd = fd_] { return sync_descriptor(fd, Sync::data); });
+  } catch (const std::system_error&) {  // no thread could be created
+    finish_sync(sync_descriptor(fd_, Sync::data));
   }
 }
 
 bool JournalWriter::settled() {
-  if (!under_way_.valid()) return true;
-  if (under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
-  take_end_of_sync(under_way_.get());
+  if (!pending_sync_.valid()) return true;
+  if (pending_sync_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+  finish_sync(pending_sync_.get());
   return true;
 }
 
@@ -397,7 +400,7 @@ JournalContents read_journal(const std::filesystem::path& path, bool with_detail
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0 && errno == ENOENT) return {};
   Collector collector(static_cast<std::size_t>(facts.st_size));
-  std::future<void> collecting;  // while the next lines are read
+  std::future<void> collecting;  // runs while the next lines are read
   const bool torn = for_lines(path, [&](const std::vector<std::string_view>& texts) {
     std::vector<Line> lines = parse_lines(texts, with_details);
     if (collecting.valid()) collecting.get();

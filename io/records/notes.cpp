@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The members of each note, listed once for both directions.
+// The members of each note, listed once for reading and writing.
 template <class Visit>
 void members(Visit& visit, note::Run& n) {
   visit("run_id", n.run_id);
@@ -68,7 +68,7 @@ struct Writer {
   }
 };
 
-// Each takes a value, or says what is allowed in its place.
+// Each `take` reads a value, or returns a text of what is allowed.
 std::string take(const Json& from, std::string& to) {
   if (!from.is_string()) return "a text";
   from.get_to(to);
@@ -85,16 +85,16 @@ std::string take(const Json& from, double& to) {
   return "";
 }
 std::string take(const Json& from, std::vector<std::string>& to) {
-  const bool fits = from.is_array() &&
-                    std::all_of(from.begin(), from.end(), [](const Json& one) { return one.is_string(); });
-  if (!fits) return "an array of texts";
+  const bool is_valid = from.is_array() && std::all_of(from.begin(), from.end(),
+                                                       [](const Json& one) { return one.is_string(); });
+  if (!is_valid) return "an array of texts";
   from.get_to(to);
   return "";
 }
 std::string take(const Json& from, note::Clocks& to) {
-  const bool fits = from.is_object() && (!from.contains("boot") || from["boot"].is_string()) &&
-                    (!from.contains("uptime") || from["uptime"].is_number() || from["uptime"].is_null());
-  if (!fits) return "an object with the text boot and the number uptime";
+  const bool is_valid = from.is_object() && (!from.contains("boot") || from["boot"].is_string()) &&
+                        (!from.contains("uptime") || from["uptime"].is_number() || from["uptime"].is_null());
+  if (!is_valid) return "an object with the text boot and the number uptime";
   to.boot = from.value("boot", "");
   if (from.contains("uptime") && from["uptime"].is_number()) from["uptime"].get_to(to.uptime);
   return "";
@@ -106,10 +106,10 @@ std::string take(const Json& from, Row& to) {
 
 struct Reader {
   std::string kind;
-  Json& from;  // what is taken is taken out
+  Json& from;  // members are removed as they are read
   template <class T>
   void operator()(const char* name, T& member, bool required = false) {
-    constexpr std::size_t most_shown = 60;
+    constexpr std::size_t max_shown = 60;
     const auto found = from.find(name);
     if (found == from.end()) {
       if (required) throw InputError("the note '" + kind + "' lacks '" + name + "'");
@@ -118,14 +118,14 @@ struct Reader {
     const std::string allowed = take(*found, member);
     if (!allowed.empty()) {
       throw InputError("the note '" + kind + "' has '" + name + "': " +
-                       found->dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, most_shown) +
+                       found->dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, max_shown) +
                        "; allowed: " + allowed);
     }
     from.erase(found);
   }
 };
 
-/// Tries the alternatives one after the other.
+/// Tries the alternatives of Note one after the other.
 template <std::size_t i = 0>
 Note read_as(const std::string& kind, Json from) {
   using Each = std::variant_alternative_t<i, Note>;

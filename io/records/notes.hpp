@@ -1,5 +1,5 @@
 #pragma once
-/// The notes of a journal (io/SCHEMA.md): what it says besides records.
+/// The notes of a journal (io/SCHEMA.md): its lines that are not records.
 
 #include <cstdint>
 #include <map>
@@ -15,21 +15,21 @@ namespace gaussweep::io {
 
 namespace note {
 
-/// The machine's clocks at a start.
+/// The machine's clocks at the start of a run.
 struct Clocks {
-  std::string boot;                 ///< which start of the machine; empty: not known
-  double uptime = Record::unknown;  ///< seconds since
+  std::string boot;                 ///< the id of the machine's boot; empty: unknown
+  double uptime = Record::unknown;  ///< seconds since that boot
 };
 
-/// A start of the run.
+/// A start of the run: the first one or a resume.
 struct Run {
   static constexpr const char* name = "run";
   std::string run_id, plan, plan_name, backend, shard, began, started;
-  std::int64_t total = -1;  ///< trials of this shard; -1: not said
+  std::int64_t total = -1;  ///< trials of this shard; -1: not recorded
   Clocks clock;
-  nlohmann::json provenance = nlohmann::json::object();  ///< all else: version, commit, job, …
+  nlohmann::json provenance = nlohmann::json::object();  ///< all other members: version, commit, job, …
 
-  /// Everything as the attributes of results.h5.
+  /// Returns all members as the attributes of results.h5.
   std::map<std::string, std::string> attributes() const;
 };
 
@@ -44,7 +44,7 @@ struct Host {
   HostRow row;
 };
 
-/// Trials that the edited plan no longer has; each start says anew which.
+/// Trials that an edited plan no longer contains; every start writes the current list.
 struct Vanished {
   static constexpr const char* name = "vanished";
   std::vector<std::string> keys;
@@ -57,21 +57,21 @@ struct Retired {
   std::string reason = "no reason was recorded";
 };
 
-/// What the run was told to take yet, in seconds; NaN: not known.
+/// The estimate of the run's remaining seconds; NaN: unknown.
 struct Left {
   static constexpr const char* name = "left";
   double low = Record::unknown, likely = Record::unknown, high = Record::unknown;
   std::string time;
 };
 
-/// An orderly end.
+/// The regular end of a run.
 struct End {
   static constexpr const char* name = "end";
   std::int64_t exit_code = -1;
   std::string reason, time;
 };
 
-/// A note of another version: kept, not understood.
+/// A note of an unknown kind, from another version; it is kept as it is.
 struct Other {
   nlohmann::json all;
 };
@@ -81,11 +81,11 @@ struct Other {
 using Note = std::variant<note::Run, note::Device, note::Host, note::Vanished, note::Retired, note::Left,
                           note::End, note::Other>;
 
-/// As its line in the journal.
+/// Returns the note as the object of its line in the journal.
 nlohmann::json note_json(const Note& note);
 
-/// An object with the member "note". @throws InputError where it is none of our notes: a member of another
-/// type than that of its kind, or one that lacks
+/// Reads an object with the member "note". @throws InputError if a member has the wrong type or a required
+/// member is missing
 Note read_note(const nlohmann::json& json);
 
 }  // namespace gaussweep::io

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// JSON has no NaN and no infinities: null, "inf" and "-inf" stand for them.
+// JSON has no NaN and no infinities: they are written as null, "inf" and "-inf".
 Json number(double value) {
   if (std::isnan(value)) return nullptr;
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -70,7 +70,8 @@ const Json& array_of(const Json& object, const char* name, std::string_view wher
   return *found;
 }
 
-/// What NVML told with a sample, and the name of its array. Absent where it told nothing of any sample.
+/// A reading of NVML at a sample, and the name of its array. The array is absent if no sample has the
+/// reading.
 struct Reading {
   const char* name;
   double Sample::*member;
@@ -79,7 +80,7 @@ constexpr Reading readings[] = {{"memory_clock_mhz", &Sample::memory_clock_mhz},
                                 {"power_w", &Sample::power_w},
                                 {"temperature_c", &Sample::temperature_c}};
 
-// Samples lie column by column: a third of the bytes that an object a sample would take.
+// Samples are stored column by column: a third of the bytes of one object per sample.
 Json samples_to_json(const std::vector<Sample>& samples) {
   Json::array_t seconds, clocks, throttled;
   seconds.reserve(samples.size());
@@ -94,12 +95,12 @@ Json samples_to_json(const std::vector<Sample>& samples) {
       {"seconds", std::move(seconds)}, {"clock_mhz", std::move(clocks)}, {"throttled", std::move(throttled)}};
   for (const Reading& reading : readings) {
     Json::array_t values;
-    bool told = false;
+    bool has_reading = false;
     for (const Sample& sample : samples) {
       values.push_back(number(sample.*reading.member));
-      told = told || !std::isnan(sample.*reading.member);
+      has_reading = has_reading || !std::isnan(sample.*reading.member);
     }
-    if (told) json[reading.name] = std::move(values);
+    if (has_reading) json[reading.name] = std::move(values);
   }
   return json;
 }
@@ -147,11 +148,11 @@ Stage stage_from_json(const Json& json) {
   return stage;
 }
 
-// Without these a record says nothing; everything else may be missing in what an older version wrote.
+// A record without these fields is useless; every other field may be missing in records of older versions.
 bool is_required(std::string_view name) {
   constexpr std::array<std::string_view, 4> required{"key", "problem", "method", "status"};
-  for (const auto& one : required) {
-    if (name == one) return true;
+  for (const auto& required_name : required) {
+    if (name == required_name) return true;
   }
   return false;
 }
@@ -162,17 +163,17 @@ Field column(std::string_view name, Member member, std::string_view unit) {
 }
 
 template <class... Fields>
-std::vector<Field> listed(const Fields&... fields) {
+std::vector<Field> field_list(const Fields&... fields) {
   return {fields...};
 }
 
 }  // namespace
 
-// The name comes from the member, so that no column can hold its neighbour's.
+// The macro makes the name from the member, so that a column cannot have another column's name.
 #define COLUMN(member, ...) column(#member, &Record::member, {__VA_ARGS__})
 
 const std::vector<Field>& record_fields() {
-  static const std::vector<Field> fields = listed(
+  static const std::vector<Field> fields = field_list(
       COLUMN(key), COLUMN(run_id), COLUMN(problem), COLUMN(method), COLUMN(backend), COLUMN(precision),
       COLUMN(m), COLUMN(n), COLUMN(k), COLUMN(nrhs), COLUMN(batch), COLUMN(uplo), COLUMN(parameters),
       COLUMN(matrix), COLUMN(matrix_parameters), COLUMN(matrix_kind), COLUMN(matrix_digest),

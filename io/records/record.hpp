@@ -1,6 +1,6 @@
 #pragma once
-/// A record: everything known of a finished trial. One table of fields serves the journal (JSON), the
-/// compound table `/records` of results.h5, and the summary's columns.
+/// A record: all data of a finished trial. One table of fields defines the journal (JSON), the compound table
+/// `/records` of results.h5, and the summary's columns.
 
 #include <cmath>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Sample {
   double temperature_c = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// One stage of a method, from the separate stage pass. `share` is of the pass's total.
+/// One stage of a method, from the separate stage pass. `share` is its fraction of the pass's seconds.
 struct Stage {
   Text kernel;
   std::int64_t calls = 0;
@@ -36,8 +36,8 @@ struct Stage {
   double share = 0;
 };
 
-/// The columns of `/records` in the order of the contract (io/SCHEMA.md), then what belongs to the record
-/// but lives in tables of its own.
+/// The columns of `/records` in the order of io/SCHEMA.md, followed by the record's data that results.h5
+/// keeps in separate tables.
 struct Record {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -49,8 +49,8 @@ struct Record {
   std::int64_t expected = -1;  ///< 1: the plan expected this status, 0: it did not, -1: unknown
   Text message;
   std::int64_t info = 0;
-  /// Of a batch: systems by verdict, and the first of those that failed, else of the suspect ones, from 0.
-  /// -1: none, or not known.
+  /// For a batch: the number of systems per verdict, and the first failed system, else the first suspect one
+  /// (from 0). -1: none or unknown.
   std::int64_t systems_pass = -1, systems_suspect = -1, systems_failed = -1, first_failure = -1;
   Text convergence;
   std::int64_t iterations = 0;
@@ -58,25 +58,26 @@ struct Record {
          seconds_q3 = unknown, seconds_max = unknown, seconds_stdev = unknown;
   std::int64_t samples = 0, inner_repeats = 1, warmup = 0;
   std::int64_t enough =
-      -1;  ///< 1: the samples' noise fell below what the plan allows, 0: it did not, -1: no rule
+      -1;  ///< 1: the samples' noise fell below the plan's limit, 0: it did not, -1: the plan has no limit
   std::int64_t round = 1;
   Text cache, host_memory;
-  std::int64_t kernels = -1;  ///< a run launches; -1: unknown
-  std::int64_t waits = -1;    ///< of a run, for the device; -1: unknown
+  std::int64_t kernels = -1;  ///< kernels launched per run; -1: unknown
+  std::int64_t waits = -1;    ///< times per run that the host waited for the device; -1: unknown
   double queue_seconds = unknown;
-  std::int64_t launch_bound = -1;  ///< 1: queueing took longer than the GPU's own work, 0: not, -1: unknown
+  std::int64_t launch_bound = -1;  ///< 1: queueing took longer than the GPU's work, 0: no, -1: unknown
   Text timing;                     ///< "suspect": faster than the device's measured peaks allow; else empty
   std::int64_t repeats_bits = -1;  ///< 1: all samples gave the same bits, 0: they did not, -1: unknown
   double replay_q1 = unknown, replay_median = unknown, replay_q3 = unknown;
   double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
          h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;
   double flops = unknown, gflops = unknown, bytes = unknown, peak_share = unknown;
-  Text problem_title;                                       ///< "linear systems, A x = b"
-  double problem_flops = unknown, problem_bytes = unknown;  ///< whatever the method does and moves
+  Text problem_title;  ///< "linear systems, A x = b"
+  double problem_flops = unknown,
+         problem_bytes = unknown;  ///< the problem's counts, independent of the method
   double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
          pivot_growth = unknown, first_row_percent = unknown;
   Text reference_method;
-  double digits_lost = unknown;  ///< decimal digits of backward error, against the reference
+  double digits_lost = unknown;  ///< decimal digits of backward error lost compared with the reference
   double reference_seconds = unknown, reference_difference = unknown, largest_relative_difference = unknown,
          mean_relative_difference = unknown, mean_absolute_difference = unknown;
   Text gpu_uuid, gpu_name;
@@ -89,18 +90,18 @@ struct Record {
   Text energy_source, host;
   std::int64_t rank = 0, device_index = -1;
   Text start_time, end_time, judged_time, commit, job_id, node, partition, gres;
-  /// When each phase began, in seconds since the epoch; it ended when the next one began, the last one at
-  /// end_time. NaN: there was no such phase.
+  /// The time at which each phase began, in seconds since the epoch. A phase ended when the next one began,
+  /// the last one at end_time. NaN: the trial had no such phase.
   double wait_began = unknown, prepare_began = unknown, store_began = unknown, inputs_began = unknown,
          allocate_began = unknown, upload_began = unknown, warmup_began = unknown, timed_began = unknown,
          download_began = unknown, verify_began = unknown, stages_began = unknown, reference_began = unknown,
          compare_began = unknown;
-  double componentwise_error = unknown;  ///< as backward_error, of each row and component for itself
+  double componentwise_error = unknown;  ///< like backward_error, but relative to each row and component
 
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;
   std::vector<double> history;  ///< `/iterations`
-  /// What kept the trial from being done may have passed: a resume does it again. In the journal only.
+  /// True if the trial failed for a reason that may be temporary: a resume repeats it. Only in the journal.
   bool for_now = false;
 };
 
@@ -108,22 +109,22 @@ struct Record {
 struct Field {
   std::string_view name;
   std::variant<Text Record::*, std::int64_t Record::*, double Record::*> member;
-  std::string_view unit{};  ///< of a quantity that has one: "s", "MHz"
+  std::string_view unit{};  ///< "s", "MHz"; empty if the column has none
 };
 
-/// All columns of `/records`, in order.
+/// Returns all columns of `/records` in order.
 const std::vector<Field>& record_fields();
 
-/// Gives the texts of a record the stores that equal texts in the pool have.
+/// Makes the record's texts share the storage of equal texts in the pool.
 void share_texts(Record& record, TextPool& pool);
 
-/// A record as one JSON object: every field by name, `sample_list`, `stages`, `history`, and where it is so
-/// `for_now`. NaN and infinities are null, "inf", "-inf".
+/// Returns a record as one JSON object: every field by name, `sample_list`, `stages`, `history`, and
+/// `for_now` if it is true. NaN and infinities become null, "inf" and "-inf".
 nlohmann::json to_json(const Record& record);
-/// The record of such an object; fields that an older version did not write keep their defaults.
-/// @throws InputError on a mistyped field, or where key, problem, method or status lacks, naming it
+/// Reads such an object. Fields that an older version did not write keep their defaults.
+/// @throws InputError that names the field if it is mistyped, or if key, problem, method or status is missing
 Record record_from_json(const nlohmann::json& json);
-/// The same for nlohmann's conversions.
+/// The same as nlohmann's conversion functions.
 inline void to_json(nlohmann::json& to, const Record& record) {
   to = to_json(record);
 }

@@ -19,7 +19,7 @@ struct StageMember {
   std::variant<Text Stage::*, std::int64_t Stage::*, double Stage::*> member;
 };
 
-/// The columns of a record by name, which is the order in which a line has them.
+/// Returns the columns of a record sorted by name, which is their order in a line.
 const std::vector<Field>& sorted_fields() {
   static const std::vector<Field> sorted = [] {
     std::vector<Field> fields = record_fields();
@@ -40,7 +40,7 @@ constexpr std::pair<std::string_view, double Sample::*> sample_members[] = {
     {"power_w", &Sample::power_w},
     {"temperature_c", &Sample::temperature_c}};
 
-/// Every reader returns whether the text went on as expected.
+/// A parser of a record's line. Every function returns true if the text continues as expected.
 class LineReader {
  public:
   LineReader(std::string_view text, LineTexts& seen, bool with_details)
@@ -53,7 +53,7 @@ class LineReader {
       if (name.data() != expected_.data()) {
         next = std::lower_bound(fields.begin(), fields.end(), name,
                                 [](const Field& f, std::string_view n) { return f.name < n; });
-        if (next == fields.end() || next->name != name) return other(name, record);
+        if (next == fields.end() || next->name != name) return read_detail(name, record);
       }
       const Field& field = *next++;
       expected_ = next == fields.end() ? std::string_view() : next->name;
@@ -62,13 +62,13 @@ class LineReader {
       return std::visit([&](auto member) { return value(record.*member); }, field.member);
     };
     expected_ = next->name;
-    // What must be there and is empty is for others to judge.
+    // An empty required field is left to record_from_json, which reports it.
     return take('{') && members(read_member) && rest_.empty() && !record.key.empty() &&
            !record.problem.empty() && !record.method.empty() && !record.status.empty();
   }
 
  private:
-  bool other(std::string_view name, Record& record) {
+  bool read_detail(std::string_view name, Record& record) {
     if (name == "for_now") return value(record.for_now);
     if (!with_details_ && (name == "sample_list" || name == "history" || name == "stages")) return skip();
     if (name == "sample_list") return samples(record.sample_list);
@@ -77,7 +77,7 @@ class LineReader {
     return false;
   }
 
-  /// Jumps over an array or object, whatever is in it.
+  /// Skips an array or object with any contents.
   bool skip() {
     int depth = 0;
     do {
@@ -107,7 +107,7 @@ class LineReader {
     return take('{') && members(read_member) && take('}');
   }
 
-  /// Arrays, equally long.
+  /// Reads the object of arrays, which must have equal lengths.
   bool samples(std::vector<Sample>& samples) {
     bool is_first = true, has_throttled = false;
     std::size_t arrays = 0;
@@ -132,7 +132,7 @@ class LineReader {
     return samples.empty() && take('{') && members(read_member) && take('}') && has_throttled && arrays == 2;
   }
 
-  /// `"name":value` with commas between.
+  /// Reads `"name":value` pairs, separated by commas.
   template <class Read>
   bool members(Read read) {
     do {
@@ -183,10 +183,11 @@ class LineReader {
     const std::string_view inside = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
     if (is_plain && escapes == 0) return text = seen_.pool.of(inside), true;
-    if (is_plain) {  // as in "{\"threads\":32}"
-      std::string said;
-      for (std::size_t i = 0; i < inside.size(); ++i) said += inside[i] == '\\' ? inside[++i] : inside[i];
-      return text = seen_.pool.of(said), true;
+    if (is_plain) {  // only \" and \\ are escaped, as in "{\"threads\":32}"
+      std::string unescaped;
+      for (std::size_t i = 0; i < inside.size(); ++i)
+        unescaped += inside[i] == '\\' ? inside[++i] : inside[i];
+      return text = seen_.pool.of(unescaped), true;
     }
     const auto quoted = nlohmann::json::parse('"' + std::string(inside) + '"', nullptr, false);
     return quoted.is_string() && (text = seen_.pool.of(quoted.get_ref<const std::string&>()), true);
@@ -207,8 +208,8 @@ class LineReader {
     return truth || take("false");
   }
 
-  /// What follows a number's longest beginning is no comma: "1e" and, of whole numbers, "1.5" are refused
-  /// there.
+  /// Reads the longest prefix that is a number. Malformed numbers such as "1e", and "1.5" as an integer,
+  /// leave a rest that is no comma, and are rejected there.
   template <class Number>
   bool parse(Number& number) {
     const std::string_view digits = rest_.substr(rest_.substr(0, 1) == "-" ? 1 : 0);
@@ -229,7 +230,7 @@ class LineReader {
     return is_next;
   }
 
-  std::string_view rest_, expected_;  ///< the name that comes next in most lines
+  std::string_view rest_, expected_;  ///< the unread text; the name that most lines have next
   LineTexts& seen_;
   bool with_details_;
 };

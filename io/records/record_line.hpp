@@ -1,5 +1,5 @@
 #pragma once
-/// A record from its line in the journal, fast.
+/// A fast reader of a record's line in the journal.
 
 #include <string_view>
 #include <vector>
@@ -9,22 +9,21 @@
 
 namespace gaussweep::io {
 
-/// Texts of the lines that were read before, for those of the next ones that equal them. The lines outlive
-/// it.
+/// Texts of previous lines, which equal texts of later lines share. The lines must outlive it.
 struct LineTexts {
   TextPool pool;
   struct Last {
     std::string_view quoted;
     Text text;
   };
-  std::vector<Last> last = std::vector<Last>(record_fields().size());  ///< of each column
+  std::vector<Last> last = std::vector<Last>(record_fields().size());  ///< the last text of each column
 };
 
-/// Reads what the journal writes, ten times as fast as by way of a JSON value.
+/// Reads a line as the journal writes it, ten times as fast as through a JSON value.
 /// @param body the line's object without its closing brace
-/// @param with_details else samples, stages and history are jumped over
-/// @return false where anything is not as `to_json` writes it (but for numbers such as 01):
-/// `record_from_json` knows what is wrong, if anything is. The record is then half read.
+/// @param with_details false: skips samples, stages and history
+/// @return false if the line differs from what `to_json` writes (except for numbers such as 01). The record
+/// is then incomplete; `record_from_json` decides whether the line is valid.
 bool read_record_line(std::string_view body, LineTexts& seen, Record& record, bool with_details = true);
 
 }  // namespace gaussweep::io

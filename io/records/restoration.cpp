@@ -9,7 +9,7 @@ namespace {
 
 constexpr long long restoration_version = 1;
 
-/// A dataset of rows x cols numbers, row after row.
+/// Writes a dataset of rows x cols numbers in row-major order.
 void write_numbers(const h5::File& file, const std::string& name, std::int64_t rows, std::int64_t cols,
                    const double* values) {
   const hsize_t shape[2] = {static_cast<hsize_t>(rows), static_cast<hsize_t>(cols)};

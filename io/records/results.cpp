@@ -21,12 +21,12 @@ namespace {
 constexpr long long schema_version = 1;
 constexpr const char* version_attribute = "schema_version";
 constexpr const char* units_attribute = "units";          // of each table: column → unit, JSON
-constexpr const char* checksums_attribute = "checksums";  // of /records, for the whole file
+constexpr const char* checksums_attribute = "checksums";  // of /records; it covers the whole file
 
-// --- Checksums: of every column of every table, and of every attribute of the root. HDF5 has none of its own
-// around what we write: a flipped bit in a column's name, type or data reads as another figure.
+// --- Checksums of every column of every table and of every attribute of the root. HDF5's own checksums do
+// not cover them: a flipped bit in a column's name, type or data would silently change a number.
 
-/// What a file's checksums say, or what was found in it.
+/// The checksums that a file contains, or those computed from its contents.
 struct FileChecksums {
   struct Table {
     std::size_t rows = 0;
@@ -41,13 +41,14 @@ struct FileChecksums {
   void add_attribute(const std::string& name, const std::string& value) {
     attributes[name] = crc32_text(crc32_of(value));
   }
-  /// As JSON.
+  /// Returns them as JSON.
   std::string text() const;
-  /// @throws h5::Error where it is not of that form
+  /// Parses that JSON. @throws h5::Error if it has another form
   static FileChecksums parse(const std::string& text);
-  /// Where `found` differs from what this says: "the column 'n' of /records". Empty: nowhere. Of tables and
-  /// columns, those that `found` has are compared: a reader may know less than the file holds. What this says
-  /// nothing of may be there: people add attributes and columns.
+  /// Returns the first difference between these recorded checksums and the computed ones, e.g. "the column
+  /// 'n' of /records"; empty if there is none. It compares only the tables and columns in `found`, because a
+  /// reader may know fewer than the file has. Attributes and columns without a recorded checksum are allowed:
+  /// users add them.
   std::string difference(const FileChecksums& found) const;
 };
 
@@ -92,12 +93,12 @@ std::string FileChecksums::difference(const FileChecksums& found) const {
     if (other == found.attributes.end() || other->second != crc) return "the attribute '" + name + "'";
   }
   for (const auto& [name, table] : found.tables) {
-    const auto said = tables.find(name);
-    if (said == tables.end()) continue;
-    if (said->second.rows != table.rows) return "the number of rows of " + name;
+    const auto recorded = tables.find(name);
+    if (recorded == tables.end()) continue;
+    if (recorded->second.rows != table.rows) return "the number of rows of " + name;
     for (const auto& [column, crc] : table.columns) {
-      const auto expected = said->second.columns.find(column);
-      if (expected != said->second.columns.end() && expected->second != crc)
+      const auto expected = recorded->second.columns.find(column);
+      if (expected != recorded->second.columns.end() && expected->second != crc)
         return "the column '" + column + "' of " + name;
     }
   }
@@ -117,7 +118,8 @@ void write_checked(const h5::File& file, const char* name, const Columns& column
   h5::write_attribute(h5::open_dataset(file, name), units_attribute, units.dump());
 }
 
-/// A table of details. Of a million records the rows take hundreds of megabytes, so a table's at a time.
+/// Writes a table of details. For a million records its rows take hundreds of megabytes, so one table is
+/// built at a time.
 template <class Row, class Each>
 void write_rows(const h5::File& file, const char* name, const std::vector<h5::Column<Row>>& columns,
                 const Each& each, FileChecksums& checksums) {
@@ -145,52 +147,53 @@ bool has_table(const h5::File& file, const char* name) {
   return h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) > 0;
 }
 
-/// Reads the tables of a file, and where the file has checksums, finds out those of what was read.
-class TablesOf {
+/// Reads the tables of a file and, if the file has checksums, computes those of the data read.
+class CheckedTables {
  public:
-  explicit TablesOf(const h5::File& file) : file_(file) {
+  explicit CheckedTables(const h5::File& file) : file_(file) {
     const h5::Dataset records = h5::open_dataset(file, "/records");
     if (h5::check(H5Aexists(records, checksums_attribute), "look for the checksums") == 0) return;
     const h5::Attribute attribute(H5Aopen(records, checksums_attribute, H5P_DEFAULT), "open the checksums");
-    said_ = FileChecksums::parse(h5::read_text(attribute, checksums_attribute));
+    recorded_ = FileChecksums::parse(h5::read_text(attribute, checksums_attribute));
   }
-  bool has_checksums() const { return said_.has_value(); }
+  bool has_checksums() const { return recorded_.has_value(); }
   template <class Row, class Columns>
   std::vector<Row> read(const char* name, const Columns& columns,
                         std::initializer_list<std::string_view> required) {
-    if (!said_) return h5::read_table<Row>(file_, name, columns, required);
+    if (!recorded_) return h5::read_table<Row>(file_, name, columns, required);
     h5::TableChecksums found{h5::Layout()};
     std::vector<Row> rows = h5::read_table<Row>(file_, name, columns, required, &found);
-    found_.add_table(name, found);
+    computed_.add_table(name, found);
     return rows;
   }
   template <class Row, class Columns>
-  std::vector<Row> read_if_there(const char* name, const Columns& columns,
+  std::vector<Row> read_optional(const char* name, const Columns& columns,
                                  std::initializer_list<std::string_view> required = {"trial"}) {
     if (has_table(file_, name)) return read<Row>(name, columns, required);
-    found_.tables[name] = {};
+    computed_.tables[name] = {};
     return {};
   }
-  /// @throws h5::Error where the checksums are not those of `attributes`, `version` and the tables read
+  /// @throws h5::Error if the checksums of `attributes`, `version` or the tables differ from the recorded
+  /// ones
   void check(const std::map<std::string, std::string>& attributes, long long version) {
-    if (!said_) return;
-    for (const auto& [name, value] : attributes) found_.add_attribute(name, value);
-    found_.add_attribute(version_attribute, std::to_string(version));
-    const std::string where = said_->difference(found_);
+    if (!recorded_) return;
+    for (const auto& [name, value] : attributes) computed_.add_attribute(name, value);
+    computed_.add_attribute(version_attribute, std::to_string(version));
+    const std::string where = recorded_->difference(computed_);
     if (!where.empty()) throw h5::Error("it is damaged: the checksum of " + where + " does not agree");
   }
 
  private:
   const h5::File& file_;
-  std::optional<FileChecksums> said_;
-  FileChecksums found_;
+  std::optional<FileChecksums> recorded_;
+  FileChecksums computed_;
 };
 
-DetailRows read_details(TablesOf& tables) {
+DetailRows read_details(CheckedTables& tables) {
   DetailRows rows;
-  rows.samples = tables.read_if_there<SampleRow>("/samples", sample_columns());
-  rows.stages = tables.read_if_there<StageRow>("/stages", stage_columns());
-  rows.iterations = tables.read_if_there<IterationRow>("/iterations", iteration_columns());
+  rows.samples = tables.read_optional<SampleRow>("/samples", sample_columns());
+  rows.stages = tables.read_optional<StageRow>("/stages", stage_columns());
+  rows.iterations = tables.read_optional<IterationRow>("/iterations", iteration_columns());
   return rows;
 }
 
@@ -199,16 +202,16 @@ bool is_gone(const Descriptor& file) {
   return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;
 }
 
-/// Opens the file of this name. A run that is at work replaces it, and HDF5 wants a file to have a name.
+/// Opens the file of this name. It retries, because a running sweep replaces the file and HDF5 opens by name.
 h5::File open_current(const std::filesystem::path& path) {
-  constexpr int most_attempts = 20;
+  constexpr int max_attempts = 20;
   for (int attempt = 1;; ++attempt) {
     const Opened opened = open_regular(path);
     if (!opened) throw h5::Error(opened.why);
     try {
       return h5::open_read_only(opened.file.path(), path);
     } catch (const h5::Error&) {
-      if (attempt == most_attempts || !is_gone(opened.file)) throw;
+      if (attempt == max_attempts || !is_gone(opened.file)) throw;
     }
   }
 }
@@ -236,13 +239,14 @@ std::vector<char> results_image(const std::filesystem::path& path, const Results
     for (const auto& [name, value] : results.attributes) {
       if (name == version_attribute) continue;
       h5::write_attribute(file, name, value);
-      checksums.add_attribute(name, value.c_str());  // as far as HDF5 takes it: up to a NUL
+      checksums.add_attribute(name, value.c_str());  // HDF5 stores the text up to the first NUL
     }
     write_checked(file, "/records", record_fields(), results.records, checksums);
     write_details(file, results.records, checksums);
     write_checked(file, "/devices", device_columns(), results.devices, checksums);
     write_checked(file, "/hosts", host_columns(), results.hosts, checksums);
-    // Not at the root: programs that know nothing of checksums hand its attributes on, the tables' never.
+    // Not at the root: programs that do not know the checksums copy the root's attributes, but not those of
+    // tables.
     h5::write_attribute(h5::open_dataset(file, "/records"), checksums_attribute, checksums.text());
     return h5::image_of(file);
   } catch (const h5::Error& error) {
@@ -276,14 +280,14 @@ Results read_results(const std::filesystem::path& path, bool with_details) {
                        std::to_string(schema_version) + "): read it with that version or a later one.");
     }
     Results results;
-    TablesOf tables(file);
+    CheckedTables tables(file);
     results.checked = tables.has_checksums();
     results.attributes = h5::read_texts(file);
     results.records =
         tables.read<Record>("/records", record_fields(), {"key", "problem", "method", "status"});
     if (with_details) take_details(results.records, read_details(tables));
-    results.devices = tables.read_if_there<DeviceRow>("/devices", device_columns(), {});
-    results.hosts = tables.read_if_there<HostRow>("/hosts", host_columns(), {});
+    results.devices = tables.read_optional<DeviceRow>("/devices", device_columns(), {});
+    results.hosts = tables.read_optional<HostRow>("/hosts", host_columns(), {});
     tables.check(results.attributes, version);
     return results;
   } catch (const h5::Error& failure) {

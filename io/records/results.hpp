@@ -1,6 +1,6 @@
 #pragma once
-/// results.h5 (io/SCHEMA.md): written whole to a temporary name and renamed, so that it can be opened at any
-/// moment.
+/// results.h5 (io/SCHEMA.md). It is written to a temporary name and renamed, so that it can be opened at any
+/// time.
 
 #include <filesystem>
 #include <map>
@@ -12,34 +12,33 @@
 
 namespace gaussweep::io {
 
-/// What a results.h5 holds.
+/// The contents of a results.h5.
 struct Results {
   std::vector<Record> records;
   std::vector<DeviceRow> devices;
   std::vector<HostRow> hosts;
   /// Plan text and provenance: version, commit, dirty, build, command_line, cuda_version, …
   std::map<std::string, std::string> attributes;
-  /// Whether the file that was read has checksums, which then agree: none have files of earlier versions, and
-  /// of other programs.
+  /// True if the file has checksums, and they are right. Files of earlier versions and of other programs have
+  /// none.
   bool checked = false;
 };
 
 /// Writes atomically. @throws StorageError
 void write_results(const std::filesystem::path& path, const Results& results);
-/// The same in two steps, of which the second waits for the disk and may be another thread's.
+/// The same in two steps. The second one waits for the disk and may run on another thread.
 std::vector<char> results_image(const std::filesystem::path& path, const Results& results);
 void write_results_image(const std::filesystem::path& path, const std::vector<char>& image);
-/// Reads a file written by this or an older schema version (absent columns keep their defaults).
-/// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not
-/// ours, is damaged (its checksums do not agree with what it holds), or is of a newer schema version. There
-/// columns may mean something else.
+/// Reads a file of this or an older schema version (absent columns keep their defaults). `with_details ==
+/// false` leaves out samples, stages and iterations. @throws InputError if it is no results.h5, is damaged
+/// (its checksums are wrong), or has a newer schema version, in which columns may have another meaning
 Results read_results(const std::filesystem::path& path, bool with_details = true);
 
-/// The same in a child process, for files that others may have made. The library libhdf5 crashes on some
-/// damaged ones and never comes to an end on others. The child dies with this process.
-/// @pre this process is no rank of MPI, for a child of one must not be forked
-/// @param patience seconds that it may take besides 5 a MiB of the file
-/// @throws InputError as read_results, and where the child crashed or lost all patience
+/// The same in a child process, for files from others: libhdf5 crashes on some damaged files and never
+/// returns on others. The child ends with this process.
+/// @pre this process is no MPI rank, because MPI processes must not fork
+/// @param patience seconds that reading may take, in addition to 5 per MiB of the file
+/// @throws InputError as read_results, and if the child crashes or times out
 Results read_results_apart(const std::filesystem::path& path, bool with_details = true, double patience = 60);
 
 /// Version of the HDF5 library in use, e.g. "1.10.8".

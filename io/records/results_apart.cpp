@@ -1,4 +1,4 @@
-/// results.h5 read in a child process: what the child read comes through a pipe.
+/// Reads results.h5 in a child process, which sends the contents through a pipe.
 
 #include <utility>
 
@@ -9,9 +9,9 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr double seconds_a_mib = 5;
+constexpr double seconds_per_mib = 5;
 
-/// Rows by their columns, in both directions.
+/// Send and receive rows column by column.
 template <class Row, class Columns>
 void put_rows(ChildOutput& out, const std::vector<Row>& rows, const Columns& columns) {
   out.put(static_cast<std::int64_t>(rows.size()));
@@ -79,7 +79,7 @@ Results get_results(Child& in) {
 
 Results read_results_apart(const std::filesystem::path& path, bool with_details, double patience) {
   return read_apart(
-      patience + seconds_a_mib * mib_of(path),
+      patience + seconds_per_mib * mib_of(path),
       "Cannot read '" + path.string() + "': ", "; expected a results.h5 of gaussweep (io/SCHEMA.md).",
       [&] { return read_results(path, with_details); }, put_results, get_results);
 }

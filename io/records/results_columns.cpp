@@ -69,7 +69,7 @@ using Json = nlohmann::json;
 
 Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* table) {
   if (trial < 0 || trial >= static_cast<std::int64_t>(records.size())) {
-    throw h5::Error("the table '" + std::string(table) + "' speaks of trial " + std::to_string(trial) +
+    throw h5::Error("the table '" + std::string(table) + "' refers to trial " + std::to_string(trial) +
                     ", but /records has only " + std::to_string(records.size()) + " rows");
   }
   return records[static_cast<std::size_t>(trial)];
@@ -92,24 +92,25 @@ void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& colum
   }
 }
 
-/// Every column by name, of its type, null for NaN.
+/// Reads every column by name and type; null is NaN. Returns a text of what is allowed if the row is invalid,
+/// else "".
 template <class Row>
 std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Row>>& columns) {
   if (!from.is_object()) return "an object";
   for (const auto& column : columns) {
     const std::string name(column.name);
     const auto found = from.find(name);
-    const bool there = found != from.end();
+    const bool exists = found != from.end();
     const std::string wrong = std::visit(
         [&](auto member) -> std::string {
           using Value = std::decay_t<decltype(row.*member)>;
           if constexpr (std::is_same_v<Value, Text>) {
-            if (!there || !found->is_string()) return "a row with the text " + name;
+            if (!exists || !found->is_string()) return "a row with the text " + name;
             row.*member = found->template get_ref<const std::string&>();
           } else if constexpr (std::is_same_v<Value, std::int64_t>) {
-            if (!there || !found->is_number_integer()) return "a row with the whole number " + name;
+            if (!exists || !found->is_number_integer()) return "a row with the whole number " + name;
           } else {
-            if (!there || !(found->is_number() || found->is_null())) return "a row with the number " + name;
+            if (!exists || !(found->is_number() || found->is_null())) return "a row with the number " + name;
             if (found->is_null()) {
               row.*member = Record::unknown;
               return "";

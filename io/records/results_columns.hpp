@@ -1,5 +1,5 @@
 #pragma once
-/// The tables of results.h5 besides /records, as rows and columns: io/SCHEMA.md says what they mean. For the
+/// The rows and columns of the tables of results.h5 other than /records (io/SCHEMA.md explains them). For the
 /// .cpp files of `io/` only.
 
 #include <vector>
@@ -33,7 +33,7 @@ const std::vector<h5::Column<IterationRow>>& iteration_columns();
 const std::vector<h5::Column<DeviceRow>>& device_columns();
 const std::vector<h5::Column<HostRow>>& host_columns();
 
-/// Calls take(row) with the rows of /samples, /stages and /iterations, in their order.
+/// Call take(row) for all rows of /samples, /stages or /iterations in order.
 template <class Take>
 void each_sample(const std::vector<Record>& records, const Take& take) {
   for (std::size_t r = 0; r < records.size(); ++r) {
@@ -63,7 +63,7 @@ void each_iteration(const std::vector<Record>& records, const Take& take) {
   }
 }
 
-/// All of these rows.
+/// The rows of these three tables.
 struct DetailRows {
   std::vector<SampleRow> samples;
   std::vector<StageRow> stages;
@@ -71,8 +71,8 @@ struct DetailRows {
 };
 DetailRows details_of(const std::vector<Record>& records);
 
-/// Gives the rows, in order of trial and index, to their records.
-/// @throws h5::Error where one is of a trial that is not there
+/// Moves the rows, which are in order of trial and index, to their records.
+/// @throws h5::Error if a row's trial does not exist
 void take_details(std::vector<Record>& records, DetailRows rows);
 
 }  // namespace gaussweep::io

@@ -1,4 +1,4 @@
-/// results.h5 as a SQLite database: part of io/records/data_tables.hpp.
+/// Writes results as a SQLite database: part of io/records/data_tables.hpp.
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ void write_sqlite(const std::filesystem::path& path, const Results&) {
 
 namespace {
 
-/// What is asked most: docs/running.md. A task is what methods must share to race each other.
+/// Views for the most frequent questions: docs/running.md. Methods compete if they agree in these columns.
 constexpr const char* views = R"(
 CREATE INDEX samples_of_trial ON samples(trial);
 CREATE INDEX stages_of_trial ON stages(trial);
@@ -61,8 +61,8 @@ std::string quoted_name(const std::string& name) {
   return quoted + '"';
 }
 
-/// Gives each column a name that SQLite tells apart from the others. SQLite ignores the case of ASCII
-/// letters. The later of two such names gets a number: "NB", then "nb_2".
+/// Makes column names unique. SQLite ignores the case of ASCII letters, so the later of two such names gets a
+/// number: "NB", then "nb_2".
 class ColumnNames {
  public:
   std::string of(const std::string& name) {
@@ -90,15 +90,16 @@ class Database {
     const int code = sqlite3_open(temporary.c_str(), &opened);
     database_.reset(opened);
     require(code == SQLITE_OK);
-    // Whole or not at all is what the temporary is for.
+    // Writing to a temporary file makes it atomic, so SQLite needs no journal.
     run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   }
   void run(const std::string& sql) {
     require(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   }
-  /// @param key a first column that numbers the rows from 0; empty: there is none
+  /// @param key the name of a first column that numbers the rows from 0; empty: no such column
   void put(const DataTable& table, const std::string& key) {
-    std::string columns = key.empty() ? "" : key + " INTEGER PRIMARY KEY", places = key.empty() ? "" : "?";
+    std::string columns = key.empty() ? "" : key + " INTEGER PRIMARY KEY",
+                placeholders = key.empty() ? "" : "?";
     ColumnNames taken;
     taken.of(key);
     std::vector<std::string> names;
@@ -106,10 +107,10 @@ class Database {
       const char* between = columns.empty() ? "" : ", ";
       names.push_back(taken.of(column.name));
       columns += between + quoted_name(names.back());
-      places += std::string(between) + "?";
+      placeholders += std::string(between) + "?";
     }
     run("CREATE TABLE " + table.name + "(" + columns + ")");
-    const Statement insert = prepare("INSERT INTO " + table.name + " VALUES (" + places + ")");
+    const Statement insert = prepare("INSERT INTO " + table.name + " VALUES (" + placeholders + ")");
     const Statement unit = prepare("INSERT INTO units VALUES (?, ?, ?)");
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!table.columns[i].unit.empty()) step(unit.get(), {table.name, names[i], table.columns[i].unit});
@@ -128,29 +129,30 @@ class Database {
 
  private:
   using Statement = std::unique_ptr<sqlite3_stmt, DatabaseCloser>;
-  void require(bool is_well) const {
-    if (!is_well) throw StorageError(path_.string() + ": " + sqlite3_errmsg(database_.get()));
+  void require(bool succeeded) const {
+    if (!succeeded) throw StorageError(path_.string() + ": " + sqlite3_errmsg(database_.get()));
   }
   Statement prepare(const std::string& sql) const {
     sqlite3_stmt* statement = nullptr;
     require(sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, nullptr) == SQLITE_OK);
     return Statement(statement);
   }
-  /// Runs a statement with these cells from place `place` on. SQLite makes NULL of NaN.
-  void step(sqlite3_stmt* statement, const std::vector<DataCell>& cells, int place = 1) const {
+  /// Runs a statement with these cells as parameters `position`, `position` + 1, … SQLite stores NaN as NULL.
+  void step(sqlite3_stmt* statement, const std::vector<DataCell>& cells, int position = 1) const {
     for (const DataCell& cell : cells) {
       int code = SQLITE_OK;
       if (const auto* text = std::get_if<std::string>(&cell)) {
-        code = sqlite3_bind_text64(statement, place, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
+        code =
+            sqlite3_bind_text64(statement, position, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
       } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-        code = sqlite3_bind_int64(statement, place, *whole);
+        code = sqlite3_bind_int64(statement, position, *whole);
       } else if (const auto* number = std::get_if<double>(&cell)) {
-        code = sqlite3_bind_double(statement, place, *number);
+        code = sqlite3_bind_double(statement, position, *number);
       } else {
-        code = sqlite3_bind_null(statement, place);
+        code = sqlite3_bind_null(statement, position);
       }
       require(code == SQLITE_OK);
-      ++place;
+      ++position;
     }
     require(sqlite3_step(statement) == SQLITE_DONE);
     require(sqlite3_reset(statement) == SQLITE_OK);
@@ -170,8 +172,9 @@ void write_sqlite(const std::filesystem::path& path, const Results& results) {
     database.put(data_table(results, name), name == "records" ? "trial" : "");
   database.run(views);
   database.close();
-  // SQLite applies what an older database of this name left to the new one. It goes first: between the two
-  // steps a kill leaves the older database without its last changes, not a mixture of both.
+  // SQLite would apply the auxiliary files of an older database of this name to the new one, so they are
+  // removed first. A kill between the two steps leaves the older database without its last changes instead of
+  // a mixture.
   for (const std::string& name : sqlite_companions(path)) {
     if (::unlink(name.c_str()) != 0 && errno != ENOENT)
       throw StorageError(name +

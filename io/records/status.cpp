@@ -21,8 +21,8 @@ const char* word(Status status) {
 }
 
 std::optional<Status> status_named(std::string_view name) {
-  for (const auto& [value, own] : table) {
-    if (name == own) return value;
+  for (const auto& [value, status_name] : table) {
+    if (name == status_name) return value;
   }
   return std::nullopt;
 }

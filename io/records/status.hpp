@@ -1,5 +1,5 @@
 #pragma once
-/// How a trial ended, as a type and as the word that records and plans have.
+/// The status of a finished trial, as an enum and as its name in records and plans.
 
 #include <optional>
 #include <string>
@@ -8,17 +8,18 @@
 
 namespace gaussweep::io {
 
-/// In the order of the contract (io/SCHEMA.md): pass first, then ever worse, with `skipped` between.
+/// In the order of io/SCHEMA.md: pass, then increasingly bad, except for `skipped`.
 enum class Status { pass, suspect, failed, diverged, skipped, timeout, crashed, oom, error };
 
-/// The word of a status.
+/// Returns the name of a status.
 const char* word(Status status);
-/// The status of a word; nothing where there is none of that name.
+/// Returns the status with this name; nothing if there is none.
 std::optional<Status> status_named(std::string_view name);
-/// All words, in the order of the enum.
+/// Returns all names in the order of the enum.
 const std::vector<std::string>& status_words();
 
-/// A record says its status by a word, which may be one that a later version knows and this one does not.
+/// Compare a name with a status. A record keeps the name, because a later version may have a status that is
+/// unknown here.
 inline bool operator==(std::string_view name, Status status) {
   return name == word(status);
 }

@@ -215,7 +215,7 @@ TEST(Results, WhatIsNotOursIsRefusedWithWhatWasExpected) {
               AllOf(HasSubstr("'key' must be a string of fixed"), expected));
   EXPECT_THAT(read_error(scratch / "array.h5"), AllOf(HasSubstr("compound"), expected));
   EXPECT_THAT(read_error(scratch / "boundless.h5"), AllOf(HasSubstr("claims 1000000000000 rows"), expected));
-  EXPECT_THAT(read_error(scratch / "stray.h5"), AllOf(HasSubstr("speaks of trial 7"), expected));
+  EXPECT_THAT(read_error(scratch / "stray.h5"), AllOf(HasSubstr("refers to trial 7"), expected));
 }
 
 TEST(Results, ACutFileIsAnErrorNotACrash) {
