@@ -1,5 +1,5 @@
 #pragma once
-/// The mistakes of one plan, told together: who mends it sees all of them at once.
+/// The mistakes of one plan, reported together, so that the user sees all of them in one run.
 
 #include <set>
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace gaussweep::io {
 
+/// Collects the mistakes of a plan.
 class Mistakes {
  public:
-  /// Runs `action` and keeps its InputError. Does nothing once `most_kept` are kept.
+  /// Runs `action` and keeps its InputError. Does nothing once `max_kept` mistakes are kept.
   /// @return true if it ran without a mistake
   template <class Action>
   bool attempt(Action&& action) {
-    if (kept_.size() >= most_kept) {
+    if (kept_.size() >= max_kept) {
       has_more_ = true;
       return false;
     }
@@ -23,28 +24,28 @@ class Mistakes {
       action();
       return true;
     } catch (const InputError& e) {
-      // An alias repeats the mistakes of its anchor. The set keeps this fast for thousands of them.
+      // An alias repeats the mistakes of its anchor. The set finds repetitions fast, even among thousands.
       const bool is_new = kept_.insert(e.what()).second;
-      if (is_new && told_.size() < most_told) told_.emplace_back(e.what());
+      if (is_new && reported_.size() < max_reported) reported_.emplace_back(e.what());
       return false;
     }
   }
   /// @throws InputError with one line per mistake, if there were any
   void refuse() const {
     std::string text;
-    for (const std::string& mistake : told_) text += (text.empty() ? "" : "\n") + mistake;
-    if (kept_.size() > told_.size()) {
+    for (const std::string& mistake : reported_) text += (text.empty() ? "" : "\n") + mistake;
+    if (kept_.size() > reported_.size()) {
       text += std::string("\nand ") + (has_more_ ? "at least " : "") +
-              std::to_string(kept_.size() - told_.size()) + " more";
+              std::to_string(kept_.size() - reported_.size()) + " more";
     }
-    if (!told_.empty()) throw InputError(text);
+    if (!reported_.empty()) throw InputError(text);
   }
 
  private:
-  static constexpr std::size_t most_told = 20;
-  static constexpr std::size_t most_kept = 1000;  ///< bounds the time that a file full of mistakes takes
-  std::set<std::string> kept_;                    ///< each once
-  std::vector<std::string> told_;                 ///< the first ones, in the order of the plan
+  static constexpr std::size_t max_reported = 20;
+  static constexpr std::size_t max_kept = 1000;  ///< bounds the time for a file full of mistakes
+  std::set<std::string> kept_;                   ///< without repetitions
+  std::vector<std::string> reported_;            ///< the first ones, in the order of the plan
   bool has_more_ = false;
 };
 

@@ -15,8 +15,7 @@ namespace {
 using Kind = YamlNode::Kind;
 using KeyReader = std::function<void(const YamlNode&)>;
 
-/// What stands at a key: how it is read, what it looks like (a definition of plan_schema.cpp), what it is
-/// for.
+/// The reader of a key's value, its definition in plan_schema.cpp, and its help text.
 struct Key {
   KeyReader read;
   const char* shape;
@@ -38,13 +37,13 @@ std::vector<std::string> names_of(const Keys& keys) {
   return names;
 }
 
-std::vector<PlanKey> told(const Keys& keys) {
+std::vector<PlanKey> plan_keys_of(const Keys& keys) {
   std::vector<PlanKey> all;
   for (const auto& [name, key] : keys) all.push_back({name, key.shape, key.help});
   return all;
 }
 
-/// The keys that an entry and a plan have in common.
+/// Adds the keys that entries and plans have in common.
 void add_settings(Keys& keys, Settings& settings, const Problems& problems) {
   for (const Setting& setting : all_settings()) {
     keys[setting.name] = {[&](const YamlNode& v) { setting.read(v, settings, problems); }, setting.name,
@@ -52,7 +51,7 @@ void add_settings(Keys& keys, Settings& settings, const Problems& problems) {
   }
 }
 
-/// The fixed words of an entry.
+/// Returns the reserved keys of an entry.
 Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
   Keys keys = {
       {"problem",
@@ -66,7 +65,7 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
       {"matrix_b",
        {[&](const YamlNode& v) {
           const std::vector<MatrixBlock> blocks = matrices_of(v, "matrix_b");
-          if (blocks.size() > 1) fail_at(v.location, "matrix_b stands for several matrices; allowed: one");
+          if (blocks.size() > 1) fail_at(v.location, "matrix_b gives several matrices; allowed: one");
           entry.matrix_b = blocks.front();
         },
         "matrix", "gemm: B"}},
@@ -77,7 +76,7 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
        {[&](const YamlNode& v) { entry.excludes = excludes_of(v); }, "excludes", "trials to leave out"}},
       {"expect",
        {[&](const YamlNode& v) { entry.expect = expect_of(v); }, "expect",
-        "statuses that are a finding and no failure, a method or glob each"}},
+        "expected statuses, by method or glob: they are results, not failures"}},
   };
   add_settings(keys, entry.settings, problems);
   return keys;
@@ -96,7 +95,7 @@ void check_axes_once(const Entry& entry) {
   }
 }
 
-/// Where a key may have been meant as `word`, "; is 'methods' at line 7 meant to be it?", else nothing.
+/// Returns "; is 'methods' at line 7 meant to be it?" if a key may be a misspelling of `word`, else nothing.
 std::string miswritten(const Entry& entry, const std::string& word) {
   for (const auto& [name, axis] : entry.axes) {
     if (nearest_hint(name, {word}).empty()) continue;
@@ -113,12 +112,12 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
   entry.location = node.location;
   entry.settings = common;
   const Keys keys = entry_keys(entry, problems, budget);
-  bool is_read = true;
+  bool all_read = true;
   for (const auto& [key, value] : node.entries) {
     const auto known = keys.find(key.text);
     const auto read = [&, &name = key, &node_of = value] {
       if (known != keys.end()) return known->second.read(*node_of);
-      // Not a fixed word, so an axis. Whether the methods know it is decided where the methods are known.
+      // Not a reserved key, so an axis. The driver, which knows the methods, decides whether they have it.
       if (node_of->kind == Kind::map && !has_backends(name.text)) {
         fail_at(node_of->location,
                 name.text + " is " + kind_words(*node_of) + "; " + nearest_hint(name.text, names_of(keys)) +
@@ -126,9 +125,9 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
       }
       entry.axes.emplace(name.text, axis_of(name, *node_of, budget));
     };
-    is_read = mistakes.attempt(read) && is_read;
+    all_read = mistakes.attempt(read) && all_read;
   }
-  if (!is_read) return entry;
+  if (!all_read) return entry;
   if (entry.problem.text.empty()) {
     fail_at(node.location, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
                                miswritten(entry, "problem"));
@@ -155,7 +154,7 @@ std::vector<Entry> sweep_of(const YamlNode& node, const Settings& common, const 
   return sweep;
 }
 
-/// What a plan says of the matrices of entries that do not say it themselves.
+/// The plan's matrix settings, for entries that have none.
 struct CommonMatrices {
   std::vector<MatrixBlock> matrices;
   std::optional<Scalar> store;
@@ -169,7 +168,7 @@ struct CommonMatrices {
   }
 };
 
-/// The fixed words of a plan.
+/// Returns the reserved keys of a plan.
 Keys plan_keys(Plan& plan, CommonMatrices& common, const Problems& problems, RangeBudget& budget) {
   Keys keys = {
       {"name",
@@ -215,14 +214,14 @@ std::vector<PlanKey> keys_of_plan() {
   CommonMatrices common;
   RangeBudget budget;
   const Problems none;
-  return told(plan_keys(plan, common, none, budget));
+  return plan_keys_of(plan_keys(plan, common, none, budget));
 }
 
 std::vector<PlanKey> keys_of_entry() {
   Entry entry;
   RangeBudget budget;
   const Problems none;
-  return told(entry_keys(entry, none, budget));
+  return plan_keys_of(entry_keys(entry, none, budget));
 }
 
 Plan parse_plan(const std::string& text, const std::string& file, const Problems& problems) {
@@ -239,10 +238,10 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
   CommonMatrices common;
   const Keys keys = plan_keys(plan, common, problems, budget);
   Mistakes mistakes;
-  // The entries last: they begin with what the plan says.
-  for (const bool of_sweep : {false, true}) {
+  // Entries are read last, because they start from the plan's settings.
+  for (const bool is_sweep : {false, true}) {
     for (const auto& [key, value] : root->entries) {
-      if ((key.text == "sweep") != of_sweep) continue;
+      if ((key.text == "sweep") != is_sweep) continue;
       mistakes.attempt([&, &word = key, &node = value] {
         require_word(word, names_of(keys), "a plan has no");
         keys.at(word.text).read(*node);
@@ -264,7 +263,7 @@ Plan read_plan(const std::filesystem::path& path, const Problems& problems) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(path.string() + ": the plan cannot be opened: " + std::strerror(errno));
-  // No more than the limit and a byte, whatever the file's size says: it may be a pipe, or endless.
+  // Reads at most the limit and one byte, whatever the file's size: it may be a pipe, or endless.
   std::string text(max_plan_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) throw InputError(path.string() + ": the plan cannot be read: " + std::strerror(errno));

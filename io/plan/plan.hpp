@@ -1,6 +1,6 @@
 #pragma once
-/// The plan as written: values with the location they stand at. What they mean (does this method exist?) is
-/// decided in the driver, which reports with the same places.
+/// A plan as written: values with their locations. The driver interprets them (does this method exist?) and
+/// reports mistakes with the same locations.
 
 #include <cstdint>
 #include <filesystem>
@@ -20,39 +20,39 @@ struct Entry {
   Scalar problem;
   std::vector<Scalar> methods;                    ///< as written: names, globs, "all"
   std::map<std::string, Axis> axes;               ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
-  std::vector<std::map<std::string, Axis>> zips;  ///< each: axes of equal length that go together
+  std::vector<std::map<std::string, Axis>> zips;  ///< each: axes of equal length, combined element by element
   std::vector<Exclude> excludes;
-  std::vector<MatrixBlock> matrices;  ///< its own, the plan's, or the default
+  std::vector<MatrixBlock> matrices;  ///< the entry's own, else the plan's, else the default
   std::optional<MatrixBlock> matrix_b;
   std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect;  ///< method → statuses
-  Settings settings;                                                       ///< the plan's, and its own
+  Settings settings;  ///< the plan's, overridden by the entry's
   Location location;
 };
 
 struct Plan {
-  std::string text;  ///< the file as it was read
+  std::string text;  ///< the contents of the file
   std::string file;
   std::string name;
   std::vector<Scalar> precision;      ///< default: double
-  Settings settings;                  ///< for entries that say nothing else
-  std::optional<double> store_limit;  ///< most bytes in the run directory's matrices; infinity: none
+  Settings settings;                  ///< the defaults of the entries
+  std::optional<double> store_limit;  ///< maximum bytes of the run directory's matrices; infinity: no limit
   std::vector<Entry> sweep;
 };
 
-/// The fixed words of an entry of `sweep`; every other key is an axis or a parameter.
+/// Returns the reserved keys of an entry of `sweep`; every other key is an axis or a parameter.
 const std::vector<std::string>& entry_words();
 
-/// Reads a plan. @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest), wrong
-/// type, bad range, empty sweep, empty list, unequal zip.
-/// @param problems the names of all problems: this room knows none
+/// Reads a plan. @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest known
+/// key), wrong type, number out of range, empty sweep, empty list, unequal zip.
+/// @param problems the names of all problems, which this module does not know
 Plan read_plan(const std::filesystem::path& path, const std::vector<std::string>& problems);
 Plan parse_plan(const std::string& text, const std::string& file, const std::vector<std::string>& problems);
 
-/// A fixed word of a plan or of an entry.
+/// A reserved key of a plan or of an entry.
 struct PlanKey {
   std::string name;
-  std::string shape;  ///< of its value: a definition of the schema
-  std::string help;   ///< what it is for
+  std::string shape;  ///< the definition of its value in the JSON schema
+  std::string help;   ///< its purpose
 };
 std::vector<PlanKey> keys_of_plan();
 std::vector<PlanKey> keys_of_entry();

@@ -1,10 +1,10 @@
 #pragma once
-/// Limits of a plan that the command line has too.
+/// Limits that plans and command line options share.
 
 #include <cstdint>
 
 namespace gaussweep::io {
 
-constexpr std::int64_t most_rounds = 1000;  ///< of a trial
+constexpr std::int64_t most_rounds = 1000;  ///< the maximum number of rounds of a trial
 
 }  // namespace gaussweep::io

@@ -9,10 +9,10 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
+constexpr std::size_t max_matrices = 10000;  ///< the maximum number of matrices of one `matrix` key
 constexpr double largest_number = 1e300;
 
-/// Sizes, uplo, precision and seeds mean the same for every method, so they are checked here already.
+/// Checks sizes, uplo, precision and seeds, which mean the same for every method.
 void check_values(const std::string& name, const std::vector<Scalar>& values) {
   for (const Scalar& value : values) {
     if (has_backends(name) || name == "nrhs" || name == "batch") parse_integer(value, 1, largest_size, name);
@@ -22,14 +22,14 @@ void check_values(const std::string& name, const std::vector<Scalar>& values) {
   }
 }
 
-/// All values of them, ranges written out. @throws InputError `too_many` where there are more than `most`
-std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars, std::size_t most,
+/// Returns all values with expanded ranges. @throws InputError `too_many` if there are more than `max_values`
+std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars, std::size_t max_values,
                               const std::string& too_many) {
   std::vector<Scalar> values;
   for (const Scalar& scalar : scalars) {
-    const std::vector<Scalar> more = expand_range(scalar);
-    if (more.size() > most - values.size()) fail_at(scalar.location, too_many);
-    values.insert(values.end(), more.begin(), more.end());
+    const std::vector<Scalar> expanded_values = expand_range(scalar);
+    if (expanded_values.size() > max_values - values.size()) fail_at(scalar.location, too_many);
+    values.insert(values.end(), expanded_values.begin(), expanded_values.end());
   }
   return values;
 }
@@ -43,7 +43,7 @@ std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, Rang
   return values;
 }
 
-/// One block, or, where values are lists or seeds are a range, one for every combination.
+/// Returns one block, or if values are lists or seeds are a range, one block per combination.
 std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what) {
   if (node.kind != Kind::map)
     fail_kind(node, what, "a mapping, e.g. {kind: uniform, seed: 1} or {file: a.mtx}");
@@ -53,22 +53,22 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
     require_word(key, matrix_words(), what + " has no");
     std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
     const std::string too_many = what + ": the lists have too many combinations";
-    if (key.text == "seed") choices = ranges_of(choices, most_matrices, too_many);
+    if (key.text == "seed") choices = ranges_of(choices, max_matrices, too_many);
     if (key.text == "store") always_or_never(*value, "store");
-    if (blocks.size() * choices.size() > most_matrices) fail_at(value->location, too_many);
-    std::vector<MatrixBlock> more;
+    if (blocks.size() * choices.size() > max_matrices) fail_at(value->location, too_many);
+    std::vector<MatrixBlock> combinations;
     for (const MatrixBlock& block : blocks) {
       for (const Scalar& choice : choices) {
-        more.push_back(block);
-        more.back().values[key.text] = choice;
+        combinations.push_back(block);
+        combinations.back().values[key.text] = choice;
       }
     }
-    blocks = std::move(more);
+    blocks = std::move(combinations);
   }
   return blocks;
 }
 
-/// "<64" and its like compare numbers; everything else is a value (or a glob).
+/// Checks a condition: "<64" and the like compare numbers; everything else is a value (or a glob).
 void check_condition(const Scalar& condition, const std::string& name) {
   const std::size_t begin = condition.text.find_first_not_of("<>=");
   if (begin == 0) return;
@@ -89,7 +89,7 @@ void check_condition(const Scalar& condition, const std::string& name) {
 
 }  // namespace
 
-/// Which of them suit a matrix's kind is decided where the kinds are known.
+/// The driver decides which of these keys suit a matrix's kind.
 const std::vector<std::string>& matrix_words() {
   static const std::vector<std::string> words = {
       "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
@@ -110,7 +110,7 @@ void fail_kind(const YamlNode& node, const std::string& what, const std::string&
 void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what) {
   if (std::find(allowed.begin(), allowed.end(), word.text) != allowed.end()) return;
   std::string list;
-  for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
+  for (const std::string& word_allowed : allowed) list += (list.empty() ? "" : ", ") + word_allowed;
   fail_at(word.location,
           what + " '" + word.text + "'; " + nearest_hint(word.text, allowed) + "allowed: " + list);
 }
@@ -150,7 +150,7 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
   if (!has_backends(name.text))
     fail_kind(node, name.text, "a value or a list (only n, m and k may differ by backend or GPU)");
   for (const auto& [backend, value] : node.entries) {
-    // A GPU model has a digit in its name, a backend has none.
+    // GPU models are told from backends by a digit in their name.
     if (backend.text.find_first_of("0123456789") == std::string::npos)
       require_word(backend, backend_words(), name.text + ": no backend, nor a GPU model,");
     axis.by_backend[backend.text] = expanded(name.text, *value, budget);
@@ -195,7 +195,7 @@ std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& wh
   std::vector<MatrixBlock> blocks;
   for (const YamlPointer& item : node.items) {
     for (MatrixBlock& block : blocks_of(*item, "an entry of " + what)) blocks.push_back(std::move(block));
-    if (blocks.size() > most_matrices)
+    if (blocks.size() > max_matrices)
       fail_at(item->location, what + ": the lists have too many combinations");
   }
   return blocks;
@@ -225,7 +225,7 @@ std::vector<Exclude> excludes_of(const YamlNode& node) {
 std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect_of(const YamlNode& node) {
   if (node.kind != Kind::map) fail_kind(node, "expect", "a mapping of methods to statuses");
   if (node.entries.empty())
-    fail_at(node.location, "expect is empty; allowed: a status, or a list of them, a method");
+    fail_at(node.location, "expect is empty; allowed: a status or a list of statuses per method");
   std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect;
   for (const auto& [method, value] : node.entries) {
     const std::vector<Scalar> statuses = scalars_of(*value, "expect." + method.text);

@@ -1,5 +1,5 @@
 #pragma once
-/// The parts of a plan, each read from its node: io/plan/plan.cpp puts them together.
+/// Readers for the parts of a plan; io/plan/plan.cpp combines them.
 
 #include <map>
 #include <string>
@@ -10,38 +10,39 @@
 
 namespace gaussweep::io {
 
-/// How many values the ranges of a plan may still give, all together.
+/// The number of values that the plan's ranges may still expand to.
 struct RangeBudget {
   std::size_t left = max_plan_nodes;
 };
 
-/// The words of a matrix, of any kind; the backends that sizes may differ by.
+/// Return the keys of a matrix of any kind, and the backends that sizes may differ by.
 const std::vector<std::string>& matrix_words();
 const std::vector<std::string>& backend_words();
 
-/// "<what> is <what stands there>; allowed: <wanted>".
+/// Throws "<what> is <kind of the node>; allowed: <wanted>".
 [[noreturn]] void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted);
-/// Unless `word` is one of `allowed`: "<what> '<word>'; nearest: …; allowed: …" at the word's location.
+/// Throws "<what> '<word>'; nearest: …; allowed: …" with the word's location unless `word` is one of
+/// `allowed`.
 void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what);
 
-/// One value.
+/// Reads one value.
 Scalar scalar_of(const YamlNode& node, const std::string& what);
-/// A value or a non-empty list of values.
+/// Reads a value or a non-empty list of values.
 std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what);
-/// "always" or "never".
+/// Reads "always" or "never".
 Scalar always_or_never(const YamlNode& node, const std::string& what);
 
-/// Whether sizes on the axis may differ by backend.
+/// Returns true if sizes on the axis may differ by backend.
 bool has_backends(const std::string& axis);
-/// The value, list, range, or (n, m, k) mapping by backend of the axis `name`.
+/// Reads the axis `name`: a value, list or range; for n, m and k also a mapping by backend.
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);
-/// A mapping of axes of equal length, or a list of such mappings.
+/// Reads a mapping of axes of equal length, or a list of such mappings.
 std::vector<std::map<std::string, Axis>> zips_of(const YamlNode& node, RangeBudget& budget);
-/// A mapping, or a list of mappings. A list among a mapping's values stands for one matrix a value.
+/// Reads a mapping, or a list of mappings. A list as a value of a mapping gives one matrix per element.
 std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& what);
-/// A list of mappings of conditions.
+/// Reads a list of mappings of conditions.
 std::vector<Exclude> excludes_of(const YamlNode& node);
-/// A mapping of methods to statuses.
+/// Reads a mapping of methods to statuses.
 std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect_of(const YamlNode& node);
 
 }  // namespace gaussweep::io

@@ -20,7 +20,7 @@ OrderedJson described(OrderedJson schema, const std::string& help) {
 
 OrderedJson object_of(const std::vector<PlanKey>& keys, const std::vector<std::string>& required) {
   OrderedJson properties = OrderedJson::object();
-  // Beside a $ref nothing else counts in draft 7.
+  // Draft 7 ignores all keys next to a $ref, so the $ref is wrapped in allOf.
   for (const PlanKey& key : keys)
     properties[key.name] = described({{"allOf", OrderedJson::array({ref(key.shape)})}}, key.help);
   return {{"type", "object"},
@@ -56,7 +56,7 @@ OrderedJson entry_schema(const PlanVocabulary& vocabulary) {
 }  // namespace
 
 OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
-  // Numbers may be written as texts, and "1k" is one.
+  // Plans may write numbers as texts; "1k" is always a text.
   constexpr const char* whole = "^[0-9]+[kK]?$";
   constexpr const char* range = "^[0-9]+[kK]?(:[0-9]+[kK]?(:\\*?[0-9.]+[kK]?)?)?$";
   constexpr const char* time = "^([0-9]+([.][0-9]*)?(h|min|s|ms|us)?)+$";

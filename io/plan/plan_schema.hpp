@@ -1,5 +1,5 @@
 #pragma once
-/// What a plan may look like, for editors.
+/// A JSON schema of plans, for editors.
 
 #include <map>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace gaussweep::io {
 
-/// What this room does not know of a plan.
+/// The names that this module does not know.
 struct PlanVocabulary {
   std::vector<std::string> problems, kinds;  ///< kinds of matrices
-  std::map<std::string, std::string> axes;   ///< of an entry besides its fixed words, and what each is
+  std::map<std::string, std::string> axes;   ///< the axes of an entry, each with its help text
 };
 
-/// A JSON schema (draft 7), made from the tables of the plan's reader: every key with its shape and what it
-/// is for. It is no stricter than the reader.
+/// Returns a JSON schema (draft 7), made from the tables of the plan's reader: every key with its shape and
+/// help text. It is meant to accept every plan that the reader accepts.
 nlohmann::ordered_json plan_schema(const PlanVocabulary& vocabulary);
 
 }  // namespace gaussweep::io

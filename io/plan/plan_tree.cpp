@@ -14,11 +14,11 @@
 namespace gaussweep::io {
 namespace {
 
-/// Builds the tree from the parser's events: unlike the library's own tree it keeps the location of every
-/// value, refuses cycles, and stops at the limits while it reads rather than after.
+/// Builds the tree from the parser's events. Unlike the library's tree it keeps the location of every value,
+/// rejects cycles, and checks the limits while it reads.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  /// @param text what is parsed; it must outlive the builder
+  /// @param text the text that is parsed; it must outlive the builder
   TreeBuilder(std::string file, const std::string& text) : file_(std::move(file)), text_(text) {
     lines_.push_back(text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0);
     for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
@@ -32,7 +32,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto node = make(YamlNode::Kind::null, mark, "", anchor);
-    // The parser's location of nothing is the next thing in the file; what misses its value is the key.
+    // The parser's location of a missing value is the next token; the location of the key is more useful.
     if (!open_.empty() && open_.back().key != nullptr) node->location = open_.back().key->location;
     add(node);
   }
@@ -69,7 +69,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Frame {
     std::shared_ptr<YamlNode> node;
     std::set<std::string> keys;
-    YamlPointer key;  // a key that waits for its value
+    YamlPointer key;  // the key whose value comes next
   };
 
   void count(const YAML::Mark& mark) {
@@ -79,7 +79,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   std::shared_ptr<YamlNode> make(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
                                  YAML::anchor_t anchor) {
-    // "?" is a plain value and "!" a quoted one.
+    // The parser's tag is "?" for a plain value and "!" for a quoted one.
     if (!tag.empty() && tag != "?" && tag != "!") {
       fail_at(location(mark),
               "the tag '" + tag + "' is not understood; plain values, lists and mappings are allowed");
@@ -94,14 +94,14 @@ class TreeBuilder : public YAML::EventHandler {
     }
     return node;
   }
-  /// The parser takes the end of the file for the end of a quoted value, which may have swallowed the plan.
+  /// Checks that a quote is closed. The parser accepts the end of the file as the end of a quoted value.
   void require_closed(const YAML::Mark& mark) const {
     const std::size_t first =
         lines_.at(static_cast<std::size_t>(mark.line)) + static_cast<std::size_t>(mark.column);
     const char quote = first < text_.size() ? text_[first] : '\0';
-    if (quote != '"' && quote != '\'') return;  // a tag or an anchor stands before it
+    if (quote != '"' && quote != '\'') return;  // a tag or an anchor precedes the value
     std::size_t i = first + 1;
-    // A backslash (in ") and a doubled quote (in ') keep what follows them from being the end.
+    // Skip escapes: a backslash in "…" and a doubled quote in '…'.
     for (; i < text_.size(); ++i) {
       const bool is_doubled = quote == '\'' && text_.compare(i, 2, "''") == 0;
       if (is_doubled || (quote == '"' && text_[i] == '\\')) {
@@ -117,7 +117,7 @@ class TreeBuilder : public YAML::EventHandler {
       fail_at(node->location,
               "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
     }
-    add_key_check(*node);
+    check_key(*node);
     open_.push_back({std::move(node), {}, nullptr});
   }
   void end() {
@@ -126,8 +126,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (frame.node->kind == YamlNode::Kind::map) merge(*frame.node, frame.keys);
     add(frame.node);
   }
-  /// "<<: *base", "<<: [*base, *other]": their keys, but for those that the mapping or an earlier one gives.
-  /// @param keys those of `map`; the merged ones are added
+  /// Implements "<<: *base" and "<<: [*base, *other]": adds their keys, except those of the mapping itself or
+  /// of an earlier base. @param keys the keys of `map`; the merged ones are added
   static void merge(YamlNode& map, std::set<std::string>& keys) {
     const auto is_merge = [](const auto& entry) { return entry.first.text == "<<"; };
     const auto found = std::find_if(map.entries.begin(), map.entries.end(), is_merge);
@@ -145,7 +145,7 @@ class TreeBuilder : public YAML::EventHandler {
       }
     }
   }
-  void add_key_check(const YamlNode& node) const {
+  void check_key(const YamlNode& node) const {
     if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)
       return;
     if (node.kind != YamlNode::Kind::scalar) {
@@ -158,11 +158,11 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     Frame& frame = open_.back();
-    grow(*frame.node, *node);
+    add_size(*frame.node, *node);
     if (frame.node->kind == YamlNode::Kind::sequence) {
       frame.node->items.push_back(node);
     } else if (frame.key == nullptr) {
-      add_key_check(*node);
+      check_key(*node);
       if (!frame.keys.insert(node->text).second) {
         fail_at(node->location, "the key '" + node->text + "' stands here twice; once is allowed");
       }
@@ -173,9 +173,9 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  /// A complete node becomes part of `parent`. Aliases that multiply or deepen what they stand in end here,
-  /// before anything walks (or frees) the tree.
-  static void grow(YamlNode& parent, const YamlNode& node) {
+  /// Adds the size of a complete node to `parent`. Aliases that multiply or deepen the tree exceed the limits
+  /// here, before any code walks (or frees) the tree.
+  static void add_size(YamlNode& parent, const YamlNode& node) {
     parent.weight += node.weight;
     parent.depth = std::max(parent.depth, node.depth + 1);
     if (parent.weight > max_plan_nodes) {
@@ -190,7 +190,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   std::string file_;
   const std::string& text_;
-  std::vector<std::size_t> lines_;  // where each begins, the first behind a byte order mark
+  std::vector<std::size_t> lines_;  // the beginning of each line, the first one after a byte order mark
   YamlPointer root_;
   std::vector<Frame> open_;
   std::vector<std::shared_ptr<YamlNode>> anchors_;
@@ -212,7 +212,7 @@ void require_text(const std::string& text, const std::string& file) {
   }
 }
 
-/// What commonly lies behind a message of the parser.
+/// Returns the usual cause of a parser's message.
 std::string parser_hint(const std::string& text, const YAML::Mark& mark, const std::string& message) {
   if (message.find("anchor") != std::string::npos) return "; a value that begins with * must stand in quotes";
   std::istringstream lines(text);
@@ -225,10 +225,10 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
   return "; a plan is a mapping of keys to values, see README.md";
 }
 
-/// The parser looks for the end of every bracket before it says that there are too many levels or values:
-/// seconds, and gigabytes.
+/// Checks the number of brackets before parsing. The parser searches for the end of every bracket before it
+/// reports too many levels or values, which takes seconds and gigabytes.
 void require_few_brackets(const std::string& text, const std::string& file) {
-  constexpr int most_open = 1000, most_marks = 1'000'000;
+  constexpr int max_open = 1000, max_marks = 1'000'000;
   int open = 0, marks = 0, line = 1, column = 0;
   for (const char c : text) {
     ++column;
@@ -239,13 +239,12 @@ void require_few_brackets(const std::string& text, const std::string& file) {
     if (c == '[' || c == '{') ++open;
     if ((c == ']' || c == '}') && open > 0) --open;
     if (c == '[' || c == '{' || c == ',') ++marks;
-    if (marks > most_marks)
+    if (marks > max_marks)
       fail_at({file, line, column},
-              "too many values: over " + std::to_string(most_marks) + " brackets and commas");
-    if (open <= most_open) continue;
-    fail_at({file, line, column}, "over " + std::to_string(most_open) +
-                                      " open brackets; a plan has at most " + std::to_string(max_plan_depth) +
-                                      " levels");
+              "too many values: over " + std::to_string(max_marks) + " brackets and commas");
+    if (open <= max_open) continue;
+    fail_at({file, line, column}, "over " + std::to_string(max_open) + " open brackets; a plan has at most " +
+                                      std::to_string(max_plan_depth) + " levels");
   }
 }
 

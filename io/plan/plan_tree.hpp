@@ -1,5 +1,6 @@
 #pragma once
-/// A YAML document as a tree of values with places, under limits that no plan meets and a hostile file does.
+/// A YAML document as a tree of values with locations. Limits, which real plans never reach, stop hostile
+/// files.
 
 #include <cstddef>
 #include <memory>
@@ -14,29 +15,30 @@ namespace gaussweep::io {
 struct YamlNode;
 using YamlPointer = std::shared_ptr<const YamlNode>;
 
-/// A value of the document. An alias shares the node of its anchor, and so has the anchor's location.
+/// A value of the document. An alias shares the node of its anchor, and so its location too.
 struct YamlNode {
   enum class Kind { null, scalar, sequence, map };
   Kind kind = Kind::null;
   std::string text;                ///< of a scalar
   std::vector<YamlPointer> items;  ///< of a sequence
   std::vector<std::pair<Scalar, YamlPointer>>
-      entries;  ///< of a map, in the order of the file; keys are unique
+      entries;  ///< of a map, in the order of the file; the keys are unique
   Location location;
-  std::size_t weight = 1;  ///< nodes from here down, aliases counted each time they are used
-  std::size_t depth = 1;   ///< levels from here down, through aliases too
+  std::size_t weight = 1;  ///< nodes in this subtree; an aliased node counts at each use
+  std::size_t depth = 1;   ///< levels of this subtree, through aliases too
 };
 
-/// What a plan may hold at most; beyond it the file is refused.
+/// Limits of a plan; a file beyond them is rejected.
 constexpr std::size_t max_plan_bytes = 10u << 20;
-constexpr std::size_t max_plan_nodes = 1000000;  ///< with aliases and ranges written out
+constexpr std::size_t max_plan_nodes = 1000000;  ///< with aliases and ranges expanded
 constexpr std::size_t max_plan_depth = 32;
 
-/// The document's root. @throws InputError "file:line:column: …": not text, not YAML, more than one document,
-/// too deep, too many values. Also a key twice, a key that is no word, a tag, an alias inside its own anchor.
+/// Returns the document's root. @throws InputError "file:line:column: …": not text, not YAML, more than one
+/// document, too deep, too many values, a duplicate key, a key that is no word, a tag, an alias inside its
+/// own anchor
 YamlPointer parse_yaml(const std::string& text, const std::string& file);
 
-/// "a mapping", "a list", "a value", "nothing", for messages.
+/// Returns "a mapping", "a list", "a value" or "nothing", for messages.
 std::string kind_words(const YamlNode& node);
 
 }  // namespace gaussweep::io

@@ -12,9 +12,10 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr std::size_t most_values = 1000000;
+constexpr std::size_t max_range_values = 1000000;
 
-/// Digits with an optional sign and the suffix k (1024); nothing where it is no such number or overflows.
+/// Reads digits with an optional sign and the suffix k (1024); nothing if the text is no such number or
+/// overflows.
 std::optional<std::int64_t> integer_of(std::string text) {
   std::int64_t factor = 1;
   if (text.size() > 1 && (text.back() == 'k' || text.back() == 'K')) {
@@ -59,14 +60,14 @@ void fail_at(const Location& location, const std::string& message) {
 }
 
 std::string nearest_hint(const std::string& word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t longest_word = 64;  // longer ones are no typing mistake
+  constexpr std::size_t longest_word = 64;  // a longer word is no typing mistake
   if (word.size() > longest_word) return {};
   std::string nearest;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 2) + 1;
+  std::size_t shortest = std::max<std::size_t>(2, word.size() / 2) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < least) {
-      least = distance;
+    if (distance < shortest) {
+      shortest = distance;
       nearest = candidate;
     }
   }
@@ -94,7 +95,7 @@ double parse_real(const Scalar& scalar, double low, double high, const std::stri
 }
 
 double parse_duration(const Scalar& scalar, const std::string& what) {
-  // Seconds may leave out their unit where they stand alone: "1h30" could mean minutes.
+  // The unit of seconds may be omitted only if they stand alone: the 30 of "1h30" could mean minutes.
   static const std::regex plain(R"(\d{1,9}(?:\.\d{1,6})?)");
   static const std::regex form(
       R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s)?)"
@@ -174,8 +175,9 @@ std::vector<Scalar> expand_range(const Scalar& scalar) {
   std::vector<Scalar> values;
   for (std::int64_t value = start;;) {
     values.push_back({std::to_string(value), scalar.location});
-    if (values.size() > most_values) bad("has more than " + std::to_string(most_values) + " values");
-    // Unsigned, for the distance between two values may be beyond the signed numbers.
+    if (values.size() > max_range_values)
+      bad("has more than " + std::to_string(max_range_values) + " values");
+    // Unsigned, because the distance between two values may exceed the signed range.
     const std::uint64_t left = static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(value);
     if (geometric ? value > stop / step : left < static_cast<std::uint64_t>(step)) break;
     value = geometric ? value * step : value + step;

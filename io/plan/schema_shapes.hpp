@@ -1,5 +1,5 @@
 #pragma once
-/// Pieces of a JSON schema. For the .cpp files of `io/` only.
+/// Building blocks of a JSON schema. For the .cpp files of `io/` only.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace gaussweep::io::shape {
 
 using Schema = nlohmann::ordered_json;
 
-/// What plan_schema.cpp defines under this name.
+/// Refers to the definition of this name in plan_schema.cpp.
 inline Schema ref(const std::string& definition) {
   return {{"$ref", "#/definitions/" + definition}};
 }
@@ -26,10 +26,11 @@ inline Schema any_of(std::initializer_list<Schema> choices) {
 inline Schema one_or_list(const Schema& one) {
   return any_of({one, {{"type", "array"}, {"items", one}, {"minItems", 1}}});
 }
-/// A mapping with any keys, at least one.
+/// A mapping with at least one key; all keys are allowed.
 inline Schema mapping(const Schema& value) {
   return {{"type", "object"}, {"additionalProperties", value}, {"minProperties", 1}};
 }
+/// A mapping with at least one of these keys and no others.
 inline Schema mapping(const std::vector<std::string>& keys, const Schema& value) {
   Schema properties = Schema::object();
   for (const std::string& key : keys) properties[key] = value;

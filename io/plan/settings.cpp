@@ -14,9 +14,9 @@ using Kind = YamlNode::Kind;
 using Problems = std::vector<std::string>;
 using Schema = nlohmann::ordered_json;
 
-constexpr std::int64_t most_samples_by_default = 200;
-constexpr double noise_by_default = 0.01;
-constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
+constexpr std::int64_t default_max_samples = 200;
+constexpr double default_noise = 0.01;
+constexpr double min_tolerance = 1e-300, max_tolerance = 1e300;
 
 const Problems repeats_words{"min", "max", "noise", "time", "throttled"};
 const Problems stages_names = [] {
@@ -47,7 +47,7 @@ void read_repeats(const YamlNode& node, Settings& settings, const Problems& /*pr
     fail_kind(node, "repeats", "a number, or a mapping, e.g. {min: 5, max: 200, noise: 1%, time: 2s}");
   if (node.entries.empty())
     fail_at(node.location, "repeats is empty; allowed: a number, or min, max, noise, time, throttled");
-  s.noise = noise_by_default;
+  s.noise = default_noise;
   std::optional<std::int64_t> least;
   std::optional<Scalar> most;
   for (const auto& [key, value] : node.entries) {
@@ -60,7 +60,7 @@ void read_repeats(const YamlNode& node, Settings& settings, const Problems& /*pr
     if (key.text == "throttled") s.throttled_again = word_of(*value, what, {"count", "again"}) == "again";
   }
   s.least = least.value_or(Sampling().least);
-  s.most = std::max(s.least, most_samples_by_default);
+  s.most = std::max(s.least, default_max_samples);
   if (!most) return;
   s.most = parse_integer(*most, least.value_or(1), largest_count, "repeats.max");
   s.least = std::min(s.least, s.most);
@@ -86,9 +86,9 @@ void restore_repeats(const json& identity, TrialSettings& settings) {
 
 void read_warmup(const YamlNode& node, Settings& settings, const Problems& /*problems*/) {
   const Scalar scalar = scalar_of(node, "warmup");
-  const bool lasts = is_duration(scalar);
-  settings.sampling.warmup_seconds = lasts ? parse_duration(scalar, "warmup") : 0;
-  settings.sampling.warmup = lasts ? 1 : parse_integer(scalar, 0, largest_count, "warmup");
+  const bool has_duration = is_duration(scalar);
+  settings.sampling.warmup_seconds = has_duration ? parse_duration(scalar, "warmup") : 0;
+  settings.sampling.warmup = has_duration ? 1 : parse_integer(scalar, 0, largest_count, "warmup");
 }
 
 void read_energy(const YamlNode& node, Settings& settings, const Problems& /*problems*/) {
@@ -103,18 +103,18 @@ void read_energy(const YamlNode& node, Settings& settings, const Problems& /*pro
 }
 
 void read_tolerance(const YamlNode& node, Settings& settings, const Problems& problems) {
-  const auto take = [&](const std::string& problem, const Scalar& value) {
-    settings.tolerances[problem] = parse_real(value, least_tolerance, largest_tolerance,
-                                              "tolerance" + (problem.empty() ? "" : "." + problem));
+  const auto set_tolerance = [&](const std::string& problem, const Scalar& value) {
+    settings.tolerances[problem] =
+        parse_real(value, min_tolerance, max_tolerance, "tolerance" + (problem.empty() ? "" : "." + problem));
   };
   if (node.kind != Kind::map) {
-    settings.tolerances.clear();  // of a plan, whose entry has a factor for all
-    return take("", scalar_of(node, "tolerance"));
+    settings.tolerances.clear();  // an entry's factor replaces the plan's tolerances
+    return set_tolerance("", scalar_of(node, "tolerance"));
   }
-  if (node.entries.empty()) fail_at(node.location, "tolerance is empty; allowed: a number a problem");
+  if (node.entries.empty()) fail_at(node.location, "tolerance is empty; allowed: one number per problem");
   for (const auto& [problem, value] : node.entries) {
     require_word(problem, problems, "tolerance: no problem");
-    take(problem.text, scalar_of(*value, "tolerance." + problem.text));
+    set_tolerance(problem.text, scalar_of(*value, "tolerance." + problem.text));
   }
 }
 
@@ -158,12 +158,12 @@ Setting host_memory() {
 
 std::vector<Setting> make_settings() {
   return {
-      {"repeats", "timed samples a trial, or when there are enough",
+      {"repeats", "timed samples per trial, or a rule for enough of them",
        [](const Problems&) {
          return shape::any_of({shape::ref("count"), shape::mapping(repeats_words, shape::ref("scalar"))});
        },
        read_repeats, identify_repeats, restore_repeats},
-      {"warmup", "runs before them that are not timed: a number, or for how long",
+      {"warmup", "untimed runs before the samples: a number, or a duration",
        [](const Problems&) {
          return shape::any_of({shape::ref("count"), shape::ref("duration")});
        },
@@ -179,7 +179,7 @@ std::vector<Setting> make_settings() {
        [](const TrialSettings& s, Record& r) { r.warmup = s.sampling.warmup; }},
       cache(),
       host_memory(),
-      {"inner_repeats", "runs between two events, for what is shorter than the clock",
+      {"inner_repeats", "runs between two events, for methods shorter than the clock's resolution",
        [](const Problems&) { return shape::ref("count"); },
        [](const YamlNode& v, Settings& s, const Problems&) {
          s.inner_repeats = count_of(v, "inner_repeats", 1);
@@ -187,7 +187,7 @@ std::vector<Setting> make_settings() {
        [](const TrialSettings& s, json& identity) { identity["inner_repeats"] = s.inner_repeats; },
        [](const json& identity, TrialSettings& s) { s.inner_repeats = identity.at("inner_repeats"); },
        [](const TrialSettings& s, Record& r) { r.inner_repeats = s.inner_repeats; }},
-      {"energy", "for how long a GPU runs a trial to learn its joules",
+      {"energy", "how long a GPU repeats a trial's runs to measure their energy",
        [](const Problems&) {
          return shape::any_of({shape::words({"never"}), shape::ref("duration")});
        },
@@ -198,12 +198,12 @@ std::vector<Setting> make_settings() {
        [](const json& identity, TrialSettings& s) {
          s.energy_seconds = identity.value("energy_seconds", 0.0);
        }},
-      {"rounds", "the trial so many times, each in a fresh process",
+      {"rounds", "repetitions of each trial, in fresh processes",
        [](const Problems&) { return shape::ref("count"); },
        [](const YamlNode& v, Settings& s, const Problems&) {
          s.rounds = parse_integer(scalar_of(v, "rounds"), 1, most_rounds, "rounds");
        }},
-      {"stages", "whether stages are measured, and each of their calls",
+      {"stages", "whether stages are measured, and each of their calls separately",
        [](const Problems&) { return shape::words(stages_names); },
        [](const YamlNode& v, Settings& s, const Problems&) {
          const std::string word = word_of(v, "stages", stages_names);
@@ -211,12 +211,12 @@ std::vector<Setting> make_settings() {
            if (name == word) s.stages = value;
          }
        }},
-      {"timeout", "of a trial; then its worker is ended",
+      {"timeout", "time limit of a trial; after it the worker is ended",
        [](const Problems&) { return shape::ref("duration"); },
        [](const YamlNode& v, Settings& s, const Problems&) {
          s.timeout_seconds = parse_duration(scalar_of(v, "timeout"), "timeout");
        }},
-      {"tolerance", "most that the residual ratio may be, a problem each; a number multiplies the defaults",
+      {"tolerance", "maximum residual ratio per problem; a single number multiplies the defaults",
        [](const Problems& problems) {
          const Schema number = {{"type", Schema::array({"number", "string"})}};
          return shape::any_of({number, shape::mapping(problems, number)});
@@ -244,8 +244,8 @@ const std::vector<Setting>& conditions() {
 }
 
 std::string condition_of(const Record& record, const Condition& condition) {
-  const Text& said = record.*condition.column;
-  return said.empty() ? condition.usual : said;
+  const Text& recorded = record.*condition.column;
+  return recorded.empty() ? condition.usual : recorded;
 }
 
 }  // namespace gaussweep::io

@@ -1,7 +1,7 @@
 #pragma once
-/// How the trials of a plan are run and judged. The keys stand in a plan, for all of its trials, and in an
-/// entry of `sweep`, for its own. All that is known of such a key is a row of one table.
-
+/// The settings of a plan's trials: how they are run and verified. A plan has these keys for all of its
+/// trials, and an entry of `sweep` for its own. One table has a row per key with all that the program knows
+/// about it.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -19,78 +19,80 @@ namespace gaussweep::io {
 
 struct YamlNode;
 
-/// What a row of a record's stages is.
+/// The meaning of the rows in a record's list of stages.
 enum class Stages {
-  never,   ///< there are none: no run is spent on measuring them
-  always,  ///< all calls of a stage
-  calls    ///< one call of a stage, in the order of the run
+  never,   ///< there are none, and no run is spent on measuring them
+  always,  ///< one row per stage, with all of its calls
+  calls    ///< one row per call of a stage, in the order of the run
 };
 inline constexpr std::array<std::pair<Stages, std::string_view>, 3> stages_words{
     {{Stages::always, "always"}, {Stages::never, "never"}, {Stages::calls, "calls"}}};
 
-/// How a trial's samples are taken.
+/// The rules by which a trial's samples are taken.
 struct Sampling {
-  std::int64_t least = 5, most = 5;  ///< samples
-  double noise = 0;  ///< enough where the median is known to this share (worker/sampling.hpp); 0: `least` are
-  double seconds = 0;            ///< no further samples after so long; 0: no limit
-  bool throttled_again = false;  ///< a sample taken under throttling does not count
-  std::int64_t warmup = 1;       ///< runs before
-  double warmup_seconds = 0;     ///< or, where above 0, for so long
-  bool cold = false;             ///< caches emptied before every sample
+  std::int64_t least = 5, most = 5;  ///< the minimum and maximum number of samples
+  /// The relative uncertainty of the median at which samples are enough (worker/sampling.hpp); 0: take
+  /// `least`.
+  double noise = 0;
+  double seconds = 0;            ///< no further samples after this time; 0: no limit
+  bool throttled_again = false;  ///< repeats a sample that was taken under throttling
+  std::int64_t warmup = 1;       ///< untimed runs before the samples
+  double warmup_seconds = 0;     ///< the time of warm-up runs, if above 0, in place of their number
+  bool cold = false;             ///< empties the caches before every sample
 };
 
-/// How one trial is run.
+/// The settings of one trial.
 struct TrialSettings {
   Sampling sampling;
-  std::int64_t inner_repeats = 1;  ///< runs a sample
-  /// Operands and answer lie in pinned host memory, in the method's layout, before they are copied by the
-  /// clock.
+  std::int64_t inner_repeats = 1;  ///< runs per sample
+  /// True if operands and answer are in pinned host memory, in the method's layout, before the timed copies.
   bool pinned = false;
-  double energy_seconds = 0;  ///< for how long energy is measured; 0: it is not
+  double energy_seconds = 0;  ///< the duration of the energy measurement; 0: none
   Stages stages = Stages::always;
   double timeout_seconds = 600;
 };
 
-/// The same of a plan or an entry, with what decides about its trials.
+/// The settings of a plan or an entry: those of its trials, and those from which the trials are made.
 struct Settings : TrialSettings {
-  std::int64_t rounds = 1;  ///< each trial so many times, in fresh processes
-  /// The most that a judged ratio may be, a problem each; under "" a factor for every default.
+  std::int64_t rounds = 1;  ///< repetitions of each trial, in fresh processes
+  /// The tolerance of the ratio per problem; under "" a factor for all default tolerances.
   std::map<std::string, double> tolerances;
 };
 
-/// Records in which this differs measure different things, and tables say it.
+/// A condition of measurement. Records with different conditions are not comparable, and tables show the
+/// condition.
 struct Condition {
-  const char* heading;   ///< of its column in tables
-  Text Record::*column;  ///< where records keep it; empty in those of older versions
-  const char* usual;     ///< what older records had
+  const char* heading;   ///< the heading of its column in tables
+  Text Record::*column;  ///< the record's column; empty in records of older versions
+  const char* usual;     ///< the condition of older records
   const char* (*word)(const TrialSettings&);
 };
 
-/// A key, and everything that the program knows of it.
+/// A setting's key, and everything that the program knows about it.
 struct Setting {
   const char* name;
   const char* help;  ///< for editors
-  /// What its value may look like: a JSON schema.
+  /// Returns the JSON schema of its value.
   nlohmann::ordered_json (*schema)(const std::vector<std::string>& problems);
-  /// Reads its value once. @throws InputError with the location
+  /// Reads its value from the plan. @throws InputError with the location
   void (*read)(const YamlNode&, Settings&, const std::vector<std::string>& problems);
-  /// Adds what of it decides a trial's outcome, and so its key; null where nothing does. What is as it was
-  /// before there was the setting adds nothing: keys of older runs hold.
+  /// Adds the parts that affect a trial's outcome to its identity, and so to its key; null if there are none.
+  /// A default that existed before the setting adds nothing, so that keys of older runs stay valid.
   void (*identify)(const TrialSettings&, nlohmann::json& identity) = nullptr;
-  /// Takes it from there again, in the process that does the trial.
+  /// Reads them back, in the process that runs the trial.
   void (*restore)(const nlohmann::json& identity, TrialSettings&) = nullptr;
-  /// Tells a record, where no condition does.
+  /// Writes the setting to a record, unless `condition` does.
   void (*record)(const TrialSettings&, Record&) = nullptr;
   std::optional<Condition> condition = {};
 };
 
-/// The table, in the order in which people are told.
+/// Returns the table, in the order of help texts and listings.
 const std::vector<Setting>& all_settings();
 
-/// The rows that are conditions.
+/// Returns the rows that have a condition.
 const std::vector<Setting>& conditions();
 
-/// What a record says of a condition: the usual, where it is older.
+/// Returns the record's condition; `usual` if the record is older than the column.
 std::string condition_of(const Record& record, const Condition& condition);
 
 }  // namespace gaussweep::io

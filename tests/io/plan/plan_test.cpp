@@ -282,7 +282,7 @@ TEST(PlanErrors, WrongTypes) {
       {"sweep:\n  - problem: gesv\n    method: all\n    exclude: {n: 1}\n", "4:14", "exclude is a mapping"},
       {"sweep:\n  - problem: gesv\n    method: all\n    expect: failed\n", "4:13", "expect is a value"},
       {"sweep:\n  - problem: gesv\n    method: all\n    matrix_b: [{kind: ones}, {kind: ones}]\n", "4:15",
-       "matrix_b stands for several"},
+       "matrix_b gives several"},
       {"? [a, b]\n: c\n", "1:3", "a key is a list"},
       {"{a: b}: c\n", "1:1", "a key is a mapping"},
       {"name: !include x\n", "1:7", "the tag '!include'"},
