@@ -17,7 +17,7 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
+constexpr std::uintmax_t max_file_bytes = std::uintmax_t{64} << 20;
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
   throw InputError("Cannot read the image '" + path.string() + "': " + why + ".");
@@ -29,7 +29,7 @@ std::string bytes_of(const std::filesystem::path& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) refuse(path, error.message());
-  if (size > most_bytes) refuse(path, "it has " + std::to_string(size) + " bytes; allowed: 64 MiB");
+  if (size > max_file_bytes) refuse(path, "it has " + std::to_string(size) + " bytes; allowed: 64 MiB");
   std::ifstream file(opened.file.path(), std::ios::binary);
   if (!file) refuse(path, std::strerror(errno));
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -44,7 +44,7 @@ void check_size(const std::filesystem::path& path, std::int64_t width, std::int6
                    std::to_string(most_pixels) + " pixels");
 }
 
-/// libpng's simplified interface; frees what libpng holds.
+/// libpng's simplified interface; frees libpng's memory.
 struct Png {
   Png() {
     std::memset(&image, 0, sizeof image);
@@ -68,7 +68,7 @@ GreyImage read_png(const std::filesystem::path& path, const std::string& bytes, 
     notices.emplace_back("colours were turned into grey by their luminance");
   if ((format & PNG_FORMAT_FLAG_ALPHA) != 0) notices.emplace_back("transparent pixels were laid on black");
   if ((format & PNG_FORMAT_FLAG_LINEAR) != 0) notices.emplace_back("16-bit levels were rounded to 8 bits");
-  // Levels without a word on their meaning are levels of the screen, in 16 bits as in 8.
+  // Levels without colour information are sRGB, in 16 bits as in 8.
   png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   png.image.format = PNG_FORMAT_GRAY;
   GreyImage image{png.image.width, png.image.height, std::vector<std::uint8_t>(PNG_IMAGE_SIZE(png.image))};
@@ -116,11 +116,11 @@ GreyImage read_image(const std::filesystem::path& path, std::int64_t most_pixels
                      std::vector<std::string>* notices, std::string* digest) {
   const std::string bytes = bytes_of(path);
   if (digest != nullptr) *digest = sha256(bytes);
-  std::vector<std::string> unheard;
-  std::vector<std::string>& said = notices != nullptr ? *notices : unheard;
-  if (bytes.compare(0, 8, "\x89PNG\r\n\x1a\n") == 0) return read_png(path, bytes, most_pixels, said);
+  std::vector<std::string> ignored;
+  std::vector<std::string>& used_notices = notices != nullptr ? *notices : ignored;
+  if (bytes.compare(0, 8, "\x89PNG\r\n\x1a\n") == 0) return read_png(path, bytes, most_pixels, used_notices);
   const std::string magic = bytes.substr(0, 2);
-  if (magic == "P2" || magic == "P5") return read_pgm(path, bytes, most_pixels, said);
+  if (magic == "P2" || magic == "P5") return read_pgm(path, bytes, most_pixels, used_notices);
   refuse(path, "it is neither PNG nor PGM (P2, P5)");
 }
 

@@ -10,27 +10,27 @@ extern "C" {
 namespace gaussweep::io {
 namespace {
 
-/// What libnetpbm said before it jumped. The library keeps its way back in a variable of its own, so it is
-/// used by one thread at a time; this room reads images from one.
+/// libnetpbm's last message before it jumped. The library keeps its jump buffer in a global variable, so only
+/// one thread may use it at a time; this module reads images from one thread.
 thread_local char last_error[256];
 
-void note_error(const char* message) {
+void keep_message(const char* message) {
   std::strncpy(last_error, message, sizeof last_error - 1);
 }
-void note_nothing(const char*) {}
+void ignore_message(const char*) {}
 
-/// Calls work(argument) and returns true, or false where libnetpbm jumped out of it. Nothing here may need a
-/// destructor: the jump would pass it by.
-bool survives(void (*work)(void*), void* argument) {
-  jmp_buf way_back;
+/// Calls work(argument) and returns true, or returns false if libnetpbm jumped out of it. Objects with
+/// destructors are not allowed here, because the jump skips them.
+bool call_guarded(void (*work)(void*), void* argument) {
+  jmp_buf jump_target;
   std::memset(last_error, 0, sizeof last_error);
-  pm_setusererrormsgfn(note_error);
-  pm_setusermessagefn(note_nothing);
-  if (setjmp(way_back) != 0) {
+  pm_setusererrormsgfn(keep_message);
+  pm_setusermessagefn(ignore_message);
+  if (setjmp(jump_target) != 0) {
     pm_setjmpbuf(nullptr);
     return false;
   }
-  pm_setjmpbuf(&way_back);
+  pm_setjmpbuf(&jump_target);
   work(argument);
   pm_setjmpbuf(nullptr);
   return true;
@@ -40,14 +40,14 @@ bool survives(void (*work)(void*), void* argument) {
 
 template <class Work>
 void PgmReader::guarded(Work work) {
-  const bool done = survives([](void* what) { (*static_cast<Work*>(what))(); }, &work);
+  const bool done = call_guarded([](void* function) { (*static_cast<Work*>(function))(); }, &work);
   if (done) return;
   error_ = last_error[0] == '\0' ? "unreadable" : last_error;
   while (!error_.empty() && (error_.back() == '\n' || error_.back() == '.')) error_.pop_back();
 }
 
 PgmReader::PgmReader(const std::string& bytes) {
-  // Opened for reading only: the bytes stay as they are.
+  // Opened read-only, so the bytes do not change.
   file_ = fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb");
   if (file_ == nullptr) {
     error_ = "cannot be opened in memory";

@@ -1,5 +1,5 @@
 #pragma once
-/// PGM by libnetpbm, whose errors, by default the end of the process, are caught here. For io/image/image.cpp
+/// PGM by libnetpbm. Its errors, which by default end the process, are caught here. For io/image/image.cpp
 /// only.
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class PgmReader {
   PgmReader(const PgmReader&) = delete;
   PgmReader& operator=(const PgmReader&) = delete;
   bool ok() const { return error_.empty(); }
-  /// What is wrong with the file; empty where nothing was found yet.
+  /// Returns the error of the file; empty if none was found yet.
   const std::string& error() const { return error_; }
   std::int64_t width() const { return width_; }
   std::int64_t height() const { return height_; }
-  /// The level of white, at least 1.
+  /// Returns the level of white, at least 1.
   unsigned top_level() const { return top_level_; }
-  /// The next row, `width` levels. False where the file is damaged or ends.
+  /// Reads the next row, `width` levels. Returns false if the file is damaged or ends.
   bool read_row(unsigned* levels);
 
  private:
