@@ -20,7 +20,7 @@ bool runs_here(const Method& method) {
 }
 
 const Method* vendor_row(const Registry& registry, Problem problem, const Gpu& gpu) {
-  const Method* on_gpu = gpu.there ? registry.reference(problem, Backend::cuda) : nullptr;
+  const Method* on_gpu = gpu.exists ? registry.reference(problem, Backend::cuda) : nullptr;
   if (on_gpu != nullptr && on_gpu->capability <= gpu.capability) return on_gpu;
   return registry.reference(problem, Backend::host);
 }
@@ -32,9 +32,9 @@ const Method* look_up(const Registry& registry, const std::vector<Problem>& prob
   for (const Problem problem : problems) {
     const std::string_view word = to_string(problem);
     if (name == word) return vendor_row(registry, problem, gpu);
-    const bool bare = slash == std::string::npos;
-    if (!bare && name.compare(0, slash, word) != 0) continue;
-    const Method* method = registry.find(problem, bare ? name : name.substr(slash + 1));
+    const bool is_variant = slash == std::string::npos;
+    if (!is_variant && name.compare(0, slash, word) != 0) continue;
+    const Method* method = registry.find(problem, is_variant ? name : name.substr(slash + 1));
     if (method != nullptr && runs_here(*method)) return method;
   }
   return nullptr;
@@ -45,12 +45,12 @@ std::string capability_text(int capability) {
 }
 
 bool fits(const Method& method, const Gpu& gpu) {
-  return gpu.there && method.runs_on(Backend::cuda) && method.capability <= gpu.capability;
+  return gpu.exists && method.runs_on(Backend::cuda) && method.capability <= gpu.capability;
 }
 
 std::string number(double value) {
   std::ostringstream text;
-  text.precision(12);  // all digits of the largest integer that is allowed
+  text.precision(12);  // all digits of the largest allowed integer
   text << value;
   return text.str();
 }
@@ -63,7 +63,7 @@ std::string allowed_range(const Parameter& parameter) {
 
 ParameterValue checked(const Parameter& parameter, const Option& option) {
   if (std::holds_alternative<std::string>(parameter.fallback)) {
-    // A choice of digits ("16") may be given as a number.
+    // A choice that consists of digits ("16") may be given as a number.
     const auto* text = std::get_if<std::string>(&option.second);
     std::string word = text != nullptr ? *text : number(std::get<double>(option.second));
     const auto& choices = parameter.choices;
@@ -118,10 +118,10 @@ Backend choose_backend(const Method& method, const std::string& wanted, const Gp
   if (!method.runs_on(Backend::cuda)) {
     throw Refusal("gaussweep:device", method.id() + " does not run on the backend cuda of this build");
   }
-  throw Refusal("gaussweep:device", gpu.there ? method.id() + " needs compute capability " +
-                                                    capability_text(method.capability) + ", the GPU has " +
-                                                    capability_text(gpu.capability)
-                                              : method.id() + " needs a GPU: " + gpu.why_not);
+  throw Refusal("gaussweep:device", gpu.exists ? method.id() + " needs compute capability " +
+                                                     capability_text(method.capability) + ", the GPU has " +
+                                                     capability_text(gpu.capability)
+                                               : method.id() + " needs a GPU: " + gpu.reason);
 }
 
 Parameters choose_parameters(const Method& method, const std::vector<Option>& options) {

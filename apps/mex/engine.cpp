@@ -8,7 +8,7 @@ namespace gaussweep::mex {
 struct Engine::OpenDevice {
   explicit OpenDevice(std::unique_ptr<Device> d) : device(std::move(d)), context(*device) {}
   std::unique_ptr<Device> device;
-  Context context;  // its handles end before their device
+  Context context;  // destroyed before its device
 };
 
 Engine::Engine() = default;
@@ -19,20 +19,20 @@ std::unique_ptr<Engine::OpenDevice>& Engine::opened(Backend backend) {
 }
 
 Context& Engine::context(Backend backend) {
-  auto& here = opened(backend);
-  if (!here) {
-    // No method asks for the time, so the CPU needs no clock.
-    here = std::make_unique<OpenDevice>(backend == Backend::cuda ? make_cuda_device(0)
-                                                                 : make_host_device(backend, nullptr));
+  auto& device_context = opened(backend);
+  if (!device_context) {
+    // The host device needs no clock, because no method reads the time.
+    device_context = std::make_unique<OpenDevice>(
+        backend == Backend::cuda ? make_cuda_device(0) : make_host_device(backend, nullptr));
   }
-  return here->context;
+  return device_context->context;
 }
 
 const Gpu& Engine::gpu() {
   if (!gpu_) {
     Gpu found;
-    found.there = cuda_device_count(&found.why_not) > 0;
-    if (found.there) found.capability = context(Backend::cuda).device.info().capability;
+    found.exists = cuda_device_count(&found.reason) > 0;
+    if (found.exists) found.capability = context(Backend::cuda).device.info().capability;
     gpu_ = std::make_unique<Gpu>(std::move(found));
   }
   return *gpu_;
@@ -40,19 +40,20 @@ const Gpu& Engine::gpu() {
 
 template <class T>
 Outcome Engine::run(const Task<T>& task) {
-  Context& here = context(task.backend);
+  Context& device_context = context(task.backend);
   const std::size_t needed = staging_bytes(task.method, task.shape, task.parameters, sizeof(T), 0);
-  const std::size_t available = here.device.info().free_bytes;
-  // Linux grants more than it has, and ends the process later.
+  const std::size_t available = device_context.device.info().free_bytes;
+  // Linux grants more memory than it has, and ends the process later.
   if (needed > available) {
     throw OutOfMemory(task.method.id() + " needs " + std::to_string(needed) + " bytes, " +
                       std::to_string(available) + " are free");
   }
   try {
-    MethodRun<T> run(here, task.method, task.backend, task.parameters, task.shape, 1, Pristine::on_host);
+    MethodRun<T> run(device_context, task.method, task.backend, task.parameters, task.shape, 1,
+                     Pristine::on_host);
     run.upload(task.inputs);
     run.run();
-    here.device.synchronize();
+    device_context.device.synchronize();
     return {run.download_to(task.answer), run.report().convergence, run.report().iterations};
   } catch (const DeviceError&) {
     opened(task.backend).reset();

@@ -1,5 +1,5 @@
 #pragma once
-/// Runs one method once, from the caller's memory into the caller's memory.
+/// Runs one method once, with operands and answer in the caller's memory.
 
 #include <cstdint>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace gaussweep::mex {
 
-/// What to run. The operands belong to the caller, column-major, ld == rows.
+/// One run. The caller owns the operands, which are column-major with ld == rows.
 template <class T>
 struct Task {
   const Method& method;
@@ -20,19 +20,19 @@ struct Task {
   T* answer;
 };
 
-/// What a run says besides its answer.
+/// The results of a run other than its answer.
 struct Outcome {
-  std::int64_t info = 0;  ///< LAPACK's
+  std::int64_t info = 0;  ///< LAPACK's info
   Convergence convergence = Convergence::none;
   std::int64_t iterations = 0;
 };
 
-/// The devices of this process, made when they are first needed and kept: making a GPU's context and library
-/// handles takes longer than most calls.
+/// The devices of this process. They are created at their first use and kept, because creating a GPU's
+/// context and library handles takes longer than most calls.
 class Engine {
  public:
   const Gpu& gpu();
-  /// @throws OutOfMemory, DeviceError (the device is then given up, and made anew by the next call)
+  /// @throws OutOfMemory; DeviceError, after which the device is released, and the next call creates it again
   template <class T>
   Outcome run(const Task<T>& task);
 

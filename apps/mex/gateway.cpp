@@ -1,10 +1,9 @@
-// The gateway: gaussweep_mex(call, operands…, method, name, value, …), as gaussweep_inv.m, gaussweep_solve.m
-// and gaussweep_mtimes.m call it.
+// The gateway: gaussweep_mex(call, operands…, method, name, value, …). gaussweep_inv.m, gaussweep_solve.m and
+// gaussweep_mtimes.m call it.
 //
-// MATLAB's functions leave by longjmp where they fail (out of memory) and where they are told to
-// (mexErrMsgIdAndTxt), past every destructor. So mexFunction itself owns nothing, and everything that owns
-// something lives in a `guarded` body, which throws no exception and calls no MATLAB function that could
-// fail.
+// MATLAB's functions leave by longjmp if they fail (out of memory) or are meant to (mexErrMsgIdAndTxt), and
+// skip every destructor. So mexFunction itself owns nothing. Objects with destructors exist only in a
+// `guarded` body, which throws no exception and calls no MATLAB function that can fail.
 
 #include <mex.h>
 
@@ -24,7 +23,7 @@
 namespace gaussweep::mex {
 namespace {
 
-/// One of the three functions. A method is looked for in `problems`, in order.
+/// One of the three functions. A method is searched for in `problems`, in order.
 struct Call {
   std::string word;
   std::string function;
@@ -45,22 +44,22 @@ const Registry& registry() {
   return rows;
 }
 
-std::unique_ptr<Engine>& kept_engine() {
+std::unique_ptr<Engine>& engine_pointer() {
   static std::unique_ptr<Engine> engine;
   return engine;
 }
 
 Engine& engine() {
-  if (!kept_engine()) kept_engine() = std::make_unique<Engine>();
-  return *kept_engine();
+  if (!engine_pointer()) engine_pointer() = std::make_unique<Engine>();
+  return *engine_pointer();
 }
 
-/// Before this file is unloaded, and before MATLAB ends.
+/// Called before this file is unloaded, and before MATLAB ends.
 void release() {
-  kept_engine().reset();
+  engine_pointer().reset();
 }
 
-/// A call, understood and checked.
+/// A parsed and checked call.
 struct Request {
   const Call* call = nullptr;
   std::vector<Operand> operands;
@@ -86,7 +85,7 @@ std::string usage(const Call& call) {
          call.operands.back() + " optional";
 }
 
-/// Sizes as the problem wants them. Nothing is said of the contents.
+/// Checks the sizes and returns the shape. The contents are not checked.
 Shape shape_of(const Call& call, const std::vector<Operand>& operands) {
   const Operand& a = operands.front();
   const Operand& b = operands.back();
@@ -102,21 +101,20 @@ Shape shape_of(const Call& call, const std::vector<Operand>& operands) {
   }
   if (operands.size() == 1) return {a.rows, a.rows, a.rows, 1, Uplo::lower};
   if (b.rows != a.rows) {
-    throw Refusal("gaussweep:size",
-                  "A is " + size_text(a) + " and b is " + size_text(b) + ": they must have as many rows");
+    throw Refusal("gaussweep:size", "A is " + size_text(a) + " and b is " + size_text(b) +
+                                        ": they must have the same number of rows");
   }
   return {a.rows, a.rows, a.rows, b.cols, Uplo::lower};
 }
 
 std::string require_text(const mxArray* array, const char* what) {
   auto text = text_of(array);
-  if (!text)
-    throw Refusal("gaussweep:usage", std::string(what) + " must be a character array, as 'this' is one");
+  if (!text) throw Refusal("gaussweep:usage", std::string(what) + " must be a character array, like 'this'");
   return *std::move(text);
 }
 
-/// The method, and the names and values after it.
-void understand_method(Request& request, int nrhs, const mxArray* prhs[]) {
+/// Reads the method, and the names and values after it.
+void parse_method(Request& request, int nrhs, const mxArray* prhs[]) {
   const int first = 1 + static_cast<int>(request.operands.size());
   const std::string name = nrhs > first ? require_text(prhs[first], "the method") : "";
   std::string backend = "auto";
@@ -136,7 +134,7 @@ void understand_method(Request& request, int nrhs, const mxArray* prhs[]) {
   request.parameters = choose_parameters(*request.method, options);
 }
 
-Request understand(int nlhs, int nrhs, const mxArray* prhs[]) {
+Request parse_call(int nlhs, int nrhs, const mxArray* prhs[]) {
   Request request;
   request.call = &find_call(nrhs, prhs);
   const Call& call = *request.call;
@@ -144,11 +142,11 @@ Request understand(int nlhs, int nrhs, const mxArray* prhs[]) {
     throw Refusal("gaussweep:usage", usage(call));
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     request.operands.push_back(checked_operand(prhs[1 + i], call.operands[i]));
-    // As MATLAB's own operators do it: one operand in single precision makes the answer single.
+    // As in MATLAB's own operators, one operand in single precision makes the answer single.
     if (mxIsSingle(prhs[1 + i])) request.type = mxSINGLE_CLASS;
   }
   request.shape = shape_of(call, request.operands);
-  understand_method(request, nrhs, prhs);
+  parse_method(request, nrhs, prhs);
   const Method& method = *request.method;
   if (request.shape.nrhs > method.max_nrhs) {
     throw Refusal("gaussweep:size",
@@ -169,7 +167,7 @@ bool has_need(const std::vector<Need>& needs, Need need) {
   return std::find(needs.begin(), needs.end(), need) != needs.end();
 }
 
-/// What is asked of the contents of A, where a wrong answer would look like a right one.
+/// Checks the contents of A if a method would compute a wrong answer from them without an error.
 template <class T>
 void check_contents(Request& request, const MatrixView<const T>& a) {
   const Method& method = *request.method;
@@ -184,8 +182,9 @@ void check_contents(Request& request, const MatrixView<const T>& a) {
     throw Refusal("gaussweep:notSymmetric", "A is not symmetric, " + method.id() + " needs that");
 }
 
-/// A method that exchanges no rows meets a pivot of 0 in regular matrices too: what else A may be then.
-std::string or_unfit(const Method& method) {
+/// Returns a text of the properties that A may lack: a method without row exchanges meets zero pivots in
+/// regular matrices too.
+std::string unmet_needs(const Method& method) {
   std::string needs;
   for (const Need need : method.needs) {
     if (need == Need::strongly_regular || need == Need::nonzero_elements) {
@@ -196,21 +195,21 @@ std::string or_unfit(const Method& method) {
 }
 
 [[noreturn]] void refuse_outcome(const Method& method, const Outcome& outcome) {
-  const std::string place = method.id() + ", pivot " + std::to_string(outcome.info);
+  const std::string where = method.id() + ", pivot " + std::to_string(outcome.info);
   if (outcome.info < 0) {
     throw Refusal("gaussweep:device", method.id() + " gave up (info " + std::to_string(outcome.info) + ")");
   }
   if (outcome.info > 0 && has_need(method.problem->needs, Need::spd)) {
-    throw Refusal("gaussweep:notPositiveDefinite", "A is not positive definite (" + place + ")");
+    throw Refusal("gaussweep:notPositiveDefinite", "A is not positive definite (" + where + ")");
   }
   if (outcome.info > 0) {
-    throw Refusal("gaussweep:singular", "A is singular" + or_unfit(method) + " (" + place + " is 0)");
+    throw Refusal("gaussweep:singular", "A is singular" + unmet_needs(method) + " (" + where + " is 0)");
   }
   throw Refusal("gaussweep:diverged",
                 method.id() + " diverged on A (" + std::to_string(outcome.iterations) + " iterations)");
 }
 
-/// Returns what to warn of; empty: nothing.
+/// Computes the answer. Returns the text of a warning, or "".
 template <class T>
 std::string compute(Request& request, T* answer) {
   Converted<T> store[2];
@@ -227,17 +226,17 @@ std::string compute(Request& request, T* answer) {
          std::to_string(outcome.iterations) + " iterations)";
 }
 
-/// Text that survives a longjmp.
+/// A text that survives a longjmp, because it needs no destructor.
 struct Message {
   char identifier[64];
   char text[4096];
-  void set(const std::string& id, const std::string& words) {
+  void set(const std::string& id, const std::string& message) {
     identifier[id.copy(identifier, sizeof(identifier) - 1)] = '\0';
-    text[words.copy(text, sizeof(text) - 1)] = '\0';
+    text[message.copy(text, sizeof(text) - 1)] = '\0';
   }
 };
 
-/// Runs `body`; false, and what to say, where it throws.
+/// Runs `body`. If it throws, returns false and stores the message.
 template <class Body>
 bool guarded(Message& failure, Body body) noexcept {
   try {
@@ -260,7 +259,7 @@ bool guarded(Message& failure, Body body) noexcept {
   return false;
 }
 
-/// The answer as MATLAB makes it.
+/// The size and type of the answer.
 struct Form {
   mwSize rows;
   mwSize cols;
@@ -277,7 +276,7 @@ extern "C" __attribute__((visibility("default"))) void mexFunction(int nlhs, mxA
   Message message{};
   Form form{};
   bool good = guarded(message, [&] {
-    const Request request = understand(nlhs, nrhs, prhs);
+    const Request request = parse_call(nlhs, nrhs, prhs);
     const bool square = request.operands.size() == 1;
     form.rows = static_cast<mwSize>(request.operands.front().rows);
     form.cols = static_cast<mwSize>(square ? request.shape.n : request.operands.back().cols);
@@ -286,7 +285,7 @@ extern "C" __attribute__((visibility("default"))) void mexFunction(int nlhs, mxA
   if (good) {
     mxArray* answer = mxCreateUninitNumericMatrix(form.rows, form.cols, form.type, mxREAL);
     good = guarded(message, [&] {
-      Request request = understand(nlhs, nrhs, prhs);
+      Request request = parse_call(nlhs, nrhs, prhs);
       void* data = mxGetData(answer);
       const std::string warning = form.type == mxSINGLE_CLASS ? compute(request, static_cast<float*>(data))
                                                               : compute(request, static_cast<double*>(data));

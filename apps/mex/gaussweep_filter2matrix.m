@@ -1,11 +1,11 @@
 function H = gaussweep_filter2matrix (h, rowsf, colsf, rowsg, colsg)
-%GAUSSWEEP_FILTER2MATRIX  The matrix H with g = H f of a filter, after J. Soriano (2011), Table 6.1.
+%GAUSSWEEP_FILTER2MATRIX  The matrix H of a filter, so that g = H f, after J. Soriano (2011), Table 6.1.
 %   H = gaussweep_filter2matrix(h, rowsf, colsf)                images f and g of rowsf x colsf pixels
 %   H = gaussweep_filter2matrix(h, rowsf, colsf, rowsg, colsg)  g of rowsg x colsg pixels: H is rectangular
 %
-%   Images are vectors, row after row from the top: f' (:). g(y,x) is the sum of h(i,j) f(y+i-r, x+j-c) with the
-%   filter's centre (r,c) = ceil(size(h)/2), whether it has an odd or an even number of rows and columns; outside of f
-%   is 0. H: rowsg colsg x rowsf colsf, full, of h's class.
+%   Images are vectors, row by row from the top: f' (:). g(y,x) is the sum of h(i,j) f(y+i-r, x+j-c) with the filter's
+%   centre (r,c) = ceil(size(h)/2), for odd and even numbers of rows and columns; f is 0 outside of the image.
+%   H: rowsg colsg x rowsf colsf, full, of h's class.
 %   Errors: gaussweep:usage, empty, complex, type, size.
 %
 %   See also GAUSSWEEP_RECONSTRUCTION, CONV2.

@@ -3,8 +3,8 @@ function X = gaussweep_inv (varargin)
 %   X = gaussweep_inv(A)          by the library's general method
 %   X = gaussweep_inv(A, method)  by 'problem/variant' or 'variant' of the problems geinv and, for symmetric positive
 %                                 definite matrices, poinv; 'gaussweep methods' in a shell lists them
-%   X = gaussweep_inv(A, method, name, value, ...)  with parameters of the method; besides them 'backend': 'auto'
-%                                 (the GPU where there is one and the method knows it), 'cuda', 'emulated', 'host'
+%   X = gaussweep_inv(A, method, name, value, ...)  with parameters of the method and 'backend': 'auto' (the GPU if
+%                                 there is one and the method supports it), 'cuda', 'emulated', 'host'
 %
 %   A: n x n, n >= 1, full, real, single or double; X has its class.
 %   Errors: gaussweep:nonSquare, empty, complex, sparse, type, size, singular, notPositiveDefinite, notSymmetric,

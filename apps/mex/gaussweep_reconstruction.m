@@ -1,14 +1,14 @@
 function f = gaussweep_reconstruction (g, h, lambda, inversion, product)
-%GAUSSWEEP_RECONSTRUCTION  An image restored by inversion of a matrix, after J. Soriano (2011), Table 6.2.
+%GAUSSWEEP_RECONSTRUCTION  Restores an image by inverting a matrix, after J. Soriano (2011), Table 6.2.
 %   f = gaussweep_reconstruction(g, h)          f = (H H')^-1 H' g with H = gaussweep_filter2matrix(h, size of g)
 %   f = gaussweep_reconstruction(g, h, lambda)  f = (H H' + lambda I)^-1 H' g
-%   f = gaussweep_reconstruction(g, h, lambda, inversion, product)  by these methods, 'problem/variant' or 'variant',
-%                                               of gaussweep_inv and gaussweep_mtimes; or a cell of a method, names and
+%   f = gaussweep_reconstruction(g, h, lambda, inversion, product)  with methods of gaussweep_inv and gaussweep_mtimes:
+%                                               'problem/variant' or 'variant', or a cell with a method, names and
 %                                               values, {'gemm/shared', 'tile', 32}. Default: the library's
 %
 %   As in the thesis: H H' and (H H' + lambda I)^-1 H' are products of full matrices, n^3 operations each for n pixels
-%   ('gaussweep restore' makes the same without them). That is the regularised restoration only where H H' = H' H.
-%   g: an image of real numbers, single or double, of any shape; h: a filter. f has the size of g, single where g or h is.
+%   ('gaussweep restore' avoids them). The result is the regularised restoration only if H H' = H' H.
+%   g: an image of real numbers, single or double, of any shape; h: a filter. f has the size of g, single if g or h is.
 %   Errors: those of GAUSSWEEP_INV, GAUSSWEEP_MTIMES and GAUSSWEEP_FILTER2MATRIX.
 %
 %   See also GAUSSWEEP_FILTER2MATRIX, GAUSSWEEP_INV, GAUSSWEEP_MTIMES.
@@ -50,7 +50,7 @@ function f = gaussweep_reconstruction (g, h, lambda, inversion, product)
   end
   H = gaussweep_filter2matrix (h, rows, cols);
   system = gaussweep_mtimes (H, H', product{:});
-  system = (system + system') / 2;  % a library need not round both triangles alike
+  system = (system + system') / 2;  % a library may round the two triangles differently
   diagonal = 1:rows * cols + 1:numel (system);
   system(diagonal) = system(diagonal) + lambda;
   inverse = gaussweep_inv (system, inversion{:});

@@ -2,11 +2,11 @@ function x = gaussweep_solve (varargin)
 %GAUSSWEEP_SOLVE  The solution of A x = b, by a method of gaussweep.
 %   x = gaussweep_solve(A, b)          by the library's general method
 %   x = gaussweep_solve(A, b, method)  by 'problem/variant' or 'variant' of the problems gesv and, for triangular A
-%                                      (lower or upper is seen from A), trsv; 'gaussweep methods' in a shell lists them
-%   x = gaussweep_solve(A, b, method, name, value, ...)  with parameters of the method; besides them 'backend': 'auto'
-%                                      (the GPU where there is one and the method knows it), 'cuda', 'emulated', 'host'
+%                                      (detected as lower or upper), trsv; 'gaussweep methods' in a shell lists them
+%   x = gaussweep_solve(A, b, method, name, value, ...)  with parameters of the method and 'backend': 'auto' (the GPU if
+%                                      there is one and the method supports it), 'cuda', 'emulated', 'host'
 %
-%   A: n x n, b: n x nrhs, neither empty, full, real, single or double. x: n x nrhs, single where A or b is.
+%   A: n x n, b: n x nrhs, neither empty, full, real, single or double. x: n x nrhs, single if A or b is.
 %   Errors: gaussweep:nonSquare, empty, complex, sparse, type, size, singular, notTriangular, notSymmetric, diverged,
 %   unknownMethod, usage, outOfMemory, device, internal.  Warning: gaussweep:notConverged.
 %

@@ -30,7 +30,7 @@ std::string size_text(const Operand& operand) {
 std::optional<std::string> text_of(const mxArray* array) {
   if (!mxIsChar(array) || (!mxIsEmpty(array) && mxGetM(array) != 1)) return std::nullopt;
   if (mxIsEmpty(array)) return std::string();
-  std::vector<char> text(4 * mxGetNumberOfElements(array) + 1, '\0');  // bytes of a character outside ASCII
+  std::vector<char> text(4 * mxGetNumberOfElements(array) + 1, '\0');  // up to 4 bytes per character in UTF-8
   if (mxGetString(array, text.data(), static_cast<mwSize>(text.size())) != 0) return std::nullopt;
   return std::string(text.data());
 }

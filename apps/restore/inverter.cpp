@@ -1,4 +1,4 @@
-/// Which method inverts: part of apps/restore/restoration.hpp.
+/// Selection of the method that inverts: part of apps/restore/restoration.hpp.
 
 #include <algorithm>
 
@@ -13,8 +13,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The problems whose methods invert the formula's matrix, the usual one first. H is not positive definite
-/// for most point-spread functions; H H^T + lambda I is.
+/// Returns the problems whose methods invert the formula's matrix, the default one first. H is not positive
+/// definite for most point-spread functions; H H^T + lambda I is.
 std::vector<Problem> problems_of(Formula formula) {
   if (formula == Formula::inverse) return {Problem::named("geinv")};
   return {Problem::named("poinv"), Problem::named("geinv")};
@@ -31,7 +31,7 @@ std::vector<std::string> ids_of(const Registry& registry, const std::vector<Prob
 
 const Method* default_method(const Registry& registry, Problem problem, Backend requested) {
   const Method* vendor = registry.reference(problem, requested);
-  // Where a GPU's library lacks it, the CPU's serves.
+  // If the GPU's libraries have no such method, use the CPU's library.
   return vendor != nullptr ? vendor : registry.reference(problem, Backend::host);
 }
 
@@ -39,7 +39,8 @@ const Method* default_method(const Registry& registry, Problem problem, Backend 
 
 namespace {
 
-/// The row that `option` names; nothing where it is not given and there is no library's.
+/// Returns the row with the name `word`, or the library's row if `word` is empty; null if there is no
+/// library.
 const Method* find_method(const Registry& registry, const std::vector<Problem>& problems, const char* option,
                           const std::string& word, Backend requested, const std::string& allowed) {
   if (word.empty()) return default_method(registry, problems.front(), requested);
@@ -55,9 +56,9 @@ const Method* find_method(const Registry& registry, const std::vector<Problem>& 
   return method;
 }
 
-/// Where the row runs. @throws UsageError where it cannot
-Inverter placed(const Method& method, const char* option, Backend requested, Precision precision,
-                int capability) {
+/// Returns the method with its backend. @throws UsageError if it cannot run
+Inverter with_backend(const Method& method, const char* option, Backend requested, Precision precision,
+                      int capability) {
   const std::optional<Backend> backend = resolve_backend(method, requested);
   if (!backend) {
     throw UsageError(fmt::format("{} {}: it does not run on the backend {}; see gaussweep methods", option,
@@ -94,7 +95,7 @@ Inverter choose_inverter(const Registry& registry, Formula formula, const std::s
                                      : "it does not invert a matrix",
                                  allowed));
   }
-  return placed(*method, "--method", requested, precision, capability);
+  return with_backend(*method, "--method", requested, precision, capability);
 }
 
 Inverter choose_method(const Registry& registry, Problem problem, const std::string& word, Backend requested,
@@ -106,9 +107,9 @@ Inverter choose_method(const Registry& registry, Problem problem, const std::str
     throw UsageError(
         fmt::format("no library has {} in this build; give --method, {}", to_string(problem), allowed));
   if (method->problem != problem)
-    throw UsageError(fmt::format("--method {}: is of another problem than {}; {}", method->id(),
+    throw UsageError(fmt::format("--method {}: is a method of another problem than {}; {}", method->id(),
                                  to_string(problem), allowed));
-  return placed(*method, "--method", requested, precision, capability);
+  return with_backend(*method, "--method", requested, precision, capability);
 }
 
 Inverter choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
@@ -119,7 +120,7 @@ Inverter choose_multiplier(const Registry& registry, const std::string& word, Ba
   if (method == nullptr) throw UsageError("no library multiplies in this build; give --gemm, " + allowed);
   if (method->problem != Problem::named("gemm"))
     throw UsageError(fmt::format("--gemm {}: it does not multiply matrices; {}", method->id(), allowed));
-  return placed(*method, "--gemm", requested, precision, capability);
+  return with_backend(*method, "--gemm", requested, precision, capability);
 }
 
 }  // namespace gaussweep::driver

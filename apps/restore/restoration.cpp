@@ -23,18 +23,18 @@
 namespace gaussweep::driver {
 namespace {
 
-/// @throws UsageError where inverting or judging would take more memory than there is
+/// @throws UsageError if inverting or verifying needs more memory than is available
 void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& parameters,
                const Device& device) {
   const std::size_t element = element_bytes(job.precision);
   const double matrix = static_cast<double>(shape.n) * static_cast<double>(shape.n);
-  const auto staged_by = [&](const Inverter& by, const Parameters& its) {
-    return static_cast<double>(staging_bytes(*by.method, shape, its, element, 1));
+  const auto staging_of = [&](const Inverter& by, const Parameters& method_parameters) {
+    return static_cast<double>(staging_bytes(*by.method, shape, method_parameters, element, 1));
   };
-  double staged = staged_by(job.inverter, parameters);
+  double staged = staging_of(job.inverter, parameters);
   bool on_gpu = job.inverter.backend == Backend::cuda;
   if (job.products == Products::gemm && job.multiplier.backend == Backend::cuda) {
-    const double product = staged_by(job.multiplier, defaults_of(*job.multiplier.method));
+    const double product = staging_of(job.multiplier, defaults_of(*job.multiplier.method));
     staged = on_gpu ? std::max(staged, product) : product;
     on_gpu = true;
   }
@@ -46,9 +46,8 @@ void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& para
     throw UsageError(fmt::format("{}; restoring it needs {} of GPU memory, {} are free", image,
                                  bytes_text(staged), bytes_text(gpu_free)));
   }
-  // The matrix and its inverse; then either the method's own, or what judging takes: a product in double and,
-  // for float, copies of both in double.
-  // By gemm H and its transposed stand beside them.
+  // The matrix and its inverse, with gemm also H and its transpose. In addition either the method's own
+  // memory, or that of verification: a product in double and, for float, copies of both matrices in double.
   const double both = (job.products == Products::gemm ? 4 : 2) * matrix * static_cast<double>(element);
   const double judging = matrix * sizeof(double) * (job.precision == Precision::float32 ? 3 : 1);
   const double host = both + std::max(judging, on_gpu ? 0 : staged);
@@ -59,7 +58,7 @@ void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& para
   }
 }
 
-/// X v, each sum from left to right in double.
+/// Returns X v, with sums from left to right in double.
 template <class T>
 std::vector<double> product(const HostMatrix<T>& x, const std::vector<double>& v) {
   std::vector<double> result(v.size(), 0.0);
@@ -81,7 +80,7 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
   result.allocate_seconds =
       timed(device, [&] { run.emplace(context, method, job.inverter.backend, parameters, inputs.shape); });
   result.h2d_seconds = timed(device, [&] { run->upload(inputs); });
-  if (device.backend() == Backend::cuda) run->warm_up();  // libraries and kernels are loaded by a first run
+  if (device.backend() == Backend::cuda) run->warm_up();  // the first run loads libraries and kernels
   result.invert_seconds = run->timed_run();
   result.convergence = run->report().convergence;
   result.iterations = run->report().iterations;
@@ -90,10 +89,10 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
   return answer;
 }
 
-/// The verdict, where the method ran if there is room: of order 16384 a CPU would take minutes.
+/// Verifies the answer, on the GPU if there is room: for order 16384 a CPU takes minutes.
 template <class T>
-Findings judged(Device& device, const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
-                double tolerance) {
+Findings verify_answer(Device& device, const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                       double tolerance) {
   if (device.backend() == Backend::cuda) {
     try {
       Context context(device);
@@ -113,8 +112,8 @@ HostMatrix<T> transposed(const HostMatrix<T>& a) {
   return t;
 }
 
-/// A B by the method of gemm: the time of its run, and the verdict where it is the first that is no pass. A
-/// and B are the same afterwards.
+/// Returns A B, computed by the method of gemm. Adds the time of its run, and keeps the verdict of the first
+/// product that does not pass. A and B are unchanged afterwards.
 template <class T>
 HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b, Device& device,
                        Restored& result) {
@@ -122,7 +121,7 @@ HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b
   Context context(device);
   Inputs<T> inputs;
   inputs.shape = {a.rows, b.cols, a.cols, 1, Uplo::lower};
-  inputs.a = std::move(a);  // lent, for they are large
+  inputs.a = std::move(a);  // moved, and moved back below, because they are large
   inputs.b = std::move(b);
   MethodRun<T> run(context, method, job.multiplier.backend, defaults_of(method), inputs.shape);
   run.upload(inputs);
@@ -130,7 +129,7 @@ HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b
   result.product_seconds += run.timed_run();
   Answer<T> answer = run.download();
   const double tolerance = default_tolerance(Problem::named("gemm"));
-  const Findings found = judged(device, method, inputs, answer, tolerance);
+  const Findings found = verify_answer(device, method, inputs, answer, tolerance);
   if (!(found.ratio <= result.product_ratio)) result.product_ratio = found.ratio;
   const Evidence evidence{Problem::named("gemm"), found.ratio, tolerance, answer.info,
                           Convergence::none,      found.flaw};
@@ -172,7 +171,7 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
   Answer<T> answer = invert(job, inputs, parameters, device, result);
   start = now_seconds();
   result.tolerance = default_tolerance(method.problem);
-  result.findings = judged(device, method, inputs, answer, result.tolerance);
+  result.findings = verify_answer(device, method, inputs, answer, result.tolerance);
   result.verify_seconds = now_seconds() - start;
   result.info = answer.info;
   const Evidence evidence{method.problem, result.findings.ratio, result.tolerance,
@@ -187,7 +186,7 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
     start = now_seconds();
     result.restored = product(all, result.degraded);
     result.apply_seconds = now_seconds() - start;
-    if (result.product_status != io::Status::pass) {  // what is made of it is no wonder
+    if (result.product_status != io::Status::pass) {  // a wrong product explains a wrong result
       result.status = result.product_status;
       result.message = result.product_message;
     }

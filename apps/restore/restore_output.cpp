@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A picture to look at: rounded and clipped. What is no number is black.
-io::GreyImage picture(const io::GreyImage& shape, const std::vector<double>& levels) {
+/// Returns the image to show: rounded and clipped levels, NaN as black.
+io::GreyImage shown_image(const io::GreyImage& shape, const std::vector<double>& levels) {
   io::GreyImage result{shape.width, shape.height, {}};
   result.pixels.reserve(levels.size());
   for (const double level : levels) {
@@ -39,7 +39,7 @@ std::string noise_text(const NoiseSpec& noise) {
   return fmt::format("{}:{}", to_string(noise.kind), noise.level);
 }
 
-/// The point-spread function with its own numbers, "gaussian sigma=1.5 radius=3".
+/// Returns the point-spread function with its parameters, "gaussian sigma=1.5 radius=3".
 std::string psf_text(const BlurSpec& blur) {
   switch (blur.psf) {
     case PointSpread::gaussian:
@@ -132,7 +132,7 @@ io::Restoration record_of(const Restoration& r) {
   return record;
 }
 
-/// The folder of a restoration while it is written: complete, or as if nothing had been.
+/// The output folder while it is written. Unless it is committed, it is removed again.
 class OutputFolder {
  public:
   /// @throws io::StorageError
@@ -143,9 +143,9 @@ class OutputFolder {
     folder_ = target_;
     if (!is_new_) return;
     fs::create_directories(target_.parent_path(), error);
-    // One that a killed process of this number left stands in the way of a name, not of the restoration.
-    constexpr unsigned most_attempts = 100;
-    for (unsigned attempt = 0; attempt < most_attempts; ++attempt) {
+    // Another attempt if a killed process with the same number left a folder of the same temporary name.
+    constexpr unsigned max_attempts = 100;
+    for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
       folder_ = target_.parent_path() / io::temporary_name(target_, ::getpid(), attempt);
       if (::mkdir(folder_.c_str(), 0700) == 0) return;
       if (errno != EEXIST) break;
@@ -154,19 +154,19 @@ class OutputFolder {
   }
   ~OutputFolder() {
     if (is_committed_) return;
-    std::error_code ignored;  // what cannot be removed now is said by the error that is on its way
+    std::error_code ignored;  // the exception in flight reports the failure
     for (const fs::path& file : files_) fs::remove(file, ignored);
     if (is_new_) fs::remove(folder_, ignored);
   }
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
-  /// Where the file of that name is to be written.
+  /// Returns the path for the file of that name.
   fs::path file(const std::string& name) {
     files_.push_back(folder_ / name);
     return files_.back();
   }
-  /// All is written. @throws io::StorageError
+  /// Marks the output as complete. @throws io::StorageError
   void commit() {
     if (is_new_ && std::rename(folder_.c_str(), target_.c_str()) != 0) fail("give its name to", errno);
     is_committed_ = true;
@@ -208,8 +208,8 @@ void check_output_directory(const std::filesystem::path& directory) {
 void write_restoration_directory(const std::filesystem::path& directory, const Restoration& r) {
   OutputFolder folder(directory);
   io::write_png(folder.file("original.png"), r.image);
-  io::write_png(folder.file("degraded.png"), picture(r.image, r.restored.degraded));
-  io::write_png(folder.file("restored.png"), picture(r.image, r.restored.restored));
+  io::write_png(folder.file("degraded.png"), shown_image(r.image, r.restored.degraded));
+  io::write_png(folder.file("restored.png"), shown_image(r.image, r.restored.restored));
   io::write_restoration(folder.file("restoration.h5"), record_of(r));
   folder.commit();
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What `gaussweep restore` leaves behind: pictures, restoration.h5, and its table.
+/// The output of `gaussweep restore`: images, restoration.h5, and its table.
 
 #include <filesystem>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace gaussweep::driver {
 
-/// A finished restoration with where it came from.
+/// A finished restoration with its inputs and provenance.
 struct Restoration {
   const RestoreJob& job;
   std::string image_path;
-  std::string image_sha256;  ///< of what was read from there
+  std::string image_sha256;  ///< of the bytes read from there
   const io::GreyImage& image;
   const std::vector<double>& original;
   const Restored& restored;
@@ -22,17 +22,18 @@ struct Restoration {
   std::string command_line;
 };
 
-/// @throws UsageError where there is anything but an empty directory, or it cannot be looked into; what is
-/// missing is created later
+/// @throws UsageError if the path exists and is no empty directory, or cannot be read; missing directories
+/// are created later
 void check_output_directory(const std::filesystem::path& directory);
 
 /// Creates the directory and writes original.png, degraded.png and restored.png (rounded, clipped to 0 … 255)
-/// and, last of all, restoration.h5. Where that fails nothing is left. A new directory gets its name when it
-/// is complete. What was written into an empty one that was there is removed again.
+/// and, last, restoration.h5. A failure leaves nothing: a new directory gets its name only when it is
+/// complete, and files written to an existing empty directory are removed again.
 /// @throws io::StorageError
 void write_restoration_directory(const std::filesystem::path& directory, const Restoration& restoration);
 
-/// One row: what was done, MSE and PSNR of degraded and restored, the verdict on the inverse.
+/// Returns one row: the parameters, MSE and PSNR of the degraded and restored image, and the verdict on the
+/// inverse.
 Table restoration_table(const Restoration& restoration);
 
 }  // namespace gaussweep::driver
