@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# From a fresh clone to a first sweep: installs what is missing, builds, runs jobs/plans/quickstart.yaml over MPI
-# ranks, shows the table and reads the results back with h5py.
+# From a fresh clone to a first sweep: installs missing packages, builds, runs jobs/plans/quickstart.yaml over MPI ranks,
+# shows the table and reads the results with h5py.
 #
 #   jobs/quickstart.sh [-o DIR] [-n RANKS]
 #
 #   -o DIR    the run directory (default: runs/quickstart, or the next free runs/quickstart-2, -3, …)
-#   -n RANKS  default: one a GPU; 2 where there is no GPU
+#   -n RANKS  default: one per GPU; 2 if there is no GPU
 #
 # GAUSSWEEP_BUILD: the build folder (default: build). An existing one keeps its settings.
 set -euo pipefail
@@ -27,10 +27,10 @@ build=${GAUSSWEEP_BUILD:-build}
 jobs/setup.sh
 
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
-# Several files at a time: a build from scratch takes two thirds of the time.
+# Compiles several files together, which reduces the time of a build from scratch by a third.
 options=(-DCMAKE_BUILD_TYPE=Release -DGAUSSWEEP_UNITY=ON)
 if [[ $gpus -eq 0 ]]; then
-  # Without a GPU the backend cuda could not run, and compiling it is most of the build's time.
+  # Without a GPU the backend cuda cannot run, and compiling it takes most of the build's time.
   options+=(-DGAUSSWEEP_CUDA=OFF)
   echo "quickstart.sh: no GPU here: building without the backend cuda; GPU methods run emulated"
 fi
@@ -59,7 +59,7 @@ echo
 "$gaussweep" summary "$output"
 echo
 echo "The run directory is $output. Its results are $output/results.h5; with h5py:"
-# Debian's h5py belongs to its own python3, which need not be the first on PATH.
+# Debian's h5py belongs to the system's python3, which may not be the first on PATH.
 python=
 for candidate in "${PYTHON:-}" python3 /usr/bin/python3; do
   if [[ -n $candidate ]] && "$candidate" -c 'import h5py' 2>/dev/null; then

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Soriano's six restorations (chapter 6): one image blurred and sharpened, each without noise, with salt and pepper,
-# and with gaussian noise; and the three of a motion blur besides.
+# Soriano's six restorations (chapter 6): one image blurred and sharpened, each without noise, with salt and pepper, and
+# with gaussian noise; in addition the same three noises with a motion blur.
 #
 #   jobs/restoration.sh OUT [IMAGE] [OPTION…]
 #
-#   OUT      a new directory: a folder for each restoration; analysis/report OUT draws them as one page
+#   OUT      a new directory with one folder per restoration; analysis/report OUT shows them as one page
 #   IMAGE    PNG or PGM (default: jobs/plans/data/shapes_64.pgm)
-#   OPTION…  for every gaussweep restore, e.g. --method poinv/cholesky_gets --precision float --backend cuda
+#   OPTION…  options of every gaussweep restore, e.g. --method poinv/cholesky_gets --precision float --backend cuda
 #
-# GAUSSWEEP names the program (default: build/gaussweep). Exit codes: the worst of gaussweep restore's.
+# GAUSSWEEP names the program (default: build/gaussweep). Exit code: the worst one of gaussweep restore.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 gaussweep=${GAUSSWEEP:-$here/../build/gaussweep}
@@ -37,7 +37,7 @@ if [[ -e $out ]]; then
   exit 2
 fi
 
-# name | point-spread function | noise | lambda: the more noise and the stronger the blur, the more of it is needed
+# name | point-spread function | noise | lambda, which grows with the noise and with the strength of the blur
 cases=(
   "blurred_none          |--psf gaussian --sigma 1.5|none            |1e-6"
   "blurred_salt_pepper   |--psf gaussian --sigma 1.5|salt_pepper:0.05|0.1"
@@ -59,7 +59,7 @@ for line in "${cases[@]}"; do
     -o "$out/$name" --format csv "$@")
   code=$?
   if [[ $code -gt $worst ]]; then worst=$code; fi
-  # usage: the same for all
+  # a usage error would be the same for all restorations
   if [[ $code -eq 2 ]]; then exit 2; fi
   if [[ -z $text ]]; then continue; fi
   if [[ ! -s $out/table.csv ]]; then echo "case,${text%%$'\n'*}" >"$out/table.csv"; fi
@@ -67,7 +67,7 @@ for line in "${cases[@]}"; do
 done
 
 [[ -s $out/table.csv ]] || exit "$worst"
-# MSE and PSNR are in levels of 0 to 255, of numbers that were neither rounded nor clipped.
+# MSE and PSNR use levels of 0 to 255 that are neither rounded nor clipped.
 awk -F, '
   { gsub(/\r/, "") }
   NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; print_row("CASE", "LAMBDA", "MSE DEGRADED", "MSE RESTORED", "PSNR DEGRADED", "PSNR RESTORED", "STATUS"); next }

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# Installs what gaussweep needs to be built, run and tested, by name, from Debian 12's packages.
+# Installs the packages that gaussweep needs to be built, run and tested, by name, from Debian 12.
 #
 #   jobs/setup.sh [--for-tests] [--check]
 #
-#   --for-tests  also what only the tests need (tests/run.sh asks for it)
-#   --check      install nothing, say what is missing
+#   --for-tests  also the packages that only the tests need (tests/run.sh asks for it)
+#   --check      install nothing, list what is missing
 #
-# Exit codes: 0 all is there, 1 the installation failed, 2 something is missing and cannot be installed from
-# here (not root, or no apt): the message names every piece and the way to get it.
-# Where everything is there already it asks dpkg once and ends; no package list is fetched.
+# Exit codes: 0 everything is installed, 1 the installation failed, 2 something is missing and cannot be installed by this
+# script (not root, or no apt): the message names the missing packages and the command to install them.
+# If everything is installed, it only asks dpkg once and fetches no package list.
 set -euo pipefail
 
-# One line a package: its Debian name, then how to see it where there is no dpkg: a command, a header or a
-# Python module.
+# One line per package: its Debian name, then the probe on systems without dpkg: a command, a header or a Python module.
 packages_to_build_and_run=(
   "build-essential     command:g++"
   "cmake               command:cmake"
@@ -42,10 +41,9 @@ packages_to_build_and_run=(
   "python3-matplotlib  module:matplotlib"
   "python3-pandas      module:pandas"
 )
-# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh); git tells the tests which files are ours, and
-# clang-format, shellcheck, black and flake8 how they should look;
-# plans are held against the schema that editors get;
-# the Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
+# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list our files, and
+# clang-format, shellcheck, black and flake8 to check their style. jsonschema validates plans against the editors' schema.
+# The Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
 packages_for_tests=(
   "g++-11              command:g++-11"
   "clang-format-14     command:clang-format-14"
@@ -82,7 +80,7 @@ for line in "${wanted[@]}"; do
   probes+=("$probe")
 done
 
-# Header folders of the usual systems besides the compiler's own.
+# The header folders of usual systems, in addition to the compiler's own.
 header_is_there() {
   local folder
   local -a folders=(-I/usr/include/hdf5/serial -I/usr/include/openblas)
@@ -104,7 +102,7 @@ find_missing() {
   local i
   if command -v dpkg-query >/dev/null; then
     local installed
-    # dpkg-query fails where it does not know one of the names: that is an answer too.
+    # dpkg-query fails if it does not know one of the names; its output is valid nevertheless.
     installed=" $( (dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${names[@]}" 2>/dev/null || true) \
       | awk '$1 == "installed" {print $2}' | tr '\n' ' ')"
     for i in "${!names[@]}"; do
@@ -142,7 +140,7 @@ export DEBIAN_FRONTEND=noninteractive
 install() { apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# The lists that are there may do; a bare machine has none, an old one has stale ones.
+# Try the existing package lists first; fetch them if they are absent or outdated.
 if ! install >"$log" 2>&1; then
   if ! { apt-get update -qq && install; } >>"$log" 2>&1; then
     tail -n 40 "$log" >&2

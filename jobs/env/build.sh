@@ -6,7 +6,7 @@
 #   --env FILE   a file like jobs/env/template.sh, or the name of one in jobs/env (default: $GAUSSWEEP_ENV, else none)
 #   --dry-run    print the commands
 #
-# JOBS: how many compilers at once (default: the number of cores). Where the site forbids long builds on login nodes:
+# JOBS: the number of parallel compilers (default: the number of cores). If the site forbids long builds on login nodes:
 # srun --cpus-per-task=8 jobs/env/build.sh --env FILE
 
 script=build.sh

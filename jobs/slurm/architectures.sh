@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Runs one plan on several architectures, each with a toolchain and build directory of its own, then merges, compares and
-# reports across them.
+# Runs one plan on several architectures, each with its own toolchain and build directory, then merges, compares and
+# reports their results.
 #
 #   jobs/slurm/architectures.sh PLAN -o DIR --feature NAME=ENV [--feature …] [--gres TYPE=ENV …] [OPTION…] [-- SBATCH-OPTION…]
 #
-#   -o DIR             gets a run directory an architecture (DIR/NAME), results.h5, compare-FIRST-OTHER.txt, report/
+#   -o DIR             gets one run directory per architecture (DIR/NAME), results.h5, compare-FIRST-OTHER.txt, report/
 #   --feature NAME=ENV nodes with the feature NAME (--constraint), with the environment file ENV: a path or the name of
 #                      one in jobs/env, e.g. --feature kepler=cuda-11.8 --feature hopper=cuda-13
 #   --gres TYPE=ENV    nodes with GPUs of this GRES type, e.g. --gres h200=cuda-13
-#   --gpus N           how many of them a node, with --gres (default 1)
-#   --resume           fill the gaps that an earlier call left, then merge, compare and report again
+#   --gpus N           the number of these GPUs per node, with --gres (default 1)
+#   --resume           complete the sweeps of an earlier call, then merge, compare and report again
 #   --dry-run          print what would be submitted
 #
-# And what the sweeps take: --nodes N, --ranks-per-node N, --time T, --requeues N, --notice SECONDS, --backend B,
-# --retry-failed. SBATCH-OPTIONs go to each sweep. The first architecture is the one that the others are compared with.
+# Options of the sweeps: --nodes N, --ranks-per-node N, --time T, --requeues N, --notice SECONDS, --backend B,
+# --retry-failed. SBATCH-OPTIONs go to each sweep. The other architectures are compared with the first one.
 
 script=architectures.sh
 jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
@@ -54,7 +54,7 @@ for name in resume retry-failed dry-run; do
   if [[ -n ${flag[$name]:-} ]]; then common+=("--$name"); fi
 done
 
-# What can be refused is refused before the first of them waits in a queue.
+# Check everything before the first sweep waits in a queue.
 for i in "${!names[@]}"; do
   (
     value[env]=${environments[$i]}
@@ -64,7 +64,7 @@ for i in "${!names[@]}"; do
   ) || exit
 done
 
-# The refusal of one must not leave the others without a merge: what was submitted before it is named.
+# If one sweep is refused, name those that were submitted before, because they have no merge.
 sweeps=()
 directories=()
 for i in "${!names[@]}"; do

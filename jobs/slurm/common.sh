@@ -1,11 +1,11 @@
-# Sourced by the scripts of this folder: options, the site's environment, submitting, running with requeues.
-# Each script is two things. Started by hand it submits itself (or others); as a Slurm batch job, where its name is
-# `slurm_script` in slurmd's spool folder, it does the work.
+# Sourced by the scripts of this folder: options, the site's environment, submission, runs with requeues. Each script has
+# two roles. Started by hand it submits itself (or others). As a Slurm batch job, where its name is `slurm_script` in
+# slurmd's spool folder, it does the work.
 set -o pipefail
 shopt -s inherit_errexit 2>/dev/null || true
-# Before bash 4.4 (RHEL 7) an empty array counts as unset.
+# Before bash 4.4 (RHEL 7) `set -u` rejects empty arrays.
 strict() { if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then set -u; fi; }
-# leniently WORD…: for code of the site and its modules, which need not know `set -u`.
+# leniently WORD…: runs code of the site and its modules without `set -u`, which that code may not support.
 leniently() {
   set +u
   "$@"
@@ -23,8 +23,8 @@ fail() { say "$*"; exit 2; }
 in_job() { [[ ${0##*/} == slurm_script ]]; }
 absolute() { realpath -m -- "$1"; }
 
-# Called inside another job (scrontab, an interactive shell on a node), what that job is told of itself must not reach the
-# one to be submitted: Slurm sets only those of the variables anew that the new job has.
+# Inside another job (scrontab, an interactive shell on a node), the variables of that job must not reach the submitted
+# one: Slurm overwrites only those that the new job has too.
 if [[ -n ${SLURM_JOB_ID:-} ]] && ! in_job; then
   for name in $(compgen -v | grep -E '^(SLURM|PMI|PMI2|PMIX)_'); do
     case $name in
@@ -36,8 +36,8 @@ fi
 
 show_help() { sed -n '2,/^$/{/^#/s/^# \{0,1\}//p}' "$jobs/slurm/$script"; }
 
-# read_options WORD…: sets plan, output, positionals, sbatch_options, value[NAME] and flag[NAME]. `values` and `flags`
-# name what the script takes, `lists` those of the values that may come several times (joined by newlines).
+# read_options WORD…: sets plan, output, positionals, sbatch_options, value[NAME] and flag[NAME]. `values` and `flags` list
+# the script's options; `lists` those with a value that may be repeated (the values are joined by newlines).
 declare -A value=() flag=()
 positionals=()
 sbatch_options=()
@@ -85,10 +85,10 @@ read_options() {
   check_time
 }
 
-# A notice that comes at the start would leave no time to work.
+# Checks the time limit: a notice at the start would leave no time to work.
 check_time() {
   local seconds
-  # minutes and minutes:seconds; whoever counts in hours or days gives enough. 0 asks for no limit.
+  # Only minutes and minutes:seconds can be too short; hours and days are long enough. 0 means no limit.
   [[ ${value[time]:-} =~ ^([0-9]{1,8})(:([0-9]{1,2}))?$ ]] || return 0
   seconds=$((10#${BASH_REMATCH[1]} * 60 + 10#${BASH_REMATCH[3]:-0}))
   ((seconds == 0 || seconds > notice)) ||
@@ -101,7 +101,7 @@ read_plan() {
   [[ -f $plan && -r $plan ]] || fail "the plan $plan cannot be read"
 }
 
-# environment_file NAME: a path, or the name of a file of jobs/env/.
+# environment_file NAME: prints the path of an environment file, given a path or the name of a file in jobs/env/.
 environment_file() {
   local candidate
   for candidate in "$1" "$jobs/env/$1" "$jobs/env/$1.sh"; do
@@ -110,7 +110,7 @@ environment_file() {
   fail "no environment file '$1', neither as a path nor in $jobs/env ($(cd "$jobs/env" && printf '%s\n' *.sh | sed '/^build.sh$/d; s/\.sh$//' | paste -sd ' '))"
 }
 
-# The site's variables; modules only by load_modules, which a login node need not be able to do.
+# Reads the site's variables. load_modules loads the modules, which a login node may not have.
 read_environment() {
   local wanted=${value[env]:-${GAUSSWEEP_ENV:-}}
   env_file=
@@ -126,11 +126,11 @@ read_environment() {
     fail "GAUSSWEEP_LAUNCHER=$GAUSSWEEP_LAUNCHER in $env_file: allowed are mpirun and srun, or a function gaussweep_launch"
   export GAUSSWEEP_BUILD=${GAUSSWEEP_BUILD:-$source_root/build}
   gaussweep=${GAUSSWEEP:-$GAUSSWEEP_BUILD/gaussweep}
-  # Installed, share/gaussweep stands where the source was.
+  # In an installation, share/gaussweep takes the place of the source folder.
   [[ -e $source_root/CMakeLists.txt ]] || gaussweep=${GAUSSWEEP:-$(realpath -m "$source_root/../../bin/gaussweep")}
 }
 
-# Returns false, with the reason said, where that does not work on this node.
+# Loads the modules. Returns false, with a message, if this node cannot.
 load_modules() {
   local file
   if [[ -n $GAUSSWEEP_MODULES ]]; then
@@ -142,7 +142,7 @@ load_modules() {
       say "GAUSSWEEP_MODULES is set in $env_file, but there is no command 'module' on $(hostname -s)"
       return 1
     }
-    leniently module purge  # a module that refuses to leave is listed in the saved environment
+    leniently module purge  # a module that cannot be unloaded is listed in the saved environment
     # shellcheck disable=SC2086
     leniently module load $GAUSSWEEP_MODULES || { say "module load $GAUSSWEEP_MODULES ($env_file) failed"; return 1; }
   fi
@@ -151,7 +151,7 @@ load_modules() {
   fi
 }
 
-# Before anything waits in a queue: is there a program, and does it understand the plan?
+# Checks before the job waits in a queue that the program exists and accepts the plan.
 check_plan() {
   local said code
   if [[ ! -x $gaussweep ]]; then
@@ -169,10 +169,10 @@ check_plan() {
   esac
 }
 
-# As gaussweep itself does, for the owner only.
+# Creates a folder for the owner only, as gaussweep itself does.
 make_private_folder() { (umask 077 && mkdir -p "$1") || fail "cannot create the folder $1"; }
 
-# submit WORD…: sbatch; the job's number is in job_id. Under --dry-run it only shows the command.
+# submit WORD…: calls sbatch and sets job_id. With --dry-run it only shows the command.
 submit() {
   local -a command=(sbatch --parsable "$@")
   printf '%s: %s\n' "$script" "$(printf '%q ' "${command[@]}")" >&2
@@ -185,7 +185,7 @@ submit() {
   job_id=${job_id%%;*}  # "ID;cluster" where there are several clusters
 }
 
-# slurm_path DIR: as part of a pattern for --output, in which Slurm replaces %…
+# slurm_path DIR: prints DIR for --output, with % escaped, because Slurm replaces %…
 slurm_path() { echo "${1//%/%%}"; }
 
 tell_submitted() {
@@ -198,13 +198,13 @@ tell_submitted() {
   fi
 }
 
-# status_number DIR NAME: `done`, `total` or `for_now` of a run directory; nothing where it has none.
+# status_number DIR NAME: prints `done`, `total` or `for_now` of a run directory; nothing if it has none.
 status_number() {
   [[ -f $1/journal.jsonl ]] || return 0
   "$gaussweep" status "$1" --format json | sed -n "s/^ *\"$2\": *\([0-9]*\),*\$/\1/p"
 }
 
-# A directory whose sweep has begun is gone on with only where that was asked for, or where Slurm started us again.
+# Refuses a directory with a sweep, unless continuing was requested or Slurm has restarted the job.
 check_directory() {
   if [[ -f $1/journal.jsonl && -z ${flag[resume]:-} && -z ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then
     fail "$1 holds a sweep already; give another directory, or --resume to go on with that one"

@@ -1,8 +1,8 @@
-# Sourced by sweep.sbatch and array.sbatch inside a job: starts gaussweep on every rank, passes Slurm's notice on to it,
-# requeues the job until the sweep is done.
+# Sourced by sweep.sbatch and array.sbatch inside a job: starts gaussweep on every rank, forwards Slurm's notice to it, and
+# requeues the job until the sweep is complete.
 
-# Keeps what the sweep ran with in DIR/logs/environment-JOB[_TASK]-START.txt, for the owner only. Of the variables those
-# that bear on a measurement; none whose name or value looks like a secret.
+# Saves the sweep's environment in DIR/logs/environment-JOB[_TASK]-START.txt, readable by the owner only. It contains the
+# variables that affect a measurement, except those whose name or value looks like a secret.
 recorded_variables='PATH|LD_LIBRARY_PATH|LD_PRELOAD|MODULEPATH|LOADEDMODULES|HOSTNAME|LANG|LC_ALL|TMPDIR|(CUDA|NVIDIA|OMP|OPENBLAS|OMPI_MCA|PMIX_MCA|UCX|HDF5|GAUSSWEEP)_[A-Z0-9_a-z]*|SLURM_(JOB|ARRAY|NODE|NNODES|NTASKS|TASKS|CPUS?|GPUS?|MEM|RESTART|CLUSTER|DISTRIBUTION|TRES)[A-Z0-9_]*'
 save_environment() {
   local file=$1/logs/environment-${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_}${SLURM_ARRAY_TASK_ID:-$SLURM_JOB_ID}-${SLURM_RESTART_COUNT:-0}.txt
@@ -28,9 +28,9 @@ save_environment() {
     echo "# --- variables"
     env | LC_ALL=C sort | grep -E "^($recorded_variables)=" | grep -viE '^[^=]*(token|secret|pass|credential|key|auth|cookie|private|_proxy)[^=]*=|://[^/]*:[^/]*@'
   } >"$file" 2>&1
-  # Slurm tells a job its GPUs, but not which GRES it asked for.
+  # Slurm reports a job's GPUs, but not the GRES that it requested.
   if [[ -z ${SLURM_JOB_GRES:-} ]]; then
-    # Versions of Slurm write gpu:2, gres:gpu:2 or gres/gpu:2.
+    # Depending on the version, Slurm writes gpu:2, gres:gpu:2 or gres/gpu:2.
     SLURM_JOB_GRES=$(scontrol show job "$SLURM_JOB_ID" |
       sed -n 's/^ *\(TresPerNode\|TresPerJob\|TresPerTask\|Gres\)=\(.*gpu.*\)/\2/; T; s/gres[:/]//g; p' | head -n 1)
     if [[ -z $SLURM_JOB_GRES && -n ${SLURM_GPUS_ON_NODE:-} ]]; then SLURM_JOB_GRES=gpu:$SLURM_GPUS_ON_NODE; fi
@@ -38,7 +38,7 @@ save_environment() {
   fi
 }
 
-# How many ranks a node gets: what the user said, else one a GPU, else one.
+# Prints the number of ranks per node: the user's, else one per GPU, else one.
 ranks_per_node() {
   local gpus
   if [[ -n ${value[ranks-per-node]:-} ]]; then echo "${value[ranks-per-node]}"; return; fi
@@ -48,19 +48,19 @@ ranks_per_node() {
   echo $((gpus > 0 ? gpus : 1))
 }
 
-# launch RANKS_PER_NODE WORD…: in the background, its process in launched. An environment file may bring its own
-# gaussweep_launch for an MPI whose mpirun takes other options.
+# launch RANKS_PER_NODE WORD…: starts the launcher in the background and sets `launched` to its process id. An environment
+# file may define gaussweep_launch for an MPI whose mpirun has other options.
 launch() {
   local ranks=$1
   shift
   if declare -F gaussweep_launch >/dev/null; then
     leniently gaussweep_launch "$ranks" "$@" &
   elif [[ $GAUSSWEEP_LAUNCHER == srun ]]; then
-    # A step may have more tasks than Slurm counted CPUs for; rank.sh binds them.
+    # Allow more tasks than CPUs of the step; rank.sh binds them.
     srun --ntasks-per-node="$ranks" --ntasks=$((ranks * SLURM_JOB_NUM_NODES)) --overcommit --cpu-bind=none --kill-on-bad-exit=0 \
       "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
   else
-    # mpirun starts one daemon a node, which --gpus-per-task would leave with one GPU for all of its ranks.
+    # mpirun starts one daemon per node. With --gpus-per-task that daemon, and so all of its ranks, would have one GPU.
     if [[ ${SLURM_GPUS_PER_TASK:-}${SLURM_TRES_PER_TASK:-} && -n ${SLURM_GPUS_ON_NODE:-} ]]; then
       export SLURM_GPUS_PER_NODE=$SLURM_GPUS_ON_NODE
       unset SLURM_GPUS_PER_TASK SLURM_TRES_PER_TASK
@@ -70,31 +70,31 @@ launch() {
   launched=$!
 }
 
-# The number of an array's last task is the number of the whole array, so a task goes by both of its numbers.
+# Prints the job's number. Slurm gives an array's last task the number of the whole array, so a task uses both numbers.
 job_name() {
   if [[ -n ${SLURM_ARRAY_JOB_ID:-} ]]; then echo "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; else echo "$SLURM_JOB_ID"; fi
 }
 
-# Preemption ends the job's steps at once, and mpirun with them; the job itself only after the partition's GraceTime. Slurm
-# requeues what it ends then, but not a job that ended by itself before: that one must do it itself. Returns where it cannot.
+# After a preemption Slurm ends the job's steps, and so mpirun, immediately, but the job itself only after the partition's
+# GraceTime. It requeues only jobs that it ends itself, so a job that ends earlier must requeue itself. Returns if that fails.
 requeue_if_preempted() {
   local name
   name=$(job_name)
   scontrol show job "$name" | grep -q 'PreemptTime=[0-9]' || return 0
-  trap '' TERM  # the requeue ends this script too
+  trap '' TERM  # the requeue sends TERM to this script too
   scontrol requeue "$name" || return 0
   say "job $name makes room for another and was requeued; the sweep goes on at its next start"
   exit 5
 }
 
-# seconds_left: until the job's time limit; nothing where it has none.
+# seconds_left: prints the seconds until the job's time limit; nothing if it has none.
 seconds_left() {
   local end
   end=$(SLURM_TIME_FORMAT=standard scontrol show job "$(job_name)" | sed -n 's/.* EndTime=\([0-9T:-]*\).*/\1/p' | head -n 1)
   [[ -n $end ]] && end=$(date -d "$end" +%s 2>/dev/null) && echo $((end - $(date +%s)))
 }
 
-# requeue DIR DONE_BEFORE: the same job again, so that the sweep goes on; returns only where that shall not be.
+# requeue DIR DONE_BEFORE: requeues this job, so that the sweep continues; returns only if the job is not requeued.
 requeue() {
   local restarts=${SLURM_RESTART_COUNT:-0} name fruitless=$1/logs/fruitless-starts
   name=$(job_name)
@@ -112,7 +112,7 @@ requeue() {
   else
     rm -f "$fruitless"
   fi
-  trap '' TERM  # the requeue ends this script too
+  trap '' TERM  # the requeue sends TERM to this script too
   if ! scontrol requeue "$name"; then
     say "Slurm does not requeue job $name; go on by submitting again with --resume"
     return
@@ -121,7 +121,7 @@ requeue() {
   exit 5
 }
 
-# The traps' part: Slurm's signal reaches this script only.
+# The traps call this: Slurm's signal reaches only this script.
 pass_on() {
   interrupted=true
   if [[ -n $launched ]]; then
@@ -130,8 +130,8 @@ pass_on() {
   fi
 }
 
-# wait_for_launched: the end of the process `launched`, on through signals, which are said once and passed on by the traps.
-# Its exit code is in `code`.
+# wait_for_launched: waits for the process `launched` and sets `code` to its exit code. Signals do not end the wait; they
+# are logged once, and the traps forward them.
 wait_for_launched() {
   while :; do
     interrupted=false
@@ -144,7 +144,7 @@ wait_for_launched() {
   launched=
 }
 
-# submission WORD…: the command that submits such a job again, with its options but --resume and --retry-failed.
+# submission WORD…: prints the command that submits this job again, without --resume and --retry-failed.
 submission() {
   local word
   printf '%q' "$jobs/slurm/$script"
@@ -153,14 +153,14 @@ submission() {
   done
 }
 
-# run_sweep DIR WORD…: `gaussweep run PLAN -o DIR --resume WORD…` on all ranks of the job. Ends the script with its exit code.
+# run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended told=false stopped='' interrupted=false passed_on=false launched=''
   local failures=0 started
   shift
   check_directory "$directory"
   started=$directory/logs/started-$(job_name)
-  # mpirun passes USR1 on to the ranks; on TERM it would end them.
+  # mpirun forwards USR1 to the ranks; on TERM it would end them.
   trap 'stopped=notice; pass_on' USR1
   trap 'stopped=${stopped:-ended}; pass_on' TERM
   load_modules || exit 2
@@ -168,10 +168,10 @@ run_sweep() {
     fail "no scontrol after the modules were loaded; where Slurm is a module itself, name it in GAUSSWEEP_MODULES of $env_file"
   # shellcheck source=jobs/mpi_environment.sh
   source "$jobs/mpi_environment.sh"
-  export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA counts as nvidia-smi does
+  export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA and nvidia-smi number GPUs alike
   save_environment "$directory"
   if ((${SLURM_RESTART_COUNT:-0} == 0)); then rm -f "$directory/logs/fruitless-starts"; fi
-  # After a node's death its processes may live on for a while, out of Slurm's reach.
+  # Processes of a failed node may live on for a while, out of Slurm's reach, and hold the lock.
   if [[ -f $directory/lock ]]; then
     flock --timeout 600 "$directory/lock" true &
     launched=$!
@@ -188,15 +188,15 @@ run_sweep() {
     ranks=$(ranks_per_node)
     local -a words=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
     if [[ -n ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then words+=(--retry-failed); else words+=(--resume); fi
-    # Nothing is started that will not have ended when the notice's grace is over; but what is only guessed to be longer than
-    # the whole job gets its chance.
+    # The sweep starts no trial that would outlast the job. But after a start without a finished trial there is no limit,
+    # so that a trial that is only estimated to be too long is tried.
     left=$(seconds_left)
     if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then words+=(--time-limit $((left - notice / 2))); fi
     say "job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
-    # A launcher may fail before it has started a rank: a daemon got no connection, or Slurm no credential, in time.
+    # A launcher may fail before it starts a rank: a daemon got no connection in time, or Slurm no credential.
     while rm -f "$started"; do
       launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${words[@]}" "$@"
-      if [[ -n $stopped ]] && ! $passed_on; then pass_on; fi  # it came just before there was somebody to pass it on to
+      if [[ -n $stopped ]] && ! $passed_on; then pass_on; fi  # the signal came just before the launch
       wait_for_launched
       if [[ $code -eq 0 || -n $stopped || -e $started ]] || ((++failures == 3)); then break; fi
       requeue_if_preempted
@@ -211,12 +211,12 @@ run_sweep() {
     code=5
   fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
-  # A launcher that is told to stop while it starts dies of the signal.
+  # A signal during its start kills the launcher.
   if [[ -n $stopped && $code -gt 5 ]]; then code=5; fi
   say "$ended $code"
-  # Who ends a job by scancel or preemption decides himself whether it starts again.
+  # After scancel or a preemption, its initiator decides whether the job starts again.
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
-  # A rank that was killed (by the kernel, for want of memory) takes the others with it, but not the night.
+  # A rank that was killed (by the kernel, out of memory) ends the other ranks, but the sweep continues.
   if [[ $code -gt 128 && -z $stopped ]] && scontrol show job "$(job_name)" | grep -q 'JobState=RUNNING'; then
     if ((failures < 3)); then say "a rank was killed by signal $((code - 128))"; fi
     requeue "$directory" "${before:-0}"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# A short text on a night, to be mailed: what is missing, what failed unexpectedly, what became slower or wrong against
-# the nights before, since when (`gaussweep trend`), how the fastest trials did night by night, and who wins.
+# A short text about a night, for mail: missing trials, unexpected failures, results that became slower or wrong compared
+# with the nights before and since when (`gaussweep trend`), the fastest trials of each night, and the winners.
 #
 #   jobs/slurm/night.sh NIGHT [BEFORE [EARLIER…]]
 #
-#   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh leaves them, or results files
+#   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh writes them, or results files
 #   $GAUSSWEEP               the program (default: build/gaussweep, or the one on the path)
-#   $GAUSSWEEP_TREND         which trials are followed over three nights and more, as options of analysis/report, e.g.
+#   $GAUSSWEEP_TREND         the trials that are followed over three or more nights, as options of analysis/report, e.g.
 #                            --problem gesv,trsv --gpu *H200*; default: the fastest of each problem, at its largest size
 #
-# Its first line is the mail's subject. Exit code: 0, or 4 where something became slower or wrong.
+# Its first line is the mail's subject. Exit code: 0, or 4 if something became slower or wrong.
 
 set -uo pipefail
 root=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." && pwd) || exit 2
@@ -19,7 +19,7 @@ if (($# < 1)); then echo "night.sh: give NIGHT [BEFORE [EARLIER…]]" >&2; exit 
 
 results_of() { if [[ -d $1 ]]; then echo "$1/results.h5"; else echo "$1"; fi; }
 night=$(results_of "$1")
-most=15 # lines of a kind: a mail is read on a phone
+most=15 # maximum lines per section: the mail is read on a phone
 
 failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")

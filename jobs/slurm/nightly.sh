@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Submits a sweep, and after it, however it ended, a job that merges what there is and writes the report. For crontab or
-# scrontab; needs nobody to be there.
+# Submits a sweep, and a job that merges the results and writes the report, however the sweep ends. Made for unattended use
+# from crontab or scrontab.
 #
 #   jobs/slurm/nightly.sh PLAN -o DIR [OPTION…] [-- SBATCH-OPTION…]
 #
 #   -o DIR        gets the sweep's run directories, results.h5, missing.txt and report/
-#   --dated       into DIR/YYYY-MM-DD instead: a directory a night, compared with the one before
-#   --mail WHOM   send DIR/night.txt, a short text on the night, there
+#   --dated       use DIR/YYYY-MM-DD instead: one directory per night, compared with the previous one
+#   --mail WHOM   send DIR/night.txt, a short summary of the night, to this address
 #   --shards N    as a job array of N shards (array.sbatch); without it as one job on whole nodes (sweep.sbatch)
-#   --resume      fill the gaps that an earlier call left, then merge and report again
+#   --resume      complete the sweep of an earlier call, then merge and report again
 #   --dry-run     print what would be submitted
 #
-# And what the sweep takes: --env FILE, --time T, --ranks-per-node N, --requeues N, --notice SECONDS, --backend B,
+# Options of the sweep: --env FILE, --time T, --ranks-per-node N, --requeues N, --notice SECONDS, --backend B,
 # --retry-failed; --nodes N without --shards; --at-once M with it. SBATCH-OPTIONs go to the sweep, not to the merge.
 
 script=nightly.sh

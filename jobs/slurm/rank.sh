@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs a command as one rank of a sweep, bound to the CPUs beside the GPU that the rank will take: the one of its local
-# number among those that CUDA_VISIBLE_DEVICES names (all, where it is not set). Without a GPU nothing is bound.
+# Runs a command as one rank of a sweep, bound to the CPUs next to the rank's GPU: the one with its local number among
+# those in CUDA_VISIBLE_DEVICES (all GPUs if that is not set). Without a GPU nothing is bound.
 #
 #   rank.sh [--started FILE] COMMAND [ARGUMENT…]
 #
-# FILE is made when the rank starts.
-# GAUSSWEEP_BIND=none turns it off; the launcher's own binding then holds. GAUSSWEEP_SYSFS: instead of /sys.
+# FILE is created when the rank starts.
+# GAUSSWEEP_BIND=none keeps the launcher's own binding. GAUSSWEEP_SYSFS replaces /sys.
 
 set -uo pipefail
 case "${1:-}" in
@@ -15,7 +15,7 @@ case "${1:-}" in
     shift 2
     ;;
 esac
-# Under mpirun SLURM_LOCALID is that of the batch step, the same for all ranks.
+# Under mpirun SLURM_LOCALID is that of the batch step, which is the same for all ranks.
 local_rank=${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${SLURM_LOCALID:-0}}}
 
 cpus_beside_gpu() {
@@ -27,7 +27,7 @@ cpus_beside_gpu() {
     mapfile -t visible < <(nvidia-smi --query-gpu=index --format=csv,noheader 2>/dev/null)
   fi
   if [[ ${#visible[@]} -eq 1 ]]; then
-    gpu=${visible[0]}  # --gpus-per-task: everybody sees his own
+    gpu=${visible[0]}  # --gpus-per-task: each rank sees only its own GPU
   else
     gpu=${visible[$local_rank]:-}
   fi
@@ -41,7 +41,7 @@ cpus_beside_gpu() {
 
 if [[ ${GAUSSWEEP_BIND:-gpu} != none ]] && command -v nvidia-smi >/dev/null && command -v taskset >/dev/null; then
   cpus=$(cpus_beside_gpu)
-  # CPUs that the job does not own are refused; then the rank stays where it is.
+  # taskset fails for CPUs outside of the job; the rank then keeps its binding.
   if [[ -n $cpus ]] && taskset -cp "$cpus" $$ >/dev/null 2>&1; then
     echo "rank.sh: $(hostname -s), local rank $local_rank: CPUs $cpus" >&2
   fi
