@@ -1,7 +1,7 @@
-# A compiler cache, where there is one: nothing depends on it. What a clone compiled serves the others, wherever they stand.
+# Uses ccache if it is installed. Clones in other folders share its results.
 find_program(GAUSSWEEP_CCACHE ccache)
 if(GAUSSWEEP_CCACHE)
-  # precompiled headers are cached only when told so
+  # ccache caches precompiled headers only with this sloppiness
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros ${GAUSSWEEP_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

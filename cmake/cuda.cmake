@@ -1,6 +1,5 @@
-# The CUDA toolchain, where there is one. Sets GAUSSWEEP_HAS_CUDA.
-# CMAKE_CUDA_ARCHITECTURES, where not given: the GPUs of this machine; without one, Turing to Blackwell.
-# GAUSSWEEP_SEES_GPU: this machine has one.
+# Finds the CUDA toolchain, if there is one. Sets GAUSSWEEP_HAS_CUDA, and GAUSSWEEP_SEES_GPU if this machine has a GPU.
+# CMAKE_CUDA_ARCHITECTURES, if not given: the GPUs of this machine; without a GPU, Turing to Blackwell.
 set(GAUSSWEEP_HAS_CUDA OFF)
 set(GAUSSWEEP_SEES_GPU OFF)
 execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE no_gpu)
@@ -28,10 +27,10 @@ if(NOT GAUSSWEEP_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_STANDARD 17)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     find_package(CUDAToolkit REQUIRED)
-    # Where programs look for cuBLAS and cuSOLVER, after LD_LIBRARY_PATH.
+    # The folder in which programs search for cuBLAS and cuSOLVER, after LD_LIBRARY_PATH.
     set(CMAKE_BUILD_RPATH ${CUDAToolkit_LIBRARY_DIR})
     set(CMAKE_INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
-    # Warps leave each other registers (setmaxnreg) in code for sm_90a, sm_100a and sm_103a alone.
+    # Reallocating registers between warps (setmaxnreg) needs code for sm_90a, sm_100a or sm_103a.
     if(CMAKE_CUDA_ARCHITECTURES STREQUAL native AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
       set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
     endif()

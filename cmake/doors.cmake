@@ -1,9 +1,9 @@
-# The doors between the rooms (docs/architecture.md, "The rooms and their doors"): what a room may include is decided here.
+# Dependency rules between modules (docs/architecture.md): what a module (a top-level folder) may include.
 #
-# gaussweep_room(TARGET ROOM FORBIDDEN header...) gives TARGET
-#   - an include root that holds this room alone (rooms that it links bring theirs along), and
-#   - before every other include directory, one in which each forbidden header is an #error, so that a library
-#     of the system that happens to be installed cannot be included by mistake.
+# gaussweep_room(TARGET MODULE FORBIDDEN header...) gives TARGET
+#   - an include root that contains this module alone (modules that it links add theirs), and
+#   - before every other include directory, a directory in which each forbidden header is an #error, so that an installed
+#     system library cannot be included by mistake.
 
 function(gaussweep_room target room)
   cmake_parse_arguments(ARG "" "" "FORBIDDEN" ${ARGN})
@@ -13,7 +13,7 @@ function(gaussweep_room target room)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${room} ${root}/include/${room} SYMBOLIC)
   foreach(header ${ARG_FORBIDDEN})
     file(CONFIGURE OUTPUT ${root}/forbidden/${header}
-         CONTENT "#error \"${room}/ must not include <${header}>: see the rooms in docs/architecture.md\"\n")
+         CONTENT "#error \"${room}/ must not include <${header}>: see the modules in docs/architecture.md\"\n")
   endforeach()
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}/include> $<INSTALL_INTERFACE:include/gaussweep>)
   target_include_directories(${target} BEFORE PRIVATE ${root}/forbidden)

@@ -1,11 +1,11 @@
-# What `cmake --install` puts under a prefix: the program with manual page and completion, the report, plans and Slurm scripts,
-# the pages, and the methods as a CMake package (find_package(gaussweep), target gaussweep::kernels).
+# The files of `cmake --install`: the program with manual page and completion, the report, plans and Slurm scripts, the
+# documentation, and the methods as a CMake package (find_package(gaussweep), target gaussweep::kernels).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(share ${CMAKE_INSTALL_DATADIR}/gaussweep)
 set_target_properties(gaussweep PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-# The parser writes manual page and completion: it knows every command and option.
+# The program writes its manual page and completion, because its parser knows every command and option.
 set(manual ${CMAKE_BINARY_DIR}/generated/gaussweep.1)
 set(completion ${CMAKE_BINARY_DIR}/generated/gaussweep.bash)
 install(CODE "
@@ -18,10 +18,10 @@ install(CODE "
 install(TARGETS gaussweep)
 install(DIRECTORY analysis jobs DESTINATION ${share} USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CONTRIBUTING.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES io/SCHEMA.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/io)  # where the pages' links look for it
+install(FILES io/SCHEMA.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/io)  # the pages link to it there
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# The loader as a Python package; below /usr Debian's python3 finds it, elsewhere PYTHONPATH names the folder.
+# The loader as a Python package. Below /usr Debian's python3 finds it, elsewhere PYTHONPATH must name the folder.
 set(GAUSSWEEP_PYTHON_DIR lib/python3/dist-packages CACHE STRING "folder of the Python package, below the prefix")
 install(FILES analysis/__init__.py analysis/loader.py analysis/conditions.py analysis/hdf5.py analysis/identity.py
   analysis/restorations.py analysis/words.py

@@ -1,6 +1,6 @@
-# joined(RESULT NAME FILES): a file NAME in the build that includes FILES, paths from the root of the tree. Their headers take
-# longer to compile than they themselves, and templates that they share are compiled once. CMake itself joins no files with
-# options of their own.
+# joined(RESULT NAME FILES): writes a file NAME in the build folder that includes FILES (paths from the source root). Their
+# headers take longer to compile than the files themselves, and shared templates are compiled once. CMake's unity builds
+# exclude files with options of their own.
 function(joined result name files)
   list(TRANSFORM files REPLACE "(.+)" "#include \"\\1\"\n")
   string(CONCAT text ${files})

@@ -1,5 +1,5 @@
-# version.hpp: the version, the git commit and whether the tree was dirty, looked up at every build. A tree
-# without git (an unpacked archive) says "unknown".
+# version.hpp: the version, the git commit and whether the tree has changes, updated at every build. In a tree without git
+# (an unpacked archive) the commit is "unknown", or that of the archive.
 set(GAUSSWEEP_GENERATED ${CMAKE_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${GAUSSWEEP_GENERATED})
 set(GAUSSWEEP_BUILD ${CMAKE_BUILD_TYPE})

@@ -10,7 +10,7 @@ if(failed EQUAL 0)
     set(dirty true)
   endif()
 else()
-  # an archive made by git archive carries its commit
+  # git archive writes the commit to this file
   file(STRINGS ${SOURCE}/cmake/commit.txt line LIMIT_COUNT 1)
   if(line MATCHES "^[0-9a-f]+$")
     set(commit ${line})
