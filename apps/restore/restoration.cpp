@@ -31,26 +31,24 @@ void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& para
   const auto staging_of = [&](const Inverter& by, const Parameters& method_parameters) {
     return static_cast<double>(staging_bytes(*by.method, shape, method_parameters, element, 1));
   };
-  double staged = staging_of(job.inverter, parameters);
-  bool on_gpu = job.inverter.backend == Backend::cuda;
-  if (job.products == Products::gemm && job.multiplier.backend == Backend::cuda) {
-    const double product = staging_of(job.multiplier, defaults_of(*job.multiplier.method));
-    staged = on_gpu ? std::max(staged, product) : product;
-    on_gpu = true;
-  }
+  const bool inverts_on_gpu = job.inverter.backend == Backend::cuda;
+  const double inversion = staging_of(job.inverter, parameters);
+  double on_gpu = inverts_on_gpu ? inversion : 0;
+  if (job.products == Products::gemm && job.multiplier.backend == Backend::cuda)
+    on_gpu = std::max(on_gpu, staging_of(job.multiplier, defaults_of(*job.multiplier.method)));
   const std::string image =
       fmt::format("an image of {} x {} pixels makes matrices of order {} ({} each)", job.blur.width,
                   job.blur.height, shape.n, bytes_text(matrix * static_cast<double>(element)));
   const auto gpu_free = static_cast<double>(device.info().free_bytes);
-  if (on_gpu && staged > gpu_free) {
+  if (on_gpu > gpu_free) {
     throw UsageError(fmt::format("{}; restoring it needs {} of GPU memory, {} are free", image,
-                                 bytes_text(staged), bytes_text(gpu_free)));
+                                 bytes_text(on_gpu), bytes_text(gpu_free)));
   }
   // The matrix and its inverse, with gemm also H and its transpose. In addition either the method's own
   // memory, or that of verification: a product in double and, for float, copies of both matrices in double.
   const double both = (job.products == Products::gemm ? 4 : 2) * matrix * static_cast<double>(element);
   const double judging = matrix * sizeof(double) * (job.precision == Precision::float32 ? 3 : 1);
-  const double host = both + std::max(judging, on_gpu ? 0 : staged);
+  const double host = both + std::max(judging, inverts_on_gpu ? 0 : inversion);
   if (host > available_memory_bytes()) {
     throw UsageError(
         fmt::format("{}; restoring it needs {} of memory, {} are available; take a smaller image", image,

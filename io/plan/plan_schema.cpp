@@ -1,6 +1,7 @@
 #include "io/plan/plan_schema.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "io/plan/plan.hpp"
 #include "io/plan/plan_parts.hpp"
@@ -38,8 +39,11 @@ OrderedJson matrix_schema(const PlanVocabulary& vocabulary) {
 }
 
 OrderedJson axis_schema(const std::string& name) {
-  if (name == "n" || name == "m" || name == "k")
-    return any_of({ref("sizes"), mapping(backend_words(), ref("sizes"))});
+  if (name == "n" || name == "m" || name == "k") {
+    OrderedJson by_device = mapping(backend_words(), ref("sizes"));
+    by_device["additionalProperties"] = ref("sizes");  // GPU models
+    return any_of({ref("sizes"), std::move(by_device)});
+  }
   if (name == "nrhs" || name == "batch" || name == "seed") return ref("sizes");
   if (name == "precision") return ref("precision");
   if (name == "uplo") return one_or_list(words({"lower", "upper"}));
