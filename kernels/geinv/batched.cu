@@ -32,8 +32,8 @@ constexpr int inverse_blocks = N <= 8    ? 9
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, inverse_blocks<S::N>)
     invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
-  __shared__ small::SharedStorage<T, S> shared_of[S::systems];
-  __shared__ small::InverseStorage<T, S> uppers[S::systems];
+  __shared__ small::Padded<small::SharedStorage<T, S>> shared_of[S::systems];
+  __shared__ small::Padded<small::InverseStorage<T, S>> uppers[S::systems];
   const small::Seat<S> seat;
   const bool inside = seat.system < count;
   small::Rows<T, S> rows(shared_of[seat.shared], seat.thread);

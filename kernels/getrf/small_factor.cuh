@@ -17,7 +17,7 @@ struct Taken {
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     factor_rows(std::int64_t count, int n, T* a, Taken taken, int* info) {
-  __shared__ SharedStorage<T, S> shared_of[S::systems];
+  __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
   const Seat<S> seat;
   const bool inside = seat.system < count;
   Rows<T, S> rows(shared_of[seat.shared], seat.thread);

@@ -1,21 +1,23 @@
 #pragma once
-/// LU with partial pivoting of systems of order up to N = 128, in the registers of a group of threads.
+/// LU with partial pivoting of systems of order up to N = 128, in the registers of a thread group.
 ///
-/// A thread has a row, or, with W parts a row, every W-th column of it. In step k the group finds the largest
-/// element of column k among the rows that no earlier step took. That row goes into shared memory, and the
-/// others subtract it. Rows are not exchanged: a thread knows by which step its row was taken. Registers
-/// cannot be indexed by k, so the columns move to the left by one in every step. The first goes to the end of
-/// those that are left: column k is always in the first register. A quarter of the steps is a segment: after
-/// it, its columns stay where they are, and the next segment moves the others alone. Thus the columns end in
-/// an order that is known (`place_of`).
+/// A thread keeps one row, or, if W threads share a row, every W-th column of it. Step k finds the largest
+/// element of column k among the rows that no earlier step took. The thread of that row stores it in shared
+/// memory, and the other threads subtract a multiple of it. Rows are not exchanged: each thread knows which
+/// step took its row. Registers cannot be indexed by k, so the columns move to the left by one in every step,
+/// and column k is always in the first register. The first column moves to the end of the active ones. A
+/// segment is a quarter of the steps. Its columns stay where they are afterwards, and the next segment moves
+/// the remaining columns only. Thus the final order of the columns is known (`place_of`).
 ///
-/// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. Such a
-/// filler row counts as taken by the step of its own number from the start, so that no value, NaN included,
-/// makes it a pivot of the matrix. The rounding is that of right-looking LU without blocks.
+/// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. Segments
+/// that lie beyond n are skipped. A filler row counts as taken by the step of its own number from the start,
+/// so that no value, NaN included, makes it a pivot of the matrix. The rounding is that of right-looking LU
+/// without blocks.
 ///
 /// A symmetric system is factored as L D L^T without pivots. Every step subtracts products of one column of
 /// the lower triangle. Elimination of both triangles is not stable: they differ by rounding, and a small
-/// pivot divides the difference.
+/// pivot divides the difference. To order 48 every step's column of L D stays in shared memory. Column k is
+/// row k of D L^T, which the back substitution and an upper factor need.
 
 #include <cmath>
 #include <cstdint>
@@ -30,46 +32,57 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// How systems of order up to N are shared out over a block of threads. `Symmetric`: positive definite too,
-/// step k takes row k.
+/// The work split of systems of order up to N over a block of threads. `Symmetric`: positive definite; step k
+/// takes row k.
 template <int N_, int W_, int Columns, bool Symmetric>
 struct Share {
   static constexpr int N = N_, W = W_;
   static constexpr bool symmetric = Symmetric;
-  static constexpr int columns = N / W;                          ///< of A that a thread has
-  static constexpr int beside = Columns;                         ///< of right-hand sides, in the first part
-  static constexpr int rows = N <= 32 ? N : (N + 31) / 32 * 32;  ///< threads of a part
-  static constexpr int group = rows * W;                         ///< threads of a system
-  static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< of a block
+  static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;  ///< of L D, in shared memory
+  static constexpr int columns = N / W;                                  ///< of A per thread
+  static constexpr int beside = Columns;  ///< right-hand sides, in the first part
+  static constexpr int rows = N <= 4    ? 4
+                              : N <= 8  ? 8
+                              : N <= 16 ? 16
+                                        : (N + 31) / 32 * 32;    ///< threads per part
+  static constexpr int group = rows * W;                         ///< threads per system
+  static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< per block
   static constexpr int threads = group * systems;
-  static constexpr int lanes = rows < 32 ? rows : 32;  ///< that look for a pivot together
-  static constexpr int warps = rows / lanes;           ///< of a part
-  static constexpr int segments = N >= 32 ? 4 : 2;
-  static constexpr int steps = columns / segments;  ///< of a segment, W columns each
+  static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes of one pivot search
+  static constexpr int warps = rows / lanes;           ///< per part
+  static constexpr int segments = 4;
+  static constexpr int steps = columns / segments;  ///< per segment, W columns each
+  /// Rows in shared memory. With two of them one barrier per step is enough for a warp.
+  static constexpr int stages = keeps_columns ? N : group <= 32 ? 2 : 1;
   static_assert(N % (W * segments) == 0 && (W == 1 || N > 32), "segments of whole steps");
 
   /// The register in which a thread's column c, from 0, ends.
   static constexpr int place_of(int c) { return columns - (c / steps + 1) * steps + c % steps; }
 };
 
-/// What a system's threads share.
+/// The shared memory of one of several systems. An odd multiple of 16 bytes puts the same element of the
+/// systems of a warp into different banks.
+template <class Storage>
+struct Padded : Storage {
+  alignas(16) char padding[sizeof(Storage) / 16 % 2 == 0 ? 16 : 32];
+};
+/// The shared memory of a system's threads.
 template <class T, class S>
 struct SharedStorage {
-  alignas(16) T row[S::W][S::columns];  ///< the row that is subtracted, by parts
-  T beside[S::beside];
-  T factor[S::W > 1 ? S::rows : 1];  ///< what of it each row subtracts
+  alignas(16) T row[S::stages][S::W][S::columns];  ///< the row that is subtracted, by parts
+  T beside[S::stages][S::beside];
+  T factor[S::W > 1 ? S::rows : 1];  ///< the multiplier of each row
   T size[S::warps];                  ///< the pivot that each warp would take, with its sign
   int of_row[S::warps];
   int taken[S::N];            ///< the row that each step took; by `factor` its place
-  T sum[2][S::W][S::beside];  ///< of the row in turn in the back substitution
+  T sum[2][S::W][S::beside];  ///< the current unknown, or the parts of its row
   T pivot[2];
-  T over_root[S::symmetric ? S::rows : 1];  ///< of the diagonal
+  T over_root[S::symmetric ? S::rows : 1];  ///< 1 / sqrt(diagonal)
 };
-
-/// What an inverse needs beside it.
+/// What an inverse needs in addition.
 template <class T, class S>
 struct InverseStorage {
-  alignas(16) T rows[2][S::N];  ///< of the inverse, in turn
+  alignas(16) T rows[2][S::N];  ///< rows of the inverse, alternating
   T columns[S::N][S::rows];     ///< of U, rows over powers of two
 };
 
@@ -114,20 +127,20 @@ class Rows {
       : shared_(shared), row_(thread % S::rows), part_(thread / S::rows) {}
 
   __device__ int row() const { return row_; }
-  /// By which step the row was taken; -1: by none.
+  /// Returns the step that took the row, or -1.
   __device__ int step() const { return step_; }
   __device__ bool is_first_part() const { return part_ == 0; }
 
-  /// Takes the row of A.
+  /// Loads the row of A.
   __device__ void load(const System<const T>& of) {
     take([&](int i, int j) { return of.a[i + j * of.ld]; }, of);
   }
-  /// The same of a symmetric one, of which one triangle is read.
+  /// Loads the row of a symmetric A from one triangle.
   __device__ void load(const System<const T>& of, Uplo uplo) {
     const bool lower = uplo == Uplo::lower;
     take([&](int i, int j) { return of.a[lower == (i > j) ? i + j * of.ld : j + i * of.ld]; }, of);
   }
-  /// The same of up to S::beside columns of B.
+  /// Loads the row of up to S::beside columns of B.
   __device__ void load_beside(const T* b, std::int64_t ld, int n, int count) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) {
@@ -136,43 +149,39 @@ class Rows {
     }
   }
 
-  /// All steps. Returns LAPACK's info, from 1.
+  /// Takes all steps. Returns LAPACK's info, from 1.
   __device__ int factor() {
     int info = 0;
     segment<0>(info);
     return info_within(info);
   }
 
-  /// Solves U x = y; each row then has the unknown of its step in `beside`.
+  /// Solves U x = y. Then each row has the unknown of its step in `beside`.
   __device__ void substitute() {
+    inverse_ = T(1) / pivot_;
     segment_back<S::segments - 1>();
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) y_[r] = x_[r];
   }
 
   __device__ T beside(int r) const { return y_[r]; }
-  /// L (below) and U (from the diagonal on) of the row, into its place.
+  /// Stores the row of L and U, in the order of the steps.
   __device__ void store(const System<T>& to) const {
     put(to, [&](int c, int) { return a_[S::place_of(c)]; });
   }
-  /// LAPACK's pivots, from 0: as if each step had exchanged the row that it took with that in its place.
+  /// Stores LAPACK's pivots, from 0: as if each step had exchanged the row that it took with row k.
   __device__ void store_pivots(int* pivots, int n) {
     wait_for_group<S>();
     if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = shared_.taken[row_];
   }
-  /// The row that each step took.
+  /// Stores the row that each step took.
   __device__ void store_order(int* rows, int n) const {
     if (row_ < n && step_ >= 0 && step_ < n && part_ == 0) rows[step_] = row_;
   }
-  /// The triangle of the Cholesky factor that lies in the row. @pre the system is symmetric
+  /// Stores the row of the Cholesky factor. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
-    T root = 0;
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::columns; ++c) {
-      if (c * S::W + part_ != row_) continue;
-      root = std::sqrt(a_[S::place_of(c)]);
-      shared_.over_root[row_] = T(1) / root;
-    }
+    const T root = std::sqrt(pivot_);
+    if (part_ == row_ % S::W) shared_.over_root[row_] = T(1) / root;
     wait_for_group<S>();
     if (to.a == nullptr || row_ >= to.n) return;
     GAUSSWEEP_UNROLL
@@ -181,13 +190,14 @@ class Rows {
       const T own = a_[S::place_of(c)];
       if (j == row_) to.a[row_ + j * to.ld] = root;
       if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = own * shared_.over_root[j];
-      if (uplo == Uplo::upper && j > row_ && j < to.n) to.a[row_ + j * to.ld] = own * shared_.over_root[row_];
+      if (uplo == Uplo::upper && j > row_ && j < to.n)
+        to.a[row_ + j * to.ld] = right_of_diagonal(j, own) * shared_.over_root[row_];
     }
   }
 
-  /// A^-1 in the place of A, n x n. L^-1 takes the place of the columns that are finished, and U goes to the
-  /// shared memory; then U is substituted. Rows of U are divided by a power of two near their pivot, so that
-  /// no product leaves the range before it cancels. Returns LAPACK's info, from 1.
+  /// Replaces A, n x n, by its inverse. L^-1 replaces the finished columns, and U goes to shared memory. Then
+  /// U is substituted. Rows of U are divided by a power of two near their pivot, so that no product overflows
+  /// before it cancels. Returns LAPACK's info, from 1.
   __device__ int invert(InverseStorage<T, S>& upper, int n) {
     static_assert(S::W == 1, "a thread has a row");
     int info = 0;
@@ -215,7 +225,8 @@ class Rows {
     }
     return info_within(info);
   }
-  /// After it: the row of the step that took this one, with the columns as rows were taken.
+  /// Stores the row of the inverse. The step that took this row is its index; columns are in the order in
+  /// which rows were taken.
   __device__ void store_inverse(const System<T>& to) {
     wait_for_group<S>();
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
@@ -247,34 +258,60 @@ class Rows {
     }
   }
 
+  /// Returns the lane of the group's first row.
+  __device__ __forceinline__ int first_lane() const {
+    return static_cast<int>(threadIdx.x) % 32 / S::lanes * S::lanes;
+  }
+
   /// Returns info without the steps beyond n, whose pivots say nothing about the matrix.
   __device__ int info_within(int info) const { return info > n_ ? 0 : info; }
+
+  /// Returns the eligible lane of the group with the largest |value|, or -1; ties go to the lowest lane.
+  /// Works as lane_of_largest, for groups of fewer than 32 lanes.
+  __device__ int lane_of_largest_in_group(bool may, T value) const {
+    constexpr unsigned all = 0xffffffffu;
+    using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+    const T size = std::fabs(value);
+    Bits bits;
+    memcpy(&bits, &size, sizeof bits);
+    const auto most_of_group = [](unsigned word) {
+      GAUSSWEEP_UNROLL
+      for (int apart = S::lanes / 2; apart > 0; apart /= 2) {
+        const unsigned other = __shfl_xor_sync(all, word, apart);
+        word = other > word ? other : word;
+      }
+      return word;
+    };
+    constexpr unsigned mask = all >> (32 - S::lanes);
+    const auto lanes_with = [this](bool has) {
+      return __ballot_sync(all, has ? 1 : 0) >> first_lane() & mask;
+    };
+    const unsigned high = static_cast<unsigned>(bits >> (8 * sizeof(T) - 32));
+    const unsigned most = most_of_group(may ? high : 0);
+    const bool is_most = may && high == most;
+    unsigned lanes = lanes_with(is_most);
+    if (sizeof(T) == 8 && __any_sync(all, (lanes & (lanes - 1)) != 0 ? 1 : 0)) {
+      const unsigned low = static_cast<unsigned>(bits);
+      const unsigned most_low = most_of_group(is_most ? low : 0);
+      lanes = lanes_with(is_most && low == most_low);
+    }
+    return __ffs(static_cast<int>(lanes)) - 1;
+  }
 
   /// Returns the row that step k takes: the one with the largest |element|, the first of equal ones. NaN is
   /// larger than all others, so that it reaches every element that depends on it. Steps beyond n take none.
   __device__ int find_pivot(bool owner, T& pivot) {
     constexpr int none = 0x7fffffff;
     if (owner) {
-      pivot = a_[0];
-      int row = step_ >= 0 ? none : row_;
-      if (S::lanes == 32) {
-        const int lane = lane_of_largest(step_ < 0, a_[0]);
-        pivot = __shfl_sync(0xffffffffu, pivot, lane & 31);
-        row = lane < 0 ? none : row_ / 32 * 32 + lane;
+      const bool may = step_ < 0;
+      int lane = 0;
+      if constexpr (S::lanes == 32) {
+        lane = lane_of_largest(may, a_[0]);
       } else {
-        T size = step_ >= 0 ? T(-1) : pivot == pivot ? std::fabs(pivot) : T(INFINITY);
-        GAUSSWEEP_UNROLL
-        for (int apart = S::lanes / 2; apart > 0; apart /= 2) {
-          const T other = __shfl_xor_sync(0xffffffffu, size, apart);
-          const T of_other = __shfl_xor_sync(0xffffffffu, pivot, apart);
-          const int row_of_other = __shfl_xor_sync(0xffffffffu, row, apart);
-          if (other > size || (other == size && row_of_other < row)) {
-            size = other;
-            pivot = of_other;
-            row = row_of_other;
-          }
-        }
+        lane = lane_of_largest_in_group(may, a_[0]);
       }
+      pivot = __shfl_sync(0xffffffffu, a_[0], lane & (S::lanes - 1), S::lanes);
+      const int row = lane < 0 ? none : row_ / 32 * 32 + lane;
       if (S::group <= 32) return row;
       if (row_ % 32 == 0) {
         shared_.size[row_ / 32] = row == none ? T(0) : pivot;
@@ -297,21 +334,22 @@ class Rows {
     return row;
   }
 
-  /// A step of the segment that has Width registers left; `done` of them are of columns that are finished.
+  /// Takes a step of the segment that has Width registers left; `done` of its columns are finished.
   template <int Width>
   __device__ void take_step(int k, int owner_part, int done, int& info) {
     if constexpr (S::symmetric) return take_symmetric_step<Width>(k, owner_part, done, info);
     const bool owner = S::W == 1 || part_ == owner_part;
+    const int stage = k % S::stages;
     T pivot = T(0);
     const bool takes = row_ == find_pivot(owner, pivot);
-    // What an earlier step of this segment finished is at the end, one more where this part had its turn.
+    // The finished columns of this segment are at the end, one more if this part has had its turn.
     const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
     if (takes) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) shared_.row[part_][c] = c < live ? a_[c] : T(0);
+      for (int c = 0; c < Width; ++c) shared_.row[stage][part_][c] = c < live ? a_[c] : T(0);
       if (part_ == 0) {
         GAUSSWEEP_UNROLL
-        for (int r = 0; r < S::beside; ++r) shared_.beside[r] = y_[r];
+        for (int r = 0; r < S::beside; ++r) shared_.beside[stage][r] = y_[r];
       }
     }
     if (info == 0 && pivot == T(0)) info = k + 1;
@@ -320,78 +358,95 @@ class Rows {
     if (S::W > 1 && owner) shared_.factor[row_] = factor;
     if (takes) {
       step_ = k;
+      pivot_ = pivot;
       shared_.taken[k] = place_;
     }
     wait_for_group<S>();
     place_ = takes ? k : place_ == k && k < n_ ? shared_.taken[k] : place_;
     if (S::W > 1) factor = shared_.factor[row_];
-    // Rows that are taken lose 0: a choice of each element would take longer.
-    add_row<Width>(owner, -factor, is_left ? factor : a_[0]);
-    if (part_ == 0 && is_left) {
-      GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, shared_.beside[r], y_[r]);
-    }
-    // Else the group waits when it looks for the next pivot.
-    if (S::group <= 32) wait_for_group<S>();
+    // Rows that are taken lose 0: a choice per element would take longer.
+    add_row<Width>(shared_.row[stage][part_], owner, -factor, is_left ? factor : a_[0]);
+    if (part_ == 0 && is_left) subtract_beside(factor, stage);
   }
 
-  /// Step k of a symmetric system. All rows put their element of column k in shared memory and keep it as an
-  /// element of L D. Row k takes D L^T from shared memory, because its own elements right of the diagonal
-  /// differ by rounding.
+  /// Takes step k of a symmetric system. All rows store their element of column k in shared memory and keep
+  /// it as an element of L D. The elements of row k right of the diagonal differ from those by rounding, so
+  /// nothing uses them. If shared memory does not keep the columns, row k copies D L^T from there.
   template <int Width>
   __device__ void take_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = S::W == 1 || part_ == owner_part, takes = row_ == k, is_left = row_ > k;
+    const int stage = k % S::stages;
+    T(*const column)[S::columns] = shared_.row[stage];
     const int own_part = row_ % S::W;
     const int own = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
     // Threads beyond the last row have no element and write none.
-    T* const element = &shared_.row[own_part][row_ >= S::N ? 0 : own < 0 ? own + S::columns : own];
+    T* const element = &column[own_part][row_ >= S::N ? 0 : own < 0 ? own + S::columns : own];
     // Finished columns, which are at the end, lose 0.
     if (owner && row_ < S::N) *element = row_ < k ? T(0) : a_[0];
     if (takes && part_ == 0) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) shared_.beside[r] = y_[r];
+      for (int r = 0; r < S::beside; ++r) shared_.beside[stage][r] = y_[r];
     }
+    T pivot = T(0);
+    if (S::group <= 32) pivot = __shfl_sync(0xffffffffu, a_[0], k, S::rows);
     wait_for_group<S>();
-    const T pivot = shared_.row[owner_part][0];
+    if (S::group > 32) pivot = column[owner_part][0];
     if (info == 0 && !(pivot > T(0))) info = k + 1;
     const T of_row = S::W == 1 ? a_[0] : *element;
     const T factor = is_left && pivot != T(0) ? of_row / pivot : T(0);
     if (takes) {
       step_ = k;
+      pivot_ = pivot;
+    }
+    if constexpr (S::keeps_columns) {
+      add_row<Width>(column[0], owner, -factor, a_[0]);
+    } else {
       const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) a_[c] = c < live && !(owner && c == 0) ? T(0) : a_[c];
+      if (takes) {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < Width; ++c) a_[c] = c < live && !(owner && c == 0) ? T(0) : a_[c];
+      }
+      add_row<Width>(column[part_], owner, takes ? T(1) : -factor, a_[0]);
     }
-    add_row<Width>(owner, takes ? T(1) : -factor, a_[0]);
-    if (part_ == 0 && is_left) {
-      GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, shared_.beside[r], y_[r]);
+    if (part_ == 0 && is_left) subtract_beside(factor, stage);
+    if (S::stages == 1) wait_for_group<S>();
+  }
+  __device__ __forceinline__ void subtract_beside(T factor, int stage) {
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, shared_.beside[stage][r], y_[r]);
+  }
+  /// Returns element j > row() of the row of D L^T; `own` is the row's own one.
+  __device__ __forceinline__ T right_of_diagonal(int j, T own) const {
+    if constexpr (S::keeps_columns) {
+      return j > row_ ? shared_.row[row_][0][j - row_] : T(0);
+    } else {
+      return own;
     }
-    wait_for_group<S>();
   }
 
-  /// Adds `factor` times the row in shared memory. The owner's columns move to the left, and the first one is
+  /// Adds `factor` times a row in shared memory. The owner's columns move to the left, and the first one is
   /// finished.
   template <int Width>
-  __device__ __forceinline__ void add_row(bool owner, T factor, T finished) {
+  __device__ __forceinline__ void add_row(const T* row, bool owner, T factor, T finished) {
     if (owner) {
       GAUSSWEEP_UNROLL
-      for (int c = 1; c < Width; ++c) a_[c - 1] = std::fma(factor, shared_.row[part_][c], a_[c]);
+      for (int c = 1; c < Width; ++c) a_[c - 1] = std::fma(factor, row[c], a_[c]);
       a_[Width - 1] = finished;
     } else {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) a_[c] = std::fma(factor, shared_.row[part_][c], a_[c]);
+      for (int c = 0; c < Width; ++c) a_[c] = std::fma(factor, row[c], a_[c]);
     }
   }
 
-  /// As a step of the factorisation, of [A I]: a column that is finished is that of the identity.
+  /// Takes a step of the factorisation of [A I]: a finished column is one of the identity.
   __device__ void take_inverse_step(int k, InverseStorage<T, S>& upper, T& own_pivot, int& info) {
+    T* const row = shared_.row[k % S::stages][0];
     T pivot = T(0);
     const bool takes = row_ == find_pivot(true, pivot), was_taken = step_ >= 0;
     if (pivot == T(0) && info == 0) info = k + 1;
     if (takes) {
       GAUSSWEEP_UNROLL
-      for (int c = 1; c < S::N; ++c) shared_.row[0][c] = a_[c];
+      for (int c = 1; c < S::N; ++c) row[c] = a_[c];
       shared_.taken[k] = row_;
       step_ = k;
       own_pivot = pivot;
@@ -400,9 +455,8 @@ class Rows {
     if (was_taken) upper.columns[k][row_] = a_[0] * over_power_of_two(own_pivot);
     wait_for_group<S>();
     GAUSSWEEP_UNROLL
-    for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, shared_.row[0][c], a_[c]);
+    for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, row[c], a_[c]);
     a_[S::N - 1] = takes ? T(1) : -factor;
-    if (S::group <= 32) wait_for_group<S>();
   }
 
   template <int Segment>
@@ -414,39 +468,65 @@ class Rows {
       for (int part = 0; part < S::W; ++part)
         take_step<width>((Segment * S::steps + t) * S::W + part, part, t, info);
     }
-    if constexpr (Segment + 1 < S::segments) segment<Segment + 1>(info);
+    if constexpr (Segment + 1 < S::segments) {
+      if ((Segment + 1) * S::steps * S::W < n_) segment<Segment + 1>(info);
+    }
   }
 
-  /// Unknowns from the last on. The parts of the row in turn say what they have subtracted.
+  /// Solves for the unknowns of a segment and of those before it, from the last one on.
   template <int Segment>
   __device__ void segment_back() {
-    GAUSSWEEP_UNROLL
-    for (int t = S::steps - 1; t >= 0; --t) {
+    if (Segment * S::steps * S::W < n_) {
       GAUSSWEEP_UNROLL
-      for (int part = S::W - 1; part >= 0; --part) {
-        constexpr int first = S::columns - (Segment + 1) * S::steps;
-        take_unknown((Segment * S::steps + t) * S::W + part, part, a_[first + t]);
+      for (int t = S::steps - 1; t >= 0; --t) {
+        GAUSSWEEP_UNROLL
+        for (int part = S::W - 1; part >= 0; --part) {
+          constexpr int first = S::columns - (Segment + 1) * S::steps;
+          take_unknown((Segment * S::steps + t) * S::W + part, part, a_[first + t]);
+        }
       }
     }
     if constexpr (Segment > 0) segment_back<Segment - 1>();
   }
+  /// Returns y over the row's pivot. The pivot's inverse serves all steps, and the remainder mends the
+  /// quotient.
+  __device__ __forceinline__ T over_pivot(T y) const {
+    if (inverse_ - inverse_ != T(0)) return y / pivot_;
+    const T about = y * inverse_;
+    return std::fma(std::fma(-about, pivot_, y), inverse_, about);
+  }
   __device__ void take_unknown(int k, int owner_part, T of_column) {
-    const bool owner = S::W == 1 || part_ == owner_part;
-    const int turn = k % 2;
-    if (step_ == k) {
-      GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) shared_.sum[turn][part_][r] = y_[r];
-      if (owner) shared_.pivot[turn] = of_column;
+    const bool owner = S::W == 1 || part_ == owner_part, is_next = step_ == k;
+    const int stage = k % 2;
+    const T element = right_of_diagonal(k, of_column);
+    int source = k;
+    if (S::group <= 32 && !S::symmetric) {
+      const unsigned lanes = __ballot_sync(0xffffffffu, is_next ? 1 : 0);
+      source = __ffs(static_cast<int>(lanes >> first_lane())) - 1;
     }
-    wait_for_group<S>();
+    if (S::group > 32) {
+      // The parts of the row store what they have subtracted.
+      if (is_next) {
+        GAUSSWEEP_UNROLL
+        for (int r = 0; r < S::beside; ++r)
+          shared_.sum[stage][part_][r] = S::W == 1 ? over_pivot(y_[r]) : y_[r];
+        if (S::W > 1 && owner) shared_.pivot[stage] = of_column;
+      }
+      wait_for_group<S>();
+    }
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) {
-      T sum = shared_.sum[turn][0][r];
-      GAUSSWEEP_UNROLL
-      for (int w = 1; w < S::W; ++w) sum += shared_.sum[turn][w][r];
-      const T x = sum / shared_.pivot[turn];
-      if (step_ == k) x_[r] = x;
-      if (owner && step_ < k) y_[r] = std::fma(-of_column, x, y_[r]);
+      T x;
+      if (S::group <= 32) {
+        x = __shfl_sync(0xffffffffu, over_pivot(y_[r]), source, S::rows);
+      } else {
+        x = shared_.sum[stage][0][r];
+        GAUSSWEEP_UNROLL
+        for (int w = 1; w < S::W; ++w) x += shared_.sum[stage][w][r];
+        if (S::W > 1) x /= shared_.pivot[stage];
+      }
+      if (is_next) x_[r] = x;
+      if (owner && step_ < k) y_[r] = std::fma(-element, x, y_[r]);
     }
   }
 
@@ -454,17 +534,21 @@ class Rows {
   int row_, part_;
   int n_ = S::N;
   int step_ = -1;
-  int place_ = row_;  ///< were rows exchanged at once
+  int place_ = row_;  ///< the row's place if rows were exchanged in each step
+  T pivot_ = 1, inverse_ = 1;
   T a_[S::columns];
   T y_[S::beside] = {}, x_[S::beside] = {};
 };
 
-/// Calls launch(Share) for the smallest share of order n. @pre n <= Most, at most most_rows
+/// Calls launch(Share) for the smallest share that has order n. @pre n <= Most, at most most_rows
 template <class T, int Columns, bool Symmetric, int Most = batched::most_rows, class Launch>
 void for_order(std::int64_t n, Launch&& launch) {
-  constexpr int parts = sizeof(T) == 8 ? 4 : 1;  // of a row above 64: registers are 255 at most
+  constexpr int parts = sizeof(T) == 8 ? 4 : 1;  // above 64: a thread has at most 255 registers
+  if (n <= 4) return launch(Share<4, 1, Columns, Symmetric>());
   if (n <= 8) return launch(Share<8, 1, Columns, Symmetric>());
+  if (n <= 12) return launch(Share<12, 1, Columns, Symmetric>());
   if (n <= 16) return launch(Share<16, 1, Columns, Symmetric>());
+  if (n <= 24) return launch(Share<24, 1, Columns, Symmetric>());
   if (n <= 32) return launch(Share<32, 1, Columns, Symmetric>());
   if (n <= 48) return launch(Share<48, 1, Columns, Symmetric>());
   if (n <= 64 || Most <= 64) return launch(Share<64, 1, Columns, Symmetric>());
@@ -474,7 +558,7 @@ void for_order(std::int64_t n, Launch&& launch) {
   }
 }
 
-/// Which system of the launch a thread works at, and as which of its threads.
+/// The system of a thread, and the thread's index in the system's group.
 template <class S>
 struct Seat {
   __device__ Seat()

@@ -19,7 +19,7 @@ struct Batch {
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
-  __shared__ SharedStorage<T, S> shared_of[S::systems];
+  __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
   const Seat<S> seat;
   const int first = static_cast<int>(blockIdx.y) * S::beside;
   const std::int64_t n = batch.n;

@@ -22,7 +22,7 @@ namespace {
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
-  __shared__ small::SharedStorage<T, S> shared_of[S::systems];
+  __shared__ small::Padded<small::SharedStorage<T, S>> shared_of[S::systems];
   const small::Seat<S> seat;
   const bool inside = seat.system < count;
   small::Rows<T, S> rows(shared_of[seat.shared], seat.thread);
