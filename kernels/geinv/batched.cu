@@ -76,8 +76,8 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
     if (batched::is_by_panels(shape.n, parameters, batched::most_inverted)) {
       return panels::for_rows<T, false>(shape.n, [&](auto share) {
         using S = decltype(share);
-        simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads),
-                     0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
+        simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
+                     S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
       });
     }
   }

@@ -29,6 +29,12 @@ struct Share {
   static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< of rows in shared memory
   static constexpr int block_pitch = width + 1;              ///< of a triangle's rows, with the diagonal
   static constexpr int blocks = Threads / threads;           ///< of a multiprocessor
+
+  /// Returns the threads that have rows of a system of order n: whole warps, at most `threads`.
+  static dim3 threads_of(std::int64_t n) {
+    constexpr int rows_of_warp = 32 * Each;
+    return dim3(static_cast<unsigned>((n + rows_of_warp - 1) / rows_of_warp * 32));
+  }
 };
 
 /// Calls launch(Share) for the fewest threads. In double a warp has all rows of an LU of order 33 to 64.

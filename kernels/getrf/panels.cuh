@@ -316,8 +316,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       wait();
       int pivot_warp = 0;
       if (S::warps > 1) {
-        const int of_lane = lane() % S::warps;
-        pivot_warp = lane_of_largest(lane() < S::warps && shared_.place[turn][of_lane] != none,
+        const int warps = static_cast<int>(blockDim.x) / 32, of_lane = lane() < warps ? lane() : 0;
+        pivot_warp = lane_of_largest(lane() < warps && shared_.place[turn][of_lane] != none,
                                      shared_.candidate[turn][of_lane][0]);
       }
       const T* const pivot_row = shared_.candidate[turn][pivot_warp];

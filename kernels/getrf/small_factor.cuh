@@ -57,8 +57,8 @@ void factor(Context& context, Operands<T>& op, Taken taken, const Parameters& pa
   if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
     return panels::for_rows<T, false>(shape.n, [&](auto share) {
       using S = decltype(share);
-      simt::launch(context, factor_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads),
-                   0, static_cast<int>(shape.n), op.a.data, taken, op.info);
+      simt::launch(context, factor_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
+                   S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, taken, op.info);
     });
   }
   for_order<T, 1, false>(shape.n, [&](auto share) {

@@ -82,8 +82,8 @@ void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
       using S = decltype(share);
       const auto kernel =
           shape.nrhs == 1 ? solve_panels<T, S, Symmetric, true> : solve_panels<T, S, Symmetric, false>;
-      simt::launch(context, kernel, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads), 0, batch,
-                   op.a.data, op.b.data, op.x.data, op.info);
+      simt::launch(context, kernel, dim3(static_cast<unsigned>(shape.batch)), S::threads_of(shape.n), 0,
+                   batch, op.a.data, op.b.data, op.x.data, op.info);
     });
   }
   if (op.shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);

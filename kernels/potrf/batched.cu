@@ -51,8 +51,8 @@ void potrf_batched(Context& context, Operands<T>& op, const Parameters& paramete
   if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::rows_to(sizeof(T)))) {
     return panels::for_rows<T, true>(shape.n, [&](auto share) {
       using S = decltype(share);
-      simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads),
-                   0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
+      simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
+                   S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
     });
   }
   small::for_order<T, 1, true>(shape.n, [&](auto share) {
