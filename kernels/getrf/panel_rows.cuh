@@ -108,17 +108,15 @@ class PanelRows {
     });
     wait();
   }
-  /// Puts minus the inverses of Cholesky's triangles in their places. If one of them would not be accurate,
-  /// all triangles stay, and it returns false.
+  /// Replaces Cholesky's triangles by minus their inverses. Returns false if one of them is not accurate
+  /// enough for products.
   __device__ bool invert_triangles() {
     constexpr T trusted = 32;  // as trsv/block_chain.cu has it: well-conditioned factors have less
     if (threadIdx.x == 0) shared_.substitutes = false;
     take_triangles();
     if (!(invert_square(square_of(row())) <= trusted)) shared_.substitutes = true;
     wait();
-    if (!shared_.substitutes) return true;
-    take_triangles();
-    return false;
+    return !shared_.substitutes;
   }
 
   SharedStorage<T, S>& shared_;

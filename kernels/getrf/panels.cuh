@@ -371,9 +371,9 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   /// Solves L y = a, or L^T x = a, or U x = a, for the first `steps` steps. For LU, groups of eight steps are
   /// substituted, because their inverse may be large, with errors that differ from row to row. Cholesky
-  /// substitutes too if one of its inverses is large. For U the subtracted products are accumulated
+  /// multiplies by the inverses. For U the subtracted products are accumulated
   /// separately: a begins at 0, and `columns` columns of `given` are the right-hand sides, in order of steps.
-  template <bool Forward, bool Substitutes = !Symmetric>
+  template <bool Forward>
   __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
     constexpr int part = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
@@ -406,7 +406,7 @@ class Panels : PanelRows<T, S, Symmetric> {
             const int apart = local_step - 2 * t - h;
             double& one = left[e][h][i];
             one = (Forward ? local_step >= eight : local_step < 0) ? one : apart == 0 ? -1.0 : 0.0;
-            if (Substitutes) one = -one;
+            if (!Symmetric) one = -one;
           }
           if (local_step < 0 || local_step >= eight) continue;
           GAUSSWEEP_UNROLL
@@ -418,11 +418,8 @@ class Panels : PanelRows<T, S, Symmetric> {
         }
       });
       wait();
-      if constexpr (Substitutes) {
-        if (threadIdx.x < width) {
-          Symmetric ? substitute_triangle<Forward>(square_of(k), shared)
-                    : substitute_square<Forward>(square_of(k), shared_.inverses() + k, y, shared);
-        }
+      if constexpr (!Symmetric) {
+        if (threadIdx.x < width) substitute_square<Forward>(square_of(k), shared_.inverses() + k, y, shared);
         wait();
       } else {
         double square[2];
@@ -438,7 +435,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   __device__ void substitute_down(T (&a)[elements]) {
     if constexpr (Symmetric && tensor) {
-      if (uses_substitution_) return sweep<true, true>(n_, a);
+      if (uses_substitution_) return substitute<true>(a);
     }
     if constexpr (tensor) return sweep<true>(n_, a);
     if (Symmetric) {
@@ -449,7 +446,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
   __device__ void substitute_up(T (&a)[elements], const T* given, int columns) {
     if constexpr (Symmetric && tensor) {
-      if (uses_substitution_) return sweep<false, true>(n_, a, given, columns);
+      if (uses_substitution_) return substitute<false>(a);
     }
     if constexpr (tensor) return sweep<false>(n_, a, given, columns);
     substitute<false>(a);
