@@ -50,6 +50,7 @@ void for_rows(std::int64_t n, Launch&& launch) {
   if (n <= 96) return launch(Share<96>());
   if (n <= 128) return launch(Share<128>());
   if (n <= 256) return launch(Share<256>());
+  if (n <= 384) return launch(Share<384, 1, 384>());
   launch(Share<512>());
 }
 
@@ -256,22 +257,6 @@ __device__ __forceinline__ T invert_square(T* square) {
     condition = std::fma(std::fabs(square[place_in_square(column, c)]), of_row, condition);
   }
   return condition;
-}
-/// Eight rows become the unknowns of a lower triangle, or of its transpose. A lane has a column.
-template <bool Lower, class T, int Pitch>
-__device__ __forceinline__ void substitute_triangle(const T* square, T (*rows)[Pitch]) {
-  T x[eight];
-  GAUSSWEEP_UNROLL
-  for (int r = 0; r < eight; ++r) x[r] = rows[r][lane()];
-  GAUSSWEEP_UNROLL
-  for (int turn = 0; turn < eight; ++turn) {
-    const int k = Lower ? turn : eight - 1 - turn;
-    x[k] /= square[place_in_square(k, k)];
-    rows[k][lane()] = x[k];
-    GAUSSWEEP_UNROLL
-    for (int r = Lower ? k + 1 : 0; r < (Lower ? eight : k); ++r)
-      x[r] = std::fma(-square[Lower ? place_in_square(r, k) : place_in_square(k, r)], x[k], x[r]);
-  }
 }
 /// Eight rows become the unknowns of a unit lower triangle, or of an upper one. `inverses` are of the
 /// latter's diagonal; its right-hand sides are the rows and x together. A lane has a column.
