@@ -60,7 +60,7 @@ void invert_by_columns(Context& context, Operands<double>& op, const Parameters&
   int* const rows = op.workspace.take<int>(shape.n * shape.batch);
   small::factor(context, op, {nullptr, rows}, parameters);
   context.stage("invert");
-  columns::launch(context, {static_cast<int>(shape.n), op.a.data, rows, op.x.data}, shape.batch);
+  columns::launch(context, {static_cast<int>(shape.n), op.a.data, rows, op.x.data, op.info}, shape.batch);
 }
 
 }  // namespace

@@ -44,12 +44,14 @@ struct WorkSplit {
   }
 };
 
-/// A batch: the systems' factors with exchanged rows, the row taken in each step, and the inverses.
+/// A batch: the systems' factors with exchanged rows, the row taken in each step, the inverses, and LAPACK's
+/// info of the factors.
 struct Batch {
   int n;
   const double* factors;
   const int* rows;
   double* x;
+  const int* info;
 };
 
 /// Iterates over the squares in the order of their use: rows of L from the first nonzero row down, then rows
@@ -105,6 +107,7 @@ class Columns {
         factors_(batch.factors + system * n_ * n_),
         rows_(batch.rows + system * n_),
         x_(batch.x + system * n_ * n_),
+        is_singular_(batch.info[system] != 0),
         shared_(simt::dynamic_shared<double>()),
         packed_(n_ % 2 == 0 && reinterpret_cast<std::uintptr_t>(batch.factors) % 16 == 0 &&
                 reinterpret_cast<std::uintptr_t>(batch.x) % 16 == 0) {
@@ -131,7 +134,7 @@ class Columns {
       process(now, shared_ + stage * square_size);
       stage = stage == S::prefetched ? 0 : stage + 1;
     }
-    if (__any_sync(0xffffffffu, not_finite_ == 0 ? 0 : 1)) substitute_again();
+    if (!is_singular_ && __any_sync(0xffffffffu, not_finite_ == 0 ? 0 : 1)) substitute_again();
   }
 
  private:
@@ -385,6 +388,7 @@ class Columns {
   const double* factors_;
   const int* rows_;
   double* x_;
+  bool is_singular_;
   double* shared_;
   bool packed_;
   double not_finite_ = 0;        ///< NaN if the thread has stored an element that is not finite
