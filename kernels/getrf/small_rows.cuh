@@ -135,10 +135,15 @@ class Rows {
   __device__ void load(const System<const T>& of) {
     take([&](int i, int j) { return of.a[i + j * of.ld]; }, of);
   }
-  /// Loads the row of a symmetric A from one triangle.
+  /// Loads the row of a symmetric A from one triangle, up to the diagonal if nothing needs the rest.
   __device__ void load(const System<const T>& of, Uplo uplo) {
     const bool lower = uplo == Uplo::lower;
-    take([&](int i, int j) { return of.a[lower == (i > j) ? i + j * of.ld : j + i * of.ld]; }, of);
+    take(
+        [&](int i, int j) {
+          if (S::keeps_columns && j > i) return T(0);
+          return of.a[lower == (i > j) ? i + j * of.ld : j + i * of.ld];
+        },
+        of);
   }
   /// Loads the row of up to S::beside columns of B.
   __device__ void load_beside(const T* b, std::int64_t ld, int n, int count) {
