@@ -1,6 +1,6 @@
 /// geinv/batched: the inverses of many small matrices.
 ///
-/// Source: gaussweep. To order 16 each matrix is a group of threads' with a row each in registers
+/// Source: gaussweep. To order 16 a thread group inverts one matrix, with one row per thread in registers
 /// (getrf/small_rows.cuh), in one launch: LU with partial pivoting and both substitutions of the identity,
 /// L^-1 in the place of L. Beyond it in double is getrf/batched, which overwrites A, and a second launch in
 /// which warps substitute a few columns each (factored_columns.cuh). In float it is rows to order 64, beyond
@@ -22,7 +22,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Blocks of a multiprocessor, for which registers do without spills.
+/// Blocks per multiprocessor, the most without register spills.
 template <int N>
 constexpr int inverse_blocks = N <= 8    ? 9
                                : N <= 16 ? 7

@@ -1,5 +1,5 @@
 #pragma once
-/// The rows of a panel that a thread has (panels.cuh), and where their elements lie in memory.
+/// A thread's rows of a panel (panels.cuh), and the places of their elements in memory.
 
 #include <cmath>
 
@@ -22,12 +22,12 @@ class PanelRows {
  protected:
   static constexpr int Each = S::Each, width = S::width;
 
-  /// The thread's rows of A.
+  /// Returns a row of the thread.
   __device__ __forceinline__ int row(int e = 0) const {
     const int thread = static_cast<int>(threadIdx.x);
     return Each == 1 ? thread : thread / 32 * 32 * Each + 32 * e + thread % 32;
   }
-  /// The first of the four rows of which the thread has a part.
+  /// Returns the first of the four rows of which the thread has a part.
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
   static __device__ __forceinline__ void wait() {
     if (S::warps == 1) {
@@ -44,7 +44,7 @@ class PanelRows {
     GAUSSWEEP_UNROLL
     for (int e = 0; e < Each; ++e) visit(e);
   }
-  /// visit(row, column, whether it is one, the element) for a panel of so many columns.
+  /// Calls visit(row index, column, true if inside the matrix, element) for a panel that ends at `columns`.
   template <class Visit>
   __device__ __forceinline__ void for_elements(int first, int columns, Visit&& visit,
                                                T (&a)[elements]) const {
@@ -69,10 +69,10 @@ class PanelRows {
         a);
   }
   __device__ int at(int i, int j) const { return i + j * n_; }
-  /// Element k of the row of U.
+  /// Returns element k of the row of U.
   __device__ T upper(int e, int k) const { return Symmetric ? *place_of(k, row(e)) : *place_of(row(e), k); }
 
-  /// The multipliers of steps k to k + 3; 0 of steps that do not change the row.
+  /// Loads the multipliers of steps k to k + 3. Steps that do not change the row have 0.
   __device__ void fetch(int k, int steps, T (&out)[group]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) {
@@ -80,7 +80,7 @@ class PanelRows {
       out[c] = inside ? *place_of(row(), k + c) : T(0);
     }
   }
-  /// a -= factors times the rows of a group in shared memory.
+  /// Computes a -= factors times the rows of a group in shared memory.
   __device__ void subtract(int turn, const T (&factors)[group], T (&a)[elements]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) {
@@ -89,10 +89,10 @@ class PanelRows {
     }
   }
 
-  /// The triangle of eight steps to which `step` belongs: of L, on the way up of U; of Cholesky minus its
-  /// inverse, or L's.
+  /// Returns the triangle of the eight steps around `step`: of L, or of U in the back substitution; for
+  /// Cholesky minus its inverse.
   __device__ T* square_of(int step) const { return shared_.triangles + step / eight * 64; }
-  /// Those of all steps: of L of a symmetric system, or of U.
+  /// Loads the triangles of all steps: of L of a symmetric system, or of U.
   __device__ void take_triangles() {
     wait();
     for_rows([&](int e) {
@@ -122,7 +122,7 @@ class PanelRows {
   SharedStorage<T, S>& shared_;
   System<T> system_;
   int n_;
-  /// That took the row; before, its place, were rows exchanged at once: it is that of no earlier step.
+  /// The step that took the row; before that, the place of the row if rows were exchanged in each step.
   int step_[Each];
   T y_[Each] = {};  ///< of the right-hand side
 };

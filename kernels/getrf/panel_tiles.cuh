@@ -15,7 +15,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-constexpr int elements = 32;  ///< of a panel that a thread has
+constexpr int elements = 32;  ///< of a panel per thread
 constexpr int eight = 8;      ///< steps of a product
 constexpr int group = 4;      ///< steps between two barriers in float
 
@@ -37,7 +37,8 @@ struct Share {
   }
 };
 
-/// Calls launch(Share) for the fewest threads. In double a warp has all rows of an LU of order 33 to 64.
+/// Calls launch(Share) for the share with the fewest threads. For LU of order 33 to 64 in double one warp has
+/// all rows.
 /// @pre n <= 512
 template <class T, bool Symmetric, class Launch>
 void for_rows(std::int64_t n, Launch&& launch) {
@@ -74,7 +75,7 @@ struct SharedStorage {
   __device__ __forceinline__ T* inverses() { return S::Each == 1 ? &candidate[0][0][0] : more; }
 };
 
-/// A system on the device, n x n in columns; of a symmetric one the triangle `uplo`.
+/// A system on the device, n x n in columns. Symmetric systems have the triangle `uplo`.
 template <class T>
 struct System {
   T* a;
@@ -86,7 +87,7 @@ __device__ __forceinline__ int lane() {
   return static_cast<int>(threadIdx.x) % 32;
 }
 
-/// From rows to parts of four rows, and back.
+/// Exchanges elements within quads: from rows to parts of four rows, and back.
 template <int Each, class T>
 __device__ __forceinline__ void turn(T (&a)[elements]) {
   constexpr int part = 8 / Each;  // elements
@@ -150,7 +151,7 @@ __device__ __forceinline__ void multiply_square(double (&left)[2][4], const doub
   }
 }
 
-/// Two elements side by side, read at once. @pre aligned as both together
+/// Two adjacent elements, loaded together. @pre aligned to the size of both
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
   T first, second;
@@ -219,11 +220,11 @@ struct Fetch {
   }
 };
 
-/// Where element (r, c) of a square of eight lies: lanes of a load meet in no bank.
+/// Returns the place of element (r, c) in a square of eight. Loads have no bank conflicts.
 __device__ __forceinline__ int place_in_square(int r, int c) {
   return r % 2 * 32 + 4 * c + r / 2;
 }
-/// What a lane has of it as B, or of its transpose.
+/// Loads a lane's elements of the square as B, or of its transpose.
 __device__ __forceinline__ void take_square(const double* square, bool transposed, double (&to)[2]) {
   const int g = lane() / 4, t = lane() % 4;
   GAUSSWEEP_UNROLL

@@ -1,5 +1,5 @@
 #pragma once
-/// LU of small systems in batches, one launch: getrf/batched, and what geinv/batched begins with.
+/// LU of a batch of small systems in one launch, for getrf/batched and the first step of geinv/batched.
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
@@ -8,7 +8,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// Which rows the steps took, from 0, n a system: LAPACK's pivots, or the rows themselves. One is null.
+/// The rows that the steps took, from 0, n per system: LAPACK's pivots, or the rows themselves. One is null.
 struct Taken {
   int* pivots;
   int* rows;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks) factor_panels(int n, T*
   if (threadIdx.x == 0) info[s] = found;
 }
 
-/// L and U, rows in the order of the steps, take the place of A.
+/// Replaces A by L and U, with rows in the order of the steps.
 template <class T>
 void factor(Context& context, Operands<T>& op, Taken taken, const Parameters& parameters) {
   const Shape& shape = op.shape;

@@ -1,5 +1,5 @@
 #pragma once
-/// What the tables know of small systems: rows in registers (small_rows.cuh), or panels of them (panels.cuh).
+/// Parameters and thresholds of batched methods: rows in registers (small_rows.cuh) or panels (panels.cuh).
 
 #include <algorithm>
 #include <string>
@@ -26,17 +26,17 @@ inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? most_inverted : most_of_panels);
 }
 
-/// @param last the last order of which rows are faster
+/// Returns true if panels take order n. @param last the last order at which rows are faster
 inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
   const std::string& kernel = parameters.choice("kernel");
   return kernel == "auto" ? n > last : kernel == "panels";
 }
-/// Whether an inverse in double comes from LU, column by column (geinv/factored_columns.cuh).
+/// Returns true if an inverse in double comes from LU, column by column (geinv/factored_columns.cuh).
 inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
   return is_by_panels(n, parameters, 16);
 }
-/// Of LU, as measured on an H200 (docs/performance.md). Rows take four right-hand sides at a time, and factor
-/// A for each four.
+/// Returns the last order at which rows are faster for LU, measured on an H200 (docs/performance.md). Rows
+/// factor A once per four right-hand sides.
 constexpr std::int64_t rows_to(std::size_t element, std::int64_t nrhs = 1) {
   return std::min<std::int64_t>(element == 8 ? 32 : 48, 64 / ((nrhs + 3) / 4));
 }

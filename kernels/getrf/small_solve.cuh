@@ -1,5 +1,5 @@
 #pragma once
-/// Small systems in batches, factored and solved in one launch: gesv/batched and posv/batched.
+/// Factors and solves a batch of small systems in one launch, for gesv/batched and posv/batched.
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
@@ -8,14 +8,14 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// Each system's operands lie behind the last one's.
+/// A batch of systems whose operands are contiguous.
 struct Batch {
   std::int64_t count;
   int n, nrhs;
   Uplo uplo;
 };
 
-/// A block has S::systems systems; blockIdx.y says which right-hand sides.
+/// Solves S::systems systems per block. `blockIdx.y` is the index of S::beside right-hand sides.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
@@ -58,7 +58,8 @@ void solve_columns(Context& context, Operands<T>& op) {
   });
 }
 
-/// By panels; A is left factored. `Beside`: of one right-hand side.
+/// Solves one system per block by panels. A is overwritten. `Beside`: the only right-hand side takes part in
+/// the steps.
 template <class T, class S, bool Symmetric, bool Beside>
 __global__ void __launch_bounds__(S::threads, S::blocks)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
@@ -70,8 +71,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   Beside ? system.solve_beside(x + of_b) : system.solve(b + of_b, x + of_b, batch.nrhs);
 }
 
-/// X of A X = B, `Symmetric` where A is positive definite; up to four right-hand sides at a time, by panels
-/// 32.
+/// Solves A X = B. `Symmetric`: A is positive definite. Rows take up to four right-hand sides at a time,
+/// panels take 32.
 template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
