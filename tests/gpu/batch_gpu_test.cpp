@@ -61,8 +61,8 @@ void expect_ratios(const std::vector<double>& ratios, const std::vector<Findings
 }
 
 TEST_F(BatchOnGpu, EverySystemIsRight) {
-  std::vector<std::int64_t> orders = {1,  2,  8,  9,  16,  17,  32,  33,  48, 49,
-                                      64, 65, 96, 97, 128, 129, 200, 257, 512};
+  std::vector<std::int64_t> orders = {1,  2,  4,  5,  8,  9,  12,  13,  16,  17,  24,  25,  32,  33,
+                                      48, 49, 64, 65, 96, 97, 128, 129, 160, 200, 257, 300, 385, 512};
   if (small()) orders = {1, 7, 17, 33, 66, 130};
   for_methods([&](const Method& method) {
     for (const std::int64_t n : orders) {

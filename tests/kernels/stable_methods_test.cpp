@@ -37,14 +37,14 @@ using Both = testing::Types<float, double>;
 TYPED_TEST_SUITE(StableMethods, Both);
 
 TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByRows) {
-  this->expect_as_good("potrf", "batched", {3, 4, 8, 13, 16, 33, 40, 64, 90, 128}, 1,
+  this->expect_as_good("potrf", "batched", {3, 4, 5, 8, 12, 13, 16, 24, 33, 40, 64, 90, 128}, 1,
                        {{"kernel", std::string("rows")}});
 }
 TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByPanels) {
   this->expect_as_good("potrf", "batched", {16, 33, 40, 64}, 1, {{"kernel", std::string("panels")}});
 }
 TYPED_TEST(StableMethods, DefiniteSystemsByRows) {
-  this->expect_as_good("posv", "batched", {3, 16, 33, 96}, 5, {{"kernel", std::string("rows")}});
+  this->expect_as_good("posv", "batched", {3, 5, 12, 16, 24, 33, 96}, 5, {{"kernel", std::string("rows")}});
 }
 TYPED_TEST(StableMethods, DefiniteSystemsByPanels) {
   for (const int nrhs : {2, 35})
