@@ -163,7 +163,8 @@ class Rows {
 
   /// Solves U x = y. Then each row has the unknown of its step in `beside`.
   __device__ void substitute() {
-    inverse_ = T(1) / pivot_;
+    scale_ = over_power_of_two(pivot_);
+    inverse_ = T(1) / (pivot_ * scale_);
     segment_back<S::segments - 1>();
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) y_[r] = x_[r];
@@ -445,7 +446,8 @@ class Rows {
 
   /// Takes a step of the factorisation of [A I]: a finished column is one of the identity.
   __device__ void take_inverse_step(int k, InverseStorage<T, S>& upper, T& own_pivot, int& info) {
-    T* const row = shared_.row[k % S::stages][0];
+    // Steps beyond n take no row. They read one that was stored: shared memory may hold NaN.
+    T* const row = shared_.row[k < n_ ? k % S::stages : 0][0];
     T pivot = T(0);
     const bool takes = row_ == find_pivot(true, pivot), was_taken = step_ >= 0;
     if (pivot == T(0) && info == 0) info = k + 1;
@@ -493,12 +495,11 @@ class Rows {
     }
     if constexpr (Segment > 0) segment_back<Segment - 1>();
   }
-  /// Returns y over the row's pivot. The pivot's inverse serves all steps, and the remainder mends the
-  /// quotient.
+  /// Returns y over the row's pivot. The pivot's inverse serves all steps, and the remainder corrects the
+  /// quotient. A power of two keeps the inverse of a small pivot finite without a branch.
   __device__ __forceinline__ T over_pivot(T y) const {
-    if (inverse_ - inverse_ != T(0)) return y / pivot_;
-    const T about = y * inverse_;
-    return std::fma(std::fma(-about, pivot_, y), inverse_, about);
+    const T about = y * scale_ * inverse_;
+    return std::fma(std::fma(-about, pivot_, y) * scale_, inverse_, about);
   }
   __device__ void take_unknown(int k, int owner_part, T of_column) {
     const bool owner = S::W == 1 || part_ == owner_part, is_next = step_ == k;
@@ -540,7 +541,8 @@ class Rows {
   int n_ = S::N;
   int step_ = -1;
   int place_ = row_;  ///< the row's place if rows were exchanged in each step
-  T pivot_ = 1, inverse_ = 1;
+  T pivot_ = 1;
+  T scale_ = 1, inverse_ = 1;  ///< a power of two near 1 / pivot_, and 1 / (pivot_ * scale_)
   T a_[S::columns];
   T y_[S::beside] = {}, x_[S::beside] = {};
 };
