@@ -108,7 +108,7 @@ struct UpperSolve {
   bool inverts = false;
   /// In double: the result of an 8 x 8 inverse is refined if a column sum of the inverse or of its tile
   /// exceeds this.
-  double trusted = HUGE_VAL;
+  double trusted = 32;
 
   void solve() {
     context.stage("turn");

@@ -11,7 +11,7 @@ namespace gaussweep {
 /// Returns the elements for the products of the inverse of L, which the reversed triangles of U use
 /// afterwards.
 constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
-  return std::max(levels::product_elements(order), order * lu::solve_rows);
+  return std::max(levels::workspace_elements(order), order * lu::solve_rows);
 }
 
 /// Returns the bytes of n pivots, LU's workspace, reciprocals of U's diagonal, these elements and a matrix,

@@ -5,8 +5,8 @@
 /// ill-conditioned are followed by a correction. Error: |A X - I| is of the order n u |L| |L^T| |X|, as that
 /// of LAPACK's potri (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
 /// Elsewhere L is the vendor's (in float on a Hopper GPU potrf/recursive's), Q = L^-1 is trtri/levels.cuh's
-/// and Q^T Q triangle_square.cuh's. That is less accurate where A is ill-conditioned: products with inverses
-/// leave a larger Q L - I than substitution. Layout: column-major; the inverse takes the place of A, of which
+/// and Q^T Q triangle_square.cuh's. |Q L - I| is as small as by substitution, which is what potri needs (the
+/// same section). Layout: column-major; the inverse takes the place of A, of which
 /// the lower triangle is read. Cost: n^3 operations and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4
 /// n^2 where n is no multiple of 64, and what potrf/recursive wants. A pivot that is not positive gives info
 /// > 0, -1 a wait between blocks that was given up; the answer is then of no use. Written for compute
@@ -74,7 +74,6 @@ struct Inverse {
     inverse::UpperSolve<T, lu::NoProducts> solve{context, x.data, x.ld,     order,       triangle,
                                                  order,   order,  elements, reciprocals, nullptr};
     solve.inverts = true;
-    solve.trusted = 32;
     solve.solve();
     context.stage("square");
     levels::square_by_large_tiles(context, levels::square_of_upper(triangle, order, order, x.data, x.ld),

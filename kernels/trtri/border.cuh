@@ -22,26 +22,41 @@ struct Border {
   std::int64_t ld;
   T* x;  ///< its inverse, where X and Y are; zeros are in the other triangle of X
   std::int64_t ldx;
-  T* lines;   ///< order x width() elements; L's, its rows side by side, if in_place()
+  T* lines;   ///< order x width() elements; L's or Y L's, its rows side by side, if has_lines()
   int order;  ///< of X, a multiple of 16
   int rows;   ///< most_border at most
   bool lower;
+  bool corner_first;  ///< -(Y L) X and not -Y (L X)
+  T largest;          ///< *is_larger becomes 1 if an element of the first product is larger or NaN
+  int* is_larger;     ///< null: nobody asks
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
-  /// Whether what is written is where others read L.
-  __host__ __device__ bool in_place() const { return from == x; }
+  /// Whether what is written is where others read L, or L is not what they read.
+  __host__ __device__ bool has_lines() const { return from == x || corner_first; }
+  __device__ void look(T value) const {
+    if (is_larger != nullptr && !(std::fabs(value) <= largest)) *is_larger = 1;
+  }
+  /// Returns the element of Y.
+  __device__ T corner(int i, int l) const { return x[place(i, order + l, ldx)]; }
   /// Where row i of the border has its element k: that many elements from the triangle's first.
   __device__ std::int64_t place(int i, int k, std::int64_t apart) const {
     return lower ? order + i + k * apart : k + (order + i) * apart;
   }
 };
 
-/// Fills `lines` with L.
+/// Fills `lines` with L or Y L.
 template <class T>
 __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   simt::griddepcontrol_wait();
   const int e = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int i = e % b.width(), k = e / b.width();
-  if (k < b.order && i < b.rows) b.lines[e] = b.from[b.place(i, k, b.ld)];
+  if (k >= b.order || i >= b.rows) return;
+  T value = 0;
+  for (int l = b.corner_first ? 0 : i; l <= i; ++l) {
+    const T of_l = b.from[b.place(l, k, b.ld)];
+    value = b.corner_first ? std::fma(b.corner(i, l), of_l, value) : of_l;
+  }
+  if (b.corner_first) b.look(value);
+  b.lines[e] = value;
 }
 
 constexpr int border_warps = 16, border_columns = 16;  ///< of a block
@@ -118,7 +133,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   simt::end_copy_group();
   const Strided<T> x = b.lower ? Strided<T>{b.x, 1, b.ldx} : Strided<T>{b.x, b.ldx, 1};
   Strided<T> lines{b.lines, 1, Width};
-  if (!b.in_place()) {
+  if (!b.has_lines()) {
     lines = b.lower ? Strided<T>{b.from + b.order, 1, b.ld} : Strided<T>{b.from + b.order * b.ld, b.ld, 1};
   }
   T sums[parts][4] = {};
@@ -159,8 +174,11 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   for (int e = thread; e < size; e += 32 * border_warps) {
     const int i = e % Width, j = e / Width;
     if (i >= b.rows) continue;
-    T value = 0;
-    for (int l = 0; l <= i; ++l) value = std::fma(y[i + l * Width], shared[j * Width + l], value);
+    T value = b.corner_first ? shared[e] : T(0);
+    if (!b.corner_first) {
+      b.look(shared[e]);
+      for (int l = 0; l <= i; ++l) value = std::fma(y[i + l * Width], shared[j * Width + l], value);
+    }
     b.x[b.place(i, column + j, b.ldx)] = -value;
     b.x[b.lower ? column + j + (b.order + i) * b.ldx : b.order + i + (column + j) * b.ldx] = T(0);
   }
@@ -170,7 +188,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
 template <class T>
 void add_border(Context& context, const Border<T>& border) {
   context.stage("border");
-  if (border.in_place()) {
+  if (border.has_lines()) {
     const int elements = border.order * border.width();
     simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)),
                        dim3(256), 0, border);

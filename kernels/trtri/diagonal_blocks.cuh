@@ -35,24 +35,26 @@ __device__ __forceinline__ void note_zero(int* info, int i) {
 }
 
 /// d += A B, 16 x 8, over the inner indices from `from` to `to`, multiples of 8, by a warp. A lane has of d
-/// what it has of a product on tensor cores (triangle_tiles.cuh). Columns of A and B are `apart`.
+/// what it has of a product on tensor cores (triangle_tiles.cuh). Columns of A and B are `a_apart` and
+/// `b_apart`.
 template <class T>
-__device__ __forceinline__ void add_product(T (&d)[4], const T* a, const T* b, int apart, int from, int to) {
+__device__ __forceinline__ void add_product(T (&d)[4], const T* a, int a_apart, const T* b, int b_apart,
+                                            int from, int to) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
   if constexpr (sizeof(T) == sizeof(double)) {
     GAUSSWEEP_ROLLED
     for (int k = from; k < to; k += 8) {
-      const double* const own = a + g + (k + 2 * t) * apart;
-      const double left[4] = {own[0], own[8], own[apart], own[apart + 8]};
+      const double* const own = a + g + (k + 2 * t) * a_apart;
+      const double left[4] = {own[0], own[8], own[a_apart], own[a_apart + 8]};
       double right[2];
-      lu::load_two(b + k + 2 * t + g * apart, right[0], right[1]);
+      lu::load_two(b + k + 2 * t + g * b_apart, right[0], right[1]);
       lu::multiply_16x8(d, left, right);
     }
   } else {
     for (int k = from; k < to; ++k) {
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 4; ++e) {
-        d[e] = std::fma(a[g + e / 2 * 8 + k * apart], b[k + (2 * t + e % 2) * apart], d[e]);
+        d[e] = std::fma(a[g + e / 2 * 8 + k * a_apart], b[k + (2 * t + e % 2) * b_apart], d[e]);
       }
     }
   }
@@ -90,7 +92,7 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
   const auto multiply = [&](int r, const T* a, const T* b, int from, int to) {
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) sums[r][e] = T(0);
-    add_product(sums[r], a, b, apart, from, to);
+    add_product(sums[r], a, apart, b, apart, from, to);
   };
   for_tiles([&](int r, int base, int i, int j) {
     multiply(r, &square.at(base + first + i, base), &square.at(base, base + j), j, first);
@@ -108,6 +110,14 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
 template <class T>
 __device__ constexpr T trusted(bool unit) {
   return unit ? T(0x1p17) : T(16);
+}
+
+/// Returns the largest |element| of a level's first product W up to which its second one is trusted: 4 /
+/// sqrt(half), for unit triangles of LU 2^15 / sqrt(half). The residual of Y, and the rounding errors of the
+/// second product, come multiplied by W. Their signs differ, so the factor is about sqrt(half) max |W|.
+template <class T>
+T trusted_product(bool unit, int half) {
+  return static_cast<T>((unit ? 0x1p15 : 4) / std::sqrt(half));
 }
 
 /// The lower triangle in `square` becomes its inverse, the rest 0: by substitution, a thread a column. X then
@@ -169,6 +179,7 @@ __device__ void substitute(chain::Square<T, Most>& square, bool from_left) {
 /// ends with it.
 struct Layout {
   int order, block;
+  int* needed;  ///< becomes 0 for the levels that follow, unless null
 };
 
 /// A thread block writes a block on the diagonal of the inverse `x`, by products of inverses if that is as
@@ -181,6 +192,7 @@ __global__ void __launch_bounds__(4 * Most)
     invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, Layout layout, int* info) {
   const int down = static_cast<int>(blockIdx.x);
   const int right = gridDim.y == 1 ? down : static_cast<int>(blockIdx.y);
+  if (down + right == 0 && threadIdx.x == 0 && layout.needed != nullptr) *layout.needed = 0;
   if (a.lower ? down < right : down > right) return;
   const int triangle = static_cast<int>(blockIdx.z);
   const int before = triangle * layout.order;  // rows

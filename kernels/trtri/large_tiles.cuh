@@ -356,6 +356,7 @@ __global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 
 
   double* const c = p.c + tile.pair * p.c_step + tile.row + tile.column * p.ldc;
   const bool aligned = reinterpret_cast<std::uintptr_t>(c) % 16 == 0 && p.ldc % 2 == 0;
+  bool is_within = true;
   product.for_pairs([&](int i, int j, double above, double below) {
     if (i >= tile.rows || j >= tile.columns) return;
     double* const to = c + i + j * p.ldc;
@@ -366,7 +367,9 @@ __global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 
       to[0] = p.factor * above;
       if (both) to[1] = p.factor * below;
     }
+    if (!Square) is_within = p.is_within(above) && (!both || p.is_within(below)) && is_within;
   });
+  if (!Square && p.is_larger != nullptr && !is_within) *p.is_larger = 1;
 #endif
 }
 

@@ -31,6 +31,10 @@ struct LevelProduct {
   int last_rows, last_columns;
   Inner counts;
   T factor;
+  T largest;       ///< *is_larger becomes 1 if an element of C is larger or NaN
+  int* is_larger;  ///< null: nobody asks
+
+  __device__ bool is_within(T c) const { return std::fabs(c) <= largest; }
 
   /// Whether it counts for columns of C, and not for rows.
   __host__ __device__ bool is_by_columns() const {
@@ -111,11 +115,21 @@ __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64
   }
 }
 
-/// All zeros alone, a block a tile.
+/// Looks for large elements of a level's first product, and writes the zeros that belong to its second one; a
+/// thread block per tile.
 template <class T>
-__global__ void __launch_bounds__(256) write_all_zeros(LevelProduct<T> p, TileGrid<64> grid) {
-  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
-  if (tile.is_there()) write_zeros(p, 0, tile, 256);
+__global__ void __launch_bounds__(256)
+    look_and_write_zeros(LevelProduct<T> first, LevelProduct<T> second, TileGrid<64> grid) {
+  const Tile tile = grid.tile(second, static_cast<int>(blockIdx.x));
+  if (!tile.is_there()) return;
+  write_zeros(second, 0, tile, 256);
+  if (first.is_larger == nullptr) return;
+  const T* const c = first.c + tile.pair * first.c_step + tile.row + tile.column * first.ldc;
+  bool is_within = true;
+  for (int e = static_cast<int>(threadIdx.x); e < tile.rows * tile.columns; e += 256) {
+    is_within = first.is_within(c[e % tile.rows + e / tile.rows * first.ldc]) && is_within;
+  }
+  if (!is_within) *first.is_larger = 1;
 }
 
 /// Order x Order elements of C by two rows of warps, each a part of 16 x 8 pieces. A lane has what it has of
@@ -316,9 +330,13 @@ __global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, Til
   write_zeros(p, triangle, tile, Threads);
   product.add(tile.pieces(at_once));
   T* const c = p.c + tile.pair * p.c_step + triangle * p.c_next + tile.row + tile.column * p.ldc;
+  bool is_within = true;
   product.for_each([&](int i, int j, T sum) {
-    if (i < tile.rows && j < tile.columns) c[i + j * p.ldc] = p.factor * sum;
+    if (i >= tile.rows || j >= tile.columns) return;
+    c[i + j * p.ldc] = p.factor * sum;
+    is_within = p.is_within(sum) && is_within;
   });
+  if (p.is_larger != nullptr && !is_within) *p.is_larger = 1;
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

@@ -4,14 +4,16 @@
 /// Then pairs of inverses are joined, twice as large from level to level; large halves by cuBLAS's products
 /// where there are no tiles of our own for them.
 ///
-/// Error: blocks on the diagonal have |A X - I| <= g |A| |X| with g = n u / (1 - n u), as by substitution
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2), times at most 16 (2^17
-/// for unit triangles), the condition up to which products of inverses are trusted. Joined ones, beyond order
-/// 96, have the error of multiplying by an inverse: the condition of a half times that.
+/// Error: a block on the diagonal is inverted by substitution if its condition is above 16. Two inverses X
+/// and Y are joined by -Y (L X) only if L X has small elements (diagonal_blocks.cuh, trusted_product).
+/// Otherwise the whole inverse comes by substitution (whole_substitution.cuh), which takes as long as
+/// cuSOLVER. Then |A X - I| <= g |A| |X| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., section 14.2). Trusted products multiply that by a small factor, 16 at
+/// most on the diagonal.
 ///
 /// Layout: column-major; A stays, the inverse is a matrix of its own, with zeros in the other triangle.
 /// Cost: 1/3 n^3 operations and, by strips, up to a quarter more for zeros on the diagonal.
-/// Workspace: n^2 / 4 elements.
+/// Workspace: n^2 / 4 + 1 elements.
 ///
 /// A 0 on the diagonal gives info > 0, and the answer is then not finite. Written for compute capability 9.0;
 /// needs 8.0 to be fast.
@@ -25,7 +27,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 void trtri_levels(Context& context, Operands<T>& op, const Parameters&) {
   const std::int64_t n = op.shape.n;
-  T* const products = op.workspace.template take<T>(levels::product_elements(n));
+  T* const products = op.workspace.template take<T>(levels::workspace_elements(n));
   const levels::Triangle<T> a{op.a.data, op.a.ld, static_cast<int>(n), op.shape.uplo == Uplo::lower, false};
   levels::TriangleInverse<T>(context, a, n, products).invert(op.x.data, op.x.ld, op.info);
 }

@@ -4,6 +4,10 @@
 /// launches. Products skip the triangles' zeros tile by tile, small ones by level_products.cuh, large ones in
 /// double on a Hopper GPU by large_tiles.cuh. Other large ones are by the vendor's products over strips, each
 /// of which begins or ends where the triangle does. A few rows beyond equal halves come last, by border.cuh.
+///
+/// L X is the product that decides on A X - I: it multiplies the residual of Y and the errors of the second
+/// product. If it has large elements, whole_substitution.cuh overwrites the inverse. X A - I depends on Y L
+/// in the same way, so that triangles `from_left` are joined by -(Y L) X.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +17,7 @@
 #include "kernels/trtri/large_tiles.cuh"
 #include "kernels/trtri/level_products.cuh"
 #include "kernels/trtri/levels_workspace.hpp"
+#include "kernels/trtri/whole_substitution.cuh"
 #include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
@@ -81,8 +86,8 @@ struct Schedule {
 template <class T>
 class TriangleInverse {
  public:
-  /// `order`: a.n, or more where an identity continues the triangle; `products`: product_elements(order)
-  /// elements. Of several triangles the order of each, a power of two from 64 on, and so many elements each.
+  /// `order`: a.n, or more where an identity continues the triangle; `products`: workspace_elements(order).
+  /// Of several triangles the order of each, a power of two from 64 on, and product_elements(order) for each.
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
       : TriangleInverse(context, a, order, products,
                         a.count == 1 ? Schedule::of<T>(context, static_cast<int>(order))
@@ -92,8 +97,7 @@ class TriangleInverse {
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), schedule_(schedule) {}
 
   /// x = the inverse, order x order, with zeros in the other triangle; those of several triangles one behind
-  /// the other. `x` may be where the triangle is. Asynchronous.
-  /// Where it is not and a.n is the order, the triangle stays where it is.
+  /// the other. It may not overlap the triangle, which stays where it is. Asynchronous.
   /// @param info 0 at the start, becomes the first i, from 1, with a 0 on the diagonal; or null
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;
@@ -104,12 +108,28 @@ class TriangleInverse {
     ld_from_ = copies ? ldx : a_.ld;
     for (int half = schedule_.blocks.order; half < even(); half *= 2) join(half);
     if (const int beyond = schedule_.blocks.beyond; beyond > 0) {
-      add_border<T>(context_, {from_, ld_from_, x, ldx, products_, even(), beyond, a_.lower});
+      add_border<T>(context_, {from_, ld_from_, x, ldx, products_, even(), beyond, a_.lower,
+                               a_.lower == a_.from_left, trusted_product<T>(a_.unit, even()), needed()});
+    }
+    if (schedule_.blocks.order < order_ && needed() != nullptr) {
+      invert_if_needed<T>(context_, {a_, x, ldx, order_}, needed());
     }
   }
 
  private:
   using Product = LevelProduct<T>;
+  /// A factor of a level's products: that of the first pair, the distance to the next pair's, and that to the
+  /// next triangle's.
+  struct Factor {
+    const T* data;
+    std::int64_t ld, step, next;
+  };
+
+  /// Returns where a level notes that its products lose digits; null if nobody asks. It lies behind the
+  /// products.
+  int* needed() const {
+    return a_.count == 1 ? reinterpret_cast<int*>(products_ + product_elements(order_)) : nullptr;
+  }
 
   int even() const { return order_ - schedule_.blocks.beyond; }  ///< the order without a border
 
@@ -119,7 +139,7 @@ class TriangleInverse {
     const int count = (order_ + order - 1) / order;
     const dim3 grid(static_cast<unsigned>(count), copies ? static_cast<unsigned>(count) : 1u,
                     static_cast<unsigned>(a_.count));
-    const Layout layout{order_, order};
+    const Layout layout{order_, order, needed()};
     if (order <= 64) {
       simt::launch(context_, invert_diagonal_blocks<T, 64>, grid, dim3(256), sizeof(chain::Square<T, 64>), a_,
                    x_, ldx_, layout, info);
@@ -134,76 +154,75 @@ class TriangleInverse {
     const int pairs = (even() - half + 2 * half - 1) / (2 * half);
     const int last = std::min(half, even() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
-    const std::int64_t beside = lower ? half : half * ld_from_;
-    const std::int64_t x_beside = lower ? half : half * ldx_;
-    const std::int64_t second = half * (ldx_ + 1);
-    const std::int64_t step = 2 * half, x_step = step * (ldx_ + 1);
-    const std::int64_t x_next = ldx_ * order_;
-    Product p{};
-    p.rows = p.columns = p.inner = half;
-    p.last_rows = lower ? last : half;
-    p.last_columns = lower ? half : last;
+    const std::int64_t next = ldx_ * order_;  // several triangles are in x
+    const std::int64_t second = half * (ldx_ + 1), x_step = 2 * second;
+    const std::int64_t ld_first = pairs == 1 && lower ? last : half;
+    const Factor beside{from_ + half * (lower ? 1 : ld_from_), ld_from_, 2 * half * (ld_from_ + 1), next};
+    const Factor left{x_ + (lower ? second : 0), ldx_, x_step, next};
+    const Factor right{x_ + (lower ? 0 : second), ldx_, x_step, next};
+    const Factor between{products_, ld_first, half * ld_first, product_elements(order_)};
+    const Inner of_left = lower ? Inner::up_to_rows : Inner::from_rows;
+    const Inner of_right = lower ? Inner::from_columns : Inner::up_to_columns;
+    const auto product = [&](const Factor& a, const Factor& b, Inner counts, T factor) {
+      Product p{};
+      p.a = a.data;
+      p.lda = a.ld;
+      p.a_step = a.step;
+      p.a_next = a.next;
+      p.b = b.data;
+      p.ldb = b.ld;
+      p.b_step = b.step;
+      p.b_next = b.next;
+      p.rows = p.columns = p.inner = half;
+      p.last_rows = lower ? last : half;
+      p.last_columns = lower ? half : last;
+      p.counts = counts;
+      p.factor = factor;
+      return p;
+    };
+    const bool left_first = a_.from_left;
+    Product first_product =
+        left_first ? product(left, beside, of_left, T(1)) : product(beside, right, of_right, T(1));
+    first_product.c = products_;
+    first_product.ldc = between.ld;
+    first_product.c_step = between.step;
+    first_product.c_next = between.next;
+    first_product.largest = trusted_product<T>(a_.unit, half);
+    first_product.is_larger = needed();
+    Product second_product =
+        left_first ? product(between, right, of_right, T(-1)) : product(left, between, of_left, T(-1));
+    second_product.c = x_ + half * (lower ? 1 : ldx_);
+    second_product.ldc = ldx_;
+    second_product.c_step = x_step;
+    second_product.c_next = next;
+    second_product.zeros = x_ + half * (lower ? ldx_ : 1);
+    second_product.ldz = ldx_;
+    second_product.z_step = x_step;
+    second_product.z_next = next;
 
-    Product right = p;  // what lies beside the triangles, times the one it lies above or left of
-    right.a = from_ + beside;
-    right.lda = ld_from_;
-    right.a_step = step * (ld_from_ + 1);
-    right.b = x_ + (lower ? 0 : second);
-    right.ldb = ldx_;
-    right.b_step = x_step;
-    right.c = products_;
-    right.ldc = pairs == 1 ? p.last_rows : half;
-    right.c_step = static_cast<std::int64_t>(half) * right.ldc;
-    right.counts = lower ? Inner::from_columns : Inner::up_to_columns;
-    right.factor = T(1);
-    right.a_next = right.b_next = x_next;  // several triangles are in x
-    right.c_next = product_elements(order_);
-
-    Product left = p;
-    left.a = x_ + (lower ? second : 0);
-    left.lda = ldx_;
-    left.a_step = x_step;
-    left.b = right.c;
-    left.ldb = right.ldc;
-    left.b_step = right.c_step;
-    left.c = x_ + x_beside;
-    left.ldc = ldx_;
-    left.c_step = x_step;
-    left.counts = lower ? Inner::up_to_rows : Inner::from_rows;
-    left.factor = T(-1);
-    left.a_next = left.c_next = x_next;
-    left.b_next = right.c_next;
-    left.zeros = x_ + (lower ? half * ldx_ : half);
-    left.ldz = ldx_;
-    left.z_step = x_step;
-    left.z_next = x_next;
-
-    const int tiles = TileGrid<64>(left, pairs, 1).blocks();
+    const int tiles = TileGrid<64>(second_product, pairs, 1).blocks();
     if constexpr (sizeof(T) == sizeof(double)) {
       const int least =
           half >= schedule_.shared ? std::min(schedule_.large, schedule_.large_shared) : schedule_.large;
       if (a_.count == 1 && tiles >= least && can_be_large(context_)) {
         context_.stage("product");
-        multiply_by_large_tiles(context_, right, pairs, schedule_.many, schedule_.shared);
-        multiply_by_large_tiles(context_, left, pairs, schedule_.many, schedule_.shared);
+        multiply_by_large_tiles(context_, first_product, pairs, schedule_.many, schedule_.shared);
+        multiply_by_large_tiles(context_, second_product, pairs, schedule_.many, schedule_.shared);
         return;
       }
     }
     const std::int64_t own = schedule_.own_order;
     if (half <= own || (pairs == 1 && static_cast<std::int64_t>(half) * last <= own * own)) {
       context_.stage("join");
-      launch(right, pairs, tiles);
-      launch(left, pairs, tiles);
+      launch(first_product, pairs, tiles);
+      launch(second_product, pairs, tiles);
     } else {
       context_.stage("product");
-      const TileGrid<64> grid(left, pairs, simt::multiprocessors(context_));
-      simt::launch(context_, write_all_zeros<T>, dim3(static_cast<unsigned>(grid.blocks())), dim3(256), 0,
-                   left, grid);
-      const int whole = last == half ? pairs : pairs - 1;
-      for (Product* product : {&right, &left}) {
-        if (whole > 0) multiply_by_strips(*product, whole);
-        if (whole < pairs) multiply_by_strips(only_last(*product, whole), 1);
-      }
+      multiply_pairs_by_strips(first_product, pairs);
+      const TileGrid<64> grid(second_product, pairs, simt::multiprocessors(context_));
+      simt::launch(context_, look_and_write_zeros<T>, dim3(static_cast<unsigned>(grid.blocks())), dim3(256),
+                   0, first_product, second_product, grid);
+      multiply_pairs_by_strips(second_product, pairs);
     }
   }
 
@@ -230,6 +249,13 @@ class TriangleInverse {
     if (p.counts == Inner::up_to_rows) p.inner = p.rows;
     if (p.counts == Inner::up_to_columns) p.inner = p.columns;
     return p;
+  }
+
+  void multiply_pairs_by_strips(const Product& p, int pairs) {
+    const bool is_last_smaller = p.last_rows < p.rows || p.last_columns < p.columns;
+    const int whole = is_last_smaller ? pairs - 1 : pairs;
+    if (whole > 0) multiply_by_strips(p, whole);
+    if (whole < pairs) multiply_by_strips(only_last(p, whole), 1);
   }
 
   /// C in strips along the triangle, each over the inner indices that count for it. The triangle's diagonal,

@@ -70,7 +70,7 @@ Method by_levels() {
   method.answer = AnswerIn::x;
   method.overwrites = false;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return workspace_piece(levels::product_elements(shape.n), element);
+    return workspace_piece(levels::workspace_elements(shape.n), element);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_levels));
 }

@@ -45,6 +45,15 @@ TYPED_TEST(StableOnGpu, DefiniteMatricesAndTriangles) {
       this->expect_as_good("trtri", "levels", mirrored_factor(kernel_matrix(n, 4, lambda)));
   }
 }
+/// Joined by small tiles, by large ones, by the vendor's products, with a border.
+TYPED_TEST(StableOnGpu, InversesThatAreJoined) {
+  for (const std::int64_t n : {97, 130, 330, 700, 1030, 1300}) {
+    for (const double lambda : {1e-6, 1e-10})
+      this->expect_as_good("trtri", "levels", mirrored_factor(kernel_matrix(n, 4, lambda)));
+    const double lambda = sizeof(TypeParam) == 8 ? 1e-10 : 1e-4;
+    this->expect_as_good("poinv", "recursive", kernel_matrix(n, 10, lambda));
+  }
+}
 TYPED_TEST(StableOnGpu, RowsThatAreFarApart) {
   for (const std::int64_t n : {2, 16, 17, 33, 64}) {
     this->expect_as_good("geinv", "batched", rows_far_apart<TypeParam>(n));

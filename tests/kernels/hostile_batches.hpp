@@ -133,4 +133,39 @@ void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::st
   }
 }
 
+/// Draws a batch, up to order 40, and runs it in its order and in reverse. Each system's answer must be the
+/// same wherever it lies and whatever its neighbours are.
+template <class T>
+void expect_confined(std::mt19937_64& random, Context& context, const Method& method) {
+  const Problem problem = method.problem;
+  const std::int64_t n = 1 + below(random, 40);
+  Shape shape{n, n, n, 1, random() % 2 == 0 ? Uplo::lower : Uplo::upper};
+  if (!problem->has_axis("uplo")) shape.uplo = Uplo::lower;
+  if (has_right_hand_sides(problem))
+    shape.nrhs = 1 + below(random, std::min<std::int64_t>(method.max_nrhs, 6));
+  shape.batch = 2 + below(random, n <= 16 ? 16 : 4);  // up to order 16 a warp has several systems
+  const Parameters parameters = one_of(random, parameter_grid(method, {}));
+  if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
+  const Inputs<T> inputs = hostile_batch<T>(random, problem, shape);
+  const std::string words = describe_run<T>(context, method, shape, parameters, "hostile");
+  Answer<T> one, other;
+  ASSERT_NO_THROW(one = run_method(context, method, inputs, parameters)) << words;
+  ASSERT_NO_THROW(other = run_method(context, method, reversed(inputs), parameters)) << words;
+  for (Answer<T>* const answer : {&one, &other}) {
+    if (!problem->has_pivots || !answer->pivots.empty()) continue;
+    for (std::int64_t i = 0; i < shape.n * shape.batch; ++i)
+      answer->pivots.push_back(static_cast<int>(i % shape.n));  // there was no exchange
+  }
+  for (std::int64_t s = 0; s < shape.batch; ++s) {
+    const Answer<T> here = system_of(one, shape, s), there = system_of(other, shape, shape.batch - 1 - s);
+    expect_valid_indices(here, shape.n, words);
+    EXPECT_TRUE(same_values(here, there)) << words << ", system " << s << " of " << shape.batch;
+  }
+}
+/// The same, in one of both precisions.
+inline void expect_confined_batch(std::mt19937_64& random, Context& context, const Method& method) {
+  random() % 2 == 0 ? expect_confined<float>(random, context, method)
+                    : expect_confined<double>(random, context, method);
+}
+
 }  // namespace gaussweep::testing_help

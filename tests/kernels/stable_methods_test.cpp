@@ -52,10 +52,10 @@ TYPED_TEST(StableMethods, DefiniteSystemsByPanels) {
 }
 
 TYPED_TEST(StableMethods, InversesOfDefiniteMatrices) {
-  this->expect_as_good("poinv", "recursive", {3, 20, 66});
+  this->expect_as_good("poinv", "recursive", {3, 20, 66, 130});
 }
 TYPED_TEST(StableMethods, InversesOfTriangles) {
-  for (const std::int64_t n : {20, 33, 66}) {
+  for (const std::int64_t n : {20, 33, 66, 130, 200}) {
     for (const double lambda : {1e-10, 1e-12})
       this->expect_as_good("trtri", "levels", mirrored_factor(kernel_matrix(n, 4, lambda)));
   }
@@ -77,7 +77,51 @@ TYPED_TEST(StableMethods, SubnormalPivots) {
   }
 }
 
-/// With more moduli nothing is lost that fewer keep.
+/// A solve with ill-conditioned tiles of U.
+TYPED_TEST(StableMethods, InversesOfIllConditionedMatrices) {
+  this->expect_as_good("geinv", "recursive", {16, 25, 31, 47});
+}
+
+/// Well-conditioned matrices near both ends of the range. LAPACK passes where the answer has a normal scale.
+TYPED_TEST(StableMethods, EndsOfTheRange) {
+  constexpr int most = std::numeric_limits<TypeParam>::max_exponent - 10;
+  const std::vector<std::pair<const char*, const char*>> methods{
+      {"potrf", "batched"}, {"potrf", "recursive"}, {"posv", "batched"}, {"posv", "recursive"},
+      {"getrf", "batched"}, {"getrf", "recursive"}, {"gesv", "batched"}, {"gesv", "recursive"},
+      {"geinv", "batched"}, {"geinv", "recursive"}, {"trtri", "levels"}, {"poinv", "recursive"}};
+  for (const std::int64_t n : {5, 33}) {
+    for (const int exponent : {most, -most}) {
+      HostMatrix<double> a = kernel_matrix(n, 4, 1);
+      for (double& value : a.data) value = std::ldexp(value, exponent);
+      for (const auto& [problem, variant] : methods) this->expect_as_good(problem, variant, a);
+    }
+  }
+}
+
+/// No number of moduli may lose what fewer keep. Errors below 0.1 are the roundings of the answer.
+TYPED_TEST(StableMethods, MoreModuliAreAsAccurate) {
+  const Registry registry = builtin_registry();
+  const Problem gemm = Problem::named("gemm");
+  std::mt19937_64 random(5);
+  for (const double decades : {0, 8, 20}) {
+    Inputs<TypeParam> inputs;
+    inputs.shape = {9, 9, 9, 1, Uplo::lower};
+    for (HostMatrix<TypeParam>* matrix : {&inputs.a, &inputs.b}) {
+      *matrix = HostMatrix<TypeParam>(9, 9);
+      for (TypeParam& value : matrix->data) {
+        const double unit = std::uniform_real_distribution<double>(-1, 1)(random);
+        value = static_cast<TypeParam>(unit * std::pow(10.0, -decades * std::fabs(unit)));
+      }
+    }
+    double least = HUGE_VAL;
+    for (std::int64_t moduli = 2; moduli <= 20; ++moduli) {
+      const Answer<TypeParam> answer = try_method(gemm, "residues", inputs, {{"moduli", moduli}}).answer;
+      const double ratio = check(*registry.find(gemm, "residues"), inputs, answer).ratio;
+      EXPECT_LE(ratio, std::max(0.1, least)) << moduli << " moduli, " << decades << " decades";
+      least = std::min(least, ratio);
+    }
+  }
+}
 TYPED_TEST(StableMethods, ProductsByEveryNumberOfModuli) {
   Inputs<TypeParam> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};

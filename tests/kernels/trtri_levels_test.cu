@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/kernels/simt_testing.hpp"
@@ -69,7 +70,7 @@ void check_inverse(Context& context, int n, int order, bool lower, bool unit,
   const auto nan = [](std::int64_t count) {
     return std::vector<T>(static_cast<std::size_t>(count), std::numeric_limits<T>::quiet_NaN());
   };
-  const DeviceArray<T> products(context.device, nan(levels::product_elements(order)));
+  const DeviceArray<T> products(context.device, nan(levels::workspace_elements(order)));
   const DeviceArray<T> x(context.device, nan(static_cast<std::int64_t>(order) * order));
   const DeviceArray<int> info(context.device, 1);
   levels::TriangleInverse<T>(context, {there.data(), lda, n, lower, unit}, order, products.data(), schedule)
@@ -173,6 +174,51 @@ TEST_P(TrtriLevels, WithABorder) {
     }
     // The leading part is three blocks.
     check_inverse<double>(context, 250, 250, lower, true, {{80, 10}, 512, 1 << 30, 512, 1 << 30, 0});
+  }
+}
+
+/// The inverse of a triangle whose joined blocks are far from well-conditioned, lower or upper. The residual
+/// A X - I, or X A - I if it is `from_left`, must be as small as by substitution.
+template <class T>
+void check_hard_inverse(Context& context, int n, int order, bool from_left,
+                        const levels::Schedule& schedule) {
+  for (const bool lower : {true, false}) {
+    SCOPED_TRACE(testing::Message() << "n = " << n << (lower ? ", lower" : ", upper")
+                                    << (from_left ? ", from the left" : ""));
+    std::mt19937 engine(static_cast<unsigned>(n));
+    std::uniform_real_distribution<double> uniform(-0.8, 0.8);
+    const int size = order * order;
+    std::vector<T> a(static_cast<std::size_t>(size), T(0));
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < n; ++i) {
+        if (lower ? i > j : i < j) a[i + j * order] = static_cast<T>(uniform(engine));
+        if (i == j) a[i + j * order] = T(1);
+      }
+    }
+    const DeviceArray<T> there(context.device, a);
+    const DeviceArray<T> products(context.device, static_cast<int>(levels::workspace_elements(order)));
+    const DeviceArray<T> x(context.device, size);
+    levels::TriangleInverse<T>(context, {there.data(), order, n, lower, false, 1, 0, from_left}, order,
+                               products.data(), schedule)
+        .invert(x.data(), order, nullptr);
+    const std::vector<T> inverse = x.values();
+    EXPECT_LT(from_left ? ratio(inverse, order, a, order, n, lower, false)
+                        : ratio(a, order, inverse, order, n, lower, false),
+              1);
+  }
+}
+
+TEST_P(TrtriLevels, IllConditionedTriangles) {
+  for (const bool from_left : {false, true}) {
+    for (const auto& [n, order] : std::vector<std::pair<int, int>>{{97, 97}, {130, 144}, {200, 200}}) {
+      check_hard_inverse<double>(context, n, order, from_left, levels::Schedule::of<double>(context, order));
+      check_hard_inverse<float>(context, n, order, from_left, levels::Schedule::of<float>(context, order));
+    }
+    check_hard_inverse<double>(context, 200, 200, from_left, {{64, 0}, 0, 1, 64});
+    check_hard_inverse<double>(context, 200, 200, from_left, {{64, 8}, 512});
+    levels::Schedule large;
+    large.large = 1;
+    check_hard_inverse<double>(context, 256, 256, from_left, large);
   }
 }
 

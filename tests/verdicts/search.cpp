@@ -30,10 +30,10 @@ bool is_searched(const Method& method) {
   return named && (method.runs_on(Backend::emulated) || method.runs_on(Backend::host));
 }
 
-/// Orders around the sizes of blocks, mostly small ones.
+/// Orders around the sizes of blocks, mostly small ones. One in 30 is above 100, where inverses are joined.
 std::int64_t draw_order(Random& random) {
-  constexpr std::int64_t blocks[] = {2, 4, 8, 16, 24, 32, 48, 64, 96};
-  const std::int64_t block = blocks[std::min(random.integer(0, 8), random.integer(0, 8))];
+  constexpr std::int64_t blocks[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 130, 200};
+  const std::int64_t block = blocks[std::min(random.integer(0, 10), random.integer(0, 10))];
   return std::max<std::int64_t>(1, block + random.integer(-1, 1));
 }
 

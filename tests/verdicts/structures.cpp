@@ -116,6 +116,20 @@ Dense leading_block(Numbers& numbers, std::int64_t n) {
   return a;
 }
 
+/// The Cholesky factor of a kernel or prolate matrix in the lower triangle, its transpose in the upper one.
+Dense factor(Numbers& numbers, std::int64_t n) {
+  const double lambda = numbers.power("lambda", -14, -1);
+  Dense a = numbers.integer("of", 0, 1) == 0 ? kernel(numbers, n) : prolate(numbers, n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = j; i < n; ++i) {
+      double sum = i == j ? a(i, i) + lambda : a(i, j);
+      for (std::int64_t k = 0; k < j; ++k) sum -= a(i, k) * a(j, k);
+      a(i, j) = a(j, i) = i == j ? std::sqrt(std::max(sum, lambda)) : sum / a(j, j);
+    }
+  }
+  return a;
+}
+
 Dense arrow(Numbers& numbers, std::int64_t n) {
   const double decades = numbers.real("decades", 0, 12);
   Dense a(n, n);
@@ -257,6 +271,7 @@ const std::vector<Structure>& structures() {
        [](Numbers& numbers, std::int64_t n) { return generated(numbers, MatrixKind::condition, n, 15); }},
       {"vandermonde", false, vandermonde},
       {"kahan", false, kahan},
+      {"factor", false, factor},
       {"leading_block", false, leading_block},
       {"graded", false, graded},
       {"scaled", false, scaled},
