@@ -7,6 +7,9 @@
 ///
 /// Layout: row-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements, and
 /// only the caches reduce this traffic. Workspace: none. Accepts matrices of any shape.
+///
+/// Error: |C - A B| <= g |A| |B| with g = k u / (1 - k u) (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 3.5).
 
 #include <cmath>
 #include <cstdint>

@@ -11,6 +11,9 @@
 /// Layout: row-major; C is a separate matrix. Cost: 2 m n k operations, 2 m n k / tile loads from global
 /// memory, and two shared memory loads per multiply-add, which limit its speed. Workspace: none; shared
 /// memory for two tiles. Accepts matrices of any shape.
+///
+/// Error: |C - A B| <= g |A| |B| with g = k u / (1 - k u) (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 3.5).
 
 #include "kernels/gemm/shared_steps.cuh"
 #include "kernels/tables.hpp"

@@ -6,6 +6,9 @@
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n elements.
 /// A must be strongly regular: a zero leading minor gives info > 0 and leaves b unchanged. The systems of a
 /// batch are solved one after the other.
+///
+/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 9.4). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/crout_steps.hpp"
 #include "kernels/registry/batch.hpp"

@@ -9,6 +9,9 @@
 /// nor written. Cost: 1/3 n^3 operations; n / 16 launches of each kernel, without waiting for the device.
 /// Workspace: none. Needs a symmetric positive definite matrix: a pivot that is not positive (or NaN) gives
 /// LAPACK's info > 0, and the rest is left unfactorised.
+///
+/// Error: |A - L L^T| is of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 10.3).
 
 #include "kernels/potrf/blocked_steps.cuh"
 #include "kernels/tables.hpp"

@@ -8,6 +8,9 @@
 /// of 64 a copy of the matrix. Needs a symmetric positive definite matrix: a pivot that is not positive,
 /// denormal or NaN gives LAPACK's info > 0. If a wait between blocks times out, info is -1, and the matrix is
 /// no factor. Needs compute capability 9.0.
+///
+/// Error: |A - L L^T| is of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 10.3).
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/tables.hpp"

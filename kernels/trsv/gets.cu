@@ -10,6 +10,9 @@
 /// n launches without synchronisation; each thread divides for itself. Workspace: none. A zero on the
 /// diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then not
 /// finite.
+///
+/// Error: |b - A x| <= g |A| |x| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 8.5).
 
 #include "kernels/tables.hpp"
 #include "kernels/trtri/gets_steps.cuh"

@@ -8,6 +8,9 @@
 /// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations per right-hand side, in sequential
 /// sums along the rows. Workspace: none. A zero on the diagonal gives info > 0, its first index, and leaves b
 /// unchanged.
+///
+/// Error: |b - A x| <= g |A| |x| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 8.5).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

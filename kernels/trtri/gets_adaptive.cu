@@ -9,6 +9,9 @@
 /// Layout: column-major; A stays, the inverse is a matrix of its own. Cost: 1/3 n^3 operations, n^3 / 3
 /// elements moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix
 /// without a 0 on the diagonal: the first one gives info > 0, and the answer is then not finite.
+///
+/// Error: |A X - I| <= g |A| |X| with g = n u / (1 - n u), as by substitution (Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 2nd ed., section 14.2).
 
 #include "kernels/tables.hpp"
 #include "kernels/trtri/gets_steps.cuh"
