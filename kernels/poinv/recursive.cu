@@ -1,16 +1,16 @@
 /// poinv/recursive: the inverse by Cholesky's factor and the inverse of that.
 ///
 /// In double on a Hopper GPU the factor L is potrf/recursive's. P = L^-T comes about row by row from the last
-/// one up, by substitution, and A^-1 = P P^T in one launch of tiles. Inverses of 8 x 8 tiles that are
-/// ill-conditioned are followed by a correction. Error: |A X - I| is of the order n u |L| |L^T| |X|, as that
-/// of LAPACK's potri (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
+/// one up, by substitution, and A^-1 = P P^T in one launch of tiles. Inverses of 8 x 8 tiles that are ill-
+/// conditioned are followed by a correction. Error: |A X - I| is of the order n u |L| |L^T| |X|, as that of
+/// LAPACK's potri (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
 /// Elsewhere L is the vendor's (in float on a Hopper GPU potrf/recursive's), Q = L^-1 is trtri/levels.cuh's
 /// and Q^T Q triangle_square.cuh's. |Q L - I| is as small as by substitution, which is what potri needs (the
-/// same section). Layout: column-major; the inverse takes the place of A, of which
-/// the lower triangle is read. Cost: n^3 operations and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4
-/// n^2 where n is no multiple of 64, and what potrf/recursive wants. A pivot that is not positive gives info
-/// > 0, -1 a wait between blocks that was given up; the answer is then of no use. Written for compute
-/// capability 9.0; needs 8.0 to be fast.
+/// same section). Layout: column-major; the inverse takes the place of A, of which the lower triangle is
+/// read. Cost: n^3 operations and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4 n^2 where n is no
+/// multiple of 64, and what potrf/recursive wants. A pivot that is not positive gives info > 0, -1 a wait
+/// between blocks that was given up; the answer is then of no use. Written for compute capability 9.0; needs
+/// 8.0 to be fast.
 
 #include <type_traits>
 
