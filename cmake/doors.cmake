@@ -20,5 +20,5 @@ function(gaussweep_room target room)
 endfunction()
 
 set(GAUSSWEEP_CUDA_HEADERS cuda.h cuda_runtime.h cuda_runtime_api.h cublas_v2.h cusolverDn.h)
-set(GAUSSWEEP_IO_HEADERS hdf5.h H5Cpp.h yaml-cpp/yaml.h nlohmann/json.hpp nlohmann/json_fwd.hpp png.h netpbm/pgm.h matio.h sqlite3.h)
+set(GAUSSWEEP_IO_HEADERS hdf5.h H5Cpp.h yaml-cpp/yaml.h nlohmann/json.hpp nlohmann/json_fwd.hpp png.h netpbm/pgm.h sqlite3.h)
 set(GAUSSWEEP_DRIVER_HEADERS mpi.h CLI/CLI.hpp spdlog/spdlog.h fmt/core.h fmt/format.h)

@@ -32,7 +32,6 @@ packages_to_build_and_run=(
   "libssl-dev          header:openssl/sha.h"
   "libpng-dev          header:png.h"
   "libnetpbm-dev       header:netpbm/pgm.h"
-  "libmatio-dev        header:matio.h"
   "libsqlite3-dev      header:sqlite3.h"
   "libgtest-dev        header:gtest/gtest.h"
   "libgmock-dev        header:gmock/gmock.h"

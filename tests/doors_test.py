@@ -56,9 +56,9 @@ ROOMS = {
         targets=["gaussweep_kernels", "gaussweep_kernels_cuda"],
         allowed=["kernels/registry/method.hpp", "vector"],
         forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
-                   "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "matio.h", "sqlite3.h",
+                   "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "sqlite3.h",
                    "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
-        libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|matio|sqlite|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono"
+        libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|sqlite|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono"
         r"|ctime|time\.h|sys/time"),
     "io": dict(
         targets=["gaussweep_io"],
@@ -71,10 +71,10 @@ ROOMS = {
         targets=[f"gaussweep_driver_{layer}"],
         allowed=["kernels/registry/method.hpp", "io/records/record.hpp", DRIVER[layer][1]] + DRIVER[layer][2]
         + PRINTING,
-        forbidden=["hdf5.h", "yaml-cpp/yaml.h", "png.h", "netpbm/pgm.h", "matio.h", "sqlite3.h"] + CUDA
+        forbidden=["hdf5.h", "yaml-cpp/yaml.h", "png.h", "netpbm/pgm.h", "sqlite3.h"] + CUDA
         + [h for h in ("mpi.h", "CLI/CLI.hpp") if h not in DRIVER[layer][2]]
         + [DRIVER[other][1] for other in DRIVER if other != layer and other not in below(layer)],
-        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|png|netpbm|matio|sqlite")
+        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|png|netpbm|sqlite")
        for layer in DRIVER},
     # A program of its own, in the process of MATLAB or Octave: the registry and nothing else.
     "apps/mex": dict(

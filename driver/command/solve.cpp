@@ -37,7 +37,7 @@ struct SolveWords {
 /// @param require throws if rows and columns do not fit. It sees the header first, before gigabytes are read,
 /// and then the matrix, for the file may have changed.
 template <class T, class Require>
-HostMatrix<T> imported(const std::string& file, const std::string& dataset, const Require& require) {
+HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset, const Require& require) {
   const io::MatrixSize size = io::matrix_size_apart(file, dataset);
   require(size.rows, size.cols);
   io::Dense<T> dense = rounded<T>(io::import_matrix_apart(file, dataset), file);
@@ -73,14 +73,15 @@ Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
   });
   inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1, parse_option<Uplo>("--uplo", words.uplo)};
   if (!words.right.empty()) {
-    // A file of both has A under its usual name, which is not what is asked for here.
     std::error_code unknown;
-    const bool is_same = words.right_dataset.empty() && fs::equivalent(words.right, words.file, unknown);
+    const io::Operand operand = fs::equivalent(words.right, words.file, unknown)
+                                    ? io::Operand::right_hand_sides_beside_matrix
+                                    : io::Operand::right_hand_sides;
     const auto require_rows = [&](std::int64_t rows, std::int64_t) {
       if (rows != inputs.a.rows)
         throw UsageError(fmt::format("--rhs {}: {} rows; A has {}", words.right, rows, inputs.a.rows));
     };
-    inputs.b = imported<T>(words.right, is_same ? "b" : words.right_dataset, require_rows);
+    inputs.b = imported<T>(words.right, {words.right_dataset, operand}, require_rows);
     inputs.shape.nrhs = inputs.b.cols;
   }
   if (problem->counts_of_a == Counts::triangle)
@@ -160,7 +161,7 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   sub->add_option("--dataset", words->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   sub->add_option("--rhs", words->right, "The right-hand sides, a file of the same kinds");
   sub->add_option("--rhs-dataset", words->right_dataset,
-                  "Path of the right-hand sides in their file [b, where A is in it too]");
+                  "Path of the right-hand sides in their file [b, else the only matrix]");
   sub->add_option("--problem", words->problem, "What to compute [gesv with --rhs, else geinv]");
   sub->add_option("--method", words->method,
                   "An id of gaussweep methods, or a variant [the vendor's library]");

@@ -92,7 +92,7 @@ Dense<double> get_matrix(Child& in) {
 
 }  // namespace
 
-MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::string& dataset,
+MatrixInfo matrix_info_apart(const std::filesystem::path& path, const DatasetChoice& dataset,
                              std::string* sha256, double patience) {
   if (!left_to_library(path)) return matrix_info(path, dataset, sha256);
   Description what = read_apart(
@@ -107,13 +107,14 @@ MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::strin
   return std::move(what.info);
 }
 
-MatrixSize matrix_size_apart(const std::filesystem::path& path, const std::string& dataset, double patience) {
+MatrixSize matrix_size_apart(const std::filesystem::path& path, const DatasetChoice& dataset,
+                             double patience) {
   if (!left_to_library(path) && is_matrix_market(path)) return matrix_market_size(path);
   const MatrixInfo info = matrix_info_apart(path, dataset, nullptr, patience);
   return {info.rows, info.cols};
 }
 
-Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::string& dataset,
+Dense<double> import_matrix_apart(const std::filesystem::path& path, const DatasetChoice& dataset,
                                   double patience) {
   if (!left_to_library(path)) return import_matrix(path, dataset);
   // A file of a few bytes may hold a large matrix: its elements take their time too.

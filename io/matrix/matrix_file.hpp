@@ -70,15 +70,28 @@ struct MatrixInfo {
   std::map<std::string, std::string> attributes;
 };
 
-/// Reads A from a Matrix Market, NumPy, MATLAB or HDF5 file, told apart by content, not by name.
-/// @param dataset the path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is
+/// The operand that a file is read for. It decides which names are usual: A, or b.
+enum class Operand { matrix, right_hand_sides, right_hand_sides_beside_matrix };
+
+/// Selects a matrix of an HDF5 or MATLAB file.
+struct DatasetChoice {
+  DatasetChoice(std::string wanted = {}, Operand read_for = Operand::matrix)  // NOLINT: a name is a choice
+      : name(std::move(wanted)), operand(read_for) {}
+  DatasetChoice(const char* wanted) : name(wanted) {}  // NOLINT
+
+  std::string name;  ///< a path: /A, Problem.A; empty: the usual name, else the only matrix of the file
+  Operand operand = Operand::matrix;
+};
+
+/// Reads a matrix from a Matrix Market, NumPy, MATLAB or HDF5 file, told apart by content, not by name. A
+/// vector is a column.
 /// @param sha256 where given, becomes the file's (of a text file without reading it twice)
 /// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB v7.3,
 /// empty, too large
-Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {},
+Dense<double> import_matrix(const std::filesystem::path& path, const DatasetChoice& dataset = {},
                             std::string* sha256 = nullptr);
 /// The same without the elements, which of a Matrix Market file are read and checked all the same.
-MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {},
+MatrixInfo matrix_info(const std::filesystem::path& path, const DatasetChoice& dataset = {},
                        std::string* sha256 = nullptr);
 
 /// The same two, for files that others may have made. Where a library would read the file, a child process
@@ -86,15 +99,16 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dat
 /// @pre this process is no rank of MPI, for a child of one must not be forked
 /// @param patience seconds that each may take besides those that the file's size and the matrix's explain
 /// @throws InputError as above, and where the child crashed or lost all patience
-Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::string& dataset = {},
+Dense<double> import_matrix_apart(const std::filesystem::path& path, const DatasetChoice& dataset = {},
                                   double patience = 60);
-MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::string& dataset = {},
+MatrixInfo matrix_info_apart(const std::filesystem::path& path, const DatasetChoice& dataset = {},
                              std::string* sha256 = nullptr, double patience = 60);
 /// Rows and columns as the file announces them. Reads only the header, so it is fast for any file.
 /// @throws InputError as the functions above
-MatrixSize matrix_size_apart(const std::filesystem::path& path, const std::string& dataset = {},
+MatrixSize matrix_size_apart(const std::filesystem::path& path, const DatasetChoice& dataset = {},
                              double patience = 60);
-/// Whether a library (HDF5, libmatio) would read the file: it is neither Matrix Market nor NumPy's.
+/// Returns true if HDF5 would read the file: it is neither Matrix Market nor NumPy's nor MATLAB's of version
+/// 4 or 5.
 /// @throws InputError where there is no such file, or none that could be read
 bool left_to_library(const std::filesystem::path& path);
 

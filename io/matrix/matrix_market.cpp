@@ -15,12 +15,14 @@
 #include "io/files/digest.hpp"
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
+#include "io/matrix/file_elements.hpp"
 #include "io/matrix/matrix_limits.hpp"
 
 namespace gaussweep::io {
 namespace {
 
 constexpr const char* banner = "%%MatrixMarket";
+constexpr const char* byte_order_mark = "\xef\xbb\xbf";
 constexpr std::size_t longest_line = 1 << 16;  // the format says 1024; comments are written by hand
 
 struct Header {
@@ -72,6 +74,7 @@ class Lines {
       }
       line += static_cast<char>(c);
     }
+    if (number_ == 1 && line.rfind(byte_order_mark, 0) == 0) line.erase(0, std::strlen(byte_order_mark));
     if (!line.empty() && line.back() == '\r') line.pop_back();
     return true;
   }
@@ -111,11 +114,20 @@ class Lines {
   std::int64_t number_ = 0, bytes_ = 0;
 };
 
-/// Whether the text of a number that rounds to 2^53 is that number, in digits and without a point.
-bool is_largest_exact(const char* begin, const char* end) {
-  std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  return error == std::errc() && stop == end && std::abs(value) == std::int64_t{1} << 53;
+/// Returns true if a word is an integer that is equal to `value`. Large ones are written in digits alone.
+bool is_exact_integer(const char* begin, const char* end, double value) {
+  const auto agrees = [&](auto number, double limit) {
+    const auto [stop, error] = std::from_chars(begin, end, number);
+    return error == std::errc() && stop == end && value < limit &&
+           static_cast<decltype(number)>(value) == number;
+  };
+  return (value == std::floor(value) && std::abs(value) < largest_exact) || agrees(std::int64_t{}, 0x1p63) ||
+         agrees(std::uint64_t{}, 0x1p64);
+}
+
+/// Returns true for a character that begins an exponent in Fortran's way: 1.5D+02, 1.5-300.
+bool begins_fortran_exponent(char c) {
+  return c == 'd' || c == 'D' || c == 'q' || c == 'Q' || c == '+' || c == '-';
 }
 
 /// The words of a line, read one after the other.
@@ -126,7 +138,7 @@ class Words {
   std::int64_t integer(const char* what) {
     skip();
     std::int64_t value = 0;
-    const auto [stop, error] = std::from_chars(at_, end_, value);
+    const auto [stop, error] = std::from_chars(unsigned_begin(), end_, value);
     if (error != std::errc() || !ends_word(stop)) {
       lines_.fail(std::string(what) + ": " + in_quotes(at_) + "; allowed: a whole number");
     }
@@ -135,22 +147,29 @@ class Words {
   }
   double real(bool whole) {
     skip();
-    const char* begin = at_[0] == '+' && at_[1] != '-' ? at_ + 1 : at_;
+    const char* const word_end = std::find_if(at_, end_, [](char c) { return c == ' ' || c == '\t'; });
+    const char *begin = unsigned_begin(), *end = word_end;
     double value = 0;
-    const auto [stop, error] = std::from_chars(begin, end_, value);
+    auto [stop, error] = std::from_chars(begin, end, value);
+    std::string fortran;  // the number with e
+    if (error != std::errc::invalid_argument && stop != end && begins_fortran_exponent(*stop)) {
+      fortran = std::string(begin, stop) + 'e' + std::string(stop + (std::isalpha(*stop) != 0 ? 1 : 0), end);
+      begin = fortran.c_str();
+      end = begin + fortran.size();
+      const auto again = std::from_chars(begin, end, value);
+      stop = again.ptr;
+      error = again.ec;
+    }
     // Too small a number counts as 0, too large a one becomes infinite.
     if (error == std::errc::result_out_of_range) value = std::strtod(begin, nullptr);
-    if (error == std::errc::invalid_argument || !ends_word(stop) || !std::isfinite(value)) {
+    if (error == std::errc::invalid_argument || stop != end || !std::isfinite(value)) {
       lines_.fail("value: " + in_quotes(at_) + "; allowed: a finite number");
     }
     if (whole && value != std::floor(value))
       lines_.fail("value: " + in_quotes(at_) + " is no integer, as the header says");
-    // A double makes 2^53 of 2^53 + 1: what rounds to 2^53 must be it.
-    if (whole && (std::abs(value) > largest_exact ||
-                  (std::abs(value) == largest_exact && !is_largest_exact(begin, stop)))) {
-      lines_.fail("value: " + in_quotes(at_) + " may not be exact as a double; allowed: integers up to 2^53");
-    }
-    at_ = stop;
+    if (whole && !is_exact_integer(begin, end, value))
+      lines_.fail("value: " + in_quotes(at_) + " is not exact as a double; allowed: " + exact_integers);
+    at_ = word_end;
     return value;
   }
   void end() {
@@ -162,6 +181,8 @@ class Words {
   void skip() {
     while (*at_ == ' ' || *at_ == '\t') ++at_;
   }
+  /// Returns the beginning of a number after a plus sign, which std::from_chars does not take.
+  const char* unsigned_begin() const { return at_[0] == '+' && at_[1] != '-' ? at_ + 1 : at_; }
   static bool ends_word(const char* c) { return *c == '\0' || *c == ' ' || *c == '\t'; }
   const Lines& lines_;
   const char* at_;
@@ -170,35 +191,37 @@ class Words {
 
 Header read_header(Lines& lines) {
   std::string line;
-  if (!lines.raw(line))
-    lines.fail("the file is empty; a Matrix Market file begins with " + std::string(banner));
+  while (line.find_first_not_of(" \t") == std::string::npos) {
+    if (!lines.raw(line))
+      lines.fail("the file is empty; a Matrix Market file begins with " + std::string(banner));
+  }
   std::istringstream words(line);
   std::string mark, object, format, field, symmetry, more;
   words >> mark >> object >> format >> field >> symmetry;
-  if (mark != banner || lower(object) != "matrix" || symmetry.empty() || words >> more) {
-    lines.fail(in_quotes(line) + " is no header; allowed: " + banner +
-               " matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric");
-  }
+  if (mark != banner || lower(object) != "matrix" || symmetry.empty() || words >> more)
+    lines.fail(in_quotes(line) + " is no header; allowed: " + matrix_market_headers);
   Header header;
   format = lower(format);
   field = lower(field);
   symmetry = lower(symmetry);
   if (format != "coordinate" && format != "array")
     lines.fail("format " + in_quotes(format) + "; allowed: coordinate, array");
-  if (field != "real" && field != "integer" && field != "pattern")
-    lines.fail("field " + in_quotes(field) + " is not supported; allowed: real, integer, pattern");
-  if (field == "pattern" && format == "array")
-    lines.fail("an array of a pattern says nothing; allowed: coordinate");
   header.coordinate = format == "coordinate";
   header.pattern = field == "pattern";
-  header.integer = field == "integer" || header.pattern;
-  if (symmetry == "symmetric") {
+  header.integer = field == "integer" || field == "unsigned-integer" || header.pattern;
+  if (!header.integer && field != "real" && field != "double") {
+    lines.fail("field " + in_quotes(field) +
+               " is not supported; allowed: real, double, integer, unsigned-integer, pattern");
+  }
+  if (header.pattern && !header.coordinate)
+    lines.fail("an array of a pattern says nothing; allowed: coordinate");
+  if (symmetry == "symmetric" || symmetry == "hermitian") {  // the same for real numbers
     header.symmetry = Header::Symmetry::symmetric;
   } else if (symmetry == "skew-symmetric") {
     header.symmetry = Header::Symmetry::skew;
   } else if (symmetry != "general") {
     lines.fail("symmetry " + in_quotes(symmetry) +
-               " is not read; allowed: general, symmetric, skew-symmetric");
+               " is not read; allowed: general, symmetric, skew-symmetric, hermitian");
   }
   if (!lines.next(line)) lines.fail("the line with the sizes is missing");
   Words sizes(lines, line);
@@ -236,14 +259,18 @@ class Target {
     if (keep) matrix.data.assign(static_cast<std::size_t>(header.rows * header.cols), 0.0);
   }
   void add(std::int64_t i, std::int64_t j, double value) {
-    store(i, j, value);
-    if (i == j) {
-      if (header_.symmetry == Header::Symmetry::skew) lines_.fail("a skew-symmetric file stores no diagonal");
+    if (i == j && header_.symmetry == Header::Symmetry::skew) {
+      if (value != 0) lines_.fail("the diagonal of a skew-symmetric matrix is zero");
       return;
     }
-    if (header_.symmetry == Header::Symmetry::general) return;
-    if (i < j)
-      lines_.fail("a symmetric file stores the lower triangle only; this entry is above the diagonal");
+    store(i, j, value);
+    if (i == j || header_.symmetry == Header::Symmetry::general) return;
+    const Triangle triangle = i > j ? Triangle::lower : Triangle::upper;
+    if (triangle_ != Triangle::unknown && triangle != triangle_) {
+      lines_.fail("a symmetric file stores one triangle; this entry is " +
+                  std::string(i > j ? "below" : "above") + " the diagonal, unlike those before");
+    }
+    triangle_ = triangle;
     store(j, i, header_.symmetry == Header::Symmetry::symmetric ? value : -value);
   }
   Dense<double> matrix;
@@ -252,45 +279,73 @@ class Target {
   void store(std::int64_t i, std::int64_t j, double value) {
     if (!keep_) return;
     double& element = matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
-    element = element == 0 ? value : element + value;  // 0 + -0 would lose the sign
-    if (!std::isfinite(element) || (header_.integer && std::abs(element) > largest_exact)) {
+    if (!add_entry(element, value, header_.integer))
       lines_.fail("the entries of this place add up to more than a double holds");
-    }
   }
   const Lines& lines_;
   const Header& header_;
   bool keep_;
+  enum class Triangle { unknown, lower, upper } triangle_ = Triangle::unknown;
 };
 
-/// All entries, each checked; the elements only where they are kept.
-Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
-  Target target(lines, header, keep);
+/// Reads the entries of a coordinate file. @return their number
+std::int64_t read_coordinates(Lines& lines, const Header& header, Target& target) {
   std::string line;
   std::int64_t count = 0;
-  std::int64_t row = header.symmetry == Header::Symmetry::skew ? 1 : 0, col = 0;  // of the array format
   while (lines.next(line)) {
     if (++count > header.entries)
       lines.fail("more entries than the " + std::to_string(header.entries) + " announced");
     Words words(lines, line);
-    if (header.coordinate) {
-      const std::int64_t i = words.integer("row"), j = words.integer("column");
-      if (i < 1 || i > header.rows || j < 1 || j > header.cols) {
-        lines.fail("entry (" + std::to_string(i) + ", " + std::to_string(j) + ") is outside the " +
-                   std::to_string(header.rows) + " x " + std::to_string(header.cols) +
-                   " matrix; indices begin at 1");
-      }
-      target.add(i - 1, j - 1, header.pattern ? 1 : words.real(header.integer));
-    } else {
-      target.add(row, col, words.real(header.integer));
-      if (++row == header.rows) {
-        ++col;
-        row = header.symmetry == Header::Symmetry::general ? 0
-              : header.symmetry == Header::Symmetry::skew  ? col + 1
-                                                           : col;
-      }
+    const std::int64_t i = words.integer("row"), j = words.integer("column");
+    if (i < 1 || i > header.rows || j < 1 || j > header.cols) {
+      lines.fail("entry (" + std::to_string(i) + ", " + std::to_string(j) + ") is outside the " +
+                 std::to_string(header.rows) + " x " + std::to_string(header.cols) +
+                 " matrix; indices begin at 1");
     }
+    target.add(i - 1, j - 1, header.pattern ? 1 : words.real(header.integer));
     words.end();
   }
+  return count;
+}
+
+/// Reads the elements of an array file by columns; one with a symmetry has those below the diagonal.
+/// @return their number
+std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
+  const bool is_general = header.symmetry == Header::Symmetry::general,
+             is_skew = header.symmetry == Header::Symmetry::skew;
+  const std::int64_t with_diagonal = header.entries + (is_skew ? header.rows : 0);
+  std::string line;
+  std::vector<double> kept;  // of a skew file, until it is known if it has the diagonal: older scipy wrote it
+  std::int64_t count = 0, row = 0, col = 0;
+  const auto put = [&](double value, std::int64_t offset) {
+    target.add(row, col, value);
+    if (++row == header.rows) row = is_general ? (++col, 0) : ++col + offset;
+  };
+  while (lines.next(line)) {
+    if (++count > with_diagonal)
+      lines.fail("more entries than the " + std::to_string(header.entries) + " announced");
+    Words words(lines, line);
+    const double value = words.real(header.integer);
+    words.end();
+    if (is_skew) {
+      kept.push_back(value);
+    } else {
+      put(value, 0);
+    }
+  }
+  if (is_skew && count != header.entries && count != with_diagonal)
+    return std::min(count, header.entries - 1);
+  const std::int64_t offset = count == header.entries ? 1 : 0;
+  row = offset;
+  for (const double value : kept) put(value, offset);
+  return count;
+}
+
+/// All entries, each checked; the elements only where they are kept.
+Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
+  Target target(lines, header, keep);
+  const std::int64_t count =
+      header.coordinate ? read_coordinates(lines, header, target) : read_array(lines, header, target);
   if (count < header.entries) {
     lines.fail("the file ends after " + std::to_string(count) + " of " + std::to_string(header.entries) +
                " entries");
@@ -301,18 +356,14 @@ Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
 }  // namespace
 
 bool is_matrix_market(const std::filesystem::path& path) {
+  constexpr std::size_t most_blanks = 1 << 12;
   std::ifstream file(path, std::ios::binary);
-  std::string start(std::strlen(banner), '\0');
+  std::string start(most_blanks, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return file && start == banner;
-}
-
-Dense<double> read_matrix_market(const std::filesystem::path& path, std::string* sha256) {
-  Lines lines(path);
-  const Header header = read_header(lines);
-  Dense<double> matrix = read_entries(lines, header, true);
-  if (sha256 != nullptr) *sha256 = lines.sha256();
-  return matrix;
+  start.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const std::size_t mark = start.rfind(byte_order_mark, 0) == 0 ? std::strlen(byte_order_mark) : 0;
+  const std::size_t begin = start.find_first_not_of(" \t\r\n", mark);
+  return begin != std::string::npos && start.compare(begin, std::strlen(banner), banner) == 0;
 }
 
 MatrixSize matrix_market_size(const std::filesystem::path& path) {
@@ -321,29 +372,21 @@ MatrixSize matrix_market_size(const std::filesystem::path& path) {
   return {header.rows, header.cols};
 }
 
-MatrixInfo matrix_market_info(const std::filesystem::path& path, std::string* sha256) {
+Dense<double> read_matrix_market(const std::filesystem::path& path, bool keep, MatrixInfo& info,
+                                 std::string* sha256) {
   Lines lines(path);
   const Header header = read_header(lines);
-  read_entries(lines, header, false);
+  Dense<double> matrix = read_entries(lines, header, keep);
   if (sha256 != nullptr) *sha256 = lines.sha256();
-  MatrixInfo info;
   info.format = "matrix market";
   info.rows = header.rows;
   info.cols = header.cols;
   info.stored_entries = header.entries;
   info.field = header.pattern ? "pattern" : header.integer ? "integer" : "real";
-  switch (header.symmetry) {
-    case Header::Symmetry::general:
-      info.symmetry = "general";
-      break;
-    case Header::Symmetry::symmetric:
-      info.symmetry = "symmetric";
-      break;
-    case Header::Symmetry::skew:
-      info.symmetry = "skew-symmetric";
-      break;
-  }
-  return info;
+  info.symmetry = header.symmetry == Header::Symmetry::general     ? "general"
+                  : header.symmetry == Header::Symmetry::symmetric ? "symmetric"
+                                                                   : "skew-symmetric";
+  return matrix;
 }
 
 void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a) {

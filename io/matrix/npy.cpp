@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <regex>
+#include <sstream>
 
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
+#include "io/matrix/file_elements.hpp"
 #include "io/matrix/matrix_limits.hpp"
 
 namespace gaussweep::io {
@@ -38,12 +39,60 @@ void read_at(const std::filesystem::path& path, const Descriptor& file, void* da
 
 /// What stands before the elements.
 struct NpyHeader {
-  char kind = 'f';  ///< f, i, u or b, as NumPy says it
-  std::size_t size = 8;
-  bool swapped = false, fortran = false;
-  std::int64_t rows = 0, cols = 1;
+  ElementType element;
+  bool fortran = false;
+  MatrixShape shape;
   off_t begin = 0;
 };
+
+/// Reads NumPy's name of a type: "<f8", "|b1", "?", "float64". @return kind 0 if no reader takes it
+ElementType element_of_numpy(const std::string& text) {
+  struct Name {
+    const char* text;
+    ElementType element;
+  };
+  static constexpr Name names[] = {
+      {"?", {'b', 1}},      {"bool", {'b', 1}},    {"b", {'i', 1}},      {"int8", {'i', 1}},
+      {"h", {'i', 2}},      {"int16", {'i', 2}},   {"i", {'i', 4}},      {"int32", {'i', 4}},
+      {"q", {'i', 8}},      {"l", {'i', 8}},       {"int64", {'i', 8}},  {"B", {'u', 1}},
+      {"uint8", {'u', 1}},  {"H", {'u', 2}},       {"uint16", {'u', 2}}, {"I", {'u', 4}},
+      {"uint32", {'u', 4}}, {"Q", {'u', 8}},       {"L", {'u', 8}},      {"uint64", {'u', 8}},
+      {"e", {'f', 2}},      {"float16", {'f', 2}}, {"f", {'f', 4}},      {"float32", {'f', 4}},
+      {"d", {'f', 8}},      {"float64", {'f', 8}}};
+  static const std::regex of_type("([<>|=]?)([a-zA-Z?]+)([0-9]*)");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, of_type)) return {};
+  ElementType element;
+  const std::string name = parts[2].str() + parts[3].str();
+  const auto* const named =
+      std::find_if(std::begin(names), std::end(names), [&](const Name& row) { return name == row.text; });
+  if (named != std::end(names)) {
+    element = named->element;
+  } else if (parts[2].length() == 1 && parts[3].matched && parts[3].length() == 1) {
+    element = {name[0], static_cast<std::size_t>(name[1] - '0')};
+  }
+  element.swapped = parts[1] == ">" && element.bytes > 1;
+  return is_readable(element) ? element : ElementType{};  // long double depends on the machine that wrote it
+}
+
+/// Reads the dimensions of "(3, 4)", "(3,)", "()", "(3L, 4L)".
+MatrixShape shape_of_numpy(const std::filesystem::path& path, const std::string& text) {
+  std::vector<std::uint64_t> dims;
+  static const std::regex of_size("([0-9]{1,18})L?");
+  std::stringstream sizes(text);
+  for (std::string size; std::getline(sizes, size, ',');) {
+    std::smatch digits;
+    size.erase(std::remove(size.begin(), size.end(), ' '), size.end());
+    if (size.empty()) continue;  // after the last comma
+    if (!std::regex_match(size, digits, of_size))
+      refuse_npy(path, "has the shape (" + text + "); allowed: whole numbers");
+    dims.push_back(std::stoull(digits[1]));
+  }
+  MatrixShape shape = shape_of(dims);
+  if (!shape.why.empty() && dims.size() > 2)
+    shape.why = "has the shape (" + text + "); allowed: 2 dimensions, or 1 (a column)";
+  return shape;
+}
 
 NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   unsigned char start[12] = {};
@@ -57,62 +106,27 @@ NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   if (length > most_header) refuse_npy(path, "its header is no .npy header");
   std::string text(length, '\0');
   read_at(path, file, text.data(), length, static_cast<off_t>(before));
-  NpyHeader header;
-  header.begin = static_cast<off_t>(before + length);
+  // A dictionary of Python. Strings have either quotes, and those of Python 2 may begin with u.
   std::smatch type, order, shape;
-  static const std::regex of_type("'descr': *'([<>|=])([a-zA-Z])([0-9]{1,3})'"),
-      of_order("'fortran_order': *(True|False)"),
-      of_shape("'shape': *\\(([0-9]{1,18})?,? *([0-9]{1,18})?,?([^)]*)\\)");
+  static const std::regex of_type("['\"]descr['\"]\\s*:\\s*u?['\"]([^'\"]{1,30})['\"]"),
+      of_order("['\"]fortran_order['\"]\\s*:\\s*([Tt]rue|[Ff]alse|1|0)"),
+      of_shape("['\"]shape['\"]\\s*:\\s*[(\\[]([^)\\]]{0,100})[)\\]]");
   if (!std::regex_search(text, order, of_order) || !std::regex_search(text, shape, of_shape))
     refuse_npy(path, "its header is no .npy header");
   if (!std::regex_search(text, type, of_type))
-    refuse_npy(path, "holds records or objects; allowed: real numbers");
-  header.kind = type[2].str().front();
-  header.size = std::stoul(type[3]);
-  header.swapped = type[1] == ">" && header.size > 1;
-  header.fortran = order[1] == "True";
-  const bool is_real = header.kind == 'f' && (header.size == 4 || header.size == 8);
-  const bool is_whole = (header.kind == 'i' || header.kind == 'u') &&
-                        (header.size == 1 || header.size == 2 || header.size == 4 || header.size == 8);
-  const bool is_bool = header.kind == 'b' && header.size == 1;
-  if (!is_real && !is_whole && !is_bool)
-    refuse_npy(path,
-               "holds '" + type[1].str() + type[2].str() + type[3].str() +
-                   "'; allowed: float32, float64, integers and bool (complex, half and text are not read)");
-  if (!shape[1].matched || shape[3].length() > 0)
-    refuse_npy(path, "has the shape (" + shape[0].str().substr(shape[0].str().find('(') + 1) +
-                         "; allowed: 1 or 2 dimensions");
-  header.rows = std::stoll(shape[1]);
-  header.cols = shape[2].matched ? std::stoll(shape[2]) : 1;
-  if (header.rows < 1 || header.cols < 1) refuse_npy(path, "is empty");
-  return header;
-}
-
-template <class T>
-double value_of(const char* from, bool swapped) {
-  char bytes[sizeof(T)];
-  std::memcpy(bytes, from, sizeof(T));
-  if (swapped) std::reverse(bytes, bytes + sizeof(T));
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return static_cast<double>(value);
-}
-
-using NpyReader = double (*)(const char*, bool);
-
-NpyReader reader_of(const NpyHeader& header) {
-  if (header.kind == 'f') return header.size == 4 ? value_of<float> : value_of<double>;
-  const bool is_signed = header.kind == 'i';
-  switch (header.size) {
-    case 1:
-      return is_signed ? value_of<std::int8_t> : value_of<std::uint8_t>;
-    case 2:
-      return is_signed ? value_of<std::int16_t> : value_of<std::uint16_t>;
-    case 4:
-      return is_signed ? value_of<std::int32_t> : value_of<std::uint32_t>;
-    default:
-      return is_signed ? value_of<std::int64_t> : value_of<std::uint64_t>;
+    refuse_npy(path, std::string("holds records or objects; allowed: ") + readable_types);
+  NpyHeader header;
+  header.begin = static_cast<off_t>(before + length);
+  header.element = element_of_numpy(type[1]);
+  if (header.element.kind == 0) {
+    const bool is_complex = type[1].str().find('c') != std::string::npos;
+    refuse_npy(path, "holds '" + type[1].str() + "'" + (is_complex ? " (complex)" : "") +
+                         "; allowed: " + readable_types);
   }
+  header.fortran = order[1].str().find_first_of("tT1") == 0;
+  header.shape = shape_of_numpy(path, shape[1]);
+  if (!header.shape.why.empty()) refuse_npy(path, header.shape.why);
+  return header;
 }
 
 }  // namespace
@@ -126,38 +140,27 @@ bool is_npy(const Descriptor& file) {
 Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file, bool keep,
                        MatrixInfo& info) {
   const NpyHeader header = header_of(path, file);
-  const std::string why = too_large(header.rows, header.cols);
+  Dense<double> matrix{header.shape.rows, header.shape.cols, {}};
+  const std::string why = too_large(matrix.rows, matrix.cols);
   if (!why.empty()) refuse_npy(path, why);
   info.format = "npy";
-  info.rows = header.rows;
-  info.cols = header.cols;
-  info.stored_entries = header.rows * header.cols;
-  info.field = header.kind == 'f' ? "real" : "integer";
+  info.rows = matrix.rows;
+  info.cols = matrix.cols;
+  info.stored_entries = matrix.rows * matrix.cols;
+  info.field = header.element.kind == 'f' ? "real" : "integer";
   info.symmetry = "general";
-  Dense<double> matrix{header.rows, header.cols, {}};
   // Before memory is taken: whether the file is as long as it says.
   char last = 0;
-  read_at(path, file, &last, 1, header.begin + info.stored_entries * static_cast<off_t>(header.size) - 1);
+  read_at(path, file, &last, 1,
+          header.begin + info.stored_entries * static_cast<off_t>(header.element.bytes) - 1);
   if (!keep) return matrix;
   matrix.data.resize(static_cast<std::size_t>(info.stored_entries));
-  const NpyReader read = reader_of(header);
-  // A line of the file is a row, or, in Fortran's order, a column.
-  const std::int64_t lines = header.fortran ? header.cols : header.rows,
-                     length = header.fortran ? header.rows : header.cols;
-  std::string line(static_cast<std::size_t>(length) * header.size, '\0');
-  for (std::int64_t i = 0; i < lines; ++i) {
-    read_at(path, file, line.data(), line.size(), header.begin + static_cast<off_t>(line.size()) * i);
-    for (std::int64_t j = 0; j < length; ++j) {
-      const double value = read(line.data() + static_cast<std::size_t>(j) * header.size, header.swapped);
-      const bool is_held = header.kind == 'f' ? std::isfinite(value) : std::abs(value) < largest_exact;
-      const std::int64_t row = header.fortran ? j : i, col = header.fortran ? i : j;
-      if (!is_held) {
-        refuse_npy(path, "element (" + std::to_string(row + 1) + ", " + std::to_string(col + 1) +
-                             ") is no finite number, or an integer beyond 2^53");
-      }
-      matrix.data[static_cast<std::size_t>(row + col * header.rows)] = value;
-    }
-  }
+  off_t at = header.begin;
+  ElementSink sink(matrix, header.element, !header.fortran, path.string() + ": ");
+  sink.put_all([&](char* to, std::size_t bytes) {
+    read_at(path, file, to, bytes, at);
+    at += static_cast<off_t>(bytes);
+  });
   return matrix;
 }
 

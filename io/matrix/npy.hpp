@@ -8,9 +8,9 @@ namespace gaussweep::io {
 
 /// Whether the file begins like .npy.
 bool is_npy(const Descriptor& file);
-/// A vector is a matrix of one column. `keep == false` leaves the elements out.
-/// @throws InputError: complex, of records or objects, of another number of dimensions, cut off, not finite,
-/// integers beyond 2^53, too large
+/// `keep == false` leaves the elements out, which are not read then.
+/// @throws InputError: complex, of records or objects, of another number of dimensions, cut off, elements
+/// that a double does not hold, too large
 Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file, bool keep,
                        MatrixInfo& info);
 

@@ -14,12 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   io::MatrixInfo info;
   bool readable = false;
   try {
-    info = io::matrix_market_info(file.path());
+    io::read_matrix_market(file.path(), false, info);
     readable = true;
     // A few bytes may well announce a sparse matrix of gigabytes: memory is not what is tried here.
     constexpr std::int64_t most_elements = 1 << 16;
     if (info.rows > most_elements / info.cols) return 0;
-    const io::Dense<double> matrix = io::read_matrix_market(file.path());
+    const io::Dense<double> matrix = io::read_matrix_market(file.path(), true, info);
     if (matrix.rows != info.rows || matrix.cols != info.cols) std::abort();
     if (static_cast<std::int64_t>(matrix.data.size()) != info.rows * info.cols) std::abort();
     for (const double element : matrix.data) {

@@ -32,7 +32,7 @@ mkdir -p "$build/objects" "$build/found"
 compiler=${CXX:-clang++-14}
 # shellcheck disable=SC2054
 flags=(-std=c++17 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-  -DGAUSSWEEP_HAS_MATIO -DGAUSSWEEP_HAS_NETPBM -I. -isystem /usr/include/hdf5/serial)
+  -DGAUSSWEEP_HAS_NETPBM -I. -isystem /usr/include/hdf5/serial)
 # compile SOURCE OBJECT FLAG…: unless the object is newer than every file that it was made of.
 compile() {
   local source=$1 object=$2
@@ -61,7 +61,7 @@ failed=()
 for target in "${targets[@]}"; do
   compile "tests/fuzz/${target}_fuzz.cpp" "$build/objects/${target}_fuzz.o" -fsanitize=fuzzer-no-link
   "$compiler" "${flags[@]}" -fsanitize=fuzzer "$build/objects/${target}_fuzz.o" "${objects[@]}" -o "$build/$target" \
-    -L/usr/lib/x86_64-linux-gnu/hdf5/serial -lyaml-cpp -lhdf5 -lcrypto -lz -lpng -lnetpbm -lmatio
+    -L/usr/lib/x86_64-linux-gnu/hdf5/serial -lyaml-cpp -lhdf5 -lcrypto -lz -lpng -lnetpbm
   mkdir -p "$build/corpus/$target"
   echo "== $target, $seconds s"
   options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=4096 -print_final_stats=1

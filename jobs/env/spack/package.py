@@ -29,7 +29,6 @@ class Gaussweep(CMakePackage, CudaPackage):
     depends_on("openssl")
     depends_on("libpng")
     depends_on("netpbm")
-    depends_on("matio")
     depends_on("sqlite")
     depends_on("zlib-api")
     with when("+report"):

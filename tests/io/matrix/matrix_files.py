@@ -45,7 +45,13 @@ def plain_files(folder):
     make("scalar.h5", A=3.0)
     make("complex.h5", A=A + 1j)
     make("text.h5", A=np.array([[b"a", b"b"]]))
-    make("bool.h5", A=np.array([[True, False]]))
+    make("bool.h5", A=np.array([[True, False], [False, True]]))
+    make("half.h5", A=A.astype("f2"))
+    make("matrix_and_vector.h5", M=A, index=np.arange(3))
+    with h5py.File(f"{folder}/bits.h5", "w") as file:  # as PyTables and Julia have bool
+        bits = h5py.h5t.STD_B8LE
+        dataset = h5py.h5d.create(file.id, b"A", bits, h5py.h5s.create_simple((2, 2)))
+        dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.eye(2, dtype="u1"), mtype=bits)
     make("empty.h5", A=np.ones((0, 3)))
     make("nothing.h5")
     make("group.h5", **{"A/x": A})
@@ -72,6 +78,13 @@ def plain_files(folder):
                 group.attrs["OCTAVE_NEW_FORMAT"] = np.uint8(1)
                 group["type"] = np.bytes_("matrix")
                 group["value"] = (A if variable == "A" else A[:, :1]).T
+    with h5py.File(f"{folder}/octave_empty.h5", "w") as file:
+        group = file.create_group("A")
+        group.attrs["OCTAVE_NEW_FORMAT"] = group.attrs["OCTAVE_EMPTY_MATRIX"] = np.uint8(1)
+        group["type"], group["value"] = np.bytes_("matrix"), np.array([0, 3])
+    with h5py.File(f"{folder}/octave_sparse.h5", "w") as file:
+        file.create_group("A").attrs["OCTAVE_NEW_FORMAT"] = np.uint8(1)
+        file["A/type"], file["A/value/data"] = np.bytes_("sparse matrix"), np.ones((3, 1))
     with h5py.File(f"{folder}/packed.h5", "w") as file:
         file.create_dataset("A", data=A, chunks=(1, 2), compression="gzip", shuffle=True, fletcher32=True)
     with h5py.File(f"{folder}/tall.h5", "w") as file:
@@ -87,6 +100,7 @@ def plain_files(folder):
 def matlab_files(folder):
     matlab(f"{folder}/double.mat", lambda f: variable(f, "A", A, "double"))
     matlab(f"{folder}/single.mat", lambda f: variable(f, "H", A.astype("f4"), "single"))
+    matlab(f"{folder}/logical.mat", lambda f: variable(f, "A", np.eye(2, dtype="u1"), "logical"))
     matlab(f"{folder}/int32.mat", lambda f: variable(f, "A", A.astype("i4"), "int32"))
     matlab(f"{folder}/char.mat", lambda f: variable(f, "A", np.array([[65, 66]], "u2"), "char"))
     matlab(f"{folder}/cube.mat", lambda f: variable(f, "A", np.ones((2, 3, 4)), "double"))
@@ -138,11 +152,11 @@ KINDS = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 9,
 CLASSES = {"f8": 6, "f4": 7, "i1": 8, "u1": 9, "i2": 10, "u2": 11, "i4": 12, "u4": 13, "i8": 14, "u8": 15}
 
 
-def array(name, number, dims, parts, order="<", flags=0):
-    """An array of class `number`: header, then its parts, elements already."""
+def array(name, number, dims, parts, order="<", flags=0, kinds=(5, 1)):
+    """An array of class `number`: header, then its parts, elements already. `kinds`: types of dimensions and name."""
     head = element(6, struct.pack(order + "II", number | flags, 8), order)
-    head += element(5, struct.pack(order + f"{len(dims)}i", *dims), order)
-    return element(14, head + element(1, name.encode(), order, 0 < len(name) <= 4) + b"".join(parts), order)
+    head += element(kinds[0], struct.pack(order + f"{len(dims)}i", *dims), order)
+    return element(14, head + element(kinds[1], name.encode(), order, 0 < len(name) <= 4) + b"".join(parts), order)
 
 
 def full(name, data, order="<", stored=None, dims=None, flags=0):
@@ -154,9 +168,15 @@ def full(name, data, order="<", stored=None, dims=None, flags=0):
     )
 
 
-def sparse_array(name, rows, starts, values, dims, order="<"):
-    parts = [np.array(rows, order + "i4"), np.array(starts, order + "i4"), np.array(values, order + "f8")]
-    return array(name, 5, dims, [element(k, p.tobytes(), order) for k, p in zip((5, 5, 9), parts)], order)
+def sparse_array(name, rows, starts, values, dims, order="<", kind="f8"):
+    parts = [np.array(rows, order + "i4"), np.array(starts, order + "i4"), np.array(values, order + kind)]
+    return array(name, 5, dims, [element(k, p.tobytes(), order) for k, p in zip((5, 5, KINDS[kind]), parts)], order)
+
+
+def string_object(name):
+    """A string of newer MATLAB: class 17 without dimensions, then what only MATLAB knows."""
+    head = element(6, struct.pack("<II", 17, 0)) + element(1, name.encode(), small=True)
+    return element(14, head + element(1, b"MCOS", small=True) + element(1, b"string") + full("", np.ones((1, 6))))
 
 
 def problem(*fields):
@@ -201,13 +221,21 @@ def older_matlab_files(folder):
         ("v5_packed", mat5(packed(full("A", A)))),
         ("v5_beside", mat5(full("B", 2 * A), full("A", A))),
         ("v5_only", mat5(full("H", A), array("t", 4, (1, 2), [element(4, b"H\0B\0")]))),
+        ("v5_utf8_name", mat5(array("Größe", 6, A.shape, [element(9, A.T.tobytes())], kinds=(5, 16)))),
+        ("v5_unsigned_dims", mat5(array("A", 6, A.shape, [element(9, A.T.tobytes())], kinds=(6, 1)))),
+        ("v5_beside_string", mat5(string_object("s"), full("A", A))),
+        ("v5_unnamed", mat5(full("M", A), full("", np.ones((1, 8), "u1")))),
+        ("v5_appended", mat5(full("A", A[:, :2]), full("A", A))),
+        ("v5_logical", mat5(full("A", np.eye(2, dtype="u1"), flags=0x200))),
         ("v4", mat4("A", A)),
         ("v4_single", mat4("A", A, kind=10)),
         ("v4_int32", mat4("A", A, kind=20)),
         ("v4_big_endian", mat4("A", A, ">")),
         ("v5_sparse", mat5(sparse_array("A", *s))),
         ("v5_sparse_packed", mat5(packed(sparse_array("A", *s)))),
+        ("v5_sparse_bytes", mat5(sparse_array("A", *s, kind="u1"))),
         ("v4_sparse", mat4("A", table, kind=2)),
+        ("v4_twice", mat4("A", np.insert(table, 3, [2, 2, 0], 0), kind=2)),
         ("v4_sparse_big_endian", mat4("A", table, ">", kind=2)),
         ("problem", mat5(hb)),
         ("problem_packed", mat5(packed(hb))),
@@ -225,7 +253,6 @@ def older_matlab_files(folder):
         ("v5_fewer", mat5(full("A", A, dims=(1, 3)))),
         ("v5_negative", mat5(full("A", A, dims=(-2, -3)))),
         ("v5_row_outside", mat5(sparse_array("A", [0, 1, 2, 0], *s[1:]))),
-        ("v5_row_twice", mat5(sparse_array("A", [1, 1, 1, 0], *s[1:]))),
         ("v5_falling", mat5(sparse_array("A", s[0], [0, 3, 2, 4], *s[2:]))),
         ("v5_starts_beyond", mat5(sparse_array("A", s[0], [0, 2, 3, 2**31 - 1], *s[2:]))),
         ("v5_wide_sparse", mat5(sparse_array("A", [], [0], [], (2**31 - 1, 2**31 - 1)))),
@@ -314,6 +341,14 @@ def npy_files(folder):
         ("beyond", np.array([[1, 2**53 + 1]])),
     ):
         np.save(f"{folder}/{name}.npy", data)
+    for name, header in (
+        ("long_sizes", "{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 3L), }"),
+        ("double_quotes", '{"shape": (2,3), "fortran_order": False, "descr": "<f8"}'),
+        ("type_name", "{'descr': u'float64', 'fortran_order': False, 'shape': (2, 3)}\n"),
+        ("short_type", "{'descr':'=d','fortran_order':False,'shape':(2,3,)}"),
+    ):
+        with open(f"{folder}/{name}.npy", "wb") as file:
+            file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + A.tobytes())
     whole = open(f"{folder}/rows.npy", "rb").read()
     open(f"{folder}/cut.npy", "wb").write(whole[:-1])
     open(f"{folder}/cut_header.npy", "wb").write(whole[:40])

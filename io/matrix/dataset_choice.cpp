@@ -1,0 +1,42 @@
+#include "io/matrix/dataset_choice.hpp"
+
+#include <algorithm>
+
+#include "io/files/errors.hpp"
+
+namespace gaussweep::io {
+
+std::vector<std::string> wanted_names(const DatasetChoice& choice) {
+  if (!choice.name.empty()) return {choice.name};
+  if (choice.operand == Operand::matrix) return {"A", "Problem.A"};
+  return {"b", "Problem.b"};
+}
+
+std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
+                        const DatasetChoice& choice) {
+  std::vector<std::size_t> matrices, planes;  // planes: more than a row or a column
+  std::string names, why;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& candidate = candidates[i];
+    if (!candidate.why.empty()) {
+      if (why.empty()) why = candidate.why;
+      continue;
+    }
+    matrices.push_back(i);
+    if (candidate.rows > 1 && candidate.cols > 1) planes.push_back(i);
+    names += (names.empty() ? "" : ", ") + candidate.name;
+  }
+  const bool is_matrix = choice.operand == Operand::matrix;
+  const std::string option = is_matrix ? "dataset (--dataset)" : "--rhs-dataset";
+  const auto fail = [&](const std::string& message) { throw InputError(path.string() + ": " + message); };
+  if (!choice.name.empty())
+    fail("has no dataset '" + choice.name + "'; it has: " + (names.empty() ? "no matrix" : names));
+  if (matrices.empty()) fail("holds no matrix" + (why.empty() ? "" : ": " + why));
+  if (choice.operand == Operand::right_hand_sides_beside_matrix)
+    fail("has no right-hand sides 'b'; it has: " + names + "; name them with " + option);
+  if (matrices.size() > 1 && is_matrix && planes.size() == 1) return planes.front();
+  if (matrices.size() > 1) fail("holds several matrices (" + names + "); name one with " + option);
+  return matrices.front();
+}
+
+}  // namespace gaussweep::io

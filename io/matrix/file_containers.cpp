@@ -1,0 +1,71 @@
+#include "io/matrix/file_containers.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace gaussweep::io {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// A compressed file that holds one file, or an archive of several.
+struct Packer {
+  std::string_view magic, name, unpack, unpack_tar;
+};
+constexpr Packer packers[] = {{"\x1f\x8b"sv, "gzip", "gunzip -k", "tar -xzf"},
+                              {"BZh"sv, "bzip2", "bunzip2 -k", "tar -xjf"},
+                              {"\xfd"
+                               "7zXZ\0"sv,
+                               "xz", "unxz -k", "tar -xJf"},
+                              {"\x28\xb5\x2f\xfd"sv, "zstd", "unzstd", "tar --zstd -xf"},
+                              {"LZIP"sv, "lzip", "lunzip -k", "tar --lzip -xf"},
+                              {"\x1f\x9d"sv, "compress", "gunzip -k", "tar -xZf"}};
+
+/// Another format, with what is to be done.
+struct Foreign {
+  std::size_t offset;
+  std::string_view magic, advice;
+};
+constexpr Foreign foreigners[] = {
+    {0, "7z\xbc\xaf\x27\x1c"sv, "is a 7-Zip archive; open it first (7z x) and give the matrix file in it"},
+    {257, "ustar"sv, "is a tar archive; open it first (tar -xf) and give the .mtx file in it"},
+    {0, "\xff\xfe"sv, "is a text in UTF-16; convert it first (iconv -f UTF-16 -t UTF-8)"},
+    {0, "\xfe\xff"sv, "is a text in UTF-16; convert it first (iconv -f UTF-16 -t UTF-8)"},
+    {0, "# Created by Octave"sv, "is in Octave's text format; save it again with: save -v7 FILE.mat A"},
+    {0, "Octave-1-"sv, "is in Octave's binary format; save it again with: save -v7 FILE.mat A"},
+    {0, "version https://git-lfs"sv, "is a pointer of Git LFS; get the file with: git lfs pull"}};
+
+}  // namespace
+
+std::string container_advice(const std::filesystem::path& path, const Descriptor& file) {
+  char start[512] = "";
+  const ssize_t count = ::pread(file.fd(), start, sizeof start, 0);
+  const std::string_view bytes(start, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  const auto has = [&](std::size_t offset, std::string_view magic) {
+    return bytes.size() >= offset + magic.size() && bytes.substr(offset, magic.size()) == magic;
+  };
+  for (const Packer& packer : packers) {
+    if (!has(0, packer.magic)) continue;
+    const std::string extension = path.extension();
+    const bool is_tar = path.stem().extension() == ".tar" || extension.rfind(".t", 0) == 0;
+    return "is compressed by " + std::string(packer.name) + "; unpack it first (" +
+           std::string(is_tar ? packer.unpack_tar : packer.unpack) + ") and give the " +
+           (is_tar ? ".mtx file in it" : "file that is left");
+  }
+  if (has(0, "PK\3\4"sv)) {
+    const bool is_numpy = path.extension() == ".npz" || bytes.find(".npyPK") != bytes.npos ||
+                          (bytes.size() > 30 && bytes.substr(30, 100).find(".npy") != bytes.npos);
+    return is_numpy
+               ? "is an archive of NumPy arrays (.npz); open it first (unzip) and give the .npy file of the "
+                 "matrix; scipy.io.mmwrite writes a sparse matrix of scipy.sparse.load_npz"
+               : "is a zip archive; open it first (unzip) and give the matrix file in it";
+  }
+  for (const Foreign& foreign : foreigners) {
+    if (has(foreign.offset, foreign.magic)) return std::string(foreign.advice);
+  }
+  return {};
+}
+
+}  // namespace gaussweep::io

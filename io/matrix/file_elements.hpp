@@ -1,0 +1,90 @@
+#pragma once
+/// The element types and shapes that all readers of matrix files share. One table says which numbers a file
+/// may hold and how each becomes a double. One rule says which dimensions make a matrix.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/matrix/matrix_file.hpp"
+
+namespace gaussweep::io {
+
+/// A type of numbers in a file. NumPy names the kinds: b (bool), i (signed), u (unsigned), f (floating
+/// point).
+struct ElementType {
+  char kind = 0;
+  std::size_t bytes = 0;
+  bool swapped = false;  ///< the byte order is not this machine's
+};
+
+/// The types that every reader accepts, for messages.
+constexpr const char* readable_types = "bool, int8 to int64, uint8 to uint64, float16, float32, float64";
+
+/// The integers that every reader accepts, for messages.
+constexpr const char* exact_integers = "integers up to 2^53, and larger ones that are exact";
+
+/// Returns true if convert_elements takes the type: a type of `readable_types`, or this machine's long
+/// double.
+bool is_readable(const ElementType& type);
+
+/// Converts `count` numbers to double. @pre is_readable
+/// @return the index of the first number that a double does not hold (NaN, Inf, an integer that would be
+/// rounded), or `count`
+std::size_t convert_elements(const ElementType& type, const void* from, std::size_t count, double* to);
+
+/// Returns a sentence that refuses an element, with its exact value. `row` and `col` begin at 0.
+std::string refused_element(const ElementType& type, const void* at, std::int64_t row, std::int64_t col);
+
+/// Adds an entry to an element of a sparse matrix. @return false if the sum is infinite, or if the numbers
+/// are integers and their sum is rounded
+bool add_entry(double& element, double value, bool is_integer);
+
+/// Rows and columns, or why there are none.
+struct MatrixShape {
+  std::int64_t rows = 0, cols = 0;
+  std::string why;  ///< empty if the dimensions make a matrix
+};
+/// Returns the shape of an array: a number is 1 x 1, and one dimension makes a column.
+MatrixShape shape_of(const std::vector<std::uint64_t>& dims);
+
+/// Puts blocks of a file's elements into a matrix, converted and checked. A line of the file is a row of the
+/// matrix or a column.
+class ElementSink {
+ public:
+  /// @param matrix has its shape; elements are only checked if `data` is empty
+  /// @param where begins the message of a refused element: "FILE: /A: "
+  ElementSink(Dense<double>& matrix, const ElementType& type, bool by_rows, std::string where)
+      : matrix_(matrix), type_(type), by_rows_(by_rows), where_(std::move(where)) {}
+  std::int64_t lines() const { return by_rows_ ? matrix_.rows : matrix_.cols; }
+  std::int64_t length() const { return by_rows_ ? matrix_.cols : matrix_.rows; }
+  /// Takes elements [first, first + width) of `lines` lines. @throws InputError
+  void put(const void* block, std::int64_t line, std::int64_t lines, std::int64_t first, std::int64_t width);
+  /// Takes all elements, which follow each other in the file, from `read(to, bytes)`. @throws InputError
+  template <class Read>
+  void put_all(const Read& read) {
+    constexpr std::int64_t most = std::int64_t{1} << 17;
+    const std::int64_t width = std::min(length(), most), step = std::max<std::int64_t>(1, most / width);
+    std::vector<char> block;
+    for (std::int64_t line = 0; line < lines(); line += step) {
+      const std::int64_t count = std::min(step, lines() - line);
+      for (std::int64_t first = 0; first < length(); first += width) {
+        const std::int64_t part = std::min(width, length() - first);
+        block.resize(static_cast<std::size_t>(count * part) * type_.bytes);
+        read(block.data(), block.size());
+        put(block.data(), line, count, first, part);
+      }
+    }
+  }
+
+ private:
+  Dense<double>& matrix_;
+  ElementType type_;
+  bool by_rows_;
+  std::string where_;
+  std::vector<double> values_;
+};
+
+}  // namespace gaussweep::io

@@ -1,0 +1,354 @@
+#include "io/matrix/hdf5_matrix.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "io/files/errors.hpp"
+#include "io/files/hdf5_handles.hpp"
+#include "io/files/hdf5_inside.hpp"
+#include "io/matrix/dataset_choice.hpp"
+#include "io/matrix/file_elements.hpp"
+#include "io/matrix/file_seal.hpp"
+#include "io/matrix/matrix_limits.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+[[noreturn]] void refuse_hdf5(const std::filesystem::path& path, const std::string& message) {
+  throw InputError(path.string() + ": " + message);
+}
+
+/// A MATLAB v7.3 file is an HDF5 file behind a block of 512 bytes that begins with this text.
+bool is_matlab(const Descriptor& file) {
+  char start[10] = "";
+  return ::pread(file.fd(), start, sizeof start, 0) == sizeof start &&
+         std::memcmp(start, "MATLAB 7.3", sizeof start) == 0;
+}
+
+std::string text_attribute(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return {};
+  const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), std::string("open ") + name);
+  const h5::Type type(H5Aget_type(attribute), std::string("read the type of ") + name);
+  return H5Tget_class(type) == H5T_STRING ? h5::read_text(attribute, name) : std::string();
+}
+
+/// Returns true for h5py's bool: an enumeration of one byte with two members.
+bool is_boolean(hid_t type) {
+  return H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2;
+}
+
+/// An absent flag is false. One that is no number (or h5py's bool) is an error: it would turn the matrix
+/// over.
+bool flag_attribute(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return false;
+  const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), std::string("open ") + name);
+  const h5::Space space(H5Aget_space(attribute), std::string("read the shape of ") + name);
+  const h5::Type type(H5Aget_type(attribute), std::string("read the type of ") + name);
+  if (H5Sget_simple_extent_npoints(space) != 1 || (H5Tget_class(type) != H5T_INTEGER && !is_boolean(type))) {
+    throw h5::Error(std::string("the attribute ") + name + " is no single integer; allowed: 0 or 1");
+  }
+  long long value = 0;
+  if (is_boolean(type)) {
+    unsigned char byte = 0;
+    h5::check(H5Aread(attribute, type, &byte), std::string("read ") + name);
+    value = byte;
+  } else {
+    h5::check(H5Aread(attribute, H5T_NATIVE_LLONG, &value), std::string("read ") + name);
+  }
+  return value != 0;
+}
+
+/// Returns true for a variable that Octave wrote.
+bool is_octave_variable(hid_t object) {
+  return H5Aexists(object, "OCTAVE_NEW_FORMAT") > 0;
+}
+
+/// A dataset that may be a matrix.
+struct Found {
+  Candidate candidate;
+  std::vector<hsize_t> dims;
+  bool by_rows = true;
+  ElementType element;  ///< in memory
+};
+
+/// The type that HDF5 converts a dataset's numbers to, which holds each of them.
+ElementType element_of(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      return {'f', bytes > sizeof(double) ? sizeof(long double) : sizeof(double)};
+    case H5T_INTEGER:
+      return bytes > 8 ? ElementType{} : ElementType{H5Tget_sign(type) == H5T_SGN_NONE ? 'u' : 'i', 8};
+    case H5T_ENUM:
+      return is_boolean(type) ? ElementType{'b', 1} : ElementType{};
+    case H5T_BITFIELD:  // bool of PyTables and of Julia
+      return bytes == 1 ? ElementType{'u', 1} : ElementType{};
+    default:
+      return {};
+  }
+}
+
+/// Returns HDF5's name of the type in memory; bool and bits are not converted.
+hid_t memory_type(const ElementType& element, hid_t stored) {
+  if (element.bytes == 1) return stored;
+  if (element.kind == 'f') return element.bytes == sizeof(double) ? H5T_NATIVE_DOUBLE : H5T_NATIVE_LDOUBLE;
+  return element.kind == 'i' ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
+}
+
+/// Returns why a variable of MATLAB is no full matrix of numbers; empty if it is one.
+std::string why_not_class(const std::string& name) {
+  static const std::array<const char*, 11> classes = {"double", "single", "logical", "int8",
+                                                      "int16",  "int32",  "int64",   "uint8",
+                                                      "uint16", "uint32", "uint64"};
+  if (std::find(classes.begin(), classes.end(), name) != classes.end()) return {};
+  return " is of MATLAB class '" + name + "'; allowed: full double, single, int8 to uint64 and logical";
+}
+
+/// Returns the dimensions; none for a single number.
+std::vector<hsize_t> dims_of(hid_t dataset, const std::string& name) {
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0, 0};
+  const int rank = h5::check(H5Sget_simple_extent_ndims(space), "read the shape of " + name);
+  std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
+  h5::check(H5Sget_simple_extent_dims(space, dims.data(), nullptr), "read the shape of " + name);
+  return dims;
+}
+
+/// Looks at a dataset. `candidate.why` says why it is no matrix that can be read.
+/// @param is_by_columns the program that wrote it has the first dimension last
+Found look_at(hid_t file, const std::string& name, bool matlab, bool is_by_columns) {
+  Found found;
+  found.candidate.name = name;
+  const auto refused = [&](const std::string& why) {
+    found.candidate.why = name + why;
+    return found;
+  };
+  const h5::Object dataset = h5::open_object(file, name);
+  if (matlab) {
+    const std::string why = why_not_class(text_attribute(dataset, "MATLAB_class"));
+    if (!why.empty()) return refused(why);
+  }
+  if (flag_attribute(dataset, "MATLAB_empty")) return refused(" is empty");
+  const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
+  if (H5Tget_class(type) == H5T_COMPOUND)
+    return refused(" is complex (or another compound type); allowed: real numbers");
+  found.element = element_of(type);
+  if (found.element.kind == 0) return refused(std::string(" holds no numbers; allowed: ") + readable_types);
+  found.dims = dims_of(dataset, name);
+  const bool by_columns = is_by_columns || flag_attribute(dataset, "column_major");
+  found.by_rows = !by_columns || found.dims.size() < 2;
+  std::vector<std::uint64_t> dims(found.dims.begin(), found.dims.end());
+  if (!found.by_rows) std::reverse(dims.begin(), dims.end());
+  const MatrixShape shape = shape_of(dims);
+  if (!shape.why.empty()) return refused(" " + shape.why);
+  found.candidate.rows = shape.rows;
+  found.candidate.cols = shape.cols;
+  found.candidate.why = h5::why_not_inside(dataset, name);
+  return found;
+}
+
+/// Returns Octave's name of a variable's type: "matrix", "sparse matrix".
+std::string octave_type(hid_t file, const std::string& name) {
+  if (!h5::has_object(file, name + "/type")) return {};
+  const h5::Dataset dataset = h5::open_dataset(file, name + "/type");
+  const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+  constexpr std::size_t longest = 64;
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || H5Tget_size(type) > longest ||
+      H5Sget_simple_extent_npoints(space) != 1)
+    return {};
+  std::string text(longest, '\0');
+  h5::check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()), "read the type of " + name);
+  return text.c_str();
+}
+
+/// Looks at a variable of Octave: a group with the datasets `type` and `value`.
+Found look_at_octave(hid_t file, const std::string& name) {
+  Found found;
+  found.candidate.name = name + "/value";
+  const std::string type = octave_type(file, name);
+  const bool is_full = type.find("sparse") == std::string::npos &&
+                       type.find("complex") == std::string::npos &&
+                       (type.find("matrix") != std::string::npos ||
+                        type.find("scalar") != std::string::npos || type == "bool");
+  if (H5Aexists(h5::open_object(file, name), "OCTAVE_EMPTY_MATRIX") > 0) {
+    found.candidate.why = name + " is empty";
+  } else if (!is_full || type.find("struct") != std::string::npos || !h5::has_object(file, name + "/value")) {
+    found.candidate.why =
+        name + " is Octave's '" + type +
+        "'; allowed: real numbers in a full matrix (full() makes one of a sparse matrix or a range)";
+  } else {
+    found = look_at(file, name + "/value", false, true);
+  }
+  return found;
+}
+
+/// What a group of a MATLAB file is.
+std::string group_words(hid_t object, const std::string& path) {
+  return path + (H5Aexists(object, "MATLAB_sparse") > 0
+                     ? " is sparse; allowed: full matrices (use full() in MATLAB)"
+                     : " is a struct; allowed: a full matrix");
+}
+
+struct Search {
+  bool matlab;
+  std::vector<Found> found = {};
+  std::string octave_variable = {};  ///< the last one, with a slash: what is in it is not looked at
+  std::string error = {};
+};
+
+herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
+  auto& search = *static_cast<Search*>(out);
+  const std::string path = std::string("/") + name;
+  // MATLAB's own (#refs#, #subsystem#), and the parts of sparse matrices and structs.
+  if (search.matlab && path.find_first_of("#/", 1) != std::string::npos) return 0;
+  const std::string& octave = search.octave_variable;
+  if (!octave.empty() && path.compare(0, octave.size(), octave) == 0) return 0;
+  try {
+    if (info->type == H5O_TYPE_GROUP && std::string(name) != ".") {
+      const h5::Object object = h5::open_object(file, path);
+      if (is_octave_variable(object)) {
+        search.found.push_back(look_at_octave(file, path));
+        search.octave_variable = path + "/";
+      } else if (search.matlab) {
+        search.found.emplace_back().candidate = {path, 0, 0, group_words(object, path)};
+      }
+    }
+    if (info->type == H5O_TYPE_DATASET)
+      search.found.push_back(look_at(file, path, search.matlab, search.matlab));
+    return 0;
+  } catch (const std::exception& e) {  // whatever it is must not pass through HDF5's frames
+    search.error = e.what();
+    return -1;
+  }
+}
+
+/// Returns the dataset that is meant: the one named, /A or /b, or the only matrix.
+Found chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
+                     bool matlab) {
+  for (std::string wanted : wanted_names(choice)) {
+    if (wanted.find('\0') != std::string::npos) refuse_hdf5(path, "a NUL byte in the name of the dataset");
+    if (choice.name.empty()) wanted = "/" + wanted;
+    if (!h5::has_object(file, wanted)) continue;
+    const h5::Object object = h5::open_object(file, wanted);
+    const std::string group =
+        wanted.substr(0, wanted.rfind('/') == std::string::npos ? 0 : wanted.rfind('/'));
+    H5O_info_t info;
+    h5::check(H5Oget_info(object, &info), "look at " + wanted);
+    if (is_octave_variable(object) || info.type == H5O_TYPE_DATASET) {
+      const Found found = is_octave_variable(object) ? look_at_octave(file, wanted)
+                          : !group.empty() && is_octave_variable(h5::open_object(file, group))
+                              ? look_at_octave(file, group)
+                              : look_at(file, wanted, matlab, matlab);
+      if (!found.candidate.why.empty()) refuse_hdf5(path, found.candidate.why);
+      return found;
+    }
+    if (!choice.name.empty() || matlab)
+      refuse_hdf5(path, matlab ? group_words(object, wanted) : wanted + " is a group; allowed: a dataset");
+  }
+  Search search{matlab};
+  if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search) < 0)
+    refuse_hdf5(path, search.error.empty() ? h5::take_error_text() : search.error);
+  std::vector<Candidate> candidates;
+  for (const Found& found : search.found) candidates.push_back(found.candidate);
+  return search.found[only_matrix(path, candidates, choice)];
+}
+
+/// The size of the blocks that a dataset is read in: about 64 MiB, and whole chunks, so that none is unpacked
+/// twice.
+struct BlockSize {
+  hsize_t lines, width;
+};
+BlockSize block_size(hid_t dataset, hsize_t lines, hsize_t length, int rank) {
+  constexpr hsize_t elements = (hsize_t{64} << 20) / sizeof(double);
+  const h5::Properties creation(H5Dget_create_plist(dataset), "read the layout of a dataset");
+  hsize_t chunk[2] = {1, 1};
+  if (H5Pget_layout(creation) == H5D_CHUNKED)
+    h5::check(H5Pget_chunk(creation, rank, chunk), "read the chunks of a dataset");
+  for (hsize_t& size : chunk) size = std::max<hsize_t>(1, size);
+  const hsize_t width = std::min(length, std::max<hsize_t>(1, elements / chunk[0] / chunk[1]) * chunk[1]);
+  return {std::min(lines, std::max<hsize_t>(1, elements / width / chunk[0]) * chunk[0]), width};
+}
+
+/// Reads the elements into a matrix, block by block: a large one is not held twice.
+void read_blocks(hid_t file, const Found& found, ElementSink& sink) {
+  const std::string& name = found.candidate.name;
+  const h5::Dataset dataset = h5::open_dataset(file, name);
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+  const h5::Type stored(H5Dget_type(dataset), "read the type of " + name);
+  const hid_t type = memory_type(found.element, stored);
+  const auto lines = static_cast<hsize_t>(sink.lines()), length = static_cast<hsize_t>(sink.length());
+  const auto rank = static_cast<int>(found.dims.size());
+  const BlockSize size = block_size(dataset, lines, length, rank);
+  std::vector<char> block(size.lines * size.width * found.element.bytes);
+  for (hsize_t line = 0; line < lines; line += size.lines) {
+    for (hsize_t first = 0; first < length; first += size.width) {
+      const hsize_t start[2] = {line, first};
+      const hsize_t count[2] = {std::min(size.lines, lines - line), std::min(size.width, length - first)};
+      if (rank > 0)
+        h5::check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr),
+                  "select elements of " + name);
+      const hsize_t all = count[0] * count[1];
+      const h5::Space memory(H5Screate_simple(1, &all, nullptr), "make a space for elements of " + name);
+      h5::check(H5Dread(dataset, type, memory, space, H5P_DEFAULT, block.data()), "read " + name);
+      sink.put(block.data(), static_cast<std::int64_t>(line), static_cast<std::int64_t>(count[0]),
+               static_cast<std::int64_t>(first), static_cast<std::int64_t>(count[1]));
+    }
+  }
+}
+
+/// HDF5 would not notice elements that have changed.
+void require_whole(const std::filesystem::path& path, const Descriptor& opened) {
+  if (!has_seal(opened.fd())) return;
+  const std::string why = broken_seal(opened.fd());
+  if (!why.empty())
+    refuse_hdf5(path, "is not what gaussweep wrote: " + why +
+                          "; a matrix that was changed since belongs into another file");
+}
+
+}  // namespace
+
+bool is_hdf5(const Descriptor& file) {
+  const h5::Quiet quiet;
+  const bool found = H5Fis_hdf5(file.path().c_str()) > 0;
+  H5Eclear2(H5E_DEFAULT);
+  return found;
+}
+
+Dense<double> read_hdf5(const std::filesystem::path& path, const Descriptor& opened,
+                        const DatasetChoice& choice, bool keep, MatrixInfo& info) {
+  const h5::Quiet quiet;
+  try {
+    const h5::File file = h5::open_read_only(opened.path(), path);
+    require_whole(path, opened);
+    const bool matlab = is_matlab(opened);
+    const Found found = chosen_dataset(path, file, choice, matlab);
+    Dense<double> matrix{found.candidate.rows, found.candidate.cols, {}};
+    info.format = matlab ? "matlab" : text_attribute(file, "gaussweep").empty() ? "hdf5" : "gaussweep";
+    info.dataset = found.candidate.name;
+    info.rows = matrix.rows;
+    info.cols = matrix.cols;
+    info.stored_entries = info.rows > INT64_MAX / info.cols ? INT64_MAX : info.rows * info.cols;
+    info.field = found.element.kind == 'f' ? "real" : "integer";
+    info.symmetry = "general";
+    for (const char* name : {"kind", "precision", "seed", "generator", "source_sha256"}) {
+      const std::string value = text_attribute(file, name);
+      if (!value.empty()) info.attributes[name] = value;
+    }
+    if (!keep) return matrix;
+    const std::string where = path.string() + ": " + info.dataset + ": ",
+                      why = too_large(info.rows, info.cols);
+    if (!why.empty()) throw InputError(where + why);
+    matrix.data.resize(static_cast<std::size_t>(info.stored_entries));
+    ElementSink sink(matrix, found.element, found.by_rows, where);
+    read_blocks(file, found, sink);
+    return matrix;
+  } catch (const h5::Error& e) {
+    refuse_hdf5(path, e.what());
+  }
+}
+
+}  // namespace gaussweep::io

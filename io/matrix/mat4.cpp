@@ -1,0 +1,126 @@
+/// MATLAB's files of version 4: variables one after the other, each a header and its numbers.
+
+#include <unistd.h>
+
+#include <cctype>
+#include <cmath>
+#include <optional>
+
+#include "io/matrix/mat_layers.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+/// What stands before a variable.
+struct Header4 {
+  std::uint32_t type = 0, rows = 0, cols = 0, imaginary = 0, name_bytes = 0;
+  bool swapped = false;
+  std::uint32_t digit(std::uint32_t place) const { return type / place % 10; }
+  bool is_sparse() const { return digit(1) == 2; }
+  ElementType element() const {
+    constexpr ElementType types[] = {{'f', 8}, {'f', 4}, {'i', 4}, {'i', 2}, {'u', 2}, {'u', 1}};
+    ElementType element = types[digit(10)];
+    element.swapped = swapped;
+    return element;
+  }
+};
+
+constexpr off_t header_bytes = 5 * sizeof(std::uint32_t);
+
+std::optional<Header4> header_at(const Descriptor& file, off_t at) {
+  std::uint32_t words[6] = {};  // the name is one letter at least
+  if (::pread(file.fd(), words, sizeof words, at) <= header_bytes) return {};
+  const bool swapped = words[0] > 0xffff;
+  for (int i = 0; swapped && i < 5; ++i) words[i] = __builtin_bswap32(words[i]);
+  const Header4 header{words[0], words[1], words[2], words[3], words[4], swapped};
+  // Byte order, 0, type of the numbers, class.
+  const bool is_type =
+      header.type < 2000 && header.digit(100) == 0 && header.digit(10) <= 5 && header.digit(1) <= 2;
+  const auto letter = reinterpret_cast<const unsigned char*>(words)[header_bytes];
+  const bool is_header = is_type && header.rows <= INT32_MAX && header.cols <= INT32_MAX &&
+                         header.imaginary <= 1 && header.name_bytes > 1 && header.name_bytes <= 256 &&
+                         (std::isalpha(letter) != 0 || letter == '_' || letter > 0x7f);
+  return is_header ? std::optional(header) : std::nullopt;
+}
+
+/// A variable's numbers by columns, from `begin` on.
+class Table {
+ public:
+  Table(const Descriptor& file, off_t begin, const Header4& header)
+      : file_(file), begin_(begin), header_(header) {}
+  MatNumbers column(std::uint32_t which, std::uint32_t first, std::uint32_t count) const {
+    const ElementType type = header_.element();
+    const off_t at = begin_ + (off_t{which} * header_.rows + first) * static_cast<off_t>(type.bytes);
+    MatBytes bytes(file_, at, at + off_t{count} * static_cast<off_t>(type.bytes), false);
+    return read_numbers(bytes, type, count);
+  }
+
+ private:
+  const Descriptor& file_;
+  off_t begin_;
+  const Header4& header_;
+};
+
+/// The last row of a sparse matrix's table is its size.
+std::uint64_t size_of_sparse(const Table& table, const Header4& header, std::uint32_t which) {
+  const double size = table.column(which, header.rows - 1, 1).values.front();
+  if (!(size >= 0 && size <= INT32_MAX && size == std::floor(size)))
+    throw BrokenMat("a sparse matrix has no size");
+  return static_cast<std::uint64_t>(size);
+}
+
+void read_entries4(const Table& table, const Header4& header, MatVariables& variables) {
+  const std::uint32_t count = header.rows - 1;
+  const MatNumbers rows = table.column(0, 0, count), cols = table.column(1, 0, count);
+  variables.take_entries(table.column(2, 0, count), true,
+                         [&](std::size_t i) { return std::pair(rows.values[i] - 1, cols.values[i] - 1); });
+}
+
+void walk_variable4(const Descriptor& file, off_t begin, const Header4& header, const std::string& name,
+                    MatVariables& variables) {
+  const Table table(file, begin, header);
+  Candidate candidate{name, 0, 0, {}};
+  MatrixShape shape = shape_of({header.rows, header.cols});
+  if (header.is_sparse() && header.cols == 4) {
+    candidate.why = "is sparse and complex; allowed: real numbers";
+  } else if (header.is_sparse()) {
+    if (header.cols != 3 || header.rows < 1) throw BrokenMat("a sparse matrix is no table of three columns");
+    shape = shape_of({size_of_sparse(table, header, 0), size_of_sparse(table, header, 1)});
+  } else if (header.digit(1) == 1) {
+    candidate.why = "is a text; allowed: numbers";
+  }
+  if (header.imaginary != 0) candidate.why = "is complex; allowed: real numbers";
+  if (candidate.why.empty()) candidate.why = shape.why;
+  candidate.rows = shape.rows;
+  candidate.cols = shape.cols;
+  if (!variables.add(candidate)) return;
+  if (header.is_sparse()) return read_entries4(table, header, variables);
+  const std::uint64_t bytes = header.element().bytes * header.rows * std::uint64_t{header.cols};
+  MatBytes source(file, begin, begin + static_cast<off_t>(bytes), false);
+  variables.read_full(source, header.element(), header.element().kind == 'f');
+}
+
+}  // namespace
+
+bool is_mat4(const Descriptor& file) {
+  return header_at(file, 0).has_value();
+}
+
+void walk_mat4(const Descriptor& file, MatVariables& variables) {
+  const off_t end = ::lseek(file.fd(), 0, SEEK_END);
+  for (off_t at = 0; at < end;) {
+    const std::optional<Header4> header = header_at(file, at);
+    if (!header) throw BrokenMat("a variable has no header");
+    std::string name(header->name_bytes, '\0');
+    MatBytes(file, at + header_bytes, end, false).read(name.data(), name.size());
+    name.resize(std::min(name.find('\0'), name.size()));
+    at += header_bytes + header->name_bytes;
+    const std::uint64_t count = std::uint64_t{header->rows} * header->cols * (header->imaginary + 1);
+    const std::uint64_t bytes = header->element().bytes;
+    if (count > static_cast<std::uint64_t>(end - at) / bytes) throw BrokenMat(mat_cut_off);
+    walk_variable4(file, at, *header, name, variables);
+    at += static_cast<off_t>(count * bytes);
+  }
+}
+
+}  // namespace gaussweep::io
