@@ -1,0 +1,561 @@
+#!/usr/bin/env python3
+"""Compares `gaussweep matrix export` with the library that wrote a file: odd_files.py PROGRAM [--files N] [--seed N].
+
+Files are made by numpy, scipy, h5py and Octave, and texts are changed as other writers have them. The elements must be
+those that the library reads back. A file with anything else than one real matrix must be refused, with a message that
+names the reason. Without scipy or Octave their files are left out. The long run is --files 300 --verbose by hand."""
+
+import argparse
+import bz2
+import collections
+import gzip
+import lzma
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+try:
+    import scipy.io
+    import scipy.sparse
+except ImportError:
+    scipy = None
+
+KINDS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+
+# A file: its name, the options of the command, and either the elements or a pattern of the refusal.
+Odd = collections.namedtuple("Odd", "path options want")
+
+
+class Refused:
+    """A refusal that must match `pattern`."""
+
+    def __init__(self, pattern):
+        self.pattern = pattern
+
+
+def wanted(array):
+    """The elements as double, or the refusal that an array of numbers deserves."""
+    array = np.asarray(array)
+    if array.dtype.kind not in "biuf":
+        return Refused({"c": "complex"}.get(array.dtype.kind, r"holds|class"))
+    if array.size == 0:
+        return Refused("is empty")
+    if array.ndim > 2:
+        return Refused(r"dimensions")
+    matrix = array.reshape(-1, 1) if array.ndim < 2 else array
+    double = matrix.astype("f8")
+    held = np.isfinite(double)
+    if array.dtype.kind in "iu":
+        held = np.array([int(x) == int(y) for x, y in zip(matrix.ravel(), double.ravel())]).reshape(matrix.shape)
+    if held.all():
+        return double
+    places = "|".join(rf"\({i + 1}, {j + 1}\)" for i, j in np.argwhere(~held))
+    return Refused(rf"element ({places}) is (nan|-?inf|-?\d+)")
+
+
+def numbers(r, kind, shape):
+    """Numbers of a type, now and then with one that a double does not hold."""
+    dtype = np.dtype(kind)
+    if dtype.kind == "b":
+        return np.array([r.random() < 0.5 for _ in range(int(np.prod(shape)))], "?").reshape(shape)
+    count = int(np.prod(shape))
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        largest = min(limits.max, 2**53) if r.random() < 0.9 else limits.max
+        values = [r.choice([0, 1, largest, max(limits.min, -largest), r.randrange(100)]) for _ in range(count)]
+    else:
+        values = [r.choice([0.0, -0.0, 1.5, r.gauss(0, 1), r.gauss(0, 1e4)]) for _ in range(count)]
+        if count and dtype.itemsize == 8 and r.random() < 0.3:
+            values[r.randrange(count)] = r.choice([1e300, 5e-324, -1e-310])
+        if count and r.random() < 0.06:
+            values[r.randrange(count)] = r.choice([np.nan, np.inf, -np.inf])
+    return np.array(values, dtype).reshape(shape)
+
+
+def shape_for(r, most=3):
+    shapes = [(1, 1), (3, 1), (1, 4), (2, 3), (5, 5), (7, 2), (4,), (1,), ()]
+    return r.choice(shapes if r.random() < 0.9 else [shape for shape in [(0, 3), (2, 2, 2)] if len(shape) <= most])
+
+
+def complex_of(r, array):
+    return array.astype("f8") + 1j if r.random() < 0.06 else array
+
+
+# --- NumPy
+
+
+def npy_header(r, array, fortran):
+    """A header as numpy reads it, in the words of older versions and other languages."""
+    quote = r.choice(["'", '"'])
+    kind = array.dtype.str
+    if array.dtype.kind != "c" and array.dtype.byteorder != ">":
+        kind = r.choice([kind, kind.lstrip("<|"), kind.replace("<", "="), array.dtype.name, array.dtype.char])
+    if r.random() < 0.2:
+        quote, kind = "'", kind
+    long = r.choice(["", "", "L"])
+    shape = ", ".join(f"{size}{long}" for size in array.shape) + ("," if len(array.shape) == 1 else "")
+    blank = r.choice(["", " ", "  "])
+    parts = [
+        f"{quote}descr{quote}:{blank}{r.choice(['', 'u']) if quote == chr(39) else ''}{quote}{kind}{quote}",
+        f"{quote}fortran_order{quote}:{blank}{fortran}",
+        f"{quote}shape{quote}:{blank}({shape})",
+    ]
+    r.shuffle(parts)
+    text = "{" + f",{blank}".join(parts) + r.choice(["", ", ", ","]) + "}"
+    return (text + " " * r.randrange(40) + r.choice(["\n", ""])).encode()
+
+
+def npy_file(r, folder):
+    kind = r.choice(KINDS)
+    array = complex_of(r, numbers(r, kind, shape_for(r)))
+    if array.dtype.itemsize > 1 and r.random() < 0.3:
+        array = array.astype(array.dtype.newbyteorder(">"))
+    fortran = array.ndim == 2 and r.random() < 0.5
+    path = folder / "x.npy"
+    header = npy_header(r, array, fortran)
+    version = r.choice([1, 2, 3])
+    length = struct.pack("<H" if version == 1 else "<I", len(header))
+    data = (array.T if fortran else array).tobytes()
+    path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + length + header + data)
+    if re.search(rb"\dL", header) and version == 3:
+        return Odd(path, [], wanted(array))  # numpy forgives the L in the headers of Python 2 alone
+    return Odd(path, [], wanted(np.load(path)))
+
+
+def npy_other(r, folder):
+    path = folder / "x.npy"
+    data, why = r.choice(
+        [
+            (np.array([["a", "b"]]), "holds '<U1'"),
+            (np.zeros((2, 2), [("a", "f8")]), "records or objects"),
+            (np.zeros((2, 2), "M8[s]"), "holds '<M8"),
+            (np.zeros((2, 2), "longdouble"), "holds '<f16'"),
+            (np.array([[1, None]]), "holds '.O'"),
+            (np.zeros((2, 2), "V2"), "holds '.V2'"),
+        ]
+    )
+    np.save(path, data)
+    return Odd(path, [], Refused(why))
+
+
+# --- Matrix Market
+
+
+def fortran_number(match, letter):
+    mantissa, exponent = f"{float(match.group()):.16e}".split("e")
+    return mantissa + letter + exponent
+
+
+def change_text(r, text):
+    """What other writers do: line ends, blanks, signs, exponents, a byte order mark."""
+    head, rest = text.split("\n", 1)
+    lines = rest.split("\n")
+    is_real = " real " in head
+    letter = r.choice(["E", "D", "d"])
+    ways = r.sample(["crlf", "plus", "blanks", "tabs", "empty", "exponent", "mark", "before", "case"], r.randrange(4))
+    if "exponent" in ways and is_real:
+        coordinate = "coordinate" in head
+        first = next(i for i, line in enumerate(lines) if line and not line.startswith("%"))
+        for i in range(first + 1, len(lines)):
+            words = lines[i].split()
+            if len(words) == (3 if coordinate else 1):
+                words[-1] = re.sub(".+", lambda match: fortran_number(match, letter), words[-1])
+                lines[i] = " ".join(words)
+    if "plus" in ways:
+        lines = [re.sub(r"(^|\s)(\d)", r"\1+\2", line) if not line.startswith("%") else line for line in lines]
+    if "blanks" in ways:
+        lines = ["  " + line.replace(" ", "   ") + " " if line else line for line in lines]
+    if "tabs" in ways:
+        lines = [line.replace(" ", "\t") if not line.startswith("%") else line for line in lines]
+    if "empty" in ways:
+        lines = [part for line in lines for part in (line, r.choice(["", "% text", line])[: 0 if line else None])]
+    if "case" in ways:
+        head = head.split(" ", 1)[0] + " " + head.split(" ", 1)[1].title()
+    text = "\n".join([head] + lines)
+    if "before" in ways:
+        text = r.choice(["\n", "  ", "\n \n"]) + text
+    if "mark" in ways:
+        text = "\ufeff" + text
+    if "crlf" in ways:
+        text = text.replace("\n", "\r\n")
+    return text
+
+
+def symmetric_text(r, text):
+    """The other triangle, the other name."""
+    if " symmetric" in text.split("\n")[0] and r.random() < 0.3:
+        text = text.replace(" symmetric", " hermitian", 1)
+    head = text.split("\n")[0]
+    if "coordinate" in head and "general" not in head and r.random() < 0.5:
+        skew = "skew" in head
+        lines = text.split("\n")
+        first = next(i for i, line in enumerate(lines) if line and not line.startswith("%"))
+        for i in range(first + 1, len(lines)):
+            words = lines[i].split()
+            if len(words) == 3:
+                value = words[2]
+                if skew:
+                    value = value[1:] if value.startswith("-") else "-" + value
+                lines[i] = f"{words[1]} {words[0]} {value}"
+            elif len(words) == 2:
+                lines[i] = f"{words[1]} {words[0]}"
+        text = "\n".join(lines)
+    return text
+
+
+def mtx_file(r, folder):
+    kind = r.choice([kind for kind in KINDS if kind not in ("?", "f2")])
+    shape = r.choice([(1, 1), (3, 1), (2, 3), (4, 4), (5, 5)])
+    array = complex_of(r, numbers(r, kind, shape))
+    options = {}
+    if shape[0] == shape[1] and r.random() < 0.6 and array.dtype.kind != "u":
+        skew = r.random() < 0.4
+        lower = np.tril(array, -1)
+        array = lower - lower.T if skew else lower + lower.T + np.diag(np.diag(array))
+    options["symmetry"] = r.choice([None, None, "general"])
+    if array.dtype.kind == "f" and r.random() < 0.3:
+        options["precision"] = r.choice([3, 17])
+    source = array if r.random() < 0.4 else r.choice([scipy.sparse.coo_matrix, scipy.sparse.csr_matrix])(array)
+    if scipy.sparse.issparse(source) and r.random() < 0.2 and array.dtype.kind != "c":
+        options["field"] = "pattern"
+    path = folder / "x.mtx"
+    scipy.io.mmwrite(path, source, comment=r.choice(["", "a comment\nof lines"]), **options)
+    try:
+        read = scipy.io.mmread(path)
+    except (ValueError, OverflowError):
+        return None  # scipy does not read this one itself
+    if scipy.sparse.issparse(read):
+        read = read.toarray()
+    text = path.read_text()
+    if array.dtype.kind != "c":
+        text = symmetric_text(r, text)
+    path.write_text(change_text(r, text), newline="")
+    want = wanted(read)
+    if isinstance(want, Refused) and array.dtype.kind != "c":
+        want = Refused(r"value: '.+; allowed: ")  # the line is named, not the element
+    return Odd(path, [], want)
+
+
+def mtx_other(r, folder):
+    banner = "%%MatrixMarket matrix "
+    text, want = r.choice(
+        [
+            ("coordinate real symmetric\n2 2 3\n1 1 1\n2 1 3\n1 2 3\n", Refused("one triangle")),
+            ("coordinate real skew-symmetric\n2 2 2\n1 1 1\n2 1 3\n", Refused("diagonal")),
+            ("array real skew-symmetric\n2 2\n1\n3\n0\n", Refused("diagonal")),
+            ("array real skew-symmetric\n3 3\n0\n1\n2\n0\n3\n0\n", [[0, -1, -2], [1, 0, -3], [2, 3, 0]]),
+            ("array real skew-symmetric\n3 3\n1\n2\n3\n", [[0, -1, -2], [1, 0, -3], [2, 3, 0]]),
+            ("array double general\n1 2\n1.5-3\n-2.5+102\n", [[1.5e-3, -2.5e102]]),
+            ("array integer general\n1 1\n9007199254740993\n", Refused("not exact")),
+            ("array unsigned-integer general\n1 1\n18446744073709549568\n", [[18446744073709549568.0]]),
+            ("coordinate integer general\n1 1 2\n1 1 9007199254740992\n1 1 1\n", Refused("add up")),
+            ("coordinate complex hermitian\n1 1 1\n1 1 1 0\n", Refused("'complex'")),
+            ("coordinate real general\n2 2 1\n0 1 1\n", Refused("begin at 1")),
+            ("coordinate real general\n6 99999999 1\n6 99999999 1\n", None),
+        ]
+    )
+    path = folder / "x.mtx"
+    path.write_text(banner + text)
+    if want is None:
+        return None  # large: timed by hand
+    return Odd(path, [], want if isinstance(want, Refused) else np.array(want, "f8"))
+
+
+# --- MATLAB 4 and 5 by scipy
+
+
+def sparse_for(r, array):
+    make = r.choice(["csr_matrix", "csc_matrix", "coo_matrix", "bsr_matrix", "dia_matrix"])
+    sparse = getattr(scipy.sparse, make)(array)
+    if make == "csc_matrix" and sparse.nnz > 0 and r.random() < 0.3:  # entries that come twice
+        twice = scipy.sparse.csc_matrix((sparse.shape), dtype=sparse.dtype)
+        twice.indptr = sparse.indptr * 2
+        twice.indices = np.repeat(sparse.indices, 2)
+        twice.data = np.repeat(sparse.data, 2)
+        return twice
+    return sparse
+
+
+def mat_file(r, folder):
+    version = r.choice(["4", "5", "5"])
+    kinds = ["f8", "f4", "i4", "i2", "u2", "u1"] if version == "4" else [kind for kind in KINDS if kind != "f2"]
+    array = complex_of(r, numbers(r, r.choice(kinds), shape_for(r, 2 if version == "4" else 3)))
+    name = r.choice(["A", "M", "matrix_with_a_longer_name"])
+    is_sparse = array.ndim == 2 and array.size > 0 and r.random() < 0.4
+    if is_sparse:
+        array = array.astype("?" if array.dtype.kind == "b" else "c16" if array.dtype.kind == "c" else "f8")
+    variables = {name: sparse_for(r, array) if is_sparse else array}
+    others = {"text": "some words", "s": np.array([[3.0]])}
+    if version == "5":
+        others["opts"] = {"tol": 1e-6, "name": "x"}
+        others["c"] = np.array([[1, "two"]], dtype=object)
+        others["nothing"] = np.zeros((0, 0))
+    for other in r.sample(sorted(others), r.randrange(3)):
+        variables = {other: others[other], **variables} if r.random() < 0.5 else {**variables, other: others[other]}
+    if version == "5" and r.random() < 0.2:
+        variables = {"Problem": {"title": "t", **variables}}
+        name = "Problem." + name
+    path = folder / "x.mat"
+    more = {"do_compression": r.random() < 0.5} if version == "5" else {}
+    scipy.io.savemat(path, variables, format=version, oned_as=r.choice(["row", "column"]), **more)
+    read = scipy.io.loadmat(path)
+    for part in name.split("."):
+        read = read[part] if isinstance(read, dict) else read[part][0, 0]
+    if scipy.sparse.issparse(read):
+        read = read.toarray()
+    return Odd(path, ["--dataset", name], wanted(read))
+
+
+# --- HDF5 and MATLAB 7.3 by h5py
+
+
+def h5_file(r, folder):
+    kind = r.choice(KINDS)
+    array = complex_of(r, numbers(r, kind, shape_for(r)))
+    stored = array.astype(array.dtype.newbyteorder(">")) if r.random() < 0.3 and array.dtype.itemsize > 1 else array
+    path = folder / "x.h5"
+    name = r.choice(["A", "M", "deep/er/matrix", "Matriz_ñ"])
+    options = {}
+    if array.ndim > 0 and array.size > 0 and r.random() < 0.5:
+        options = r.choice(
+            [
+                {"compression": "gzip", "shuffle": True},
+                {"chunks": tuple(max(1, size // 2) for size in array.shape)},
+                {"maxshape": (None,) * array.ndim},
+                {"fletcher32": True},
+            ]
+        )
+    columns = array.ndim == 2 and r.random() < 0.2
+    with h5py.File(path, "w", libver=r.choice(["earliest", "latest"])) as file:
+        dataset = file.create_dataset(name, data=stored.T if columns else stored, **options)
+        if columns:
+            dataset.attrs["column_major"] = r.choice([True, 1, np.uint8(1)])
+        if r.random() < 0.3:
+            file["title"] = "some words"
+        if r.random() < 0.3 and min(array.shape, default=0) > 1 and array.ndim == 2:
+            file["index"] = np.arange(3)
+    return Odd(path, r.choice([[], ["--dataset", name]]), wanted(array))
+
+
+def h5_other(r, folder):
+    path = folder / "x.h5"
+    with h5py.File(path, "w") as file:
+        case = r.randrange(5)
+        if case == 0:
+            file["A"] = h5py.Empty("f8")
+            return Odd(path, [], Refused("is empty"))
+        if case == 1:
+            kind = h5py.enum_dtype({"RED": 0, "GREEN": 1, "BLUE": 42}, basetype="i")
+            file.create_dataset("A", (2, 2), dtype=kind)
+            return Odd(path, [], Refused("holds no numbers"))
+        if case == 2:  # bits, as PyTables and Julia have bool
+            dataset = h5py.h5d.create(file.id, b"A", h5py.h5t.STD_B8LE, h5py.h5s.create_simple((2, 2)))
+            dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.eye(2, dtype="u1"), mtype=h5py.h5t.STD_B8LE)
+            return Odd(path, [], np.eye(2))
+        if case == 3:
+            file["A"], file["b"] = np.eye(3), np.arange(3.0)
+            return Odd(path, ["--dataset", "b"], np.arange(3.0).reshape(3, 1))
+        file["x"], file["y"] = np.eye(3), np.eye(2)
+        return Odd(path, [], Refused("several matrices .*/x, /y"))
+
+
+def mat73_file(r, folder):
+    classes = {"?": "logical", "f4": "single", "f8": "double"}
+    kind = r.choice([kind for kind in KINDS if kind != "f2"])
+    array = numbers(r, kind, r.choice([(1, 1), (3, 1), (1, 4), (2, 3), (5, 5), (0, 3), (2, 2, 2)]))
+    path = folder / "x.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        stored = np.array(array.shape, "u8") if array.size == 0 else array.T
+        dataset = file.create_dataset("A", data=stored.astype("u1") if kind == "?" else stored)
+        name = classes.get(kind) or f"{'u' if kind[0] == 'u' else ''}int{8 * int(kind[1])}"
+        dataset.attrs["MATLAB_class"] = np.bytes_(name)
+        if array.size == 0:
+            dataset.attrs["MATLAB_empty"] = np.uint8(1)
+        if kind == "?":
+            dataset.attrs["MATLAB_int_decode"] = np.int32(1)
+        text = file.create_dataset("t", data=np.array([[104, 105]], "u2"))
+        text.attrs["MATLAB_class"] = np.bytes_("char")
+    with open(path, "r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116, b" ").ljust(124, b"\0") + b"\x00\x02IM")
+    return Odd(path, [], wanted(array))
+
+
+# --- containers
+
+
+def packed_file(r, folder):
+    text = b"%%MatrixMarket matrix array real general\n1 1\n2\n"
+    case = r.randrange(8)
+    if case < 3:
+        module, ending, command = [(gzip, "gz", "gunzip -k"), (bz2, "bz2", "bunzip2 -k"), (lzma, "xz", "unxz -k")][case]
+        tar = r.random() < 0.4
+        path = folder / f"x.{'tar' if tar else 'mtx'}.{ending}"
+        path.write_bytes(module.compress(text))
+        return Odd(path, [], Refused("tar -x" if tar else command))
+    if case == 3:
+        path = folder / "x.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("A.mtx", text)
+        return Odd(path, [], Refused("zip archive.*unzip"))
+    if case in (4, 5):
+        path = folder / r.choice(["x.npz", "x.npz"])
+        (np.savez if case == 4 else np.savez_compressed)(path, A=np.eye(2))
+        return Odd(path, [], Refused(r"archive of NumPy arrays.*unzip"))
+    if case == 6 and scipy:
+        path = folder / "x.npz"
+        scipy.sparse.save_npz(path, scipy.sparse.eye(3, format="csr"))
+        return Odd(path, [], Refused("scipy.io.mmwrite"))
+    path = folder / "x.mtx"
+    path.write_bytes(text.decode().encode("utf-16"))
+    return Odd(path, [], Refused("UTF-16"))
+
+
+# --- Octave: one start for all its files
+
+OCTAVE = [  # value; None: the elements, else the refusal
+    ("[1 2 3; 4 5 6]", None),
+    ("[1; 2; 3]", None),
+    ("[1 2 3]", None),
+    ("3.25", None),
+    ("single([1.5 2; 3 4])", None),
+    ("1:4", None),
+    ("0:0.5:2", None),
+    ("eye(3)", None),
+    ("eye(3)(:, [2 1 3])", None),
+    ("diag([1 2 3])", None),
+    ("[true false; false true]", None),
+    ("true", None),
+    ("sparse([1 0 2; 0 0 3])", None),
+    ("sparse([true false; false true])", None),
+    ("sparse(3, 3)", None),
+    ("sparse([1 2i; 3 4])", "complex|sparse"),
+    ("[1+2i 3; 4 5]", "complex"),
+    ("1i", "complex"),
+    ("zeros(0, 3)", "empty"),
+    ("[]", "empty"),
+    ("zeros(2, 2, 2)", "dimensions"),
+    ("'text'", "is a text|'sq_string'"),
+    ("{1, 2}", "holds no numbers|'cell'"),
+    ("struct('a', {1, 2})", "no single struct|'struct'"),
+    ("[1 NaN]", r"element \(1, 2\) is nan"),
+    ("int64(9007199254740993)", r"element \(1, 1\) is 9007199254740993"),
+    ("uint64([18446744073709551615 1])", r"element \(1, 1\) is 18446744073709551615"),
+] + [(f"{kind}([1 2; 3 100])", None) for kind in "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()]
+V4_VALUES = r"(?!zeros\(2, 2, 2|\{|.*(int\d|struct|true))"
+OCTAVE_FORMATS = {"-v4": "mat", "-v6": "mat", "-v7": "mat", "-hdf5": "h5", "-text": "txt", "-binary": "bin"}
+
+
+def octave_files(folder):
+    """All of them: a list of (path, the elements or why not)."""
+    if shutil.which("octave-cli") is None:
+        return []
+    script, files = [f"cd('{folder}');"], []
+    for i, (value, why) in enumerate(OCTAVE):
+        script.append(f"A = {value}; try, f = fopen('{i}.raw', 'w'); fwrite(f, full(double(A)), 'double'); fclose(f);")
+        script.append(f"f = fopen('{i}.size', 'w'); fprintf(f, '%d ', size(A)); fclose(f); end")
+        for option, ending in OCTAVE_FORMATS.items():
+            if option == "-v4" and not re.match(V4_VALUES, value):
+                continue  # Octave writes half a file
+            if option in ("-text", "-binary") and i > 0:
+                continue  # the format is named, whatever is in it
+            name = f"o{i}{option}.{ending}"
+            script.append(f"try, save('{option}', '{name}', 'A'); catch, unlink('{name}'); end")
+            files.append((i, option, folder / name, why))
+    (folder / "make.m").write_text("warning('off', 'all');\n" + "\n".join(script))
+    subprocess.run(["octave-cli", "--no-init-file", "make.m"], cwd=folder, check=True, capture_output=True)
+    made = []
+    for i, option, path, why in files:
+        if not path.exists() or path.stat().st_size == 0:
+            continue
+        if option in ("-text", "-binary"):
+            want = Refused("Octave's (text|binary) format.*save -v7")
+        elif why is not None:
+            want = Refused(why)
+        else:
+            size = [int(word) for word in (folder / f"{i}.size").read_text().split()]
+            want = np.fromfile(folder / f"{i}.raw").reshape(size, order="F")
+            if option == "-hdf5" and ("sparse" in OCTAVE[i][0] or re.fullmatch(r"[\d.:]+:\d", OCTAVE[i][0])):
+                want = Refused("is Octave's '.*(sparse|range).*full\\(\\)")
+            if option in ("-v6", "-v7") and "sparse([true" in OCTAVE[i][0]:
+                want = Refused("elements than its dimensions")  # Octave says that it is full; scipy refuses it too
+        made.append(Odd(path, [], want))
+    return made
+
+
+# --- the comparison
+
+
+def difference(program, odd, folder):
+    """What is wrong with how the program reads a file; else whether it agreed or was refused, and the message."""
+    out = folder / "out.npy"
+    out.unlink(missing_ok=True)
+    command = [program, "matrix", "export", str(odd.path), "-o", str(out), *odd.options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    message = (done.stdout + done.stderr).strip()
+    if done.returncode < 0:
+        return "crashed", message
+    if isinstance(odd.want, Refused):
+        if done.returncode == 0:
+            return "read", f"wanted a refusal: {odd.want.pattern}"
+        return ("refused" if re.search(odd.want.pattern, message) else "other refusal"), message
+    if done.returncode != 0:
+        return "not read", message
+    got = np.load(out)
+    if got.shape != odd.want.shape or not np.array_equal(got, odd.want):
+        return "differs", f"wanted {odd.want.tolist()}, got {got.tolist()}"
+    return "agreed", ""
+
+
+def makers():
+    made = [npy_file] * 5 + [h5_file] * 5 + [mat73_file] * 2 + [npy_other, h5_other, packed_file]
+    return made + ([mtx_file] * 6 + [mat_file] * 6 + [mtx_other] if scipy else [])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("--files", type=int, default=60, help="apart from Octave's, of which there are as many at most")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "octave").mkdir()
+
+        def all_files():
+            r = random.Random(options.seed)
+            octave = octave_files(folder / "octave")
+            yield from r.sample(octave, min(len(octave), options.files))
+            for i in range(options.files):
+                r = random.Random(f"{options.seed} {i}")
+                odd = r.choice(makers())(r, folder)
+                if odd is not None:
+                    yield odd
+
+        for odd in all_files():
+            result, message = difference(options.program, odd, folder)
+            counts[result] += 1
+            if result not in ("agreed", "refused"):
+                kept = Path(tempfile.mkdtemp()) / odd.path.name
+                shutil.copy(odd.path, kept)
+                print(f"{result}: {kept} {' '.join(odd.options)}\n  {message}")
+            elif options.verbose and message:
+                print(message.replace(str(folder) + "/", ""))
+    print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
+    if scipy is None or shutil.which("octave-cli") is None:
+        print("left out: " + ("scipy " if scipy is None else "") + ("" if shutil.which("octave-cli") else "Octave"))
+    sys.exit(0 if set(counts) <= {"agreed", "refused"} else 1)
+
+
+if __name__ == "__main__":
+    main()
