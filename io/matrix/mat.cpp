@@ -88,9 +88,10 @@ void MatBytes::inflate_to(unsigned char* to, std::size_t bytes) {
       stream_->avail_in = static_cast<uInt>(count);
     }
     state_ = inflate(stream_.get(), Z_NO_FLUSH);
-    if (state_ != Z_OK && state_ != Z_STREAM_END && (state_ != Z_BUF_ERROR || bytes > 0))
-      throw BrokenMat("what is compressed in it is damaged");
-  } while (state_ == Z_OK && (stream_->avail_out > 0 || stream_->avail_in == 0));
+    if (state_ == Z_BUF_ERROR && stream_->avail_in == 0) state_ = Z_OK;  // it wants more of the file
+    if (state_ == Z_BUF_ERROR && bytes == 0) return;                     // there is more than was read
+    if (state_ != Z_OK && state_ != Z_STREAM_END) throw BrokenMat("what is compressed in it is damaged");
+  } while (state_ == Z_OK && (stream_->avail_out > 0 || bytes == 0));
   if (stream_->avail_out > 0) throw BrokenMat(mat_cut_off);
 }
 

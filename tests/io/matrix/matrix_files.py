@@ -198,6 +198,20 @@ def mat4(name, data, order="<", kind=0):
     return head + name.encode() + b"\0" + data.T.astype(order + types[kind // 10]).tobytes()
 
 
+def blocks_that_end_together():
+    """A packed matrix whose bytes in the file and whose numbers fill blocks of 16384 bytes at the same moment."""
+    data = full("ninebytes", np.arange(8192.0).reshape(64, 128))
+    begin = 72  # of the numbers, 16384 - 2 - 5 * 3262: zlib's header, and five bytes before each of its blocks
+
+    def block(part, last):
+        return struct.pack("<BHH", last, len(part), len(part) ^ 0xFFFF) + part
+
+    small = (16384 - 2 - begin) // 5 - 1
+    parts = [block(data[i * 10 : i * 10 + 10], 0) for i in range(small)] + [block(data[small * 10 :], 1)]
+    stream = b"\x78\x01" + b"".join(parts) + struct.pack(">I", zlib.adler32(data))
+    return struct.pack("<II", 15, len(stream)) + stream
+
+
 def older_matlab_files(folder):
     def make(name, data):
         with open(f"{folder}/{name}.mat", "wb") as file:
@@ -219,6 +233,7 @@ def older_matlab_files(folder):
         ("v5_int16", mat5(full("A", A.astype("i2")))),
         ("v5_big_endian", mat5(full("A", A, ">"), order=">")),
         ("v5_packed", mat5(packed(full("A", A)))),
+        ("v5_packed_together", mat5(blocks_that_end_together())),
         ("v5_beside", mat5(full("B", 2 * A), full("A", A))),
         ("v5_only", mat5(full("H", A), array("t", 4, (1, 2), [element(4, b"H\0B\0")]))),
         ("v5_utf8_name", mat5(array("Größe", 6, A.shape, [element(9, A.T.tobytes())], kinds=(5, 16)))),

@@ -301,6 +301,13 @@ TEST_F(MatrixImport, OlderMatlabFilesFullAndSparse) {
   EXPECT_EQ(sha256, sha256_file(folder() / "v5.mat"));
 }
 
+TEST_F(MatrixImport, BlocksOfAPackedFileAndOfItsNumbersEndTogether) {
+  const Dense<double> a = import_matrix(folder() / "v5_packed_together.mat");
+  ASSERT_EQ(a.data.size(), 8192u);
+  EXPECT_EQ(a.data[8191], 8191);
+  EXPECT_EQ(a.data[1], 128);
+}
+
 TEST_F(MatrixImport, OlderMatlabFilesThatAreNoRealMatrix) {
   for (const auto& [name, said] : std::vector<std::pair<std::string, std::string>>{
            {"v5_two", "holds several matrices (X, Y); name one with dataset (--dataset)"},
