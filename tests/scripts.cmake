@@ -34,7 +34,7 @@ if(NOT GAUSSWEEP_SANITIZE)
   endforeach()
   # Matrix files of other writers, against their libraries. The long version is 300 files by hand.
   add_test(NAME io.odd_files COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh
-    ${CMAKE_CURRENT_SOURCE_DIR}/io/matrix/odd_files.py $<TARGET_FILE:gaussweep> --files 60)
+    ${CMAKE_CURRENT_SOURCE_DIR}/io/matrix/odd_files.py $<TARGET_FILE:gaussweep> --files 40)
   set_tests_properties(io.odd_files PROPERTIES LABELS unit TIMEOUT 900)
   # The gateway to MATLAB and Octave, in Octave.
   add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/apps/mex/run.sh ${CMAKE_BINARY_DIR})
