@@ -9,6 +9,8 @@ import argparse
 import bz2
 import collections
 import gzip
+import importlib
+import importlib.util
 import lzma
 import random
 import re
@@ -23,11 +25,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-try:
-    import scipy.io
-    import scipy.sparse
-except ImportError:
-    scipy = None
+scipy = None
+if importlib.util.find_spec("scipy"):
+    for part in ("scipy.io", "scipy.sparse"):
+        importlib.import_module(part)
+    scipy = sys.modules["scipy"]
 
 KINDS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
