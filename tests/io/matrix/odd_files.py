@@ -153,8 +153,7 @@ def npy_other(r, folder):
 
 
 def fortran_number(match, letter):
-    mantissa, exponent = f"{float(match.group()):.16e}".split("e")
-    return mantissa + letter + exponent
+    return f"{float(match.group()):.16e}".replace("e", letter)
 
 
 def change_text(r, text):
