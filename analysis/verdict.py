@@ -87,6 +87,8 @@ def _rate(devices, name, capability, column):
 def _race(rows, rates, baseline):
     """One race as a dict. `rows`: the configurations that solved one task, as dicts; `baseline`: the method that the
     winner is held against, by default the vendor's."""
+    # Emulated kernels race with one another only: their times say nothing about those of a CPU's methods.
+    rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
     compute = first["problem_flops"] / rates.get(first["precision"], np.nan)
     memory = first["problem_bytes"] / rates["copy"]

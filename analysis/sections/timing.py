@@ -78,7 +78,8 @@ def over_baseline(page, night, baseline=""):
     if not name:
         page.nothing("No record names a vendor's method that ran too.")
         return
-    on = ["precision", "task", "size"]
+    on = ["precision", "task", "size", "emulated"]  # emulated times are compared with one another only
+    rows = rows.assign(emulated=rows["backend"] == "emulated")
     base = best(rows[rows["method"] == name], [*on, "device"])
     own = base.set_index([*on, "device"])["seconds_median"]
     fastest = base.groupby(on)["seconds_median"].min()  # where it did not run on that device

@@ -126,16 +126,29 @@ std::vector<Group> group_records(const std::vector<const Record*>& records) {
   return groups;
 }
 
+std::vector<const Group*> competitors(const std::vector<const Group*>& of_one_task) {
+  std::vector<const Group*> chosen;
+  for (const Group* group : of_one_task) {
+    if (group->status != io::Status::skipped && group->first().backend != "emulated") chosen.push_back(group);
+  }
+  return chosen.empty() ? of_one_task : chosen;
+}
+
 std::vector<Group> best_groups(const std::vector<Group>& groups) {
-  std::map<std::tuple<std::string, std::string, std::int64_t, std::string>, const Group*> best;
+  std::map<std::tuple<std::string, std::string, std::int64_t, std::string>, std::vector<const Group*>> tasks;
   for (const Group& group : groups) {
-    if (group.status != io::Status::pass || std::isnan(group.median)) continue;
     const Record& r = group.first();
-    const Group*& holder = best[{r.problem, r.precision, r.n, task_identity(r)}];
-    if (holder == nullptr || group.median < holder->median) holder = &group;
+    tasks[{r.problem, r.precision, r.n, task_identity(r)}].push_back(&group);
   }
   std::vector<Group> result;
-  for (const auto& [task, group] : best) result.push_back(*group);
+  for (const auto& [task, of_task] : tasks) {
+    const Group* best = nullptr;
+    for (const Group* group : competitors(of_task)) {
+      if (group->status != io::Status::pass || std::isnan(group->median)) continue;
+      if (best == nullptr || group->median < best->median) best = group;
+    }
+    if (best != nullptr) result.push_back(*best);
+  }
   return result;
 }
 
@@ -157,6 +170,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     return task_identity(r) + " " + baseline;
   };
   const auto device_of = [](const Record& r) { return " " + r.backend + " " + r.gpu_name; };
+  const auto kind_of = [](const Record& r) { return r.backend == "emulated" ? " emulated" : ""; };
   std::set<std::string_view> vendors;
   for (const Group& group : groups) vendors.insert(group.first().reference_method);
   const auto is_baseline = [&](const Record& r) {
@@ -168,7 +182,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     const Record& r = group.first();
     if (std::isnan(group.median) || !is_baseline(r)) continue;
     const std::string task = task_of(r, method.empty() ? std::string(r.method) : method);
-    for (const Group** holder : {&by_device[task + device_of(r)], &by_task[task]}) {
+    for (const Group** holder : {&by_device[task + device_of(r)], &by_task[task + kind_of(r)]}) {
       if (*holder == nullptr || group.median < (*holder)->median) *holder = &group;
     }
   }
@@ -179,7 +193,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     // compared with it.
     const std::string task = task_of(r, method.empty() ? std::string(r.reference_method) : method);
     const auto same_device = by_device.find(task + device_of(r));
-    const auto other_device = method.empty() ? by_task.end() : by_task.find(task);
+    const auto other_device = method.empty() ? by_task.end() : by_task.find(task + kind_of(r));
     const Group* baseline = same_device != by_device.end()  ? same_device->second
                             : other_device != by_task.end() ? other_device->second
                                                             : nullptr;

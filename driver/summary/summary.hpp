@@ -55,7 +55,11 @@ enum class Empty { is_answer, is_refused };
 std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter,
                                        Empty empty = Empty::is_answer);
 
-/// Returns the fastest passing group of each task (task_identity).
+/// Returns the groups of one task that compete with one another. Emulated kernels compete only if every other
+/// group was skipped: their times on a CPU say nothing about a GPU, and nothing about the CPU's methods.
+std::vector<const Group*> competitors(const std::vector<const Group*>& of_one_task);
+
+/// Returns the fastest passing competitor of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
 /// Throws unless a record is of `method` ("cusolver" or "gesv/cusolver").
@@ -64,7 +68,8 @@ void require_method(const std::vector<Group>& groups, const std::string& method)
 
 /// Sets `speedup` relative to `method`, which is searched in `baselines` for the same task (task_identity):
 /// on the same backend and GPU, otherwise the fastest on any. With several parameters the fastest is used. If
-/// `method` is empty, the baseline is the vendor's on the same backend and GPU.
+/// `method` is empty, the baseline is the vendor's on the same backend and GPU. Emulated groups have emulated
+/// baselines only, and other groups never have those.
 /// @throws UsageError if no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 

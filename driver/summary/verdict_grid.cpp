@@ -117,8 +117,9 @@ std::string vendor_of(const std::vector<const Group*>& race) {
   return vendor;
 }
 
-VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates,
+VerdictCell judge_race(const std::vector<const Group*>& of_task, const Rates& rates,
                        const std::string& requested_baseline) {
+  const std::vector<const Group*> race = competitors(of_task);
   VerdictCell cell;
   cell.first = race.front();
   std::set<std::pair<std::string, std::string>> methods;

@@ -69,8 +69,8 @@ struct VerdictGrid {
 };
 
 /// Returns a grid per GPU model, in which methods of the CPUs in the same machines also compete, and a grid
-/// per CPU model of the other machines. Emulated kernels compete only in the latter, because their times are
-/// not comparable with a GPU's.
+/// per CPU model of the other machines. Emulated kernels compete with one another only
+/// (`competitors`).
 /// @param records must outlive the grids
 /// @param baseline "cusolver" or "gesv/cusolver"; empty: the vendor's method on each device
 std::vector<VerdictGrid> verdict_grids(const std::vector<io::Record>& records,

@@ -100,8 +100,7 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   if (has_other_baseline(cell)) {
     text += fmt::format(", {} times as fast as {}", times_text(cell.speedup),
                         printable(cell.baseline->first().method));
-  } else if (cell.runner_up != nullptr &&
-             (cell.runner_up->first().backend != "emulated" || r.backend == "emulated")) {
+  } else if (cell.runner_up != nullptr) {
     text += cell.tie ? fmt::format(", level with {}", printable(cell.runner_up->first().method))
                      : fmt::format(", {} times as fast as the next, {}", times_text(cell.lead),
                                    printable(cell.runner_up->first().method));

@@ -67,6 +67,7 @@ class Verdict(SweepTest):
         night.trial("gesv", "lapack", 256, 0.256, matrix="uniform")  # a tie, with the CPU
         night.trial("gesv", "lapack", 128, 1e-3, host="node2")
         night.trial("gemm", "shared", 64, 1e-2, backend="emulated", host="node2")
+        night.trial("gesv", "gauss_block", 128, 1e-4, backend="emulated", host="node2")  # no rival of lapack
         path = night.write(self.folder / "results.h5")
         done = self.ran(["summary", path, "--best", "--by", "gpu", "--format", "json"])
         told = {}

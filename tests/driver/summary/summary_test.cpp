@@ -75,6 +75,20 @@ TEST(Summary, BestIsTheFastestThatPassed) {
   EXPECT_EQ(best[1].first().n, 128);
 }
 
+TEST(Summary, EmulatedTimesAreNotComparedWithOthers) {
+  std::vector<Record> records = {example_record("quick", 64, {1}), example_record("lapack", 64, {2})};
+  records[0].backend = "emulated";
+  records[1].backend = "host";
+  auto groups = group_records(records);
+  ASSERT_EQ(best_groups(groups).size(), 1U);
+  EXPECT_EQ(best_groups(groups)[0].first().method, "lapack");
+  set_speedups(groups, groups, "lapack");
+  EXPECT_TRUE(std::isnan(groups[0].speedup));
+  EXPECT_DOUBLE_EQ(groups[1].speedup, 1);
+  set_speedups(groups, groups, "quick");
+  EXPECT_DOUBLE_EQ(groups[0].speedup, 1);
+}
+
 TEST(Summary, SpeedupOverTheBaselineNearby) {
   std::vector<Record> records = {example_record("mine", 64, {2}), example_record("cusolver", 64, {1}),
                                  example_record("cusolver", 64, {8}), example_record("mine", 64, {4}),

@@ -301,6 +301,23 @@ TEST(VerdictGrid, SentencesHaveNoExponentsAndNoLeadOverEmulation) {
   EXPECT_THAT(sentences, Not(HasSubstr("times as fast")));
 }
 
+TEST(VerdictGrid, EmulatedKernelsRaceWithOneAnotherOnly) {
+  std::vector<Record> records = {on_cpu(example_record("quick", 64, {1e-3})),
+                                 on_cpu(example_record("lapack", 64, {2e-3})),
+                                 on_cpu(example_record("serial", 64, {3e-3}))};
+  records[0].backend = "emulated";
+  const std::vector<VerdictGrid> grids = verdict_grids(records, {}, {}, "quick");
+  EXPECT_EQ(only_cell(grids).winner->first().method, "lapack");
+  EXPECT_EQ(only_cell(grids).runner_up->first().method, "serial");
+  EXPECT_EQ(only_cell(grids).baseline, nullptr);
+  EXPECT_EQ(only_cell(grids).methods, 2);
+  records[1].status = records[2].status = "failed";
+  EXPECT_EQ(only_cell(verdict_grids(records, {}, {})).winner, nullptr);
+  for (Record& r : records) r.status = "pass";
+  for (Record& r : records) r.backend = "emulated";
+  EXPECT_EQ(only_cell(verdict_grids(records, {}, {})).winner->first().method, "quick");
+}
+
 TEST(VerdictGrid, SentencesSaySizeAndMatrixWhereTheyDiffer) {
   std::vector<Record> records = {example_record("fast", 64, {1}), example_record("fast", 100, {2})};
   const std::string sizes = race_sentences(verdict_grids(records, {}, {}));
