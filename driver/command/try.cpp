@@ -10,12 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <system_error>
-#include <tuple>
+#include <utility>
 
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
@@ -25,17 +23,19 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/command/records_output.hpp"
+#include "driver/command/try_answer.hpp"
+#include "driver/command/try_rounds.hpp"
 #include "driver/judge/judge.hpp"
+#include "driver/plan/expand.hpp"
 #include "driver/plan/file_facts.hpp"
 #include "driver/plan/time_limit.hpp"
 #include "driver/plan/try_plan.hpp"
-#include "driver/results/identity.hpp"
 #include "driver/summary/summary.hpp"
-#include "driver/summary/sweep_status.hpp"
-#include "driver/summary/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
+#include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/scratch_folder.hpp"
+#include "driver/system/stop_signals.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 #include "io/plan/plan.hpp"
@@ -45,11 +45,13 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr double devices_timeout = 300;
+/// The least time that methods get after the matrix was read.
+constexpr double least_seconds = 0.5;
 
 struct TryWords {
   std::string file, output, backend = "auto", time_limit = "1min", uplo;
   std::vector<std::string> problems, precisions;
-  bool condition = false;
+  bool condition = false, lists_left_out = false;
   TryRequest request;
 };
 
@@ -65,6 +67,20 @@ std::pair<Backend, int> foreseen_backend(const std::string& word) {
     if (gpu.value("error", "").empty()) return {Backend::cuda, gpu.value("capability", 0)};
   }
   return {word == "cuda" ? Backend::cuda : Backend::emulated, 0};  // without a GPU, the run says why
+}
+
+/// Returns true if factoring the matrix for its condition takes a small part of the time limit.
+bool is_soon_factored(std::int64_t order, double time_limit) {
+  constexpr double flops_per_second = 5e9, share = 0.25;
+  return std::pow(static_cast<double>(order), 3) / flops_per_second < share * time_limit;
+}
+
+/// The GPU that the methods ran on, else the CPU.
+std::string device_name(const io::Results& results) {
+  for (const io::Record& r : results.records) {
+    if (r.backend == "cuda" && !r.gpu_name.empty()) return r.gpu_name;
+  }
+  return results.hosts.empty() || results.hosts.front().cpu.empty() ? "this CPU" : results.hosts.front().cpu;
 }
 
 void refuse_ranks() {
@@ -90,92 +106,103 @@ void print_left_out(const std::vector<LeftOut>& all) {
   }
 }
 
-/// Decimal digits that agree with the known solution; none where there is no such solution.
-Cell correct_digits(const Group& group) {
-  const double digits = std::floor(-std::log10(group.forward_error));
-  return std::isfinite(digits) ? Cell(static_cast<std::int64_t>(std::max(0.0, digits))) : Cell();
-}
-
-/// What became of each method of one task: those that passed first, the fastest before others.
-void print_task(const VerdictRow& row, const VerdictCell& cell, std::vector<const Group*> groups) {
-  const auto place = [](const Group* g) {
-    return std::make_tuple(status_severity(g->status), g->first().backend == "emulated", g->median);
-  };
-  std::stable_sort(groups.begin(), groups.end(),
-                   [&](const Group* a, const Group* b) { return place(a) < place(b); });
-  Table table;
-  table.columns = {
-      {"method", "METHOD"},
-      {"backend", "BACKEND"},
-      {"status", "STATUS"},
-      {"median", "MEDIAN", Style::seconds},
-      {"speedup", "OVER " + (cell.baseline == nullptr ? "" : cell.baseline->first().method), Style::factor},
-      {"digits", "DIGITS"},
-      {"ratio", "RATIO", Style::scientific}};
-  for (const Group* group : groups) {
-    const bool races =
-        cell.baseline != nullptr && group->status == io::Status::pass && group->first().backend != "emulated";
-    table.rows.push_back({group->first().method, group->first().backend, group->status, group->median,
-                          races ? cell.baseline->median / group->median : io::Record::unknown,
-                          correct_digits(*group), group->ratio});
-  }
-  const io::Record& any = cell.first->first();
-  fmt::print("\n{} {}{}{}: {}\n{}", row.problem, row.precision, row.details.empty() ? "" : ", ",
-             printable(row.details), printable(any.problem_title), render_text(table, output_width()));
-}
-
-/// The answer in a sentence a task, then a table a task, systems before factors and inverses.
-/// @return whether every task has a method that passed
-bool print_answer(const io::Results& results) {
-  std::vector<VerdictGrid> grids = verdict_grids(results.records, results.devices, results.hosts);
-  const auto is_solve = [](const VerdictRow& row) {
-    const auto problem = from_string<Problem>(row.problem);
-    return problem && (*problem)->second == SecondOperand::right_hand_sides;
-  };
-  for (VerdictGrid& grid : grids) std::stable_partition(grid.rows.begin(), grid.rows.end(), is_solve);
-  std::istringstream sentences(race_sentences(grids));
-  fmt::print("\n");
-  for (std::string line; std::getline(sentences, line);) fmt::print("{}", paragraph(line, prose_width()));
-  bool is_solved = true;
-  for (const VerdictGrid& grid : grids) {
-    std::map<std::string, std::vector<const Group*>> tasks;
-    for (const Group& group : grid.groups) tasks[task_identity(group.first())].push_back(&group);
-    for (const VerdictRow& row : grid.rows) {
-      for (const auto& [n, cell] : row.cells) {
-        print_task(row, cell, tasks.at(task_identity(cell.first->first())));
-        is_solved = is_solved && cell.winner != nullptr;
-      }
-    }
-  }
-  const auto any_is = [&](auto is_such) {
-    return std::any_of(results.records.begin(), results.records.end(), is_such);
-  };
+/// Prints what was tried in detail: a table per task, and how to read it.
+void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Record>& records) {
+  fmt::print("{}", task_tables(tasks, output_width()));
   std::string words =
-      "DIGITS: those that agree with the known solution. RATIO: the residual over what rounding may cause; "
-      "up "
-      "to the problem's tolerance it passes.";
+      "DIGITS: correct ones of a solution or an inverse; of factors, those in which their product agrees "
+      "with A. "
+      "RATIO: the residual over what rounding may cause; up to the problem's tolerance it passes.";
+  const auto any_is = [&](auto is_such) { return std::any_of(records.begin(), records.end(), is_such); };
   if (any_is([](const io::Record& r) { return r.backend == "emulated"; }))
     words += " emulated: a GPU's kernels on this CPU; their times say nothing of a GPU.";
   if (any_is(is_finding))
     words += " suspect, failed, diverged: it was unknown whether these methods suit the matrix.";
   fmt::print("\n{}", paragraph(words, prose_width()));
-  const Table unexpected = failure_table(results.records, Failures::unexpected);
+  const Table unexpected = failure_table(records, Failures::unexpected);
   if (!unexpected.rows.empty())
     fmt::print("\nNot as expected, for the method suits the matrix:\n{}",
                render_text(unexpected, output_width()));
-  return is_solved;
 }
 
-/// After an early end: what nobody knows.
-std::string not_reached_words(const std::filesystem::path& run, const std::string& time_limit) {
-  const SweepStatus status = status_of(io::read_journal(run / "journal.jsonl"), false, timestamp_now(), 0);
+/// Returns a note for a matrix that is mostly zeros; else nothing.
+std::string sparse_words(const MatrixFacts& facts) {
+  constexpr double sparse_share = 0.05;
+  constexpr std::int64_t least_rows = 100;
+  const double share = static_cast<double>(facts.nonzeros) /
+                       (static_cast<double>(facts.rows) * static_cast<double>(facts.cols));
+  if (facts.rows < least_rows || share > sparse_share) return {};
   return fmt::format(
-      "Not reached within --time-limit {}: {} of {}. A longer one, --problem or --method "
-      "reach more.",
-      time_limit, status.total - status.done, counted(static_cast<std::size_t>(status.total), "trial"));
+      "Only {} of the elements are not zero: a sparse solver needs less time and memory. All methods here "
+      "treat "
+      "the matrix as dense.",
+      to_text(Cell(share), Style::percent));
+}
+
+/// The last lines fit a terminal of 24 rows and 80 columns, with a blank line, one for a count of tasks, and
+/// the shell's prompt.
+constexpr std::size_t answer_width = 80, answer_rows = 21;
+
+std::size_t rows_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t rows = 0;
+  for (std::string line; std::getline(lines, line);) rows += 1 + width_of(line) / (answer_width + 1);
+  return rows;
+}
+
+/// The methods of the CPU or the GPU that have no record.
+std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backend,
+                                             const std::vector<io::Record>& records) {
+  std::vector<const Method*> unreached;
+  for (const Method* method : plan.methods) {
+    const bool has_record = std::any_of(records.begin(), records.end(), [&](const io::Record& r) {
+      return r.problem == method->problem->name && r.method == method->variant;
+    });
+    if (!has_record && resolve_backend(*method, backend) != Backend::emulated) unreached.push_back(method);
+  }
+  return unreached;
+}
+
+/// Prints the answer: sentences, warnings and what to type next.
+/// @param missing trials that did not run in time. @param program as the user named it
+void print_answer(const TryWords& words, const SeenMatrix& seen, const TryPlan& plan,
+                  const std::vector<TriedTask>& tasks, const io::Results& results,
+                  const std::vector<const Method*>& unreached, std::size_t missing,
+                  const std::string& program) {
+  std::string notes;
+  const auto note = [&](const std::string& text) {
+    if (!text.empty()) notes += paragraph(text, answer_width);
+  };
+  note(noise_words(tasks));
+  note(sparse_words(seen.facts));
+  if (seen.conditioning && seen.conditioning->zero_pivot > 0)
+    note("The matrix is singular: nothing solves or inverts it.");
+  if (missing > 0)
+    note(fmt::format(
+        "Not reached within --time-limit {}: {} of {}. A longer one, --problem or --method reach more.",
+        words.time_limit, missing, counted(plan.trials, "trial")));
+  if (plan.left_out_count > 0 && !words.lists_left_out)
+    note(fmt::format("Not tried: {} (--left-out lists them).", counted(plan.left_out_count, "method")));
+  notes += solve_commands(tasks, words.request, program, words.file);
+
+  std::string answer =
+      paragraph(fmt::format("The fastest methods on {}, each with the 95 % interval of its lead:",
+                            printable(device_name(results))),
+                answer_width);
+  const std::vector<std::string> sentences = race_words(tasks, unreached);
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const std::string lines = paragraph(sentences[i], answer_width);
+    if (rows_of(answer + lines + notes) > answer_rows && i > 0) {
+      answer += fmt::format("{} more, in the tables above.\n", counted(sentences.size() - i, "task"));
+      break;
+    }
+    answer += lines;
+  }
+  fmt::print("\n{}{}", answer, notes);
 }
 
 int try_matrix(TryWords& words, const Commands& commands) {
+  const double start = now_seconds();
   refuse_ranks();
   TryRequest& request = words.request;
   for (const std::string& word : words.problems) {
@@ -194,13 +221,15 @@ int try_matrix(TryWords& words, const Commands& commands) {
   const std::filesystem::path path = std::filesystem::absolute(words.file);
   const io::MatrixInfo info = io::matrix_info_apart(path, request.dataset);
   fmt::print("Matrix:    {}\n{}", printable(words.file), info_text(info));
-  const SeenMatrix seen = see(io::import_matrix_apart(path, request.dataset),
-                              words.condition || std::max(info.rows, info.cols) <= most_factored);
+  const std::int64_t order = std::max(info.rows, info.cols);
+  const SeenMatrix seen =
+      see(io::import_matrix_apart(path, request.dataset),
+          words.condition || (order <= most_factored && is_soon_factored(order, request.seconds)));
   fmt::print("{}", seen_text(seen));
   const auto [backend, capability] = foreseen_backend(words.backend);
   const TryPlan plan =
       plan_try(request, seen, facts_of_file(path, request.dataset), commands.registry, backend, capability);
-  print_left_out(plan.left_out);
+  if (words.lists_left_out || plan.text.empty()) print_left_out(plan.left_out);
   if (plan.text.empty())
     throw UsageError("try: no method is left to try; see --problem, --method, --backend");
   std::fflush(stdout);
@@ -214,20 +243,45 @@ int try_matrix(TryWords& words, const Commands& commands) {
     options.output = (scratch->path() / "run").string();
   }
   options.plan = (std::filesystem::path(options.output) / "plan.yaml").string();
-  options.made_plan = io::parse_plan(plan.text, "try", enum_names<Problem>());
+  // The last part is for ending the worker and for writing the answer.
+  const double end_seconds = std::min(2.0, 0.1 * request.seconds);
+  const double deadline = start + request.seconds - end_seconds;
+  TryRounds rounds(plan, backend, now_seconds(), deadline);
+  const auto parsed = [](const std::string& text) {
+    return io::parse_plan(text, "try", enum_names<Problem>());
+  };
+  options.made_plan = parsed(rounds.first());
+  options.next_plan = [&](const io::JournalContents& journal) -> std::optional<io::Plan> {
+    const std::string text = rounds.next(journal.records, now_seconds());
+    return text.empty() ? std::nullopt : std::optional(parsed(text));
+  };
   options.backend = words.backend;
-  options.time_limit = request.seconds;
+  options.time_limit = std::max(least_seconds, deadline - now_seconds());
+  options.grace = 0;
   options.order = QueueOrder::shortest_first;
   options.command_line = command_line(commands);
   std::signal(SIGPIPE, SIG_IGN);
   const int code = run_sweep(options, commands.registry);
 
-  const bool is_solved = print_answer(load_all({options.output}));
-  if (code == exit_stopped)
-    fmt::print("\n{}", paragraph(not_reached_words(options.output, words.time_limit), prose_width()));
-  fmt::print("\n{}", options.is_kept
-                         ? fmt::format("Everything that was measured: {}\n", printable(options.output))
-                         : "-o DIR keeps the measurements, with a plan to go on from.\n");
+  const io::Results results = load_all({options.output});
+  const std::vector<Group> groups = group_records(results.records);
+  const std::vector<TriedTask> tasks = tried_tasks(groups);
+  print_details(tasks, results.records);
+  if (options.is_kept) {
+    fmt::print("\nEverything that was measured: {}\n", printable(options.output));
+  } else {
+    fmt::print("\n-o DIR keeps the measurements, with a plan to go on from.\n");
+  }
+
+  const auto reached = static_cast<std::size_t>(std::count_if(
+      results.records.begin(), results.records.end(), [](const io::Record& r) { return r.round == 1; }));
+  const std::size_t missing = plan.trials - std::min(plan.trials, reached);
+  print_answer(words, seen, plan, tasks, results, unreached_methods(plan, backend, results.records), missing,
+               commands.argv[0]);
+  const bool is_solved = std::all_of(tasks.begin(), tasks.end(),
+                                     [](const TriedTask& task) { return !task.race.racers.empty(); });
+  if (code == exit_stopped && missing == 0 && stop_signals() == 0)  // only further rounds were cut short
+    return is_solved ? exit_ok : exit_wrong;
   if (code == exit_ok || code == exit_wrong) return is_solved ? exit_ok : exit_wrong;
   return code;
 }
@@ -261,11 +315,13 @@ void add_try_command(CLI::App& app, Commands& commands) {
   add_list("--precision", words->precisions, "float, double, or both [double]");
   sub->add_option("--uplo", words->uplo,
                   "Triangle of trsv, trtri, potrf and posv: lower, upper [the matrix's own, else lower]");
-  allow_whole(*sub->add_option("--repeats", request.repeats, "Timed samples a trial")->capture_default_str(),
+  allow_whole(*sub->add_option("--repeats", request.repeats, "Timed samples per round, at least")
+                   ->capture_default_str(),
               1, io::largest_count);
   allow_backends(*sub->add_option("--backend", words->backend, "As for run")->capture_default_str());
   refuse_empty(*sub->add_option("--time-limit", words->time_limit, "That all of it may take, as for run")
                     ->capture_default_str());
+  sub->add_flag("--left-out", words->lists_left_out, "List the methods that are not tried, and why");
   sub->add_flag(
       "--condition", words->condition,
       fmt::format("Estimate the condition of a matrix of any order (without: up to {})", most_factored));

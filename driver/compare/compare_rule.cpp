@@ -87,7 +87,7 @@ double Estimate::finds(double tail) const {
   return std::expm1(error * student_quantile(tail, degrees));
 }
 
-Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter) {
+Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter, double weight) {
   std::vector<double> logs;
   for (const auto& [round, log] : base.rounds) {
     const auto other = now.rounds.find(round);
@@ -96,9 +96,9 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
   if (logs.size() < 2) return estimate(base, now, scatter, false);
   const auto count = static_cast<double>(logs.size());
   const Statistics differences = summarise(std::move(logs));
-  const double degrees = model_degrees + count - 1;
+  const double degrees = weight + count - 1;
   const double variance =
-      (model_degrees * 2 * variance_of_model(base, now, scatter) + (count - 1) * squared(differences.stdev)) /
+      (weight * 2 * variance_of_model(base, now, scatter) + (count - 1) * squared(differences.stdev)) /
       degrees;
   return {differences.mean, std::sqrt(variance / count), degrees, 0};
 }

@@ -60,8 +60,14 @@ struct Estimate {
 /// Estimates the ratio of two times. @pre both are known
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu);
 
+/// The degrees of freedom of the model, that is its weight relative to a trial's own scatter. They also
+/// determine the tails of the distribution for single pairs.
+constexpr double model_degrees = 8;
+
 /// Estimates the ratio from a duet's differences per round, which cancel drift. @pre both are known
-Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter);
+/// @param weight of the model, in degrees of freedom
+Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter,
+                       double weight = model_degrees);
 
 /// The estimates that other measurements would give if the times scattered as now.
 struct Prospects {
@@ -80,10 +86,6 @@ Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatte
 /// Returns the mean of a method's estimates, weighted by 1/error^2. A quarter of their variances is assumed
 /// to be common to all. @pre trials is not empty
 Estimate pooled(const std::vector<Estimate>& trials);
-
-/// The degrees of freedom of the model, that is its weight relative to a trial's own scatter. They also
-/// determine the tails of the distribution for single pairs.
-constexpr double model_degrees = 8;
 
 /// Returns t with P(T > t) = tail.
 double student_quantile(double tail, double degrees);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,14 +20,15 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Of the time that is allowed, what the samples may take by the first guesses; starting workers, the matrix
-/// and the judge take the rest.
-constexpr double share_of_time = 0.6;
+/// The share of the time limit that all trials may take by the first guesses, and the part of it for emulated
+/// kernels. Starting workers, the matrix, its verification and further rounds take the rest.
+constexpr double share_of_time = 0.6, share_of_emulated = 0.3;
 
 /// A method that may be tried.
 struct Candidate {
   const Method* method;
   Suitability suits;
+  bool is_emulated = false;
   double seconds = 0;
 };
 
@@ -87,32 +89,45 @@ std::string quoted(const std::string& text) {
 }
 
 std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
-                      const std::vector<Problem>& problems, const std::vector<Candidate>& candidates) {
+                      const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,
+                      const RoundsOf& rounds_of) {
   std::vector<std::string> precisions;
   for (const Precision precision : request.precisions) precisions.emplace_back(to_string(precision));
   std::string text = fmt::format(
-      "name: {}\nprecision: [{}]\nrepeats: {}\nstages: never\nmatrix: {{file: {}{}}}\nsweep:\n",
+      "name: {}\nprecision: [{}]\nrepeats: {{min: {}, noise: 1%, time: 20ms}}\nstages: never\n"
+      "matrix: {{file: {}{}}}\nsweep:\n",
       quoted(std::filesystem::path(file.path).stem().string()), joined(precisions), request.repeats,
       quoted(file.path), request.dataset.empty() ? "" : ", dataset: " + quoted(request.dataset));
   const Uplo uplo =
       request.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
+  bool is_empty = true;
   for (const Problem problem : problems) {
-    std::vector<std::string> methods, doubtful;
+    struct Entry {
+      std::vector<std::string> methods, doubtful;
+    };
+    std::map<std::int64_t, Entry> entries;  // by rounds
     for (const Candidate& candidate : candidates) {
       if (candidate.method->problem != problem) continue;
-      methods.push_back(candidate.method->variant);
+      Entry& entry = entries[rounds_of(*candidate.method)];
+      entry.methods.push_back(candidate.method->variant);
       const bool may_be_singular = !matrix.conditioning || is_singular(matrix);
       const bool may_be_in_vain = may_be_singular && needs_regular(problem);
       if (may_be_in_vain || !candidate.suits.known || !candidate.suits.fits) {
-        doubtful.push_back(fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
+        entry.doubtful.push_back(
+            fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
       }
     }
-    if (methods.empty()) continue;
-    text += fmt::format("  - problem: {}\n    method: [{}]\n", to_string(problem), joined(methods));
-    if (problem->has_axis("nrhs")) text += fmt::format("    nrhs: [{}]\n", fmt::join(request.nrhs, ", "));
-    if (problem->has_axis("uplo")) text += fmt::format("    uplo: {}\n", to_string(uplo));
-    if (!doubtful.empty()) text += fmt::format("    expect: {{{}}}\n", joined(doubtful));
+    for (const auto& [rounds, entry] : entries) {
+      if (rounds == 0) continue;
+      is_empty = false;
+      text += fmt::format("  - problem: {}\n    method: [{}]\n", to_string(problem), joined(entry.methods));
+      if (rounds > 1) text += fmt::format("    rounds: {}\n", rounds);
+      if (problem->has_axis("nrhs")) text += fmt::format("    nrhs: [{}]\n", fmt::join(request.nrhs, ", "));
+      if (problem->has_axis("uplo")) text += fmt::format("    uplo: {}\n", to_string(uplo));
+      if (!entry.doubtful.empty()) text += fmt::format("    expect: {{{}}}\n", joined(entry.doubtful));
+    }
   }
+  if (is_empty) return {};
   return text;
 }
 
@@ -124,7 +139,9 @@ class Refusals {
     auto found = std::find_if(all_.begin(), all_.end(), [&](const LeftOut& l) { return l.why == why; });
     if (found == all_.end()) found = all_.insert(all_.end(), LeftOut{{}, why});
     found->methods.push_back(method.id());
+    ++count_;
   }
+  std::size_t count() const { return count_; }
   std::vector<LeftOut> result() const {
     std::vector<LeftOut> result = all_;
     for (LeftOut& left : result) {
@@ -147,6 +164,7 @@ class Refusals {
  private:
   const Registry& registry_;
   std::vector<LeftOut> all_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace
@@ -159,6 +177,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
   }
   const std::vector<Problem> problems = problems_for(request, matrix);
   refuse_unknown_methods(request, problems, registry);
+  const auto once = [](const Method&) -> std::int64_t { return 1; };
   Refusals refusals(registry);
   std::vector<Candidate> candidates;
   for (const Problem problem : problems) {
@@ -168,7 +187,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
       if (is_singular(matrix) && needs_regular(problem) && request.methods.empty()) {
         refusals.add(method, "the matrix is singular: nothing solves or inverts it");
       } else if (suited.fits || !request.methods.empty()) {
-        candidates.push_back({&method, suited});
+        candidates.push_back({&method, suited, resolve_backend(method, requested) == Backend::emulated});
       } else {
         refusals.add(method, "needs " + need_words(suited.lacks));
       }
@@ -176,8 +195,8 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
   }
   TryPlan result;
   if (!candidates.empty()) {
-    const io::Plan plan =
-        io::parse_plan(plan_text(request, matrix, file, problems, candidates), "try", enum_names<Problem>());
+    const io::Plan plan = io::parse_plan(plan_text(request, matrix, file, problems, candidates, once), "try",
+                                         enum_names<Problem>());
     const Expansion expansion = expand(plan, registry, requested, capability,
                                        [&](const std::string&, const std::string&) { return file; });
     const CostModel model(registry);
@@ -199,7 +218,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
     const auto place = [&](const Candidate& c) {
       const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides && c.suits.known &&
                             c.method == registry.reference(c.method->problem, requested, 1);
-      return std::pair(!is_first, c.seconds);
+      return std::tuple(!is_first, c.is_emulated, c.seconds);
     };
     std::stable_sort(candidates.begin(), candidates.end(),
                      [&](const Candidate& a, const Candidate& b) { return place(a) < place(b); });
@@ -212,7 +231,8 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
         if (why.compare(0, id.size(), id) == 0) why.erase(0, id.size());
         refusals.add(*candidate.method, why);
       } else if (request.methods.empty() && !chosen.empty() &&
-                 total + candidate.seconds > share_of_time * request.seconds) {
+                 total + candidate.seconds >
+                     (candidate.is_emulated ? share_of_emulated : share_of_time) * request.seconds) {
         refusals.add(*candidate.method,
                      fmt::format("may take longer than {} (--time-limit, or name it with --method)",
                                  duration_words(request.seconds)));
@@ -221,9 +241,20 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
         chosen.push_back(candidate);
       }
     }
-    if (!chosen.empty()) result.text = plan_text(request, matrix, file, problems, chosen);
+    if (!chosen.empty()) {
+      result.in_rounds = [=](const RoundsOf& rounds) {
+        return plan_text(request, matrix, file, problems, chosen, rounds);
+      };
+      result.text = result.in_rounds(once);
+      for (const Candidate& candidate : chosen) result.methods.push_back(candidate.method);
+      for (const Trial& trial : expansion.trials) {
+        const Method* method = registry.find(trial.problem, trial.method);
+        result.trials += std::count(result.methods.begin(), result.methods.end(), method) > 0 ? 1 : 0;
+      }
+    }
   }
   result.left_out = refusals.result();
+  result.left_out_count = refusals.count();
   return result;
 }
 

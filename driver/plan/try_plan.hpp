@@ -1,7 +1,9 @@
 #pragma once
 /// From one matrix to the plan of `gaussweep try`.
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +22,8 @@ struct TryRequest {
   std::vector<Precision> precisions{Precision::float64};
   std::optional<Uplo>
       uplo;  ///< of trsv, trtri, potrf and posv; nothing: the matrix's own triangle, else lower
-  std::int64_t repeats = 5;
-  double seconds = 60;  ///< that all of it may take
+  std::int64_t repeats = 5;  ///< per round, at least
+  double seconds = 60;       ///< that all of it may take
 };
 
 /// Methods that are not tried, and why.
@@ -30,14 +32,22 @@ struct LeftOut {
   std::string why;
 };
 
+/// The number of rounds of a method; 0 leaves it out.
+using RoundsOf = std::function<std::int64_t(const Method&)>;
+
 struct TryPlan {
   std::string text;  ///< the plan; empty where nothing is left to try
   std::vector<LeftOut> left_out;
+  std::size_t left_out_count = 0;      ///< methods in `left_out`
+  std::vector<const Method*> methods;  ///< in the plan
+  std::size_t trials = 0;              ///< of them, in one round
+  /// Returns the plan with so many rounds; empty if no method has any.
+  std::function<std::string(const RoundsOf&)> in_rounds;
 };
 
-/// The methods that suit the matrix, as many as the time allows, the shortest first. What is named by
-/// `methods` is tried whatever it needs and takes. Where it is not known that a method suits, or known that
-/// it does not, a failure is expected.
+/// The methods that suit the matrix, as many as the time allows, the shortest first; emulated kernels after
+/// all others, and for a smaller part of the time. What is named by `methods` is tried whatever it needs and
+/// takes. Where it is not known that a method suits, or known that it does not, a failure is expected.
 /// @param file of the matrix, absolute
 /// @param requested, capability as for `expand`
 /// @throws UsageError where a word for methods means none, or a matrix is not square

@@ -82,7 +82,7 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
       limits_(assignments.limits),
       clock_(std::move(clock)),
       signals_(std::move(signals)),
-      progress_(trials_.size() + assignments.done, assignments.done) {
+      progress_(trials_.size() + assignments.done, assignments.done, assignments.shows_progress) {
   for (std::size_t i = 0; i < trials_.size(); ++i) index_[trials_[i].key] = i;
   ranks_.resize(static_cast<std::size_t>(post_.size()));
   for (Rank& rank : ranks_) rank.last_heard = clock_.now();

@@ -43,6 +43,7 @@ struct Assignments {
   std::size_t done = 0;            ///< number of the plan's trials that already have a record
   std::vector<std::string> hosts;  ///< host name per rank
   RunLimits limits;
+  bool shows_progress = true;
 };
 
 /// The sweep's scheduler on rank 0. Rank 0 calls `step` in a loop.

@@ -27,8 +27,8 @@ bool is_terminal() {
 }
 }  // namespace
 
-Progress::Progress(std::size_t total, std::size_t done)
-    : total_(total), done_(done), terminal_(is_terminal()) {
+Progress::Progress(std::size_t total, std::size_t done, bool is_shown)
+    : total_(total), done_(done), is_shown_(is_shown), terminal_(is_terminal()) {
   next_line_ = now_seconds() + line_interval;
   next_show_ = terminal_ ? 0 : next_line_;
 }
@@ -51,7 +51,7 @@ std::string Progress::text(const Left& left) const {
 
 void Progress::show(const Left& left, bool now) {
   const double time = now_seconds();
-  if (!now && time < next_show_) return;
+  if (!is_shown_ || (!now && time < next_show_)) return;
   next_show_ = time + (terminal_ ? bar_interval : line_interval);
   const std::string line = text(left);
   if (now || time >= next_line_) {
@@ -69,7 +69,7 @@ void Progress::show(const Left& left, bool now) {
 
 void Progress::finish() {
   show([] { return std::nullopt; }, true);  // after an early stop no time left is shown
-  if (terminal_) say("\n");
+  if (is_shown_ && terminal_) say("\n");
 }
 
 }  // namespace gaussweep::driver

@@ -14,7 +14,8 @@ namespace gaussweep::driver {
 class Progress {
  public:
   /// @param done number of trials that earlier starts of this run have done
-  Progress(std::size_t total, std::size_t done);
+  /// @param is_shown false: nothing is written
+  Progress(std::size_t total, std::size_t done, bool is_shown = true);
   /// Counts a trial whose record is on disk. @param expected true if `status` is what the plan expects
   void count(const std::string& status, bool expected);
   /// Returns the estimated seconds left, or nothing if they are unknown.
@@ -28,7 +29,7 @@ class Progress {
   std::string text(const Left& left) const;
   std::size_t total_, done_;
   std::size_t unexpected_ = 0, broken_ = 0;
-  bool terminal_;
+  bool is_shown_, terminal_;
   double next_show_ = 0, next_line_ = 0;
 };
 

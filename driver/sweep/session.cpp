@@ -316,8 +316,9 @@ struct SweepEnd {
 };
 
 /// Runs coordinator and supervisor of rank 0 until the sweep ends. Moves `work.todo` out.
+/// @param is_first_pass false: more trials of a run that has shown its progress already
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
-                    double store_limit) {
+                    double store_limit, bool is_first_pass = true) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
                                        session.registry);
   supervisor->step(0);  // the worker sets up its device while the coordinator is constructed
@@ -326,7 +327,7 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
   const std::size_t done = work.all.size() - work.todo.size();
   const RunLimits limits{session.deadline, session.options.grace, store_limit, session.options.order};
   Coordinator coordinator(session.world, directory, session.registry,
-                          {std::move(work.todo), done, hosts, limits});
+                          {std::move(work.todo), done, hosts, limits, is_first_pass});
   try {
     while (!coordinator.finished() || !supervisor->finished()) {
       if (!coordinator.finished()) coordinator.step();
@@ -354,6 +355,24 @@ int least_capability(Backend backend, const std::vector<RankFacts>& ranks) {
     if (rank.gpu.is_there()) lowest = std::min(lowest, rank.gpu.capability);
   }
   return lowest;
+}
+
+/// Runs the plans that follow the first one. Each pass has a fresh worker, as the rounds of a plan have.
+void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
+                    Planned& planned, Work& work, double store_limit, SweepEnd& end) {
+  const RunOptions& options = session.options;
+  while (options.next_plan && end.stopped_because.empty()) {
+    std::optional<io::Plan> next = options.next_plan(directory.journal());
+    if (!next) return;
+    planned.plan = std::move(*next);
+    planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
+                                    least_capability(planned.backend, session.ranks));
+    directory.save_plan(planned.plan.text);
+    work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
+    note_start(directory, session, planned, work);
+    record_skipped(directory, work, session.registry);
+    if (!work.todo.empty()) end = coordinate(session, decision, directory, work, store_limit, false);
+  }
 }
 
 void print_dry_run(const Expansion& expansion, const RunOptions& options) {
@@ -413,6 +432,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   decision_sent = true;
   SweepEnd end;
   if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
+  run_next_plans(session, decision, directory, planned, work, store_limit, end);
   int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
   // Other ranks may have run the trials of a lost rank, but its node or device needs attention.
   if (world.lost_peer() && code != exit_stopped) code = exit_broken;

@@ -31,6 +31,10 @@ struct RunOptions {
   Shard shard;
   std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;
+  /// Called on rank 0 whenever all trials of the plan are recorded, before the time limit. Returns
+  /// the plan to go on with, which has the last one's trials and more; nothing if there is no more to do.
+  /// Only for a run of one rank.
+  std::function<std::optional<io::Plan>(const io::JournalContents&)> next_plan;
   /// Called on rank 0 once all trials are recorded, unless the run stopped early.
   std::function<void(const io::JournalContents&)> at_end;
 };

@@ -11,6 +11,7 @@
 #include "driver/system/clock.hpp"
 #include "driver/system/nvml.hpp"
 #include "driver/worker/held.hpp"
+#include "driver/worker/inverse_error.hpp"
 #include "driver/worker/measured.hpp"
 #include "driver/worker/probe.hpp"
 #include "io/records/status.hpp"
@@ -23,6 +24,9 @@ namespace {
 
 /// Bytes of freed host memory that are kept for reuse, in addition to two matrices.
 constexpr std::size_t kept_bytes = std::size_t{1} << 30;
+
+/// Up to this order the forward error of an inverse takes less than a second.
+constexpr std::int64_t max_inverse_order = 8192;
 
 void describe_device(io::Record& record, const DeviceInfo& info, const Origin& origin) {
   record.gpu_uuid = info.uuid;
@@ -195,6 +199,10 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
   record.backward_error = findings.backward_error;
   record.componentwise_error = findings.componentwise_error;
   record.forward_error = findings.forward_error;
+  const HostMatrix<T>&a = held.prepared->inputs.a, &x = measured.placed.answer.x;
+  if (is_inverse(trial.problem) && trial.shape.batch == 1 && trial.shape.n <= max_inverse_order &&
+      !a.empty() && !x.empty())
+    record.forward_error = inverse_error(trial.problem, trial.shape.uplo, a, x);
   record.pivot_growth = findings.pivot_growth;
   record.first_row_percent = findings.first_row_percent;
   record_tally(record, verdict.systems);

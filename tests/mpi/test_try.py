@@ -1,6 +1,7 @@
 """One command for one matrix: `gaussweep try`, and what `matrix info` says of its elements."""
 
 import json
+import time
 import unittest
 
 from harness import SOURCE, SweepTest, run
@@ -23,6 +24,13 @@ class Try(SweepTest):
         )
         self.assertRegex(" ".join(done.stdout.split()), r"Not reached within --time-limit 2s: [1-8] of \d+ trials\.")
 
+    def test_the_time_limit_includes_the_trial_that_runs(self):
+        start = time.monotonic()
+        rows = [[900 if i == j else 1 for j in range(300)] for i in range(300)]
+        matrix = self.write("a.mtx", rows)
+        self.ran(["try", matrix, "--method", "geinv/gauss_jordan*", "--repeats", "9999", "--time-limit", "4s"], code=5)
+        self.assertLess(time.monotonic() - start, 8)  # a busy machine ends processes late
+
     def test_a_definite_matrix_is_solved_factored_and_inverted(self):
         directory = self.folder / "kept"
         rows = [[{0: 3, 1: 1}.get(abs(i - j), 0) for j in range(20)] for i in range(20)]
@@ -31,16 +39,30 @@ class Try(SweepTest):
         done = self.ran(["try", matrix, "--nrhs", "1,3", "--repeats", "2", *limit, "-o", directory])
         for words in ("yes, positive definite", "gesv double", "potrf double", "posv double", "poinv double", "nrhs 3"):
             self.assertIn(words, done.stdout)
-        # The answer is a sentence, before any table; then a table a task, systems first.
-        answer, tables = done.stdout.split("\ngesv double, nrhs 1: X of A X = B\n")
+        # The tables come first, systems before others; the answer is the end.
+        tables, answer = done.stdout.split("\nThe fastest methods on ")
+        self.assertIn("\ngesv double, nrhs 1: X of A X = B\n", tables)
+        self.assertNotIn("need a matrix without zeros", done.stdout)
+        self.assertRegex(answer, r"Not tried: \d+ methods")
+        self.assertLessEqual(max(len(line) for line in answer.splitlines() if str(matrix) not in line), 80)
         said = " ".join(answer.split())
-        self.assertRegex(said, r"For X of A X = B in double, nrhs 1 on .*: gesv/.*, .*s.* correct digits\.")
-        self.assertIn("OVER lapack", tables)
-        self.assertIn("need a matrix without zeros", done.stdout)
+        number = r"[\d.]+"
+        for task in ("gesv nrhs 1", "gesv nrhs 3"):
+            self.assertRegex(
+                said, rf"{task}: .*times as fast as \S+ \({number} to (over )?{number}\), about 1\d correct digits\."
+            )
+        for task in ("posv nrhs 1", "getrf", "potrf", "geinv", "poinv"):
+            self.assertRegex(said, rf"{task}: .*{number} .?s.*, about 1\d correct digits\.")
         records = self.records(directory)
         self.assertEqual({r["problem"] for r in records}, {"gesv", "getrf", "potrf", "posv", "geinv", "poinv"})
         self.assertEqual({r["nrhs"] for r in records if r["problem"] == "gesv"}, {1, 3})
-        self.assertEqual(said.count("For "), len({(r["problem"], r["nrhs"]) for r in records}))
+        self.assertEqual(said.count(" correct digits."), len({(r["problem"], r["nrhs"]) for r in records}))
+        self.assertGreaterEqual(max(r["round"] for r in records), 3)
+        self.assertEqual({r["round"] for r in records if r["backend"] == "emulated"}, {1})
+        for command in [line.split(": ", 1)[1].split() for line in answer.splitlines() if " solve " in line]:
+            right = self.write("b.mtx", [[1]] * 20)
+            where = {"b.npy": right, "x.npy": self.folder / "x.npy", "inverse.npy": self.folder / "inverse.npy"}
+            self.ran([where.get(word, word) for word in command[1:]])
         self.assertTrue(all(r["status"] == "pass" for r in records))
         # The plan that was made is a plan.
         again = run(["plan", directory / "plan.yaml"])
@@ -60,13 +82,15 @@ class Try(SweepTest):
         matrix = self.write("s.mtx", [[1, 2], [2, 4]])
         done = self.ran(["try", matrix, "--repeats", "1"])
         self.assertIn("singular: pivot 2 is exactly 0", done.stdout)
+        self.assertIn("The matrix is singular: nothing solves or inverts it.", done.stdout)
+        self.assertIn("getrf double: L and U", done.stdout)
+        done = self.ran(["try", matrix, "--repeats", "1", "--left-out"])
         said = "Not tried: gesv, posv, geinv, poinv: the matrix is singular"
         self.assertIn(said, " ".join(done.stdout.split()))
-        self.assertIn("getrf double: L and U", done.stdout)
         self.assertIn("Not tried: getrf/crout_serial, getrf/fixed_point: need a matrix whose", done.stdout)
         self.assertIn("Not tried: getrf/halves: has no double version", done.stdout)
         named = self.ran(["try", matrix, "--method", "gesv/lapack", "--repeats", "1"], code=1)
-        self.assertRegex(named.stdout, "gesv/lapack did\\s+not\\s+pass")
+        self.assertRegex(named.stdout, "gesv: none of 1 method passed")
 
     def test_a_method_that_may_break_down_on_any_matrix_is_no_failure(self):
         # Dominant and without a zero, and yet its schedule divides by what becomes small on the way.
@@ -104,7 +128,8 @@ class Try(SweepTest):
     def test_a_real_matrix(self):
         done = run(["try", BUS])
         self.assertIn(done.returncode, (0, 5), done.stderr)  # 5: of a busy machine a minute is not enough for all
-        self.assertIn("For X of A X = B", done.stdout)
+        self.assertRegex(done.stdout, r"gesv: .*lapack")
+        self.assertIn("a sparse solver needs less", " ".join(done.stdout.split()))
         self.assertIn("yes, positive definite", done.stdout)
         self.assertIn("about 1.2e+07 in the 1-norm", done.stdout)
 

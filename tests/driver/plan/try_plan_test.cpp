@@ -159,6 +159,21 @@ TEST(TryPlan, TheShortestFirstAsLongAsTheTimeLasts) {
               ElementsAre("fast"));  // something is always tried
 }
 
+TEST(TryPlan, HasRoundsPerMethod) {
+  TryRequest request;
+  request.problems = {Problem::named("gesv")};
+  const TryPlan plan = plan_of(request, square(8));
+  EXPECT_THAT(plan.methods, SizeIs(4));
+  EXPECT_EQ(plan.trials, 4U);
+  EXPECT_EQ(plan.left_out_count, 1U);
+  TryPlan further;
+  further.text = plan.in_rounds([](const Method& method) {
+    return method.variant == "fast" ? 3 : method.variant == "plain" ? 1 : 0;
+  });
+  EXPECT_THAT(methods_of(further, 8), testing::UnorderedElementsAre("fast", "fast", "fast", "plain"));
+  EXPECT_THAT(plan.in_rounds([](const Method&) { return 0; }), IsEmpty());
+}
+
 TEST(TryPlan, RectanglesAreRefusedAndNothingLeftIsNoPlan) {
   SeenMatrix tall = square(8);
   tall.facts.cols = 3;

@@ -1,0 +1,213 @@
+#include "driver/command/try_answer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "driver/base/printable.hpp"
+#include "driver/base/table.hpp"
+#include "driver/base/words.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/results/identity.hpp"
+#include "driver/worker/inverse_error.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// A ratio beyond this is shown as this.
+constexpr double most_times = 1000;
+
+bool is_emulated(const Group& group) {
+  return group.first().backend == "emulated";
+}
+
+Problem problem_of(const Group& group) {
+  return from_string<Problem>(group.first().problem).value();
+}
+
+bool is_solve(Problem problem) {
+  return problem->second == SecondOperand::right_hand_sides;
+}
+
+/// "lapack", "recursive (emulated)".
+std::string method_words(const Group& group) {
+  return printable(group.first().method) + (is_emulated(group) ? " (emulated)" : "");
+}
+
+/// "posv float nrhs 3": what tells a task from the others.
+std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) {
+  const io::Record& r = group.first();
+  const auto differs = [&](auto member) {
+    return std::any_of(tasks.begin(), tasks.end(), [&](const TriedTask& task) {
+      return task.groups.front()->first().problem == r.problem &&
+             task.groups.front()->first().*member != r.*member;
+    });
+  };
+  std::string label = printable(r.problem);
+  if (differs(&io::Record::precision)) label += " " + printable(r.precision);
+  if (differs(&io::Record::nrhs)) label += fmt::format(" nrhs {}", r.nrhs);
+  return label;
+}
+
+/// "1.25 times as fast as crout (1.2 to 1.3)"; an interval below 1 is of a second that may be faster.
+std::string lead_words(const Race& race) {
+  const Estimate& lead = race.lead();
+  const std::string second = method_words(*race.racers[1].group);
+  const auto times = [](double value) { return significant_text(std::min(value, most_times), 3); };
+  const std::string ends = fmt::format("{} to {}{}", times(lead.low()),
+                                       lead.high() > most_times ? "over " : "", times(lead.high()));
+  return fmt::format("{} times as fast as {} ({})", times(lead.ratio()), second, ends);
+}
+
+/// The task of `tasks` whose fastest method takes the least time; nothing if nobody passed.
+template <class IsSuch>
+const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_such) {
+  const TriedTask* best = nullptr;
+  for (const TriedTask& task : tasks) {
+    if (task.race.racers.empty() || !is_such(problem_of(*task.groups.front()))) continue;
+    const double seconds = task.race.racers.front().group->median;
+    if (best == nullptr || seconds < best->race.racers.front().group->median) best = &task;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<TriedTask> tried_tasks(const std::vector<Group>& groups) {
+  std::vector<TriedTask> tasks;
+  for (const Group& group : groups) {
+    const std::string identity = task_identity(group.first());
+    auto found = std::find_if(tasks.begin(), tasks.end(), [&](const TriedTask& task) {
+      return task_identity(task.groups.front()->first()) == identity;
+    });
+    if (found == tasks.end()) found = tasks.insert(tasks.end(), TriedTask{});
+    found->groups.push_back(&group);
+  }
+  for (TriedTask& task : tasks) task.race = race_of(task.groups);
+  const auto place = [](const TriedTask& task) {
+    const io::Record& r = task.groups.front()->first();
+    return std::tuple(!is_solve(problem_of(*task.groups.front())), r.problem, r.precision, r.nrhs);
+  };
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [&](const TriedTask& a, const TriedTask& b) { return place(a) < place(b); });
+  return tasks;
+}
+
+double correct_digits(const Group& group) {
+  const Problem problem = problem_of(group);
+  double error = group.forward_error;
+  if (!is_solve(problem) && !is_inverse(problem)) {
+    error = io::Record::unknown;
+    for (const io::Record* r : group.records) error = std::fmax(error, r->backward_error);
+  }
+  if (std::isnan(error)) return error;
+  const double unit = group.first().precision == "float" ? 0x1p-24 : 0x1p-53;
+  return std::floor(std::max(0.0, -std::log10(std::max(error, unit))));
+}
+
+std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) {
+  std::string text;
+  for (const TriedTask& task : tasks) {
+    const Group* const fastest = task.race.racers.empty() ? nullptr : task.race.racers.front().group;
+    std::vector<const Group*> groups = task.groups;
+    const auto place = [&](const Group* g) {
+      return std::tuple(is_emulated(*g), status_severity(g->status), g != fastest, g->median);
+    };
+    std::stable_sort(groups.begin(), groups.end(),
+                     [&](const Group* a, const Group* b) { return place(a) < place(b); });
+    Table table;
+    table.columns = {{"method", "METHOD"},
+                     {"backend", "BACKEND"},
+                     {"status", "STATUS"},
+                     {"rounds", "ROUNDS"},
+                     {"median", "MEDIAN", Style::seconds},
+                     {"times", "TIMES FASTEST", Style::factor},
+                     {"digits", "DIGITS"},
+                     {"ratio", "RATIO", Style::scientific}};
+    for (const Group* group : groups) {
+      const auto racer = std::find_if(task.race.racers.begin(), task.race.racers.end(),
+                                      [&](const Racer& each) { return each.group == group; });
+      const double times = racer == task.race.racers.end() ? io::Record::unknown
+                           : group == fastest              ? 1
+                                                           : racer->behind.ratio();
+      const double digits = correct_digits(*group);
+      table.rows.push_back({group->first().method, group->first().backend, group->status,
+                            static_cast<std::int64_t>(group->records.size()), group->median, times,
+                            std::isnan(digits) ? Cell() : Cell(static_cast<std::int64_t>(digits)),
+                            group->ratio});
+    }
+    const io::Record& any = task.groups.front()->first();
+    text += fmt::format("\n{} {}{}: {}\n{}", any.problem, any.precision,
+                        is_solve(problem_of(*task.groups.front())) ? fmt::format(", nrhs {}", any.nrhs) : "",
+                        printable(any.problem_title), render_text(table, width));
+  }
+  return text;
+}
+
+std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
+                                    const std::vector<const Method*>& unreached) {
+  std::vector<std::string> sentences;
+  for (const TriedTask& task : tasks) {
+    const std::string label = task_label(*task.groups.front(), tasks);
+    if (task.race.racers.empty()) {
+      const std::size_t tried = competitors(task.groups).size();
+      sentences.push_back(fmt::format("{}: none of {} passed.", label, counted(tried, "method")));
+      continue;
+    }
+    const Group& fastest = *task.race.racers.front().group;
+    const auto missing =
+        static_cast<std::size_t>(std::count_if(unreached.begin(), unreached.end(), [&](const Method* method) {
+          return method->problem == problem_of(fastest) && !is_emulated(fastest);
+        }));
+    std::string words = label + ": ";
+    if (missing > 0)
+      words += fmt::format("no clear winner, for {} did not run in time; ", counted(missing, "method"));
+    else if (!task.race.is_clear())
+      words += "no clear winner; ";
+    words += fmt::format("{}, {}", method_words(fastest), seconds_text(fastest.median));
+    if (task.race.has_lead()) words += ", " + lead_words(task.race);
+    const double digits = correct_digits(fastest);
+    if (!std::isnan(digits)) words += fmt::format(", about {:.0f} correct digits", digits);
+    sentences.push_back(words + ".");
+  }
+  return sentences;
+}
+
+std::string noise_words(const std::vector<TriedTask>& tasks) {
+  double noise = 0;
+  for (const TriedTask& task : tasks) {
+    if (task.race.has_lead()) noise = std::max(noise, task.race.noise);
+  }
+  if (noise < noisy_sigma) return {};
+  return fmt::format(
+      "The machine is noisy: times differ by {:.0f} % from round to round. Other programs use it; on an idle "
+      "machine the intervals are narrower.",
+      100 * noise);
+}
+
+std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest& request,
+                           const std::string& program, const std::string& file) {
+  std::string text;
+  const auto add = [&](const TriedTask* task, const char* what, const char* operand, const char* output) {
+    if (task == nullptr) return;
+    const Group& fastest = *task->race.racers.front().group;
+    const io::Record& r = fastest.first();
+    text += fmt::format("{} {} solve {}", what, shell_word(program), shell_word(file));
+    if (!request.dataset.empty()) text += " --dataset " + shell_word(request.dataset);
+    text += operand;
+    if (r.problem != "gesv" && r.problem != "geinv") text += fmt::format(" --problem {}", r.problem);
+    text += fmt::format(" --method {}/{}", r.problem, r.method);
+    if (problem_of(fastest)->has_axis("uplo")) text += fmt::format(" --uplo {}", r.uplo);
+    if (r.precision != "double") text += fmt::format(" --precision {}", r.precision);
+    if (is_emulated(fastest)) text += " --backend emulated";
+    text += fmt::format(" -o {}\n", output);
+  };
+  add(fastest_task(tasks, is_solve), "To solve: ", " --rhs b.npy", "x.npy");
+  add(fastest_task(tasks, is_inverse), "To invert:", "", "inverse.npy");
+  return text;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,88 @@
+#include "driver/command/try_rounds.hpp"
+
+#include <algorithm>
+
+#include "driver/command/try_answer.hpp"
+#include "driver/plan/expand.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr std::int64_t most_rounds = 40;
+/// The share of the time for rounds if emulated kernels come after them.
+constexpr double share_of_rounds = 0.8;
+/// A round starts a worker, which reads the matrix.
+constexpr double seconds_to_start = 0.3;
+
+std::string id_of(const io::Record& r) {
+  return r.problem + "/" + r.method;
+}
+
+/// Returns how long the next round of some methods may take, from their records of the first one. The
+/// reference runs, too.
+double seconds_of_round(const std::vector<io::Record>& records, const std::set<std::string>& methods) {
+  double seconds = seconds_to_start;
+  for (const io::Record& r : records) {
+    if (r.round != 1 || methods.count(id_of(r)) == 0) continue;
+    for (const double part : {static_cast<double>(r.samples + 1) * r.seconds_median,
+                              static_cast<double>(r.samples + 1) * r.reference_seconds, r.verify_seconds,
+                              r.generate_seconds, r.load_seconds}) {
+      if (part > 0) seconds += part;
+    }
+  }
+  return seconds;
+}
+
+}  // namespace
+
+TryRounds::TryRounds(const TryPlan& plan, Backend backend, double now, double deadline)
+    : plan_(plan), deadline_(deadline), rounds_until_(deadline) {
+  const auto is_emulated = [&](const Method* method) {
+    return resolve_backend(*method, backend) == Backend::emulated;
+  };
+  for (const Method* method : plan.methods) {
+    const bool waits = is_emulated(method) &&
+                       std::any_of(plan.methods.begin(), plan.methods.end(), [&](const Method* other) {
+                         return other->problem == method->problem && !is_emulated(other);
+                       });
+    rounds_[method->id()] = waits ? 0 : 1;
+    has_emulated_ = has_emulated_ || waits;
+  }
+  if (has_emulated_) rounds_until_ = now + share_of_rounds * (deadline - now);
+}
+
+std::string TryRounds::text() const {
+  return plan_.in_rounds([&](const Method& method) { return rounds_.at(method.id()); });
+}
+
+/// The methods that need a further round: those of races that are not settled, which had all rounds so far.
+std::set<std::string> TryRounds::rivals(const std::vector<io::Record>& records) const {
+  std::set<std::string> methods;
+  const std::vector<Group> groups = group_records(records);
+  for (const TriedTask& task : tried_tasks(groups)) {
+    if (task.race.is_settled()) continue;
+    std::set<std::string> own;
+    for (const Racer& racer : task.race.racers) {
+      const std::string id = id_of(racer.group->first());
+      if (racer.is_rival && rounds_.at(id) == round_) own.insert(id);
+    }
+    if (own.size() > 1) methods.insert(own.begin(), own.end());
+  }
+  return methods;
+}
+
+std::string TryRounds::next(const std::vector<io::Record>& records, double now) {
+  if (is_last_) return {};
+  const std::set<std::string> methods = round_ < most_rounds ? rivals(records) : std::set<std::string>();
+  if (!methods.empty() && now + seconds_of_round(records, methods) < rounds_until_) {
+    ++round_;
+    for (const std::string& id : methods) rounds_[id] = round_;
+    return text();
+  }
+  is_last_ = true;
+  if (!has_emulated_ || now > deadline_) return {};
+  for (auto& [id, rounds] : rounds_) rounds = std::max<std::int64_t>(rounds, 1);
+  return text();
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,103 @@
+#include "driver/compare/race.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "driver/base/statistics.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// The scatter of the ratio of two methods in one round on an idle CPU. Both ran in one process within
+/// seconds, so it is smaller than `cpu_scatter`.
+constexpr Scatter round_scatter{0.05, 5e-7};
+/// How much it counts, in degrees of freedom. It is little, because other programs disturb rounds far more.
+constexpr double weight_of_scatter = 2;
+/// In the first round a method is out of the race only if it takes this many times as long.
+constexpr double far_behind = 5;
+/// P that a slower method is taken for the faster one after one of the rounds.
+constexpr double tail_of_clear = 0.005;
+
+Timing timing_in_rounds(const Group& group) {
+  std::vector<Statistics> processes;
+  std::map<std::int64_t, double> rounds;
+  for (const io::Record* r : group.records) {
+    Statistics s{};
+    std::tie(s.q1, s.median, s.q3) = std::tie(r->seconds_q1, r->seconds_median, r->seconds_q3);
+    s.count = static_cast<std::size_t>(r->samples);
+    processes.push_back(s);
+    if (s.median > 0) rounds[r->round] = std::log(s.median);
+  }
+  Timing timing = timing_of(processes, 1);
+  timing.rounds = std::move(rounds);
+  return timing;
+}
+
+/// The ratio of two methods' times, round by round.
+Racer compared(const Timing& fastest, const Timing& other, const Group* group, bool on_gpu) {
+  Racer racer;
+  racer.group = group;
+  racer.rounds = std::count_if(fastest.rounds.begin(), fastest.rounds.end(),
+                               [&](const auto& each) { return other.rounds.count(each.first) > 0; });
+  const Scatter& scatter = on_gpu ? gpu_scatter : racer.rounds < 2 ? cpu_scatter : round_scatter;
+  racer.behind = estimate_duet(fastest, other, scatter, weight_of_scatter);
+  const double clear =
+      racer.behind.log - racer.behind.error * student_quantile(tail_of_clear, racer.behind.degrees);
+  racer.is_rival = racer.rounds < 2 ? racer.behind.ratio() < far_behind || racer.behind.low() < least_lead
+                                    : clear <= std::log(least_lead);
+  return racer;
+}
+
+}  // namespace
+
+bool Race::is_clear() const {
+  return !racers.empty() &&
+         std::none_of(racers.begin() + 1, racers.end(), [](const Racer& racer) { return racer.is_rival; });
+}
+
+bool Race::is_settled() const {
+  if (!has_lead() || is_clear()) return true;
+  constexpr std::int64_t least_rounds = 3;
+  const bool is_level = lead().high() < least_lead || lead().high() < narrow_interval * lead().low();
+  return racers[1].rounds >= least_rounds && is_level;
+}
+
+Race race_of(const std::vector<const Group*>& of_one_task) {
+  Race race;
+  std::vector<std::pair<const Group*, Timing>> all;
+  for (const Group* group : competitors(of_one_task)) {
+    if (group->status == io::Status::pass && group->median > 0)
+      all.emplace_back(group, timing_in_rounds(*group));
+  }
+  if (all.empty()) return race;
+  const auto race_against = [&](std::size_t fastest) {
+    race.racers = {{all[fastest].first, {}, 0, true}};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto& [group, timing] = all[i];
+      const bool on_gpu = group->first().backend == "cuda" && all[fastest].first->first().backend == "cuda";
+      if (i != fastest) race.racers.push_back(compared(all[fastest].second, timing, group, on_gpu));
+    }
+    std::stable_sort(race.racers.begin() + 1, race.racers.end(),
+                     [](const Racer& a, const Racer& b) { return a.behind.log < b.behind.log; });
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second.median < b.second.median; });
+  race_against(0);
+  if (race.has_lead() && race.lead().log < 0) {  // round by round another one is faster
+    const Group* const faster = race.racers[1].group;
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == faster; });
+    race_against(static_cast<std::size_t>(found - all.begin()));
+  }
+  for (const auto& [group, timing] : all) {
+    if (group == race.racers[0].group || (race.has_lead() && group == race.racers[1].group))
+      race.noise = std::max(race.noise, timing.processes > 1 ? std::sqrt(timing.variance) : timing.sigma);
+  }
+  return race;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,19 @@
+#pragma once
+/// The forward error of a computed inverse.
+
+#include "kernels/core/matrix.hpp"
+#include "kernels/registry/method.hpp"
+
+namespace gaussweep::driver {
+
+/// Returns true if the answer is the inverse of A.
+bool is_inverse(Problem problem);
+
+/// Estimates the relative error of the inverse X of A: max |X r| / max |X v| with r = v - A (X v), for a
+/// vector v of signs. The sums are in extended precision, so that r has correct digits. Takes O(n^2)
+/// operations.
+/// @return NaN if an element is not finite
+template <class T>
+double inverse_error(Problem problem, Uplo uplo, const HostMatrix<T>& a, const HostMatrix<T>& x);
+
+}  // namespace gaussweep::driver

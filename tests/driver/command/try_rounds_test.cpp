@@ -1,0 +1,65 @@
+#include "driver/command/try_rounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include "driver/plan/plan_words.hpp"
+#include "tests/driver/summary/example_records.hpp"
+#include "tests/idle_method.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// A plan of two methods of the CPU and an emulated one, whose text is the rounds of each.
+class RoundsOfTry : public testing::Test {
+ protected:
+  RoundsOfTry() {
+    for (const Method& method : methods_) plan_.methods.push_back(&method);
+    plan_.in_rounds = [this](const RoundsOf& rounds) {
+      std::string text;
+      for (const Method& method : methods_) text += std::to_string(rounds(method)) + " ";
+      return text;
+    };
+  }
+  void record(const std::string& method, std::int64_t round, double seconds) {
+    io::Record r = example_record(method, 64, {seconds, seconds, seconds});
+    r.backend = "host";
+    r.gpu_name.clear();
+    r.round = round;
+    records_.push_back(r);
+  }
+
+  std::vector<Method> methods_{
+      testing_help::idle_method(Problem::named("gesv"), "one"),
+      testing_help::idle_method(Problem::named("gesv"), "two"),
+      testing_help::idle_method(Problem::named("gesv"), "kernel", {Backend::emulated})};
+  TryPlan plan_;
+  std::vector<io::Record> records_;
+};
+
+TEST_F(RoundsOfTry, GoOnUntilTheLeadIsClear) {
+  TryRounds rounds(plan_, Backend::emulated, 0, 100);
+  EXPECT_EQ(rounds.first(), "1 1 0 ");
+  record("one", 1, 1e-3);
+  record("two", 1, 2e-3);
+  EXPECT_EQ(rounds.next(records_, 1), "2 2 0 ");
+  record("one", 2, 1e-3);
+  record("two", 2, 2e-3);
+  EXPECT_EQ(rounds.next(records_, 1), "2 2 1 ") << "the lead is clear; the emulated one comes last";
+  EXPECT_EQ(rounds.next(records_, 1), "");
+}
+
+TEST_F(RoundsOfTry, EndInTime) {
+  TryRounds rounds(plan_, Backend::emulated, 0, 100);
+  record("one", 1, 1e-3);
+  record("two", 1, 1.1e-3);
+  EXPECT_EQ(rounds.next(records_, 85), "1 1 1 ") << "a part of the time is for the emulated one";
+  TryRounds late(plan_, Backend::emulated, 0, 100);
+  EXPECT_EQ(late.next(records_, 101), "");
+  TryRounds slow(plan_, Backend::emulated, 0, 100);
+  records_[0].seconds_median = 20;
+  records_[1].seconds_median = 21;
+  EXPECT_EQ(slow.next(records_, 1), "1 1 1 ") << "no round of four minutes fits";
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

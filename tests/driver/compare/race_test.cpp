@@ -1,0 +1,90 @@
+#include "driver/compare/race.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/driver/summary/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// A record per round of one method on the CPU.
+std::vector<io::Record> in_rounds(const std::string& method, const std::vector<double>& medians) {
+  std::vector<io::Record> records;
+  for (const double median : medians) {
+    records.push_back(example_record(method, 64, {0.99 * median, median, median, median, 1.01 * median}));
+    records.back().backend = "host";
+    records.back().gpu_name.clear();
+    records.back().round = static_cast<std::int64_t>(records.size());
+  }
+  return records;
+}
+
+/// The race of some methods. Owns the records that it is about.
+struct Example {
+  explicit Example(const std::vector<std::vector<io::Record>>& methods) {
+    for (const auto& own : methods) records.insert(records.end(), own.begin(), own.end());
+    groups = group_records(records);
+    std::vector<const Group*> all;
+    for (const Group& group : groups) all.push_back(&group);
+    race = race_of(all);
+  }
+  std::string first() const { return race.racers.front().group->first().method; }
+  std::vector<io::Record> records;
+  std::vector<Group> groups;
+  Race race;
+};
+
+TEST(Race, NamesAWinnerThatEveryRoundConfirms) {
+  const Example example({in_rounds("slow", {1.5, 3.1, 1.45, 1.6}), in_rounds("fast", {1, 2, 1, 1})});
+  EXPECT_EQ(example.first(), "fast");
+  EXPECT_NEAR(example.race.lead().ratio(), 1.52, 0.03);
+  EXPECT_GT(example.race.lead().low(), 1.3);
+  EXPECT_TRUE(example.race.is_clear());
+  EXPECT_TRUE(example.race.is_settled());
+  EXPECT_GT(example.race.noise, noisy_sigma) << "all of one round took twice as long";
+}
+
+TEST(Race, DoesNotDecideByOneRound) {
+  const Example one({in_rounds("slow", {2}), in_rounds("fast", {1})});
+  EXPECT_FALSE(one.race.is_clear());
+  EXPECT_FALSE(one.race.is_settled());
+  const Example far({in_rounds("slow", {200}), in_rounds("fast", {1})});
+  std::vector<io::Record> unsteady = in_rounds("slow", {200});
+  unsteady[0].seconds_q1 = 1;
+  unsteady[0].seconds_q3 = 2000;
+  EXPECT_FALSE(Example({unsteady, in_rounds("fast", {1})}).race.is_settled());
+  EXPECT_TRUE(far.race.is_settled()) << "more rounds of it would be a waste";
+}
+
+TEST(Race, DoesNotNameAWinnerOfNoise) {
+  const Example noisy({in_rounds("a", {1, 3, 1, 2.5}), in_rounds("b", {2.6, 1, 2.8, 1.2})});
+  EXPECT_FALSE(noisy.race.is_clear());
+  EXPECT_FALSE(noisy.race.is_settled());
+  EXPECT_LT(noisy.race.lead().low(), 1);
+}
+
+TEST(Race, SettlesWhereMethodsAreLevel) {
+  const Example level(
+      {in_rounds("a", {1, 1.01, 1, 1, 1.02, 1, 1, 1.01}), in_rounds("b", {1.01, 1, 1.01, 1, 1, 1.01, 1, 1})});
+  EXPECT_FALSE(level.race.is_clear());
+  EXPECT_TRUE(level.race.is_settled());
+}
+
+TEST(Race, OfEmulatedKernelsHasNoOtherMethods) {
+  std::vector<io::Record> emulated = in_rounds("emulated", {1e-3, 1e-3, 1e-3});
+  for (io::Record& r : emulated) r.backend = "emulated";
+  const Example mixed({emulated, in_rounds("host", {1, 1, 1})});
+  EXPECT_EQ(mixed.first(), "host");
+  EXPECT_FALSE(mixed.race.has_lead());
+  EXPECT_TRUE(mixed.race.is_clear());
+  const Example alone({emulated});
+  EXPECT_EQ(alone.first(), "emulated");
+  std::vector<io::Record> failed = in_rounds("host", {1, 1, 1});
+  for (io::Record& r : failed) r.status = "failed";
+  EXPECT_TRUE(Example({emulated, failed}).race.racers.empty());
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
