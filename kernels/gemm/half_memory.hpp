@@ -9,51 +9,55 @@
 
 namespace gaussweep::halves {
 
-constexpr int parts = 3;  ///< low high, high low, high high: the half-precision product has 3 k as its k
-/// Terms after which a tensor-core sum is added to others in float. A product must be as accurate as SGEMM's
-/// even if all terms have one sign; in LU the terms cancel.
+/// Partial products (low high, high low, high high). They are one half-precision product with the k range 3
+/// k.
+constexpr int parts = 3;
+/// Terms after which a tensor-core sum is added to a float sum (default of the parameter `inner`). A product
+/// must be as accurate as SGEMM's even if all terms have one sign. In LU the terms have both signs, so that
+/// longer sums are accurate enough.
 constexpr int product_inner = 256, lu_inner = 1024;
 
 /// The largest k for which gemm/halves computes the product in double.
 constexpr int few_terms = 32;
 
+/// Rounds up to a multiple of 8, which fast half-precision products need.
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 7) / 8 * 8;
 }
-/// Returns the columns of C per block: 2^26 sums, but at least 2048 columns.
+/// Returns the columns of C that are computed at once: about 2^26 elements, but at least 2048 columns.
 constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 26) / padded(m) / 256 * 256);
 }
 /// Workspace sizes for one or several products.
-struct Room {
-  std::int64_t left = 0;       ///< halves of one k slice of A
-  std::int64_t right = 0;      ///< halves of one k slice of B
-  std::int64_t sums = 0;       ///< floats
-  std::int64_t exponents = 0;  ///< ints: m + n + 2 k
+struct Capacity {
+  std::int64_t left = 0;       ///< half-precision numbers of one k slice of A
+  std::int64_t right = 0;      ///< half-precision numbers of one k slice of B
+  std::int64_t sums = 0;       ///< floats: one per element of a block of C
+  std::int64_t exponents = 0;  ///< ints: m + n + 2 k, one per row and column of A and B
 };
 /// Returns the sizes for products of at most m x n x k in which no C has more than `sums` elements.
-constexpr Room room_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t inner,
-                        std::int64_t sums) {
-  const std::int64_t piece = parts * padded(std::min(k, inner));
-  return {padded(m) * piece, n * piece, std::min(sums, padded(m) * block_width(m)), m + n + 2 * k};
+constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t inner,
+                                std::int64_t sums) {
+  const std::int64_t slice = parts * padded(std::min(k, inner));
+  return {padded(m) * slice, n * slice, std::min(sums, padded(m) * block_width(m)), m + n + 2 * k};
 }
 /// Returns the sizes for a single product.
-constexpr Room room_of_product(const Shape& s, std::int64_t inner) {
-  return room_for(s.m, s.n, s.k, inner, padded(s.m) * s.n);
+constexpr Capacity capacity_of_product(const Shape& s, std::int64_t inner) {
+  return capacity_for(s.m, s.n, s.k, inner, padded(s.m) * s.n);
 }
-/// Returns the sizes for the products of a factorisation of order n; with `solved`, also for the products
-/// that solve with it for n columns. A C that begins at row and column h has n - h rows and columns, or h.
-constexpr Room room_of_lu(std::int64_t n, std::int64_t inner, bool solved) {
+/// Returns the sizes for the products of an LU factorisation of order n. With `solved`, they also suffice for
+/// the products of the triangular solves with n right-hand sides.
+constexpr Capacity capacity_of_lu(std::int64_t n, std::int64_t inner, bool solved) {
   const std::int64_t half = padded((n + 1) / 2) + 8;
-  return room_for(n, n, n, inner, solved ? half * n : half * half);
+  return capacity_for(n, n, n, inner, solved ? half * n : half * half);
 }
-inline std::size_t bytes_of(const Room& room) {
-  return workspace_piece(room.left, 2) + workspace_piece(room.right, 2) +
-         workspace_piece(room.sums, sizeof(float)) + workspace_piece(room.exponents, sizeof(int));
+inline std::size_t bytes_of(const Capacity& capacity) {
+  return workspace_piece(capacity.left, 2) + workspace_piece(capacity.right, 2) +
+         workspace_piece(capacity.sums, sizeof(float)) + workspace_piece(capacity.exponents, sizeof(int));
 }
 
 inline std::size_t lu_bytes(std::int64_t n, const Parameters& parameters, bool solved) {
-  return bytes_of(room_of_lu(n, parameters.integer("inner"), solved));
+  return bytes_of(capacity_of_lu(n, parameters.integer("inner"), solved));
 }
 
 inline Parameter inner_parameter(int usual) {
@@ -69,11 +73,11 @@ inline std::vector<Parameter> lu_parameters() {
 /// Returns true if m x n x k by halves takes less time than SGEMM, from rates measured on an H200 in
 /// operations per second and bytes per second.
 inline bool are_faster(double m, double n, double k) {
-  constexpr double float_rate = 46e12, half_rate = 600e12, traffic = 3e12;
-  constexpr double launches = 20e-6;
+  constexpr double float_rate = 46e12, half_rate = 600e12, memory_rate = 3e12;
+  constexpr double launch_time = 20e-6;
   const double operations = 2 * m * n * k;
-  const double moved = 18 * (m * k + k * n) + 16 * m * n;
-  return parts * operations / half_rate + moved / traffic + launches < operations / float_rate;
+  const double moved_bytes = 18 * (m * k + k * n) + 16 * m * n;
+  return parts * operations / half_rate + moved_bytes / memory_rate + launch_time < operations / float_rate;
 }
 
 }  // namespace gaussweep::halves

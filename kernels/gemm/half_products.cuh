@@ -5,7 +5,7 @@
 /// x = hi + lo: hi is x rounded to half, lo is x - hi rounded to half; together they keep 22 of 24 bits. Then
 /// hi hi + hi lo + lo hi is one product of half-precision matrices with three times the k range, accumulated
 /// in float. Tensor cores truncate, not round, when they add to the accumulator. The small products therefore
-/// come first, while the accumulator is small. After some hundred terms the sum is added to a float sum with
+/// come first, while the accumulator is small. After `inner` terms the sum is added to a float sum with
 /// rounding. (H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing
 /// the FP32 theoretical peak performance, IJHPCA 36, 2022.) half_steps.cuh describes the scaling.
 
@@ -18,17 +18,20 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::halves {
 
+/// Computes products of floats by split halves in a given workspace.
 class HalfProducts {
  public:
-  /// `memory`: bytes_of(room); `room` limits the sizes of the products. `inner`: terms per tensor-core sum.
-  HalfProducts(Context& context, const Room& room, std::int64_t inner, Workspace& memory)
+  /// @param capacity limits the sizes of the products
+  /// @param inner terms per tensor-core sum
+  /// @param memory has at least bytes_of(capacity) bytes
+  HalfProducts(Context& context, const Capacity& capacity, std::int64_t inner, Workspace& memory)
       : context_(context),
-        room_(room),
+        capacity_(capacity),
         inner_(inner),
-        left_(memory.take<Half>(room.left)),
-        right_(memory.take<Half>(room.right)),
-        sums_(memory.take<float>(room.sums)),
-        exponents_(memory.take<int>(room.exponents)) {}
+        left_(memory.take<Half>(capacity.left)),
+        right_(memory.take<Half>(capacity.right)),
+        sums_(memory.take<float>(capacity.sums)),
+        exponent_memory_(memory.take<int>(capacity.exponents)) {}
 
   /// Computes C = A B, or C -= A B if `subtracted`; column-major, any leading dimensions. Elements of C that
   /// depend on a non-finite element become non-finite. Asynchronous.
@@ -36,7 +39,7 @@ class HalfProducts {
     if (c.rows == 0 || c.cols == 0) return;
     const std::int64_t m8 = padded(c.rows);
     measure_all(a, b);
-    const std::int64_t width = std::min(c.cols, room_.sums / m8);
+    const std::int64_t width = std::min(c.cols, capacity_.sums / m8);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t n = std::min(width, c.cols - j);
       for (std::int64_t k = 0; k < a.cols; k += inner_) {
@@ -48,45 +51,49 @@ class HalfProducts {
       const dim3 grid(blocks_of(c.rows, threads), blocks_of(n, 4));
       const auto kernel = subtracted ? scale_back<true> : scale_back<false>;
       simt::launch(context_, kernel, grid, dim3(threads), 0, sums_, m8,
-                   MatrixView<float>{c.data + j * c.ld, c.rows, n, c.ld}, found_.rows, found_.columns + j);
+                   MatrixView<float>{c.data + j * c.ld, c.rows, n, c.ld}, exponents_.rows,
+                   exponents_.columns + j);
     }
   }
 
  private:
-  static unsigned blocks_of(std::int64_t count, std::int64_t each) {
-    return static_cast<unsigned>((count + each - 1) / each);
+  static unsigned blocks_of(std::int64_t count, std::int64_t block_size) {
+    return static_cast<unsigned>((count + block_size - 1) / block_size);
   }
 
+  /// Computes the exponents of the maxima of all rows and columns.
   void measure_all(MatrixView<const float> a, MatrixView<const float> b) {
     context_.stage("measure");
-    found_.a_columns = exponents_;
-    found_.b_rows = found_.a_columns + a.cols;
-    found_.rows = found_.b_rows + a.cols;
-    found_.columns = found_.rows + a.rows;
-    context_.device.fill(exponents_, 0x80,
+    exponents_.a_columns = exponent_memory_;
+    exponents_.b_rows = exponents_.a_columns + a.cols;
+    exponents_.rows = exponents_.b_rows + a.cols;
+    exponents_.columns = exponents_.rows + a.rows;
+    context_.device.fill(exponent_memory_, 0x80,
                          static_cast<std::size_t>(2 * a.cols + a.rows + b.cols) * sizeof(int));
     launch_measure<1>(a, b, b, a.cols);
     launch_measure<2>(a, b, a, b.cols);
   }
+  /// Launches one pass of `measure`; `by_rows` is the matrix whose rows it measures.
   template <int pass>
   void launch_measure(MatrixView<const float> a, MatrixView<const float> b, MatrixView<const float> by_rows,
                       std::int64_t column_blocks) {
     const auto row_blocks = static_cast<int>(blocks_of(by_rows.rows, threads));
     const auto slices = static_cast<int>(blocks_of(by_rows.cols, 32));
     simt::launch(context_, measure<pass>, dim3(static_cast<unsigned>(row_blocks * slices + column_blocks)),
-                 dim3(threads), 0, a, b, found_, row_blocks, slices);
+                 dim3(threads), 0, a, b, exponents_, row_blocks, slices);
   }
 
+  /// Adds A B of a k slice that begins at k = `first` to the sums; `column`: C's first column of the block.
   void multiply_slice(MatrixView<const float> a, MatrixView<const float> b, std::int64_t first,
                       std::int64_t column, std::int64_t m8) {
     const std::int64_t inner8 = padded(a.cols);
-    constexpr std::int64_t each = 4 * threads * 2;  // elements per thread block
-    const unsigned left_blocks = blocks_of(m8 * inner8, each);
-    const unsigned right_blocks = blocks_of(b.cols * inner8, each);
-    Exponents found = found_;
-    found.columns += column;
+    constexpr std::int64_t block_elements = 2 * 4 * threads;  // every thread splits two groups of four
+    const unsigned left_blocks = blocks_of(m8 * inner8, block_elements);
+    const unsigned right_blocks = blocks_of(b.cols * inner8, block_elements);
+    Exponents exponents = exponents_;
+    exponents.columns += column;
     context_.stage("split");
-    simt::launch(context_, split<float>, dim3(left_blocks + right_blocks), dim3(threads), 0, a, b, found,
+    simt::launch(context_, split<float>, dim3(left_blocks + right_blocks), dim3(threads), 0, a, b, exponents,
                  static_cast<int>(first), left_, static_cast<int>(m8), static_cast<int>(left_blocks), right_,
                  static_cast<int>(inner8));
     context_.stage("product");
@@ -105,13 +112,13 @@ class HalfProducts {
   }
 
   Context& context_;
-  Room room_;
+  Capacity capacity_;
   std::int64_t inner_;
   Half* left_;
   Half* right_;
   float* sums_;
-  int* exponents_;
-  Exponents found_{};
+  int* exponent_memory_;
+  Exponents exponents_{};
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::halves

@@ -23,7 +23,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::halves {
 using namespace gaussweep::halves;
 
 constexpr int threads = 256;
-constexpr int top = 15;                               ///< scaled elements are below 2^top
+constexpr int top = 15;                               ///< scaled elements are below 2^top; halves end at 2^16
 constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: the pattern of a fill with 0x80
 
 #ifdef __CUDACC__
@@ -50,14 +50,15 @@ inline Half to_half(float value) {
 }
 inline float to_float(Half value) {
   const int exponent = value.bits >> 10 & 31, digits = value.bits & 1023;
-  const float size = exponent == 31 ? (digits == 0 ? HUGE_VALF : NAN)
-                                    : std::ldexp(static_cast<float>(exponent == 0 ? digits : digits + 1024),
-                                                 (exponent == 0 ? 1 : exponent) - 25);
-  return value.bits >> 15 != 0 ? -size : size;
+  const float magnitude = exponent == 31
+                              ? (digits == 0 ? HUGE_VALF : NAN)
+                              : std::ldexp(static_cast<float>(exponent == 0 ? digits : digits + 1024),
+                                           (exponent == 0 ? 1 : exponent) - 25);
+  return value.bits >> 15 != 0 ? -magnitude : magnitude;
 }
 #endif
 
-/// Returns the least e >= -126 with |value| < 2^e; `unset` if the value is 0 or not finite. (Values below
+/// Returns the smallest e >= -126 with |value| < 2^e; `unset` if the value is 0 or not finite. (Values below
 /// 2^-126 have all their digits above 2^-149, so two halves hold them.)
 __device__ __forceinline__ int exponent_above(float value) {
   const unsigned bits = __float_as_uint(value) & 0x7fffffffu;
@@ -82,15 +83,15 @@ __device__ __forceinline__ int to_top(int max_exponent) {
   return max_exponent == unset ? 0 : top - max_exponent;
 }
 
-/// The exponents of maxima; `unset` if all elements are 0.
+/// The exponents of the largest |element| of rows and columns; `unset` if all elements are 0.
 struct Exponents {
-  int* a_columns;  ///< k of them: columns of A
-  int* b_rows;     ///< k of them: rows of B
-  int* rows;       ///< m of them: rows of A D2
-  int* columns;    ///< n of them: columns of D2^-1 B
+  int* a_columns;  ///< of the k columns of A
+  int* b_rows;     ///< of the k rows of B
+  int* rows;       ///< of the m rows of A D2
+  int* columns;    ///< of the n columns of D2^-1 B
 
-  /// Returns the exponent of D2 at k. A column that meets only zeros is scaled down, so that it does not
-  /// determine a row's maximum.
+  /// Returns the exponent of D2 at k. If B's row k is zero, A's column k is scaled down, so that it does not
+  /// determine the maxima of A's rows (likewise for B's rows).
   __device__ __forceinline__ int inner(int k) const {
     constexpr int exponent_of_zeros = -280;
     const int a = a_columns[k] == unset ? exponent_of_zeros : a_columns[k];
@@ -114,9 +115,9 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
     const int row = block % row_blocks * threads + thread;
     if (row >= by_rows.rows) return;
     const int columns = static_cast<int>(by_rows.cols);
-    const int each = (columns + slices - 1) / slices;
-    const int begin = block / row_blocks * each;
-    const int end = columns - begin < each ? columns : begin + each;
+    const int slice = (columns + slices - 1) / slices;
+    const int begin = block / row_blocks * slice;
+    const int end = columns - begin < slice ? columns : begin + slice;
     const float* from = by_rows.data + row + begin * by_rows.ld;
 #if defined(__CUDACC__)
 #pragma unroll 8
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(threads)
     const int row = static_cast<int>(i % quads_per_column) * 4;
     // Loads are unconditional with clamped indices: a predicated load would stall.
     const int clamped_column = smaller(column, columns - 1);
-    // The shift that the column shares: of its k index (A), or of B's column.
+    // The exponent shift of the whole column: that of its k index (A) or that of B's column.
     const int column_shift =
         is_a ? exponents.inner(first + clamped_column) : to_top(exponents.columns[clamped_column]);
     float value[4];
@@ -209,24 +210,25 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Stores C = S or C -= S, where S are the sums scaled back. A thread processes four columns of one row.
+/// Stores C = S or C -= S, where S are the sums without the scaling by D1 and D3. A thread processes four
+/// columns of one row.
 template <bool subtracted>
 __global__ void __launch_bounds__(threads)
     scale_back(const float* sums, std::int64_t m8, MatrixView<float> c, const int* rows, const int* columns) {
-  constexpr int each = 4;
+  constexpr int thread_columns = 4;
   const auto row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
   if (row >= c.rows) return;
-  const int begin = static_cast<int>(blockIdx.y) * each;
+  const int begin = static_cast<int>(blockIdx.y) * thread_columns;
   const auto end = static_cast<int>(c.cols);
-  float sum[each], before[each];
+  float sum[thread_columns], before[thread_columns];
   GAUSSWEEP_UNROLL
-  for (int e = 0; e < each; ++e) {
+  for (int e = 0; e < thread_columns; ++e) {
     const int column = smaller(begin + e, end - 1);
     sum[e] = sums[row + column * m8];
     before[e] = subtracted ? c.data[row + column * c.ld] : 0.0f;
   }
   GAUSSWEEP_UNROLL
-  for (int e = 0; e < each; ++e) {
+  for (int e = 0; e < thread_columns; ++e) {
     const int column = begin + e;
     if (column >= end) return;
     const float value = scaled(sum[e], -to_top(rows[row]) - to_top(columns[column]));

@@ -1,12 +1,12 @@
 /// gemm/halves: C = A B in float, by products of split halves on tensor cores.
 ///
 /// half_products.cuh names the source. Layout: column-major; C is a separate matrix. Cost: 6 m n k operations
-/// in half precision. Workspace: sums of up to 2^26 elements or 2048 columns of C, 3 `inner` halves per row
-/// of A and per column of B, and their exponents. Elements may lie anywhere in float's range, with graded
-/// rows, columns and k range. A term loses up to 2^-21 of itself, while SGEMM's sum of k terms loses up to k
-/// 2^-24 of |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5).
-/// Products with few terms are therefore computed in double. Elements of C that depend on a non-finite
-/// element of A or B are not finite, but the sign of an infinity may be lost.
+/// in half precision. Workspace: a float per element of a block of C (up to 2^26 elements or 2048 columns),
+/// 3 `inner` halves per row of A and per column of B, and their exponents. Elements may lie anywhere in
+/// float's range, with graded rows, columns and k range. Splitting changes a term by up to 2^-21 of itself,
+/// while SGEMM's sum of k terms loses up to k 2^-24 of |A| |B| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 3.5). Products with few terms are therefore computed in double. Elements of
+/// C that depend on a non-finite element of A or B are not finite, but the sign of an infinity may be lost.
 
 #include <algorithm>
 #include <cmath>
@@ -56,9 +56,10 @@ void gemm_halves(Context& context, Operands<float>& op, const Parameters& parame
     return simt::launch(context, multiply_few_terms<halves::few_terms>, grid, threads, 0, op.a, op.b, op.x);
   }
   const std::int64_t inner = parameters.integer("inner");
-  halves::HalfProducts products(context, halves::room_of_product(s, inner), inner, op.workspace);
+  constexpr bool subtracted = false;
+  halves::HalfProducts products(context, halves::capacity_of_product(s, inner), inner, op.workspace);
   products.multiply({op.a.data, op.a.rows, op.a.cols, op.a.ld}, {op.b.data, op.b.rows, op.b.cols, op.b.ld},
-                    op.x, false);
+                    op.x, subtracted);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -9,35 +9,37 @@
 
 namespace gaussweep::residues {
 
+/// Rounds up to a multiple of 16, which products of bytes require.
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 15) / 16 * 16;
 }
-/// Returns the columns of C per block: 2^25 sums per modulus, but at least 2048 columns. Fewer columns are
-/// slower; more columns, or widths that are no multiple of the product's tiles, gain nothing.
+/// Returns the columns of C that are computed at once: 2^25 sums per modulus, but at least 2048 columns.
+/// Fewer columns are slower; more columns, or widths that are no multiple of the product's tiles, gain
+/// nothing.
 constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 25) / padded(m) / 256 * 256);
 }
 /// Workspace sizes for one product, or for the largest of several.
-struct Room {
+struct Capacity {
   std::int64_t left = 0;       ///< bytes of A's residues
   std::int64_t right = 0;      ///< bytes of the residues of a block of B's columns
-  std::int64_t sums = 0;       ///< ints
+  std::int64_t sums = 0;       ///< ints: one per modulus and element of a block of C
   std::int64_t exponents = 0;  ///< ints: rows of A + columns of B
 };
 /// Returns the sizes for products m x n x k with at most `moduli` moduli.
-constexpr Room room_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
+constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
   const std::int64_t width = padded(std::min(n, block_width(m)));
   return {moduli * padded(m) * padded(k), moduli * width * padded(k), moduli * width * padded(m), m + n};
 }
-inline std::size_t bytes_of(const Room& room) {
-  return workspace_piece(room.left, 1) + workspace_piece(room.right, 1) +
-         workspace_piece(room.sums, sizeof(int)) + workspace_piece(room.exponents + 2, sizeof(int));
+inline std::size_t bytes_of(const Capacity& capacity) {
+  return workspace_piece(capacity.left, 1) + workspace_piece(capacity.right, 1) +
+         workspace_piece(capacity.sums, sizeof(int)) + workspace_piece(capacity.exponents + 2, sizeof(int));
 }
-/// Returns the columns per block: min(n, block_width(m), the multiple of 16 that fits). The residues and sums
-/// of `count` planes with m rows must fit in `room`.
-constexpr std::int64_t block_columns(const Room& room, int count, std::int64_t m, std::int64_t n,
+/// Returns the columns per block: min(n, block_width(m), the largest multiple of 16 that fits). The residues
+/// and sums of m rows for `count` moduli must fit in `capacity`.
+constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::int64_t m, std::int64_t n,
                                      std::int64_t k) {
-  const std::int64_t fitting = std::min(room.right / (count * k), room.sums / (count * m)) / 16 * 16;
+  const std::int64_t fitting = std::min(capacity.right / (count * k), capacity.sums / (count * m)) / 16 * 16;
   return std::min({n, block_width(m), fitting});
 }
 

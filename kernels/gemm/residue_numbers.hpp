@@ -4,38 +4,41 @@
 /// P is the product of coprime moduli p_l. An integer x with |x| < P / 2 is determined by its residues c_l: x
 /// / P = sum over l of c_l w_l, up to an integer, with w_l = ((P / p_l)^-1 mod p_l) / p_l.
 ///
-/// Rounding the weights causes an error of up to 2^-77 P; smaller x cannot be told from 0. Elements have at
-/// most most_bits bits, however large P is. With up to 18 moduli the error is below 2^-53 of the largest
-/// product. More moduli need weights with one more limb.
+/// Rounding the weights causes an error of up to 2^-77 P; smaller x are indistinguishable from 0. An element
+/// of A and one of B have at most max_bits bits together, however large P is. With up to 18 moduli the error
+/// is below 2^-53 of the largest product. More moduli need weights with one more limb.
 
 #include <cmath>
 #include <cstdint>
 
 namespace gaussweep::residues {
 
-constexpr int most_moduli = 20;
-constexpr int most_chosen = 18;  ///< with more moduli a product in double is as fast
-constexpr int moduli[most_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
-                                     223, 217, 211, 199, 197, 193, 191, 181, 179, 173};
-constexpr std::int64_t most_inner = 65536;  ///< sums of k products of bytes stay below 2^30
-constexpr int most_exponent = 400;  ///< largest |exponent| of scaled operands: no step over- or underflows
-constexpr int magnitude_bits = 7;   ///< bits per |element| in the look-ahead
-constexpr int most_bits = 116;      ///< bits of a product of two elements: an element has at most 58 bits
+constexpr int max_moduli = 20;
+constexpr int max_chosen_moduli =
+    18;  ///< limit of the automatic choice: with more moduli a product in double is as fast
+constexpr int moduli[max_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
+                                    223, 217, 211, 199, 197, 193, 191, 181, 179, 173};
+constexpr std::int64_t max_inner_size = 65536;  ///< sums of k products of bytes stay below 2^30
+constexpr int max_operand_exponent =
+    400;  ///< largest |exponent| of an operand's row or column: no step over- or underflows
+constexpr int magnitude_bits = 7;  ///< bits per |element| in the look-ahead
+constexpr int max_bits = 116;      ///< bits of a product of two elements: an element has at most 58 bits
 
-constexpr int limbs = 4;
-constexpr int limb_bits = 28;  ///< 20 products with sums below 2^30 add up in 63 bits
+constexpr int limbs = 4;       ///< the fixed-point weights have four or five limbs
+constexpr int limb_bits = 28;  ///< a limb times a sum below 2^30, added over 20 moduli, stays below 2^63
 
-/// The constants that are passed to the kernels.
-struct Numbers {
+/// The moduli of a product and their weights w_l; passed to the kernels by value.
+struct ModulusTable {
   int count = 0;
-  double modulus[most_moduli] = {}, reciprocal[most_moduli] = {};
-  int weight[most_moduli][limbs] = {};   ///< w_l in limbs of 28 bits, the highest first
-  int fifth[most_moduli] = {};           ///< the additional limb, used with more than most_chosen moduli
-  double product = 0, product_rest = 0;  ///< P as the sum of two doubles
+  double modulus[max_moduli] = {}, reciprocal[max_moduli] = {};
+  int weight[max_moduli][limbs] = {};  ///< w_l in limbs of 28 bits, the highest first
+  int fifth_limb[max_moduli] = {};     ///< the additional limb, used with more than max_chosen_moduli moduli
+  double product = 0, product_rest = 0;  ///< P = product + product_rest
 };
 
-inline Numbers numbers(int count) {
-  Numbers result;
+/// Returns the table of the first `count` moduli.
+inline ModulusTable modulus_table(int count) {
+  ModulusTable result;
   result.count = count;
   result.product = 1;
   for (int l = 0; l < count; ++l) {
@@ -47,7 +50,7 @@ inline Numbers numbers(int count) {
     result.product = high;
     int others = 1;  // (P / p_l) mod p_l
     for (int i = 0; i < count; ++i) others = i == l ? others : others * moduli[i] % p;
-    std::int64_t rest = 1;  // its inverse
+    std::int64_t rest = 1;  // the inverse of `others` modulo p; below, the remainder of its division by p
     while (rest * others % p != 1 % p) ++rest;
     for (int i = 0; i < limbs; ++i) {
       rest <<= limb_bits;
@@ -55,8 +58,8 @@ inline Numbers numbers(int count) {
       rest %= p;
     }
     int* last = &result.weight[l][limbs - 1];
-    if (count > most_chosen) {
-      last = &result.fifth[l];
+    if (count > max_chosen_moduli) {
+      last = &result.fifth_limb[l];
       rest <<= limb_bits;
       *last = static_cast<int>(rest / p);
       rest %= p;
@@ -77,10 +80,10 @@ inline int bits_of(int count, std::int64_t k) {
   return static_cast<int>(std::floor(bits));
 }
 
-/// Returns the smallest number of moduli that keeps `bits` bits of every element; 0 if it exceeds
-/// most_chosen.
+/// Returns the smallest number of moduli with which an element of A and one of B keep `bits` bits each; 0 if
+/// the number exceeds max_chosen_moduli.
 inline int moduli_for(double bits, std::int64_t k) {
-  for (int count = 2; count <= most_chosen; ++count) {
+  for (int count = 2; count <= max_chosen_moduli; ++count) {
     if (bits_of(count, k) >= 2 * bits) return count;
   }
   return 0;
@@ -90,16 +93,17 @@ inline int moduli_for(double bits, std::int64_t k) {
 /// row or column.
 ///
 /// Every sum must be as accurate as a product in the precision of `digits` bits guarantees: (k + 2) 2^-digits
-/// |A| |B|. `least` is the smallest sum of the look-ahead: sum |a| |b| >= least 2^-14 times the product of
-/// both maxima. Rounding the elements costs k 2^-bits of that product. Moreover, all errors together, which
-/// have random signs, must not exceed those of rounding the partial sums. For uniform elements in [-1, 1]
-/// this takes digits + 0.7 - log2(k) / 2 bits, and more if most elements are smaller than the largest.
-/// `sampled`: the number of terms in the sums of the look-ahead.
-inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int least) {
-  const double guaranteed = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least));
+/// |A| |B|. `least_sum` is the smallest sum of the look-ahead: sum |a| |b| >= least_sum 2^-14 times the
+/// product of both maxima. Rounding the elements causes an error of k 2^-bits times this product. Moreover,
+/// the sum of all errors, which have random signs, must not exceed the error of rounding the partial sums.
+/// For uniform elements in [-1, 1] this requires digits + 0.7 - log2(k) / 2 bits, and more if most elements
+/// are smaller than the largest.
+/// @param sampled number of terms per sum of the look-ahead
+inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int least_sum) {
+  const double guaranteed = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least_sum));
   const double uniform = static_cast<double>(sampled) * 0x1p12;
-  const double statistical =
-      digits + 0.7 - std::log2(static_cast<double>(k)) / 2 + std::log2(std::fmax(uniform / least, 1.0)) / 2;
+  const double statistical = digits + 0.7 - std::log2(static_cast<double>(k)) / 2 +
+                             std::log2(std::fmax(uniform / least_sum, 1.0)) / 2;
   return std::fmax(guaranteed, statistical);
 }
 

@@ -20,56 +20,59 @@ namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 /// C = A B (product) or C -= A B (subtracted).
 enum class Output { product, subtracted };
 
+/// Computes products by residues in a given workspace.
 template <class T>
 class ResidueProducts {
  public:
-  /// `memory`: bytes_of(room); `room` limits the moduli and the sizes of the products.
-  ResidueProducts(Context& context, const Room& room, Workspace& memory)
+  /// @param capacity limits the number of moduli and the sizes of the products
+  /// @param memory has at least bytes_of(capacity) bytes
+  ResidueProducts(Context& context, const Capacity& capacity, Workspace& memory)
       : context_(context),
-        room_(room),
-        left_(memory.take<signed char>(room.left)),
-        right_(memory.take<signed char>(room.right)),
-        sums_(memory.take<int>(room.sums)),
-        exponents_(memory.take<int>(room.exponents + 2)),
-        facts_(reinterpret_cast<Facts*>(exponents_ + room.exponents)) {}
+        capacity_(capacity),
+        left_(memory.take<signed char>(capacity.left)),
+        right_(memory.take<signed char>(capacity.right)),
+        sums_(memory.take<int>(capacity.sums)),
+        exponents_(memory.take<int>(capacity.exponents + 2)),
+        measurements_(reinterpret_cast<Measurements*>(exponents_ + capacity.exponents)) {}
 
   /// Computes the product with `count` moduli; for 0, with the number that the accuracy of T needs. Waits for
   /// the device. Returns the number of moduli, or 0 if C is unchanged because elements are not finite, out of
-  /// range or too different in size, or k is too large. Column-major. @pre `room` was made for at least
+  /// range or too different in size, or k is too large. Column-major. @pre `capacity` was made for at least
   /// `count` moduli
   int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
-    if (a.cols > most_inner || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
+    if (a.cols > max_inner_size || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;
-    count = count_for(count, a, b, c, bits);
+    count = choose_moduli(count, a, b, c, bits);
     if (count == 0) return 0;
-    const Numbers found = numbers(count);
+    const ModulusTable table = modulus_table(count);
     const std::int64_t m = padded(c.rows), k = padded(a.cols);
     const int left_bits = (bits + 1) / 2, right_bits = bits / 2;
-    convert<true>(rows_of(a), left_bits, m, m * k, left_, found);
-    const std::int64_t width = block_columns(room_, count, m, c.cols, k);
+    convert<rows_of_a>(rows_of(a), left_bits, m, m * k, left_, table);
+    const std::int64_t width = block_columns(capacity_, count, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
       Vectors<T> part = columns_of(b, j, columns);
-      convert<false>(part, right_bits, n, n * k, right_, found);
+      convert<columns_of_b>(part, right_bits, n, n * k, right_, table);
       multiply_bytes(count, m, n, k);
       context_.stage("reconstruct");
       const MatrixView<T> to{c.data + j * c.ld, c.rows, columns, c.ld};
       const unsigned blocks = blocks_of(m / 4 * columns, threads);
-      const auto kernel = count > most_chosen ? kernel_for<true>(output) : kernel_for<false>(output);
+      const auto kernel =
+          count > max_chosen_moduli ? kernel_for<five_limbs>(output) : kernel_for<four_limbs>(output);
       simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, sums_, m * n, static_cast<int>(m), to,
-                   bits, exponents_, part.exponents, found);
+                   bits, exponents_, part.exponents, table);
     }
     return count;
   }
 
  private:
-  static unsigned blocks_of(std::int64_t count, std::int64_t each) {
-    return static_cast<unsigned>((count + each - 1) / each);
+  static unsigned blocks_of(std::int64_t count, std::int64_t block_size) {
+    return static_cast<unsigned>((count + block_size - 1) / block_size);
   }
-  template <bool Many>
+  template <bool FiveLimbs>
   static auto kernel_for(Output output) {
-    return output == Output::product ? reconstruct<T, false, Many> : reconstruct<T, true, Many>;
+    return output == Output::product ? reconstruct<T, false, FiveLimbs> : reconstruct<T, true, FiveLimbs>;
   }
   const int* column_exponents() const { return exponents_ + rows_; }
   Vectors<T> rows_of(MatrixView<T> a) const {
@@ -80,82 +83,88 @@ class ResidueProducts {
             column_exponents() + first};
   }
 
-  /// Measures the operands, and returns the number of moduli and the `bits` that they leave for two elements.
-  int count_for(int wanted, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, int& bits) {
+  /// Measures the operands and returns the number of moduli: the requested one, or for 0 the smallest that is
+  /// accurate enough. Returns 0 if residues are impossible. Sets `bits` to the bits that an element of A and
+  /// an element of B may have together.
+  int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, int& bits) {
     rows_ = a.rows;
     context_.stage("measure");
     context_.device.fill(exponents_, 0x80, static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
-    context_.device.fill(facts_, 0, sizeof(Facts));
-    constexpr int each = 128;
-    const std::int64_t slice = std::max<std::int64_t>(each, (a.cols + 65534) / 65535);
+    context_.device.fill(measurements_, 0, sizeof(Measurements));
+    constexpr std::int64_t min_slice = 128;
+    const std::int64_t slice = std::max(min_slice, (a.cols + 65534) / 65535);  // gridDim.y <= 65535
     simt::launch(context_, measure_rows<T>, dim3(blocks_of(a.rows, threads), blocks_of(a.cols, slice)),
                  dim3(threads), 0, a, static_cast<int>(slice), exponents_);
     simt::launch(context_, measure_columns<T>, dim3(static_cast<unsigned>(b.cols)), dim3(threads), 0, b,
                  exponents_ + rows_);
-    simt::launch(context_, find_outside<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads), 0,
-                 exponents_, static_cast<int>(a.rows + b.cols), facts_);
-    if (wanted != 0) {
-      bits = std::min(bits_of(wanted, a.cols), most_bits);
-      return facts().outside == 0 && bits > 1 ? wanted : 0;
+    simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
+                 0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
+    if (requested != 0) {
+      bits = std::min(bits_of(requested, a.cols), max_bits);
+      return measurements().out_of_range == 0 && bits > 1 ? requested : 0;
     }
-    // An eighth of the terms suffices if elements have similar sizes.
+    // An eighth of the terms suffices if all elements have similar magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
-      sum_sizes(stride, sampled, a, b, c);
-      const Facts found = facts();
-      if (found.outside != 0) return 0;
-      const double needed = bits_needed(sizeof(T) == 4 ? 24 : 53, a.cols, sampled, found.least);
-      const int count = needed <= most_bits / 2 ? moduli_for(needed, a.cols) : 0;
+      sum_magnitudes(stride, sampled, a, b, c);
+      const Measurements result = measurements();
+      if (result.out_of_range != 0) return 0;
+      const double needed = bits_needed(sizeof(T) == 4 ? 24 : 53, a.cols, sampled, result.least_sum);
+      const int count = needed <= max_bits / 2 ? moduli_for(needed, a.cols) : 0;
       if (count != 0) {
-        bits = std::min(bits_of(count, a.cols), most_bits);
+        bits = std::min(bits_of(count, a.cols), max_bits);
         return count;
       }
     }
     return 0;
   }
 
-  Facts facts() {
-    Facts found{};
-    context_.device.to_host(&found, facts_, sizeof found);
-    return found;
+  Measurements measurements() {
+    Measurements result{};
+    context_.device.to_host(&result, measurements_, sizeof result);
+    return result;
   }
 
   /// Computes the smallest sum of |a| |b| over every `stride`th group of 16 terms.
-  void sum_sizes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
+  void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded(sampled);
     const auto chunks = static_cast<int>(k / chunk);
-    context_.device.fill(&facts_->least, 0x7f, sizeof(int));
-    simt::launch(context_, make_sizes<T, true>, dim3(row_blocks(m, chunks)), dim3(threads), 0, rows_of(a),
-                 stride, static_cast<int>(m), chunks, left_);
-    const std::int64_t width = block_columns(room_, 1, m, c.cols, k);
+    context_.device.fill(&measurements_->least_sum, 0x7f, sizeof(int));
+    simt::launch(context_, make_magnitudes<T, rows_of_a>, dim3(row_blocks(m, chunks)), dim3(threads), 0,
+                 rows_of(a), stride, static_cast<int>(m), chunks, left_);
+    const std::int64_t width = block_columns(capacity_, 1, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
       const Vectors<T> part = columns_of(b, j, columns);
-      simt::launch(context_, make_sizes<T, false>, dim3(blocks_of(n * chunks, threads)), dim3(threads), 0,
-                   part, stride, static_cast<int>(n), chunks, right_);
+      simt::launch(context_, make_magnitudes<T, columns_of_b>, dim3(blocks_of(n * chunks, threads)),
+                   dim3(threads), 0, part, stride, static_cast<int>(n), chunks, right_);
       multiply_bytes(1, m, n, k);
       const unsigned blocks = std::min(blocks_of(m / 4 * columns, threads), 2048u);
-      simt::launch(context_, least_sum<int>, dim3(blocks), dim3(threads), 0, sums_, static_cast<int>(m),
-                   static_cast<int>(c.rows), static_cast<int>(columns), exponents_, part.exponents, facts_);
+      simt::launch(context_, find_least_sum<int>, dim3(blocks), dim3(threads), 0, sums_, static_cast<int>(m),
+                   static_cast<int>(c.rows), static_cast<int>(columns), exponents_, part.exponents,
+                   measurements_);
     }
   }
 
+  /// Returns the blocks that assign_chunk needs for m rows of A.
   static unsigned row_blocks(std::int64_t m, int chunks) {
     return blocks_of(m, threads / 8) * blocks_of(chunks, 8);
   }
+  /// Writes the residues of the rows of A or of the columns of B to `to`, with `plane` bytes per modulus.
   template <bool of_rows>
   void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
-               signed char* to, const Numbers& found) {
+               signed char* to, const ModulusTable& table) {
     context_.stage("residues");
     const auto chunks = static_cast<int>(padded(from.inner) / chunk);
     const unsigned blocks =
         of_rows ? row_blocks(padded_count, chunks) : blocks_of(padded_count * chunks, threads);
-    const auto kernel = bits > 51 ? make_residues<T, of_rows, true> : make_residues<T, of_rows, false>;
+    const auto kernel =
+        bits > one_step_bits ? make_residues<T, of_rows, true> : make_residues<T, of_rows, false>;
     simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, from, bits, static_cast<int>(padded_count),
-                 chunks, to, plane, found);
+                 chunks, to, plane, table);
   }
 
   /// Computes the sums of `count` products of bytes, m x n each, with one call per product. (One batched call
@@ -179,12 +188,12 @@ class ResidueProducts {
   }
 
   Context& context_;
-  Room room_;
+  Capacity capacity_;
   signed char* left_;
   signed char* right_;
   int* sums_;
   int* exponents_;  // of the rows of A, then of the columns of B
-  Facts* facts_;
+  Measurements* measurements_;
   std::int64_t rows_ = 0;
 };
 

@@ -18,13 +18,19 @@ using namespace gaussweep::residues;
 
 constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: the pattern of a fill with 0x80
 constexpr int threads = 256;
-constexpr int chunk = 16;  ///< bytes that a thread stores in one access
-constexpr double to_integer = 0x1.8p52;
+constexpr int chunk = 16;                ///< bytes that a thread stores in one access
+constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
+/// Up to this number of bits one division step gives the residue. For more bits, rounding errors make the
+/// quotient wrong by more than 1/2, and the remainder needs a second step.
+constexpr int one_step_bits = 51;
+/// Names for the template arguments `of_rows` and `FiveLimbs`.
+constexpr bool rows_of_a = true, columns_of_b = false;
+constexpr bool five_limbs = true, four_limbs = false;
 
 /// Measurements that the host reads to choose the number of moduli.
-struct Facts {
-  int outside;  ///< 1: an |exponent| exceeds most_exponent, or an element is not finite
-  int least;    ///< the smallest sum of |a| |b| in the look-ahead
+struct Measurements {
+  int out_of_range;  ///< 1: an |exponent| exceeds max_operand_exponent, or an element is not finite
+  int least_sum;     ///< the smallest sum of |a| |b| in the look-ahead
 };
 
 /// The rows of A or the columns of B: `count` vectors of `inner` elements.
@@ -45,13 +51,13 @@ __device__ __forceinline__ double power_of_two(int exponent) {
   return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);
 }
 
-/// Computes the exponents of A's rows: one thread per row, in a slice of `each` columns.
+/// Computes the exponents of A's rows; one thread measures `slice` columns of one row.
 template <class T>
-__global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int each, int* exponents) {
+__global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int slice, int* exponents) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (row >= a.rows) return;
-  const int begin = static_cast<int>(blockIdx.y) * each;
-  const int end = static_cast<int>(a.cols) - begin < each ? static_cast<int>(a.cols) : begin + each;
+  const int begin = static_cast<int>(blockIdx.y) * slice;
+  const int end = static_cast<int>(a.cols) - begin < slice ? static_cast<int>(a.cols) : begin + slice;
   const T* from = a.data + row + begin * a.ld;
   int max_exponent = unset;
 #if defined(__CUDACC__)
@@ -83,13 +89,17 @@ __global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int*
   if (threadIdx.x % 32 == 0) atomicMax(exponents + blockIdx.x, max_exponent);
 }
 
+/// Sets measurements->out_of_range if an exponent is too large or too small.
 template <class Int>
-__global__ void __launch_bounds__(threads) find_outside(const Int* exponents, int count, Facts* facts) {
+__global__ void __launch_bounds__(threads)
+    find_out_of_range(const Int* exponents, int count, Measurements* measurements) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count || exponents[i] == unset) return;
-  if (exponents[i] > most_exponent || exponents[i] < -most_exponent) atomicMax(&facts->outside, 1);
+  if (exponents[i] > max_operand_exponent || exponents[i] < -max_operand_exponent)
+    atomicMax(&measurements->out_of_range, 1);
 }
 
+/// 16 bytes that a thread stores in one access.
 struct alignas(16) Chunk {
   unsigned word[4];
 };
@@ -104,12 +114,13 @@ __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk
     vector = static_cast<int>(blockIdx.x) / across * (threads / 8) + thread / 8;
     chunk_index = static_cast<int>(blockIdx.x) % across * 8 + thread % 8;
   } else {
-    const std::int64_t all = static_cast<std::int64_t>(blockIdx.x) * threads + thread;
-    vector = static_cast<int>(all / chunks);
-    chunk_index = static_cast<int>(all % chunks);
+    const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * threads + thread;
+    vector = static_cast<int>(index / chunks);
+    chunk_index = static_cast<int>(index % chunks);
   }
 }
 
+/// Loads elements `first` to `first` + 15 of a vector, scaled to `bits` bits; 0 beyond its end.
 template <class T>
 __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int first, int bits,
                                      double (&value)[chunk]) {
@@ -126,12 +137,12 @@ __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int fir
 
 /// Computes the residues of the scaled elements for all moduli: reads the elements once and writes one plane
 /// of bytes per modulus.
-/// @tparam wide bits may exceed 51: the first quotient is then off by more than 1/2 and needs a second step.
+/// @tparam wide bits may exceed one_step_bits
 /// @pre bits <= 58
 template <class T, bool of_rows, bool wide>
 __global__ void __launch_bounds__(threads)
     make_residues(Vectors<T> from, int bits, int padded_count, int chunks, signed char* to,
-                  std::int64_t plane, Numbers numbers) {
+                  std::int64_t plane, ModulusTable table) {
   int vector, chunk_index;
   assign_chunk<of_rows>(chunks, vector, chunk_index);
   if (vector >= padded_count || chunk_index >= chunks) return;
@@ -140,8 +151,8 @@ __global__ void __launch_bounds__(threads)
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) value[t] = rint(value[t]);
   to += (static_cast<std::int64_t>(vector) * chunks + chunk_index) * chunk;
-  for (int l = 0; l < numbers.count; ++l, to += plane) {
-    const double modulus = numbers.modulus[l], reciprocal = numbers.reciprocal[l];
+  for (int l = 0; l < table.count; ++l, to += plane) {
+    const double modulus = table.modulus[l], reciprocal = table.reciprocal[l];
     Chunk bytes = {};
     GAUSSWEEP_UNROLL
     for (int t = 0; t < chunk; ++t) {
@@ -154,10 +165,10 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Computes 7-bit magnitudes, rounded down, of every `stride`th group of 16 elements.
+/// Computes |element| in 7 bits, rounded down, for every `stride`th group of 16 elements.
 template <class T, bool of_rows>
 __global__ void __launch_bounds__(threads)
-    make_sizes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
+    make_magnitudes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
   int vector, chunk_index;
   assign_chunk<of_rows>(chunks, vector, chunk_index);
   if (vector >= padded_count || chunk_index >= chunks) return;
@@ -166,12 +177,13 @@ __global__ void __launch_bounds__(threads)
   Chunk bytes = {};
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {
-    const double size = fmin(fabs(value[t]), 127.0);
-    bytes.word[t / 4] |= static_cast<unsigned>(size) << (t % 4 * 8);
+    const double magnitude = fmin(fabs(value[t]), 127.0);
+    bytes.word[t / 4] |= static_cast<unsigned>(magnitude) << (t % 4 * 8);
   }
   *reinterpret_cast<Chunk*>(to + (static_cast<std::int64_t>(vector) * chunks + chunk_index) * chunk) = bytes;
 }
 
+/// The sums of four neighbouring rows of C.
 struct alignas(16) SumQuad {
   int value[4];
 };
@@ -179,8 +191,8 @@ struct alignas(16) SumQuad {
 /// Finds the smallest sum of |a| |b|, ignoring rows and columns of zeros.
 template <class Int>
 __global__ void __launch_bounds__(threads)
-    least_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
-              const int* column_exponents, Facts* facts) {
+    find_least_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
+                   const int* column_exponents, Measurements* measurements) {
   const std::int64_t quads_per_column = padded_rows / 4;
   int least = 0x7fffffff;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
@@ -198,14 +210,15 @@ __global__ void __launch_bounds__(threads)
     const int other = __shfl_xor_sync(0xffffffffu, least, d);
     least = other < least ? other : least;
   }
-  if (threadIdx.x % 32 == 0) atomicMin(&facts->least, least);
+  if (threadIdx.x % 32 == 0) atomicMin(&measurements->least_sum, least);
 }
 
-/// Reconstructs an integer from sum over l of c_l w_l, given in limbs, the highest first. x / P is 2^-56
-/// (high + low 2^-56); returns 2^56 x.
-/// @tparam Noise number of low bits that the weights' rounding errors may affect
+/// Reconstructs an integer x from sum over l of c_l w_l, given in limbs, the highest first. With x / P =
+/// 2^-56 (high + low 2^-56), returns 2^56 x.
+/// @tparam Noise number of low bits that the weights' rounding errors may affect: each weight is wrong by up
+/// to half its last bit, so 20 sums below 2^30 are wrong by less than 2^35 last bits
 template <int Noise>
-__device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numbers& numbers) {
+__device__ __forceinline__ double integer_of(long long (&sum)[limbs], const ModulusTable& table) {
   constexpr long long mask = (1LL << limb_bits) - 1;
   GAUSSWEEP_UNROLL
   for (int i = limbs - 1; i > 0; --i) {
@@ -222,38 +235,38 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numb
   const auto first = static_cast<double>(high);
   const double second =
       static_cast<double>(high - static_cast<long long>(first)) + static_cast<double>(low) * 0x1p-56;
-  const double product = first * numbers.product;
-  double rest = fma(first, numbers.product, -product);
-  rest = fma(first, numbers.product_rest, rest);
-  rest = fma(second, numbers.product, rest);
+  const double product = first * table.product;
+  double rest = fma(first, table.product, -product);
+  rest = fma(first, table.product_rest, rest);
+  rest = fma(second, table.product, rest);
   return product + rest;
 }
 
-/// Stores C, or subtracts it, from the sums per modulus; one thread per four rows. `bits`: of A and B
-/// together.
-/// @tparam Many more than most_chosen moduli
-template <class T, bool subtract, bool Many>
+/// Reconstructs A B from the sums per modulus and stores it in C or subtracts it from C. A thread processes
+/// four rows of a column.
+/// @param bits bits of an element of A and an element of B together
+/// @tparam FiveLimbs the weights have a fifth limb, as with more than max_chosen_moduli moduli
+template <class T, bool subtract, bool FiveLimbs>
 __global__ void __launch_bounds__(threads)
     reconstruct(const int* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,
-                const int* row_exponents, const int* column_exponents, Numbers numbers) {
+                const int* row_exponents, const int* column_exponents, ModulusTable table) {
   const int quads_per_column = padded_rows / 4;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
   if (i >= quads_per_column * c.cols) return;
   const std::int64_t column = i / quads_per_column;
   const int row = static_cast<int>(i % quads_per_column) * 4;
-  long long sum[4][limbs] = {}, fifth[4] = {};
+  long long sum[4][limbs] = {}, fifth_limb[4] = {};
   const int* from = sums + i * 4;
 #if defined(__CUDACC__)
 #pragma unroll 4
 #endif
-  for (int l = 0; l < numbers.count; ++l, from += plane) {
+  for (int l = 0; l < table.count; ++l, from += plane) {
     const SumQuad four = *reinterpret_cast<const SumQuad*>(from);
     GAUSSWEEP_UNROLL
     for (int t = 0; t < 4; ++t) {
       GAUSSWEEP_UNROLL
-      for (int w = 0; w < limbs; ++w)
-        sum[t][w] += static_cast<long long>(four.value[t]) * numbers.weight[l][w];
-      if (Many) fifth[t] += static_cast<long long>(four.value[t]) * numbers.fifth[l];
+      for (int w = 0; w < limbs; ++w) sum[t][w] += static_cast<long long>(four.value[t]) * table.weight[l][w];
+      if (FiveLimbs) fifth_limb[t] += static_cast<long long>(four.value[t]) * table.fifth_limb[l];
     }
   }
   const int column_exponent = column_exponents[column];
@@ -262,8 +275,8 @@ __global__ void __launch_bounds__(threads)
   for (int t = 0; t < 4; ++t) {
     if (row + t >= c.rows) return;
     const int row_exponent = row_exponents[row + t];
-    if (Many) sum[t][limbs - 1] += fifth[t] >> limb_bits;
-    const double integer = integer_of<(Many ? 35 - limb_bits : 35)>(sum[t], numbers);
+    if (FiveLimbs) sum[t][limbs - 1] += fifth_limb[t] >> limb_bits;
+    const double integer = integer_of<(FiveLimbs ? 35 - limb_bits : 35)>(sum[t], table);
     const bool zero = integer == 0 || row_exponent == unset || column_exponent == unset;
     const double value = zero ? 0.0 : integer * power_of_two(row_exponent + column_exponent - bits - 56);
     to[t] = subtract ? static_cast<T>(static_cast<double>(to[t]) - value) : static_cast<T>(value);

@@ -19,12 +19,13 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void gemm_residues(Context& context, Operands<T>& op, const Parameters& parameters) {
-  const auto wanted = static_cast<int>(parameters.integer("moduli"));
+  const auto requested = static_cast<int>(parameters.integer("moduli"));
   const Shape& s = op.shape;
   context.report = {};
-  const int most = wanted == 0 ? residues::most_chosen : wanted;
-  residues::ResidueProducts<T> products(context, residues::room_for(s.m, s.n, s.k, most), op.workspace);
-  const int moduli = products.multiply(wanted, op.a, op.b, op.x, residues::Output::product);
+  const int max_moduli = requested == 0 ? residues::max_chosen_moduli : requested;
+  residues::ResidueProducts<T> products(context, residues::capacity_for(s.m, s.n, s.k, max_moduli),
+                                        op.workspace);
+  const int moduli = products.multiply(requested, op.a, op.b, op.x, residues::Output::product);
   context.report.iterations = moduli;
   if (moduli != 0) {
     context.report.convergence = Convergence::converged;

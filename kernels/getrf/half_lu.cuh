@@ -13,7 +13,7 @@ class HalfUpdates {
 
   HalfUpdates(Context& context, std::int64_t n, bool solved, const Parameters& parameters, Workspace& memory)
       : least_inner_(parameters.integer("least_inner")),
-        products_(context, halves::room_of_lu(n, parameters.integer("inner"), solved),
+        products_(context, halves::capacity_of_lu(n, parameters.integer("inner"), solved),
                   parameters.integer("inner"), memory) {}
 
   /// Returns true if the product with C m x n is computed by halves.
@@ -24,7 +24,8 @@ class HalfUpdates {
   bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
     if (!takes(m, n, k)) return false;
-    products_.multiply({l, m, k, ldl}, {u, k, n, ldu}, {c, m, n, ldc}, true);
+    constexpr bool subtracted = true;
+    products_.multiply({l, m, k, ldl}, {u, k, n, ldu}, {c, m, n, ldc}, subtracted);
     ++made_;
     return true;
   }

@@ -17,7 +17,7 @@ class ResidueUpdates {
   ResidueUpdates(Context& context, std::int64_t n, const Parameters& parameters, Workspace& memory)
       : moduli_(static_cast<int>(parameters.integer("moduli"))),
         least_inner_(parameters.integer("least_inner")),
-        products_(context, residue_room(n, moduli_), memory) {}
+        products_(context, residue_capacity(n, moduli_), memory) {}
 
   /// Computes C -= L U (C is m x n). Returns false, and does nothing, if the vendor's product is faster or
   /// residues are impossible.

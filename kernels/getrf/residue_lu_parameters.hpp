@@ -7,22 +7,22 @@
 namespace gaussweep::lu {
 
 inline std::vector<Parameter> residue_parameters() {
-  return {integer_parameter("moduli", 15, 2, residues::most_moduli, "moduli of a product by residues"),
+  return {integer_parameter("moduli", 15, 2, residues::max_moduli, "moduli of a product by residues"),
           integer_parameter("least_inner", 0, 0, most_rows,
                             "k from which products are by residues; 0: if that is faster")};
 }
 
 /// Returns the sizes for every product in a factorisation of order n, in which m + k <= n.
-inline residues::Room residue_room(std::int64_t n, int moduli) {
-  residues::Room room = residues::room_for(n / 2 + 16, n, n / 2 + 16, moduli);
-  room.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
-  room.exponents = 2 * n;
-  return room;
+inline residues::Capacity residue_capacity(std::int64_t n, int moduli) {
+  residues::Capacity capacity = residues::capacity_for(n / 2 + 16, n, n / 2 + 16, moduli);
+  capacity.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
+  capacity.exponents = 2 * n;
+  return capacity;
 }
 
 inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   return workspace_bytes(shape.n, element) +
-         residues::bytes_of(residue_room(shape.n, static_cast<int>(parameters.integer("moduli"))));
+         residues::bytes_of(residue_capacity(shape.n, static_cast<int>(parameters.integer("moduli"))));
 }
 
 /// Returns true if m x n x k by residues takes less time than the vendor's product with this element size,

@@ -75,7 +75,7 @@ TEST(GemmHalves, WhatIsNotFiniteSpoilsWhatItMeets) {
 class HalfBlocks : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, HalfBlocks, ::testing::Values(0, 1));
 
-// Room for 16 columns at a time, pieces of 12 terms, leading dimensions that are larger, and what lies
+// Capacity for 16 columns at a time, pieces of 12 terms, leading dimensions that are larger, and what lies
 // between left alone.
 TEST_P(HalfBlocks, SubtractWhatAWholeProductIs) {
   constexpr int m = 21, n = 50, k = 37, lda = 23, ldb = 41, ldc = 22, inner = 12;
@@ -87,12 +87,12 @@ TEST_P(HalfBlocks, SubtractWhatAWholeProductIs) {
     return values;
   };
   const std::vector<float> a = random(lda * k), b = random(ldb * n), c = random(ldc * n);
-  const halves::Room room = halves::room_for(m, n, k, inner, halves::padded(m) * 16);
-  const std::size_t bytes = halves::bytes_of(room);
+  const halves::Capacity capacity = halves::capacity_for(m, n, k, inner, halves::padded(m) * 16);
+  const std::size_t bytes = halves::bytes_of(capacity);
   DeviceArray<float> there_a(context.device, a), there_b(context.device, b), there_c(context.device, c);
   DeviceArray<unsigned char> memory(context.device, std::vector<unsigned char>(bytes + 256, 0xff));
   Workspace workspace(memory.data(), bytes + 256);
-  halves::HalfProducts products(context, room, inner, workspace);
+  halves::HalfProducts products(context, capacity, inner, workspace);
   products.multiply({there_a.data(), m, k, lda}, {there_b.data(), k, n, ldb}, {there_c.data(), m, n, ldc},
                     true);
   const std::vector<float> seen = there_c.values();
@@ -120,12 +120,13 @@ TEST(HalfLu, TakesHalvesForLargeProductsAlone) {
 TEST(HalfLu, RoomIsEnoughForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
     for (const bool solved : {false, true}) {
-      const halves::Room room = halves::room_of_lu(n, 512, solved);
+      const halves::Capacity capacity = halves::capacity_of_lu(n, 512, solved);
       for (std::int64_t k = 32; k < n; k *= 2) {
         const std::int64_t m = halves::padded(n - k), piece = 3 * std::min<std::int64_t>(k, 512);
-        EXPECT_LE(m * piece, room.left) << n << ", " << k;
+        EXPECT_LE(m * piece, capacity.left) << n << ", " << k;
         const std::int64_t columns = solved ? n : std::min(k, n - k);
-        EXPECT_GE(room.sums, std::min<std::int64_t>(columns, 2048) * std::min(m, n / 2)) << n << ", " << k;
+        EXPECT_GE(capacity.sums, std::min<std::int64_t>(columns, 2048) * std::min(m, n / 2))
+            << n << ", " << k;
       }
     }
   }

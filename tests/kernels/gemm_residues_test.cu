@@ -87,7 +87,7 @@ TEST(GemmResidues, AreAsRightAsDoubleOnHardProducts) {
 
 // Products of doubles that are too large for int sums.
 TEST(GemmResidues, LeaveLargeInnerSizesToOthers) {
-  const Shape shape{2, 2, residues::most_inner + 1, 1, Uplo::lower};
+  const Shape shape{2, 2, residues::max_inner_size + 1, 1, Uplo::lower};
   const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
   IterationReport report;
   report.iterations = 1;
@@ -98,7 +98,7 @@ TEST(GemmResidues, LeaveLargeInnerSizesToOthers) {
 class ResidueBlocks : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, ResidueBlocks, ::testing::Values(0, 1));
 
-// Room for 16 columns at a time, leading dimensions that are larger, and what lies between left alone.
+// Capacity for 16 columns at a time, leading dimensions that are larger, and what lies between left alone.
 TEST_P(ResidueBlocks, SubtractWhatAWholeProductIs) {
   constexpr int m = 21, n = 50, k = 37, lda = 24, ldb = 41, ldc = 23, moduli = 15;
   std::mt19937 engine(3);
@@ -109,13 +109,13 @@ TEST_P(ResidueBlocks, SubtractWhatAWholeProductIs) {
     return values;
   };
   const std::vector<double> a = random(lda * k), b = random(ldb * n), c = random(ldc * n);
-  residues::Room room = residues::room_for(m, 16, k, moduli);
-  room.exponents = m + n;
-  const std::size_t bytes = residues::bytes_of(room);
+  residues::Capacity capacity = residues::capacity_for(m, 16, k, moduli);
+  capacity.exponents = m + n;
+  const std::size_t bytes = residues::bytes_of(capacity);
   DeviceArray<double> there_a(context.device, a), there_b(context.device, b), there_c(context.device, c);
   DeviceArray<unsigned char> memory(context.device, std::vector<unsigned char>(bytes + 256, 0xff));
   Workspace workspace(memory.data(), bytes + 256);
-  residues::ResidueProducts<double> products(context, room, workspace);
+  residues::ResidueProducts<double> products(context, capacity, workspace);
   ASSERT_EQ(products.multiply(moduli, {there_a.data(), m, k, lda}, {there_b.data(), k, n, ldb},
                               {there_c.data(), m, n, ldc}, residues::Output::subtracted),
             moduli);
@@ -145,11 +145,11 @@ TEST(ResidueLu, TakesResiduesForLargeProductsAlone) {
 
 TEST(ResidueLu, RoomIsEnoughForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
-    const residues::Room room = gaussweep::lu::residue_room(n, 15);
+    const residues::Capacity capacity = gaussweep::lu::residue_capacity(n, 15);
     for (std::int64_t k = 32; k < n; k *= 2) {
       const std::int64_t m = residues::padded(n - k), padded_k = residues::padded(k);
-      EXPECT_LE(15 * m * padded_k, room.left) << n << ", " << k;
-      EXPECT_GE(residues::block_columns(room, 15, m, n, padded_k), std::min<std::int64_t>(n, 16))
+      EXPECT_LE(15 * m * padded_k, capacity.left) << n << ", " << k;
+      EXPECT_GE(residues::block_columns(capacity, 15, m, n, padded_k), std::min<std::int64_t>(n, 16))
           << n << ", " << k;
     }
   }
