@@ -1,10 +1,10 @@
 /// gesv/cusolver_irs: LU in a lower precision with iterative refinement on the GPU, cuSOLVER's IRSXgesv.
 ///
-/// Layout: column-major; the answer is a matrix of its own. Cost: 2/3 n^3 operations in the lowest precision
+/// Layout: column-major; X is a separate matrix. Cost: 2/3 n^3 operations in the lowest precision
 /// and 4 n^2 nrhs per iteration. Workspace: IRSXgesv's buffer. Only cuSOLVER on a GPU can report its size, so
-/// VendorHandles keeps it; the first run of a size (the warm-up) allocates it. The report has the iterations;
-/// its convergence is `converged`, or empty if cuSOLVER solved the system in full precision instead. GMRES
-/// takes one right-hand side. A must be nonsingular.
+/// VendorHandles keeps it; the first run of a size (the warm-up) allocates it. The report holds the number of
+/// iterations; its convergence is `converged`, or empty if cuSOLVER solved the system in full precision
+/// instead. GMRES takes one right-hand side. A must be nonsingular.
 
 #include <map>
 #include <string>
@@ -31,9 +31,9 @@ void gesv_cusolver_irs(Context& context, Operands<T>& op, const Parameters& para
       {"classical", Refinement::classical},
       {"classical_gmres", Refinement::classical_gmres},
       {"gmres_gmres", Refinement::gmres_gmres}};
-  const std::string& wanted = parameters.choice("refinement");
+  const std::string& requested = parameters.choice("refinement");
   const Refinement refinement =
-      wanted == "auto" && op.shape.nrhs > 1 ? Refinement::classical : refinements.at(wanted);
+      requested == "auto" && op.shape.nrhs > 1 ? Refinement::classical : refinements.at(requested);
   context.report = {};
   context.stage("solve");
   const int iterations = vendor::gesv_refined(

@@ -7,11 +7,11 @@
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
 /// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: one int; for a pipelined back substitution
-/// also n + 1 ints, or 256 bytes per unknown for the thesis's locks. Every element and every leading minor of
-/// each stripe must be nonzero. With more than one block the divisors are off-diagonal elements: small ones
-/// make the answer unstable. info > 0: the divisor of row `info` was 0; it is the smallest such row in the
-/// first stage that failed. info < 0: the pipelined back substitution timed out, which is an error of the
-/// run.
+/// also n + 1 ints, or 256 bytes per unknown for the thesis's locks. Every element of A and every leading
+/// minor of each stripe must be nonzero. With more than one block the divisors are off-diagonal elements:
+/// small ones make the answer unstable. info > 0: the divisor of row `info` was 0; it is the smallest such
+/// row in the first stage that failed. info < 0: the pipelined back substitution timed out, which is an error
+/// of the run.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

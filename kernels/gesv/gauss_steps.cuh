@@ -15,14 +15,14 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The meaning of a factor that is exactly 0 for the rows further down the stripe.
+/// The consequence of a factor that is exactly 0 for the remaining rows of the stripe.
 enum class ZeroFactor {
-  skips_row,   ///< none: only this row is skipped
+  skips_row,   ///< only this row is skipped
   ends_stripe  ///< an earlier stage eliminated this row and all rows below it in the stripe: the stripe ends
 };
 
-/// Stores `value` in *info if *info is 0 or larger than `value`. The smallest value of all calling threads
-/// stays, whatever their order.
+/// Stores `value` in *info if *info is 0 or larger than `value`. *info thus becomes the smallest value of all
+/// calling threads.
 __device__ inline void keep_smallest(int* info, int value) {
   int current = simt::load_volatile(info);
   while (current == 0 || current > value) {
@@ -133,8 +133,8 @@ __global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroFactor
 
 /// Returns the threads per block: the parameter `threads`; for 0, one thread per row, at most 1024.
 inline int thread_count(const Parameters& parameters, std::int64_t n) {
-  const std::int64_t asked = parameters.integer("threads");
-  return static_cast<int>(asked > 0 ? asked : std::min<std::int64_t>(n, 1024));
+  const std::int64_t requested = parameters.integer("threads");
+  return static_cast<int>(requested > 0 ? requested : std::min<std::int64_t>(n, 1024));
 }
 
 /// Launches one stage with `blocks` stripes, or with one block per system of a batch.
@@ -152,8 +152,8 @@ void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroF
 }
 
 /// Calls stage(blocks, info) for each stage of a row-cyclic schedule: first with `max_blocks`, then with
-/// next(blocks), …, down to one block. Takes one int of the workspace. The stages report zero pivots
-/// alternately there and in *op.info, so that the last stage uses *op.info.
+/// next(blocks), …, down to one block. Takes one int of the workspace. Successive stages report zero
+/// pivots alternately in this int and in *op.info, such that the last stage uses *op.info.
 template <class T, class Next, class Stage>
 void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, Stage stage) {
   int* spare = op.workspace.template take<int>(1);

@@ -16,9 +16,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Adds up `value` over the block into cache[0]: adds the upper half of the remaining sums to the lower half
-/// until one sum remains. All threads must call this. @pre no thread still reads `cache` (blockDim.x
-/// elements)
+/// Sums `value` over the block into cache[0]: adds the upper half of the remaining sums to the lower half
+/// until one sum remains. All threads must call this. @pre no thread still reads `cache`, which has
+/// blockDim.x elements
 template <class T>
 __device__ void reduce_in_block(T* cache, T value) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -38,7 +38,7 @@ __device__ void reduce_in_block(T* cache, T value) {
 template <class T>
 __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
   T* cache = simt::dynamic_shared<T>();
-  const std::int64_t s = blockIdx.x, behind = shape.n + gap_of(shape, s);
+  const std::int64_t s = blockIdx.x, first_rhs = shape.n + gap_of(shape, s);
   const auto n = static_cast<int>(shape.n), nrhs = static_cast<int>(shape.nrhs);
   a += s * n;
   x += s * n * nrhs;
@@ -54,7 +54,7 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape
       T sum = 0;
       for (int j = last; j > y; j -= threads) sum = std::fma(row[j], solution[j], sum);
       reduce_in_block(cache, sum);
-      if (threadIdx.x == 0) solution[y] = row[behind + r] - cache[0];
+      if (threadIdx.x == 0) solution[y] = row[first_rhs + r] - cache[0];
       __syncthreads();
     }
   }
@@ -140,17 +140,17 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
   }
 }
 
-/// `max_lock_polls`: polls of a lock after which a thread gives up. `polls_between_looks`: polls between two
-/// checks whether another thread gave up. A poll takes about a microsecond on a GPU: a minute in all, while
-/// the whole substitution takes at most seconds.
+/// Polls of a lock after which a thread gives up. A poll takes about a microsecond on a GPU: a minute in all,
+/// while the whole substitution takes at most seconds.
 constexpr std::int64_t max_lock_polls = std::int64_t{1} << 26;
-constexpr std::int64_t polls_between_looks = 1024;
+/// Polls after which a thread checks whether another thread gave up.
+constexpr std::int64_t polls_between_checks = 1024;
 
 /// Polls until the lock is open. Returns false, with `*info` != 0, if this thread or another thread gave up.
 __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t max_polls) {
   std::int64_t polls = 0;
   while (atomicAnd(lock, 1) == 0) {
-    if (++polls % polls_between_looks != 0) continue;
+    if (++polls % polls_between_checks != 0) continue;
     if (simt::load_volatile(info) != 0) return false;
     if (polls >= max_polls) {
       atomicCAS(info, 0, -1);

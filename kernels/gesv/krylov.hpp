@@ -12,8 +12,8 @@ namespace gaussweep::mixed {
 /// One cycle for one right-hand side. All residuals are relative.
 class Krylov {
  public:
-  /// Starts a cycle. `norm`: the 2-norm of its first residual; `scale`: factor from a norm to a relative
-  /// residual; `target`: the relative residual to reach.
+  /// Starts a cycle. @param norm the 2-norm of the first residual @param scale relative residual / 2-norm
+  /// @param target the relative residual at which the cycle ends
   void start(double norm, double scale, double target) {
     *this = {};
     scale_ = scale;
@@ -56,13 +56,14 @@ class Krylov {
     const double gain = std::log2(errors_[count - 2] / errors_[count - 1]);
     return !(gain > 0 && missing_bits() <= max_further * gain);
   }
-  /// Returns true if `max_iterations` iterations would not suffice at the mean rate of the last three.
+  /// Returns true if `max_iterations` iterations would not suffice at the mean rate of the last three
+  /// iterations.
   bool hopeless(int max_iterations) const {
     constexpr std::size_t window = 3;
     const std::size_t count = errors_.size();
     if (count <= window) return false;
     const double gain = std::log2(errors_[count - 1 - window] / errors_[count - 1]) / window;
-    // Allows 10 iterations more than there are: convergence often accelerates.
+    // Allows for 10 more iterations than there are, because convergence often accelerates.
     return !(gain > 0 && static_cast<double>(columns_.size()) + missing_bits() / gain <= max_iterations + 10);
   }
 

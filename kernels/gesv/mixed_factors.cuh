@@ -24,8 +24,8 @@ struct System {
   int n;
   unsigned blocks;  ///< number of blocks of `group` rows
   std::int64_t ld;  ///< leading dimension of vectors and factors; also the columns allocated for the factors
-  double* wide;     ///< the factors in double after their conversion; scratch before
-  float* narrow;    ///< the factors in float before; the second half of the memory of `wide`
+  double* wide;     ///< the factors in double, after the conversion
+  float* narrow;    ///< the factors in float, before the conversion; the second half of the memory of `wide`
   std::byte* solving;
   double *row_scale, *column_scale;
   double *slices, *other_slices;  ///< each holds `slices` vectors
@@ -38,8 +38,8 @@ struct System {
     return measured;
   }
 
-  /// Measures a sample of a scaled matrix, or of a matrix that `scale` scales. Pivots below 2^`level` are
-  /// low.
+  /// Measures a sample of a matrix that is scaled already (null `scale`) or by `scale`. Pivots below
+  /// 2^`level` are counted as low.
   template <class E>
   void take_sample(const E* matrix, std::int64_t ld_matrix, Given given, const double* scale,
                    double level) const {
@@ -55,7 +55,7 @@ struct System {
     return norm >= 1 / margin && norm <= margin;
   }
 
-  /// Returns true if the pivots of the first `columns` columns promise usable factors.
+  /// Returns true if the pivots of the first `columns` columns suggest that refinement will converge.
   bool is_promising(int columns) const {
     const int window = std::max(32, n / 64);
     const int distance = std::max(64, n / 16);
@@ -66,7 +66,7 @@ struct System {
     const Scalars measured = read();
     if (!(measured.largest_pivot < max_growth)) return false;
     if (!(measured.smallest_pivot > (columns <= n / 2 ? 0x1p-20 : 0x1p-30))) return false;
-    if (8 * columns > 5 * n) return true;  // nearly done: try the iteration
+    if (8 * columns > 5 * n) return true;  // so late, finishing costs less than falling back
     // A scaled matrix has pivots of about 1 while float can represent its trailing matrix. Evenly falling
     // pivots, as for a geometric sequence of singular values, are extrapolated to the last column.
     const double slope =

@@ -100,7 +100,8 @@ class LuFactors {
  public:
   static constexpr bool unit = true;  ///< L has a unit diagonal
   static constexpr bool symmetric = false;
-  static constexpr int patience = most_iterations;  ///< most iterations before refinement is given up
+  static constexpr int patience =
+      max_iterations_per_cycle;  ///< most iterations before refinement is given up
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::lu::leading_dimension(n); }
 
   LuFactors(const System<T>& system, Workspace& memory)

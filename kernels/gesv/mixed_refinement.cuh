@@ -21,20 +21,22 @@ namespace gaussweep::cuda::mixed {
 /// CholeskyFactors). T is the type of A, B and X. The host waits for the device only to read the few numbers
 /// that its decisions need.
 ///
-/// Right-hand sides go in lock-step: each iteration reads A and the factors once for all. Each right-hand
-/// side has a separate Krylov space and convergence test; results computed for it after its convergence are
-/// not used.
+/// Right-hand sides are iterated in lock-step: each iteration reads A and the factors once for all. Each
+/// right-hand side has a separate Krylov space and convergence test; results computed for it after its
+/// convergence are not used.
 ///
-/// The size of x = C y, against which residuals are compared, is max|y| times min(C): columns of A are
+/// Residuals are compared with a lower bound of the norm of x = C y, max|y| times min(C): columns of A are
 /// weighted by their contribution to A x. max|x| would be wrong: rounding errors in elements of x that belong
 /// to small columns could pass for a large x.
 template <class T, class Factors>
 class Refinement {
  public:
-  /// `nrhs`: the most right-hand sides per solve(); `memory`: iteration_bytes plus the workspace of Factors;
-  /// `own`: additional constructor arguments of Factors.
-  template <class... Own>
-  Refinement(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory, Own... own)
+  /// @param nrhs maximum number of right-hand sides per solve()
+  /// @param memory iteration_bytes plus the workspace of Factors
+  /// @param factor_arguments additional constructor arguments of Factors
+  template <class... FactorArguments>
+  Refinement(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory,
+             FactorArguments... factor_arguments)
       : context_(context),
         a_(a),
         n_(static_cast<int>(a.rows)),
@@ -51,18 +53,18 @@ class Refinement {
         y_(memory.take<double>(vector_stride_)),
         slices_(memory.take<double>(sums_of_product(n_, nrhs) * ld_)),
         spare_slices_(memory.take<double>(slices * static_cast<std::int64_t>(n_))),
-        basis_(memory.take<double>((most_iterations + 1) * vector_stride_)),
-        directions_(memory.take<double>(most_iterations * vector_stride_)),
-        projections_(memory.take<double>((most_iterations + 2) * groups(n_) * nrhs)),
-        block_squares_(projections_ + (most_iterations + 1) * groups(n_) * nrhs),
+        basis_(memory.take<double>((max_iterations_per_cycle + 1) * vector_stride_)),
+        directions_(memory.take<double>(max_iterations_per_cycle * vector_stride_)),
+        projections_(memory.take<double>((max_iterations_per_cycle + 2) * groups(n_) * nrhs)),
+        block_squares_(projections_ + (max_iterations_per_cycle + 1) * groups(n_) * nrhs),
         scalars_(reinterpret_cast<Scalars*>(memory.take<double>(
-            gaussweep::mixed::scalars + (gaussweep::mixed::readings + most_iterations) * nrhs))),
+            gaussweep::mixed::scalars + (gaussweep::mixed::readings + max_iterations_per_cycle) * nrhs))),
         readings_(
             reinterpret_cast<Readings*>(reinterpret_cast<double*>(scalars_) + gaussweep::mixed::scalars)),
         coefficients_(reinterpret_cast<double*>(readings_ + nrhs)),
         factors_({context, a, n_, blocks_, ld_, double_factors_, float_factors_, solve_memory_, row_scale_,
                   column_scale_, slices_, spare_slices_, scalars_},
-                 own..., memory) {}
+                 factor_arguments..., memory) {}
 
   /// Scales and factors. Returns false if refinement is not worth trying (Factors::make).
   bool prepare() {
@@ -86,7 +88,7 @@ class Refinement {
     rhs_states_.assign(static_cast<std::size_t>(nrhs), {});
     context_.device.fill(y_, 0, static_cast<std::size_t>(vector_stride_) * sizeof(double));
     take_residuals(b, ldb, 0);
-    for (int cycle = 0; cycle < most_cycles; ++cycle) {
+    for (int cycle = 0; cycle < max_cycles; ++cycle) {
       if (!iterate()) return false;
       multiply(y_, b, ldb);
       const std::vector<Readings> host_readings = read();
@@ -94,9 +96,9 @@ class Refinement {
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
         if (rhs.solved) continue;
-        rhs.size_of_x = value_of(host_readings[r].y) * scale_of_columns_;
+        rhs.norm_of_x = value_of(host_readings[r].y) * scale_of_columns_;
         const double residual = value_of(host_readings[r].r);
-        const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.size_of_x);
+        const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.norm_of_x);
         const bool stagnated = !(residual < rhs.last_residual / 2);  // rounding errors dominate
         rhs.solved = error <= tolerance() || (stagnated && error <= sqrt_n() * unit_roundoff());
         if (!rhs.solved && stagnated) return false;  // also for NaN
@@ -113,8 +115,7 @@ class Refinement {
  private:
   static constexpr double unit_roundoff() { return sizeof(T) == 8 ? 0x1p-53 : 0x1p-24; }
   double sqrt_n() const { return std::sqrt(static_cast<double>(n_)); }
-  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm. Rounding x to double may cause that
-  /// much.
+  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm. Rounding x alone may cause this error.
   double tolerance() const { return 8 * unit_roundoff() * std::max(1.0, sqrt_n() / 32); }
   /// Returns the limit for the scaled 2-norm of the residual that ends a cycle. The infinity norm is computed
   /// after the cycle.
@@ -124,7 +125,7 @@ class Refinement {
   /// The iteration state of one right-hand side.
   struct RhsState {
     Krylov krylov;
-    double size_of_x = 0;  ///< 0: not yet known
+    double norm_of_x = 0;  ///< 0: not yet known
     double last_residual = std::numeric_limits<double>::infinity();
     bool solved = false;
     bool finished = false;  ///< converged in this cycle
@@ -141,7 +142,8 @@ class Refinement {
   template <class Y>
   void multiply(const Y* y, const T* b = nullptr, std::int64_t ldb = 0) {
     context_.stage("multiply");
-    simt::launch(context_, clear_largest, dim3(1), dim3(most_at_once), 0, readings_, static_cast<int>(nrhs_));
+    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, readings_,
+                 static_cast<int>(nrhs_));
     if constexpr (Factors::symmetric) {
       if (nrhs_ == 1 && !factors_.mirrored()) {
         const auto tiles = static_cast<unsigned>(bands(n_));
@@ -151,7 +153,7 @@ class Refinement {
       }
     }
     if constexpr (std::is_same_v<T, double>) {
-      if (nrhs_ >= vendor_from) {
+      if (nrhs_ >= min_rhs_for_vendor) {
         double* const x = slices_;
         double* const product = slices_ + vector_stride_;
         simt::launch(context_, scale_directions<Y>, grid(), dim3(group), 0, y, n_, column_scale_, x, ld_,
@@ -161,10 +163,10 @@ class Refinement {
         return gather(1, 0, nrhs_, product, b, ldb);
       }
     }
-    constexpr unsigned most = most_of_slice;
+    constexpr unsigned max_count = max_rhs_per_thread;
     for (unsigned first = 0; first < nrhs_;) {
       const unsigned remaining = nrhs_ - first;
-      const unsigned count = std::min(remaining, most);
+      const unsigned count = std::min(remaining, max_count);
       if (count == 1) {
         multiply_some<1>(y, first, count);
       } else if (count <= 4) {
@@ -189,12 +191,13 @@ class Refinement {
                  block_squares_ + first * blocks_, readings_ + first);
   }
   /// Computes w_ = R b.
-  void take_residuals(const T* b, std::int64_t ldb, int slices_of_it) {
-    simt::launch(context_, clear_largest, dim3(1), dim3(most_at_once), 0, readings_, static_cast<int>(nrhs_));
-    gather(slices_of_it, 0, nrhs_, slices_, b, ldb);
+  void take_residuals(const T* b, std::int64_t ldb, int slice_count) {
+    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, readings_,
+                 static_cast<int>(nrhs_));
+    gather(slice_count, 0, nrhs_, slices_, b, ldb);
   }
 
-  bool uses_block_inverses() const { return width_ >= products_from; }
+  bool uses_block_inverses() const { return width_ >= min_rhs_for_products; }
   template <class F>
   BlockProducts<F> block_solver(const F* factors) {
     return {context_, n64(),         factors,
@@ -206,8 +209,8 @@ class Refinement {
   void normalise_to(int k) {
     const auto normalise_both = [&](auto* z) {
       simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, grid(), dim3(group), 0, w_, n_,
-                   ld_, block_squares_, basis_ + k * vector_stride_, k < most_iterations ? z : nullptr,
-                   permutation_, k, readings_);
+                   ld_, block_squares_, basis_ + k * vector_stride_,
+                   k < max_iterations_per_cycle ? z : nullptr, permutation_, k, readings_);
     };
     if (in_double_) return normalise_both(directions_ + k * vector_stride_);
     normalise_both(float_direction(k));
@@ -265,16 +268,16 @@ class Refinement {
     int k = 0;
     int float_directions = 0;  // the first `float_directions` directions are in float
     bool unfinished = true;
-    while (unfinished && k < std::min(most_iterations, n_)) {
+    while (unfinished && k < std::min(max_iterations_per_cycle, n_)) {
       make_direction(k);
       if (!in_double_) ++float_directions;
       if (k == 0 && !start(read())) return true;  // read() must precede the next write to h
       context_.stage("orthogonalise");
-      for (const bool again : {false, true}) {
+      for (const bool second_pass : {false, true}) {
         simt::launch(context_, project, grid(), dim3(group), 0, basis_, vector_stride_, n_, k + 1, w_, ld_,
                      projections_);
         simt::launch(context_, subtract_projection, grid(), dim3(group), 0, basis_, vector_stride_, n_, k + 1,
-                     w_, ld_, projections_, again, block_squares_, readings_);
+                     w_, ld_, projections_, second_pass, block_squares_, readings_);
       }
       normalise_to(k + 1);
       ++k;
@@ -308,12 +311,12 @@ class Refinement {
       }
     }
     if (unfinished) return false;
-    std::vector<double> packed(rhs_states_.size() * most_iterations);
+    std::vector<double> packed(rhs_states_.size() * max_iterations_per_cycle);
     for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
       if (rhs_states_[r].solved) continue;
       const std::vector<double> coefficients = rhs_states_[r].krylov.coefficients();
       std::copy(coefficients.begin(), coefficients.end(),
-                packed.begin() + static_cast<std::ptrdiff_t>(r * most_iterations));
+                packed.begin() + static_cast<std::ptrdiff_t>(r * max_iterations_per_cycle));
     }
     context_.device.to_device(coefficients_, packed.data(), packed.size() * sizeof(double));
     if (float_directions > 0) {
@@ -338,8 +341,8 @@ class Refinement {
       rhs.finished = rhs.finished || norm == 0;
       if (rhs.finished) continue;
       any = true;
-      if (rhs.size_of_x == 0) rhs.size_of_x = norm * value_of(host_readings[r].y) * scale_of_columns_;
-      rhs.krylov.start(norm, 1 / (scale_of_rows_ * norm_of_a_ * rhs.size_of_x), cycle_tolerance());
+      if (rhs.norm_of_x == 0) rhs.norm_of_x = norm * value_of(host_readings[r].y) * scale_of_columns_;
+      rhs.krylov.start(norm, 1 / (scale_of_rows_ * norm_of_a_ * rhs.norm_of_x), cycle_tolerance());
     }
     return any;
   }
@@ -370,12 +373,13 @@ class Refinement {
   double scale_of_columns_ = 1;
 };
 
-/// Replaces right-hand sides by their answers, most_at_once at a time, until one group does not converge.
-/// Returns the number of solved right-hand sides, and reports `converged` if all are solved.
+/// Replaces right-hand sides by their answers, max_rhs_per_group at a time, until one group does not
+/// converge. Returns the number of solved right-hand sides, and reports `converged` if all are solved.
 template <class T, class Factors, class... Own>
-std::int64_t refine(Context& context, const Operands<T>& op, Workspace& memory, Own... own) {
+std::int64_t refine(Context& context, const Operands<T>& op, Workspace& memory,
+                    FactorArguments... factor_arguments) {
   const std::int64_t nrhs = op.shape.nrhs;
-  const std::int64_t group_size = std::min(nrhs, most_at_once);
+  const std::int64_t group_size = std::min(nrhs, max_rhs_per_group);
   Refinement<T, Factors> refinement(context, op.a, group_size, memory, own...);
   if (!refinement.prepare()) return 0;
   for (std::int64_t solved = 0; solved < nrhs; solved += group_size) {

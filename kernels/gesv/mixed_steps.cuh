@@ -29,11 +29,12 @@ struct Scalars {
   double smallest_pivot, largest_pivot;
   double low_pivots;        ///< number of low pivots in the sample
   double smallest_sampled;  ///< the smallest pivot of the sample
-  Largest beside_diagonal;  ///< symmetric A: max over rows of the sum of squared scaled off-diagonal elements
+  Largest beside_diagonal;  ///< symmetric A: largest row sum of squared scaled off-diagonal elements
 };
 static_assert(sizeof(Scalars) <= scalars * sizeof(double));
 
-/// Raises *to to the largest |value| of the warp. All threads of the warp must call this.
+/// Sets *to to the maximum of itself and the largest |value| of the warp. All threads of the warp must call
+/// this.
 __device__ __forceinline__ void raise(Largest* to, double value) {
   auto bits = static_cast<Largest>(__double_as_longlong(std::fabs(value)));
   for (int d = 16; d > 0; d /= 2) {
@@ -43,25 +44,26 @@ __device__ __forceinline__ void raise(Largest* to, double value) {
   if (threadIdx.x % 32 == 0) atomicMax(to, bits);
 }
 
-/// Returns the sum over the block's threads to all of them. @pre `group` threads
+/// Return the sum and the maximum over the block's threads, to every thread. @pre the block has `group`
+/// threads
 __device__ __forceinline__ double sum_of_block(double value) {
-  __shared__ double of_warp[group / 32];
+  __shared__ double warp_values[group / 32];
   for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
-  __syncthreads();  // an earlier call may still read of_warp
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  __syncthreads();  // an earlier call may still read warp_values
+  if (threadIdx.x % 32 == 0) warp_values[threadIdx.x / 32] = value;
   __syncthreads();
   double sum = 0;
-  for (int w = 0; w < group / 32; ++w) sum += of_warp[w];
+  for (int w = 0; w < group / 32; ++w) sum += warp_values[w];
   return sum;
 }
 __device__ __forceinline__ double largest_of_block(double value) {
-  __shared__ double of_warp[group / 32];
+  __shared__ double warp_values[group / 32];
   for (int d = 16; d > 0; d /= 2) value = fmax(value, __shfl_xor_sync(0xffffffffu, value, d));
   __syncthreads();
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  if (threadIdx.x % 32 == 0) warp_values[threadIdx.x / 32] = value;
   __syncthreads();
-  double maximum = of_warp[0];
-  for (int w = 1; w < group / 32; ++w) maximum = fmax(maximum, of_warp[w]);
+  double maximum = warp_values[0];
+  for (int w = 1; w < group / 32; ++w) maximum = fmax(maximum, warp_values[w]);
   return maximum;
 }
 

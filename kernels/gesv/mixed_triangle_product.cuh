@@ -11,7 +11,7 @@ namespace gaussweep::cuda::mixed {
 template <class T, class Y>
 __global__ void __launch_bounds__(group)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,
-                      double* partial, std::int64_t ld, Readings* found) {
+                      double* partial, std::int64_t ld, Readings* result) {
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
   constexpr int warps = group / 32, columns = band / warps, rows = band / 32;
   static_assert(group == 2 * band && columns == 16, "a thread for each row and column; lanes share 16 sums");
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(group)
   const int first_column = static_cast<int>(blockIdx.y) * band;
   const int own = thread < band ? first_row + thread : first_column + thread - band;
   const double value_of_y = own < n ? static_cast<double>(y[own]) : 0.0;
-  if (diagonal) raise(&found->y, value_of_y);
+  if (diagonal) raise(&result->y, value_of_y);
   x[thread] = own < n ? column_scale[own] * value_of_y : 0.0;
   __syncthreads();
   double row_sum[rows] = {}, column_sum[columns];
@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(group)
       for (int v = 0; v < rows; ++v) {
         const auto element = static_cast<double>(value[i][v]);
         row_sum[v] = std::fma(element, x[band + tile_column], row_sum[v]);
-        const bool counted_above = diagonal && lane + 32 * v == tile_column;
-        sum = std::fma(counted_above ? 0.0 : element, x[lane + 32 * v], sum);
+        const bool on_diagonal = diagonal && lane + 32 * v == tile_column;
+        sum = std::fma(on_diagonal ? 0.0 : element, x[lane + 32 * v], sum);
       }
       column_sum[c + i] = sum;
     }

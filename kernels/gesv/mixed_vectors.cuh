@@ -11,9 +11,9 @@ namespace gaussweep::cuda::mixed {
 
 /// Measurements of one right-hand side during an iteration. Elements other than `h` start at 0.
 struct Readings {
-  double h[most_iterations + 2];  ///< a column of the Hessenberg matrix, or the norm of a residual
-  Largest y;                      ///< max |y|, where x = C y
-  Largest r;                      ///< max |b - A x|
+  double h[max_iterations_per_cycle + 2];  ///< a column of the Hessenberg matrix, or the norm of a residual
+  Largest y;                               ///< max |y|, where x = C y
+  Largest r;                               ///< max |b - A x|
 };
 static_assert(sizeof(Readings) == readings * sizeof(double));
 
@@ -147,7 +147,7 @@ static __global__ void __launch_bounds__(group)
   const int first = static_cast<int>(blockIdx.x) * group;
   v += blockIdx.y * ld;
   w += blockIdx.y * ld;
-  partial += static_cast<std::int64_t>(blockIdx.y) * gridDim.x * (most_iterations + 1);
+  partial += static_cast<std::int64_t>(blockIdx.y) * gridDim.x * (max_iterations_per_cycle + 1);
   for (int j = static_cast<int>(threadIdx.x) / 32; j < count; j += group / 32) {
     double sum = 0;
 #pragma unroll
@@ -165,12 +165,12 @@ static __global__ void __launch_bounds__(group)
 static __global__ void __launch_bounds__(group)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
                         const double* partial, bool add, double* squares, Readings* result) {
-  __shared__ double h[most_iterations + 1];
+  __shared__ double h[max_iterations_per_cycle + 1];
   const int thread = static_cast<int>(threadIdx.x);
   const int blocks = static_cast<int>(gridDim.x);
   v += blockIdx.y * ld;
   w += blockIdx.y * ld;
-  partial += static_cast<std::int64_t>(blockIdx.y) * blocks * (most_iterations + 1);
+  partial += static_cast<std::int64_t>(blockIdx.y) * blocks * (max_iterations_per_cycle + 1);
   result += blockIdx.y;
   for (int j = thread / 32; j < count; j += group / 32) {
     double sum = 0;
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(group) correct(const Z* z, std::int64_t stride
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   if (row >= n) return;
   z += blockIdx.y * ld;
-  coefficients += blockIdx.y * most_iterations;
+  coefficients += blockIdx.y * max_iterations_per_cycle;
   double value = y[row + blockIdx.y * ld];
   for (int j = 0; j < count; ++j)
     value = std::fma(coefficients[j], static_cast<double>(z[row + j * stride]), value);

@@ -29,8 +29,8 @@ inline double direct_ms(double n, std::int64_t nrhs) {
   const double square = thousands * thousands;
   const double factor = 0.0116 * square * thousands + 0.8 * thousands + 0.08 * square;
   const double solve = 0.03 * thousands + 0.0015 * square;
-  const auto eights = static_cast<double>((nrhs + 7) / 8);
-  return factor + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * eights);
+  const auto passes = static_cast<double>((nrhs + 7) / 8);
+  return factor + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
 }
 
 /// Returns the expected milliseconds with factors in float and six iterations, which a uniform matrix takes.
@@ -40,17 +40,17 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
   constexpr double iterations = 6;
-  double all = 0.003 * square * thousands + 0.9 * thousands + 0.048 * square;
-  for (std::int64_t done = 0; done < nrhs; done += most_at_once) {
-    const auto count = static_cast<double>(std::min(nrhs - done, most_at_once));
-    const double apply = nrhs < products_from ? (0.0465 + 0.002 * count) * thousands
-                                              : 0.14 + 0.095 * thousands + 0.0015 * square;
-    all += iterations * (0.06 + 0.002 * count + apply + 0.0036 * square);
+  double time = 0.003 * square * thousands + 0.9 * thousands + 0.048 * square;
+  for (std::int64_t done = 0; done < nrhs; done += max_rhs_per_group) {
+    const auto count = static_cast<double>(std::min(nrhs - done, max_rhs_per_group));
+    const double apply = nrhs < min_rhs_for_products ? (0.0465 + 0.002 * count) * thousands
+                                                     : 0.14 + 0.095 * thousands + 0.0015 * square;
+    time += iterations * (0.06 + 0.002 * count + apply + 0.0036 * square);
   }
-  return all;
+  return time;
 }
 
-/// Returns true if factors in float are tried; `from`: the parameter `float_from`.
+/// Returns true if factors in float are tried. @param from the parameter `float_from`; 0: compares estimates
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   if (from > 0) return n >= from;
   const auto order = static_cast<double>(n);
@@ -60,8 +60,9 @@ inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
 inline std::size_t workspace_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element,
                                    std::int64_t from) {
   const std::size_t direct = direct_bytes(n, nrhs, element);
-  return worth_trying(n, nrhs, from) ? std::max(refinement_bytes(n, std::min(nrhs, most_at_once)), direct)
-                                     : direct;
+  return worth_trying(n, nrhs, from)
+             ? std::max(refinement_bytes(n, std::min(nrhs, max_rhs_per_group)), direct)
+             : direct;
 }
 
 }  // namespace gaussweep::mixed

@@ -3,8 +3,8 @@
 /// the matrix has no zeros, which does not change the solution. The thesis describes this without an
 /// implementation.
 ///
-/// It guarantees only what the thesis asks for, that no element is 0. Minors of the stripes may still be 0,
-/// and then the row-cyclic methods fail.
+/// It guarantees only that no element is 0, as the thesis requires. Minors of the stripes may still be 0, and
+/// then the row-cyclic methods fail.
 
 #include <cmath>
 #include <cstdint>
@@ -31,7 +31,7 @@ __device__ int first_in_block(int count, int* first, Holds holds) {
   return *first;
 }
 
-/// log2 of the largest multiple of a row that is tried.
+/// The multiples of a row that are tried are ±2^d with d < max_doublings.
 constexpr int max_doublings = 30;
 
 /// Visits the rows in one block, from the top. For each 0 in a row, finds the next row (cyclically) with a

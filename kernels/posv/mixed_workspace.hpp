@@ -46,10 +46,10 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   const double square = thousands * thousands;
   constexpr double iterations = 5;
   double all = 0.0018 * square * thousands + 0.012 * square + 0.25 * thousands + 0.5;
-  for (std::int64_t done = 0; done < nrhs; done += mixed::most_at_once) {
-    const auto count = static_cast<double>(std::min(nrhs - done, mixed::most_at_once));
-    const double apply = nrhs < mixed::products_from ? (0.024 + 0.002 * count) * thousands
-                                                     : 0.14 + 0.095 * thousands + 0.0015 * square;
+  for (std::int64_t done = 0; done < nrhs; done += mixed::max_rhs_per_group) {
+    const auto count = static_cast<double>(std::min(nrhs - done, mixed::max_rhs_per_group));
+    const double apply = nrhs < mixed::min_rhs_for_products ? (0.024 + 0.002 * count) * thousands
+                                                            : 0.14 + 0.095 * thousands + 0.0015 * square;
     all += iterations * (0.08 + 0.002 * count + apply + (nrhs == 1 ? 0.0015 : 0.0036) * square);
   }
   return all;
@@ -66,7 +66,7 @@ inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
 inline std::size_t mixed_bytes(const Shape& shape, std::size_t element, std::int64_t from) {
   const std::size_t direct = direct_bytes(shape, element);
   if (!worth_trying(shape.n, shape.nrhs, from)) return direct;
-  return std::max(refinement_bytes(shape.n, std::min(shape.nrhs, mixed::most_at_once)), direct);
+  return std::max(refinement_bytes(shape.n, std::min(shape.nrhs, mixed::max_rhs_per_group)), direct);
 }
 
 }  // namespace gaussweep::definite

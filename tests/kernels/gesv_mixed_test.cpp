@@ -42,7 +42,8 @@ TEST(MixedGmresRow, WhereItIsTriedItHasRoomForFactorsInDouble) {
 TEST(MixedGmresRow, RoomIsForSixtyFourRightHandSides) {
   const auto more_than_direct = [](std::int64_t nrhs) { return mixed::refinement_bytes(12000, nrhs); };
   EXPECT_LT(more_than_direct(1), more_than_direct(64));
-  EXPECT_EQ(workspace("gesv/mixed_gmres", 12000, 65, 1), mixed::refinement_bytes(12000, mixed::most_at_once));
+  EXPECT_EQ(workspace("gesv/mixed_gmres", 12000, 65, 1),
+            mixed::refinement_bytes(12000, mixed::max_rhs_per_group));
 }
 
 /// Where float begins: with one right-hand side near 6300, with several later; and for no larger matrix is it
