@@ -24,7 +24,7 @@ constexpr int mailbox_size = mailbox_inverses + order * 8;
 /// Sends an element without a flag: the mailbox is filled with ones before, and no number has all bits set.
 template <class T>
 __device__ __forceinline__ void send(T* target, T value) {
-  simt::store_volatile(target, chain::presentable(value));
+  simt::store_volatile(target, chain::publishable(value));
 }
 
 /// Computes c -= A B^T for 8 x 8 tiles of the triangle in shared memory, with one warp. c begins at (row,

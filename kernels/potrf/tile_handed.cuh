@@ -47,8 +47,8 @@ class TriangleReceiver {
     // The inverse is tested last: else the compiler moves registers that loads still write to.
     bool missing = false;
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < per_thread; ++k) missing = missing || chain::is_absent(value_[k]);
-    missing = missing || chain::is_absent(inverse_);
+    for (int k = 0; k < per_thread; ++k) missing = missing || chain::is_unpublished(value_[k]);
+    missing = missing || chain::is_unpublished(inverse_);
     return __any_sync(0xffffffffu, missing) != 0;
   }
 

@@ -9,8 +9,8 @@ namespace {
 
 using chain::Chain;
 
-/// Polls after which a wait times out: seconds, while a solve takes milliseconds.
-constexpr int patience = 1 << 24;
+/// Polls after which a wait times out: they take seconds, while a solve takes milliseconds.
+constexpr int max_polls = 1 << 24;
 
 /// Returns the condition number up to which the inverse of a triangle from partial pivoting is used without
 /// correction, in a system of order n. Such triangles have condition numbers from 100 to 1000 and lose less
@@ -19,10 +19,11 @@ float max_condition_lu(std::int64_t n) {
   const auto order = static_cast<float>(n);
   return std::min(order < 128 ? order : order * order / 128, 2000.0f);
 }
-/// The same for Cholesky factors. Well-conditioned factors stay below it; for the others a correction pays.
+/// The same limit for Cholesky factors. Triangles of well-conditioned factors stay below it; other triangles
+/// need a correction.
 constexpr float max_condition_cholesky = 32;
 
-/// Prefetched tiles: as many as fit in registers.
+/// The number of prefetched tiles, limited by the registers.
 template <class T, int R>
 constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
                       : sizeof(T) == 8 && R == 8 ? 1
@@ -53,14 +54,14 @@ void solve(Context& context, Chain<T> work, std::int64_t nrhs, void* memory) {
   for (int s = 0; s < work.sweeps; ++s) {
     work.sweep[s].pieces = pieces(s);
     work.sweep[s].source = s > 0 ? pieces(s - 1) : nullptr;
-    work.sweep[s].last = s + 1 == work.sweeps;
+    work.sweep[s].stores_answer = s + 1 == work.sweeps;
   }
   if (work.pivots != nullptr) {
     work.sources = reinterpret_cast<int*>(bytes + layout.sources());
     work.permuted = pieces(2);
     work.sweep[0].source = work.permuted;
   }
-  work.patience = patience;
+  work.max_polls = max_polls;
   const int items = work.sweeps * work.blocks + (work.pivots != nullptr ? 1 : 0);
   T* const b = work.b;
   for (std::int64_t done = 0; done < nrhs; done += layout.rhs_per_launch) {
@@ -96,16 +97,17 @@ void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std:
   work.info = info;
   work.sweep[0].lower = uplo == Uplo::lower;
   work.sweep[0].unit = diagonal == vendor::Diagonal::unit;
-  work.trusted = max_condition_lu(n);
+  work.max_uncorrected_condition = max_condition_lu(n);
   solve(context, work, nrhs, workspace);
 }
 
 namespace {
 
-/// Solves with both triangles of `a`, the lower one first.
+/// Solves with both triangles of `a`, the lower one first. `unit_lower`: the lower one has a unit diagonal.
 template <class T>
-void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld, bool unit,
-                const int* pivots, T* b, std::int64_t ldb, float trusted, void* workspace, int* info) {
+void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld,
+                bool unit_lower, const int* pivots, T* b, std::int64_t ldb, float max_uncorrected_condition,
+                void* workspace, int* info) {
   Chain<T> work{};
   work.n = n;
   work.sweeps = 2;
@@ -116,8 +118,8 @@ void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a,
   work.pivots = pivots;
   work.info = info;
   work.sweep[0].lower = true;
-  work.sweep[0].unit = unit;
-  work.trusted = trusted;
+  work.sweep[0].unit = unit_lower;
+  work.max_uncorrected_condition = max_uncorrected_condition;
   solve(context, work, nrhs, workspace);
 }
 
@@ -126,14 +128,16 @@ void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a,
 template <class T>
 void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
               const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
-  solve_both(context, n, nrhs, lu, ld, true, pivots, b, ldb, max_condition_lu(n), workspace, info);
+  constexpr bool unit_lower = true;
+  solve_both(context, n, nrhs, lu, ld, unit_lower, pivots, b, ldb, max_condition_lu(n), workspace, info);
 }
 
 template <class T>
 void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T* l, std::int64_t ld, T* b,
                     std::int64_t ldb, void* workspace, int* info) {
-  solve_both(context, n, nrhs, l, ld, false, static_cast<const int*>(nullptr), b, ldb, max_condition_cholesky,
-             workspace, info);
+  constexpr bool unit_lower = false;
+  solve_both(context, n, nrhs, l, ld, unit_lower, static_cast<const int*>(nullptr), b, ldb,
+             max_condition_cholesky, workspace, info);
 }
 
 template void solve_triangle<float>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,

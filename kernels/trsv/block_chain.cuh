@@ -5,20 +5,21 @@
 /// A thread block takes block rows of 64 rows by ticket. For each block row it inverts the 64 x 64 triangle
 /// on the diagonal, multiplies the off-diagonal tiles with the finished pieces of the answer (a piece: the 64
 /// elements of one block row), and multiplies the remaining right-hand side by the inverse, which gives this
-/// row's piece. Pieces are published without a flag: before the launch the memory of all pieces is filled
-/// with set bits, a pattern that no published number has (presentable). A consumer polls the values
-/// themselves. This costs one trip through L2 per block row, while a flag would cost two trips and a fence.
-/// Tiles do not depend on pieces, so they are prefetched before the wait.
+/// row's piece. Pieces are published without a flag: before the launch all bits in the memory of the
+/// pieces are set, a pattern that no published number has (`publishable`). A consumer polls the values. This
+/// costs one trip through L2 per block row, while a flag would cost two trips and a fence. Tiles do not
+/// depend on pieces, so they are prefetched before the wait.
 ///
 /// A block waits only for lower tickets, whose blocks are running or have finished. The chain therefore
-/// progresses with any number of resident blocks, even one. A wait times out after `patience` polls: the row
+/// progresses with any number of resident blocks, even one. A wait times out after `max_polls` polls: the row
 /// then becomes NaN, all other waits end soon, and info is -1.
 ///
 /// Accuracy. The residual of x = inverse * y is of order g u |x| instead of u |x|, with g = max |inverse|
-/// |triangle| e (Skeel's condition number, independent of row scaling). Up to g = `trusted`, which the caller
-/// chooses, x is used as it is. Beyond, x is corrected by inverse times residual, in float twice if needed.
-/// Each correction multiplies the error by about g u. If the corrections do not suffice
-/// (correctable_condition), the row is solved by substitution, which takes 20 microseconds.
+/// |triangle| e (Skeel's condition number, independent of row scaling; e is a vector of ones). Up to g =
+/// `max_uncorrected_condition`, which the caller chooses, x is used as it is. Beyond, x is corrected by
+/// inverse times residual, in float twice if needed. Each correction multiplies the error by about g u. If
+/// the corrections do not suffice (correctable_condition), the row is solved by substitution, which takes 20
+/// microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -35,17 +36,17 @@ struct Control {
   unsigned ticket;     ///< the last ticket taken
   unsigned done;       ///< finished items - 1
   unsigned zero;       ///< the smallest i, from 1, with a(i, i) = 0
-  unsigned abandoned;  ///< 0 after a wait timed out
+  unsigned timed_out;  ///< 0 after a wait timed out, else all bits set
 };
 
 /// One triangular solve. Its block rows are processed in the order of substitution.
 template <class T>
 struct Sweep {
   bool lower;
-  bool unit;        ///< unit diagonal; the stored one is not read
-  const T* source;  ///< pieces of the right-hand side; null: it is in b
-  T* pieces;        ///< pieces of the answer
-  bool last;        ///< also store the answer in b
+  bool unit;           ///< unit diagonal; the stored one is not read
+  const T* source;     ///< pieces of the right-hand side; null: it is in b
+  T* pieces;           ///< pieces of the answer
+  bool stores_answer;  ///< also store the answer in b
 };
 
 /// The arguments of the kernel. In pieces, element i of right-hand side r is at [(i / order * R + r) * order
@@ -65,9 +66,9 @@ struct Chain {
   T* permuted;        ///< with pivots: the pieces of b after the exchanges
   Sweep<T> sweep[2];
   Control* control;
-  int* info;      ///< may be null
-  int patience;   ///< polls after which a wait times out
-  float trusted;  ///< an inverse with at most this condition number is not corrected
+  int* info;                        ///< may be null
+  int max_polls;                    ///< polls after which a wait times out
+  float max_uncorrected_condition;  ///< an inverse with at most this condition number is not corrected
 };
 
 template <class T, int R>
@@ -77,8 +78,9 @@ struct Shared {
   unsigned ticket;
 };
 
-/// Distributes the warp's elements of a piece over its lanes: columns x R elements, columns fastest. With
-/// fewer than 32 elements, each is in several lanes.
+/// Distributes the warp's elements of a piece, `columns` x R elements with columns fastest, over its lanes:
+/// slot s of a lane holds element index(lane, s). If there are fewer than 32 elements, several lanes hold
+/// copies.
 template <int R>
 struct LaneMap {
   static constexpr int count = columns * R;
@@ -87,71 +89,76 @@ struct LaneMap {
   __device__ static int index(int lane, int slot) { return lane % count + slot * lanes; }
 };
 
-/// The work of one thread block.
+/// The device functions of one thread block.
+/// @tparam Depth number of prefetched tiles @tparam Paired lanes load pairs of rows (row_of)
 template <class T, int R, int Depth, bool Paired>
 struct Worker {
-  using S = LaneMap<R>;
+  using Map = LaneMap<R>;
   const Chain<T>& chain;
   Shared<T, R>& shared;
   int lane, warp;
 
+  /// Returns the number of matrix rows from the first row of a block row on.
   __device__ std::int64_t height(int block) const {
     return chain.n - static_cast<std::int64_t>(block) * order;
   }
+  /// Returns the block row that a sweep solves in a step.
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
     return sweep.lower ? step : blocks - 1 - step;
   }
   /// Returns the address of this lane's element of a piece.
   __device__ const T* element_address(const T* pieces, int block, int slot) const {
-    const int index = S::index(lane, slot);
+    const int index = Map::index(lane, slot);
     return pieces + (static_cast<std::int64_t>(block) * R + index / columns) * order + warp * columns +
            index % columns;
   }
-  __device__ void peek(T (&numbers)[S::slots], const T* pieces, int block) const {
+  /// Reads the warp's numbers of a piece, published or not.
+  __device__ void peek(T (&numbers)[Map::slots], const T* pieces, int block) const {
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::slots; ++s) numbers[s] = simt::load_volatile(element_address(pieces, block, s));
+    for (int s = 0; s < Map::slots; ++s) numbers[s] = simt::load_volatile(element_address(pieces, block, s));
   }
+  /// Returns true if the wait ends after this poll without success, here or in another block.
   __device__ bool times_out(int polls) const {
-    if (polls >= chain.patience) {
-      simt::store_volatile(&chain.control->abandoned, 0u);
+    if (polls >= chain.max_polls) {
+      simt::store_volatile(&chain.control->timed_out, 0u);
       return true;
     }
-    return polls % 1024 == 1023 && simt::load_volatile(&chain.control->abandoned) == 0u;
+    return polls % 1024 == 1023 && simt::load_volatile(&chain.control->timed_out) == 0u;
   }
   /// Polls until all of the warp's numbers are published; after a timeout they become NaN.
-  __device__ void await(T (&numbers)[S::slots], const T* pieces, int block) const {
+  __device__ void await(T (&numbers)[Map::slots], const T* pieces, int block) const {
     for (int polls = 0;; ++polls) {
       bool missing = false;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < S::slots; ++s) missing = missing || is_absent(numbers[s]);
+      for (int s = 0; s < Map::slots; ++s) missing = missing || is_unpublished(numbers[s]);
       if (!__any_sync(all_lanes, missing)) return;
       if (times_out(polls)) break;
       peek(numbers, pieces, block);
     }
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::slots; ++s) numbers[s] = std::numeric_limits<T>::quiet_NaN();
+    for (int s = 0; s < Map::slots; ++s) numbers[s] = std::numeric_limits<T>::quiet_NaN();
   }
   /// Copies the warp's numbers to shared memory for all its lanes.
-  __device__ const T* stage(const T (&numbers)[S::slots]) const {
+  __device__ const T* stage(const T (&numbers)[Map::slots]) const {
     T* const staged = shared.staged[warp];
     __syncwarp();  // no lane still reads the previous numbers
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::slots; ++s) {
-      if (S::copies == 1 || lane < S::count) staged[S::index(lane, s)] = numbers[s];
+    for (int s = 0; s < Map::slots; ++s) {
+      if (Map::copies == 1 || lane < Map::count) staged[Map::index(lane, s)] = numbers[s];
     }
     __syncwarp();
     return staged;
   }
   /// Loads the right-hand side elements of the warp's columns.
-  __device__ void right_hand_side(T (&numbers)[S::slots], const Sweep<T>& sweep, int block) const {
+  __device__ void right_hand_side(T (&numbers)[Map::slots], const Sweep<T>& sweep, int block) const {
     if (sweep.source != nullptr) {
       peek(numbers, sweep.source, block);
       await(numbers, sweep.source, block);
       return;
     }
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::slots; ++s) {
-      const int index = S::index(lane, s);
+    for (int s = 0; s < Map::slots; ++s) {
+      const int index = Map::index(lane, s);
       const int row = warp * columns + index % columns;
       const int r = index / columns;
       numbers[s] = row < height(block) && r < chain.nrhs
@@ -159,10 +166,11 @@ struct Worker {
                        : T(0);
     }
   }
+  /// Publishes an element of the answer's piece.
   __device__ void publish(const Sweep<T>& sweep, int block, int r, int row, T value) const {
-    value = presentable(value);
+    value = publishable(value);
     simt::store_volatile(sweep.pieces + (static_cast<std::int64_t>(block) * R + r) * order + row, value);
-    if (sweep.last && row < height(block) && r < chain.nrhs) {
+    if (sweep.stores_answer && row < height(block) && r < chain.nrhs) {
       chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb] = value;
     }
   }
@@ -223,24 +231,25 @@ struct Worker {
     }
   }
 
+  /// The sums of the warps have one or two buffers, depending on the size of `square`.
+  static constexpr int buffers = 2 * R * warps * order <= order * stride ? 2 : 1;
   /// Returns the warps' sums for right-hand side r: sums[w * order + row].
-  static constexpr int sets = 2 * R * warps * order <= order * stride ? 2 : 1;
-  __device__ T* sums_of(int r, int set) const {
-    return shared.square.elements + (set % sets * R + r) * warps * order;
+  __device__ T* sums_of(int r, int buffer) const {
+    return shared.square.elements + (buffer % buffers * R + r) * warps * order;
   }
-  __device__ void store_sums(const T (&sums)[R][rows], int set) const {
+  __device__ void store_sums(const T (&sums)[R][rows], int buffer) const {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < R; ++r) {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows; ++v) {
-        sums_of(r, set)[warp * order + row_of<Paired>(lane, v)] = sums[r][v];
+        sums_of(r, buffer)[warp * order + row_of<Paired>(lane, v)] = sums[r][v];
       }
     }
   }
   /// Stores the sums and waits until all warps have stored theirs.
-  __device__ void exchange_sums(const T (&sums)[R][rows], int set) const {
-    if (sets == 1) __syncthreads();  // no thread still reads the previous sums
-    store_sums(sums, set);
+  __device__ void exchange_sums(const T (&sums)[R][rows], int buffer) const {
+    if (buffers == 1) __syncthreads();  // no thread still reads the previous sums
+    store_sums(sums, buffer);
     __syncthreads();
   }
   /// Returns the sum of `count` warps' sums from warp `from` on, added pairwise.
@@ -253,47 +262,47 @@ struct Worker {
     }
   }
   /// Adds the sums of all warps to the numbers of the warp's columns, or subtracts them.
+  static constexpr bool add = false, subtract = true;
   template <bool negated>
-  __device__ void add_totals(T (&numbers)[S::slots], int set) const {
+  __device__ void add_totals(T (&numbers)[Map::slots], int buffer) const {
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::slots; ++s) {
-      const int index = S::index(lane, s);
-      constexpr int per_thread = warps / S::copies;
-      T sum = total<per_thread>(sums_of(index / columns, set), lane / S::count * per_thread % warps,
+    for (int s = 0; s < Map::slots; ++s) {
+      const int index = Map::index(lane, s);
+      constexpr int per_thread = warps / Map::copies;
+      T sum = total<per_thread>(sums_of(index / columns, buffer), lane / Map::count * per_thread % warps,
                                 warp * columns + index % columns);
       GAUSSWEEP_UNROLL
-      for (int distance = S::count; distance < lanes; distance *= 2) {
+      for (int distance = Map::count; distance < lanes; distance *= 2) {
         sum += __shfl_xor_sync(all_lanes, sum, distance);
       }
       numbers[s] += negated ? -sum : sum;
     }
   }
 
-  /// Publishes a corrected piece x + inverse (y - triangle x). Each warp has its part of y and its sums for
-  /// x.
+  /// Publishes the corrected piece x + inverse (y - triangle x), where x is the sum of the warps' `sums`.
   __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
-                                    const Slice<T>& inverse, const T (&y)[S::slots], const T (&sums)[R][rows],
-                                    int corrections) const {
+                                    const Slice<T>& inverse, const T (&y)[Map::slots],
+                                    const T (&sums)[R][rows], int corrections) const {
     exchange_sums(sums, 1);
-    T x[S::slots] = {};
-    add_totals<false>(x, 1);
+    T x[Map::slots] = {};
+    add_totals<add>(x, 1);
     GAUSSWEEP_UNROLL
     for (int count = 0; count < max_corrections<T>; ++count) {
       if (count > 0 && count == corrections) break;
-      T product[R][rows] = {}, correction[R][rows] = {}, rest[S::slots];
+      T product[R][rows] = {}, correction[R][rows] = {}, rest[Map::slots];
       multiply<T, R>(triangle, stage(x), product);
       exchange_sums(product, 0);
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < S::slots; ++s) rest[s] = y[s];
-      add_totals<true>(rest, 0);
+      for (int s = 0; s < Map::slots; ++s) rest[s] = y[s];
+      add_totals<subtract>(rest, 0);
       multiply<T, R>(inverse, stage(rest), correction);
       exchange_sums(correction, 1);
-      add_totals<false>(x, 1);
+      add_totals<add>(x, 1);
     }
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::slots; ++s) {
-      const int index = S::index(lane, s);
-      if (S::copies > 1 && lane >= S::count) continue;
+    for (int s = 0; s < Map::slots; ++s) {
+      const int index = Map::index(lane, s);
+      if (Map::copies > 1 && lane >= Map::count) continue;
       publish(sweep, block, index / columns, warp * columns + index % columns, x[s]);
     }
   }
@@ -308,7 +317,7 @@ struct Worker {
     for (int v = 0; v < rows; ++v) {
       const int row = row_of<Paired>(lane, v);
       T value = 0;
-      if (sweep.source != nullptr) {  // complete: every warp has waited for its columns
+      if (sweep.source != nullptr) {  // published completely: every warp has waited for its columns
         value = simt::load_volatile(sweep.source + (static_cast<std::int64_t>(block) * R + r) * order + row);
       } else if (row < size && r < chain.nrhs) {
         value = chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb];
@@ -362,9 +371,9 @@ struct Worker {
       load<T, Paired>(slice, row_tiles + column * chain.ld, chain.ld, lane, height(block), chain.n - column);
     };
     const auto block_at = [&](int s) { return block_of(sweep, s, chain.blocks); };
-    Slice<T> last, prefetched[Depth];
-    T prefetched_numbers[Depth][S::slots];
-    if (step > 0) load_tile(last, block_at(step - 1));
+    Slice<T> last_tile, prefetched[Depth];
+    T prefetched_numbers[Depth][Map::slots];
+    if (step > 0) load_tile(last_tile, block_at(step - 1));
     GAUSSWEEP_UNROLL
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
@@ -374,7 +383,7 @@ struct Worker {
     }
     load_triangle(sweep, block);
     __syncthreads();
-    const int corrections = shared.square.invert(chain.trusted);
+    const int corrections = shared.square.invert(chain.max_uncorrected_condition);
 
     T sums[R][rows] = {};
     for (int s = 0; s < step - 1; s += Depth) {
@@ -393,19 +402,19 @@ struct Worker {
     Slice<T> inverse, triangle;
     load_inverse(inverse, sweep.lower);
     if (corrections > 0) load_own_columns(triangle, sweep, block);
-    T numbers[S::slots];
+    T numbers[Map::slots];
     right_hand_side(numbers, sweep, block);
     __syncthreads();  // the inverse is in registers; its memory is reused for sums
     if (step > 0) {
-      T latest[S::slots];
+      T latest[Map::slots];
       peek(latest, sweep.pieces, block_at(step - 1));
       await(latest, sweep.pieces, block_at(step - 1));
-      multiply<T, R>(last, stage(latest), sums);
+      multiply<T, R>(last_tile, stage(latest), sums);
     }
     store_sums(sums, 0);
     __syncthreads();
     if (corrections > max_corrections<T>) return substitute(sweep, block);
-    add_totals<true>(numbers, 0);
+    add_totals<subtract>(numbers, 0);
     T solved[R][rows] = {};
     multiply<T, R>(inverse, stage(numbers), solved);
     if (corrections > 0) {
@@ -419,16 +428,18 @@ struct Worker {
 
   /// Publishes b after the row exchanges, piece by piece.
   __device__ void permute() const {
-    static_assert(sizeof(shared.square.quarters) >= 2 * order * sizeof(int), "no room for two pieces");
+    static_assert(sizeof(shared.square.quarters) >= 2 * order * sizeof(int),
+                  "quarters must hold the source rows of two pieces");
     exchange_rows<T, R>(chain.n, chain.nrhs, chain.b, chain.ldb, chain.pivots, chain.permuted,
                         reinterpret_cast<int*>(shared.square.elements),
                         static_cast<int>(order * stride * sizeof(T) / sizeof(int)), chain.sources,
                         reinterpret_cast<int*>(shared.square.quarters));
   }
 
+  /// Returns the number of items.
   __device__ int items() const { return chain.sweeps * chain.blocks + (chain.pivots != nullptr ? 1 : 0); }
 
-  /// Processes items until none is left.
+  /// Processes items (block rows, and the row exchanges as the first item) until none is left.
   __device__ void work() const {
     for (;;) {
       if (threadIdx.x == 0) shared.ticket = atomicAdd(&chain.control->ticket, 1u) + 1u;
@@ -452,7 +463,7 @@ struct Worker {
     if (atomicAdd(&chain.control->done, 1u) + 2u != static_cast<unsigned>(items())) return;
     __threadfence();
     const unsigned zero = simt::load_volatile(&chain.control->zero);
-    if (simt::load_volatile(&chain.control->abandoned) == 0u) {
+    if (simt::load_volatile(&chain.control->timed_out) == 0u) {
       *chain.info = -1;
     } else if (zero != unset) {
       *chain.info = static_cast<int>(zero);

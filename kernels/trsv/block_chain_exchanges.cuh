@@ -1,15 +1,16 @@
 #pragma once
 /// LAPACK's n sequential row exchanges, applied by one block while other blocks already solve.
 ///
-/// A warp processes 32 exchanges together: each lane finds by shuffles the last lower lane that wrote one of
-/// its two rows. Only row numbers (`sources`) are exchanged; each right-hand side element moves once. Row i
-/// is final after the first i exchanges, because pivots point downwards. The pieces are therefore published
-/// in order.
+/// A warp processes 32 exchanges (one per lane) together: each lane finds by shuffles the last lower lane
+/// that wrote one of its two rows. Only row numbers (`sources`) are exchanged; each right-hand side element
+/// moves once. Pivots are at or below their row, so row i is final after exchange i, and pieces can be
+/// published in order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
+/// The row exchanges of LAPACK's pivots, as a permutation of row numbers.
 struct Exchanges {
   int n;
   const int* pivots;  ///< from 1
@@ -25,14 +26,14 @@ struct Exchanges {
     return pivot <= i || pivot > n ? i : pivot - 1;  // guards against invalid pivots
   }
 
-  /// Applies the exchanges of rows first … first + 31 with the lanes' rows q.
+  /// Applies the exchanges of rows first … first + 31; lane l exchanges row first + l with its row q.
   /// @return the row of the original b that is then in row first + lane
   __device__ int exchange(int first, int lane, int q) const {
     const int i = first + lane;
     const bool inside = i < n;
-    int link = -1;      // the last lower lane that writes row i
-    int previous = -1;  // the last lower lane that writes row q
-    bool followed = false;
+    int link = -1;          // the last lower lane that writes row i
+    int previous = -1;      // the last lower lane that writes row q
+    bool followed = false;  // a higher lane writes row q
     GAUSSWEEP_UNROLL
     for (int s = 0; s < lanes; ++s) {
       const int other = __shfl_sync(all_lanes, q, s);
@@ -41,7 +42,7 @@ struct Exchanges {
       followed = followed || (s > lane && other == q);
     }
     int content = inside ? source_of(i) : 0;
-    int found = inside ? source_of(q) : 0;
+    int moved_in = inside ? source_of(q) : 0;  // the content of row q before its exchange
     // Follows the links to the content of row i before its exchange.
     GAUSSWEEP_UNROLL
     for (int round = 0; round < 5; ++round) {
@@ -50,22 +51,22 @@ struct Exchanges {
       link = __shfl_sync(all_lanes, link, from);
     }
     const int moved = __shfl_sync(all_lanes, content, previous < 0 ? lane : previous);
-    if (previous >= 0) found = moved;
+    if (previous >= 0) moved_in = moved;
     __syncwarp();  // all lanes have read `sources`
     if (q >= first + lanes && !followed) sources[q] = content;
     __syncwarp();
-    return q == i ? content : found;
+    return q == i ? content : moved_in;
   }
 };
 
 /// Publishes b (n x nrhs) after the exchanges as pieces of R right-hand sides. Warp 0 computes the source
 /// rows; the other warps move the elements. `shared_sources`: `capacity` ints in shared memory, used if they
-/// suffice for n; otherwise `global_sources` (all bits set). `found`: a double buffer of two pieces' source
-/// rows in shared memory.
+/// suffice for n; otherwise `global_sources` (all bits set). `source_rows`: a double buffer in shared memory
+/// for the source rows of two pieces.
 template <class T, int R>
 __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t ldb, const int* pivots,
                               T* permuted, int* shared_sources, int capacity, int* global_sources,
-                              int* found) {
+                              int* source_rows) {
   const int t = static_cast<int>(threadIdx.x);
   const int lane = t % lanes, warp = t / lanes;
   const int blocks = static_cast<int>((n + order - 1) / order);
@@ -92,7 +93,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
           const int first = block * order + half * lanes;
           const int partner = rows_of_b.partner(first + lane, pivot[buffer][half]);
           pivot[buffer][half] = rows_of_b.pivot_of(first + lane + 2 * order);
-          found[buffer * order + half * lanes + lane] = rows_of_b.exchange(first, lane, partner);
+          source_rows[buffer * order + half * lanes + lane] = rows_of_b.exchange(first, lane, partner);
         }
       }
       if (warp > 0 && block > 0) {
@@ -100,8 +101,8 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
         for (int k = t - lanes; k < R * order; k += threads - lanes) {
           const int row = k % order, r = k / order;
           const bool inside = before * order + row < n && r < nrhs;
-          const T value = inside ? b[found[(1 - buffer) * order + row] + r * ldb] : T(0);
-          simt::store_volatile(permuted + (before * R + r) * order + row, presentable(value));
+          const T value = inside ? b[source_rows[(1 - buffer) * order + row] + r * ldb] : T(0);
+          simt::store_volatile(permuted + (before * R + r) * order + row, publishable(value));
         }
       }
       __syncthreads();

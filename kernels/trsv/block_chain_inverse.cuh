@@ -7,7 +7,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-/// Most corrections. In double a second correction would need too many registers.
+/// The maximum number of corrections. In double a second correction would need too many registers.
 template <class T>
 constexpr int max_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
 /// Returns the largest condition number g = max |inverse| |triangle| e at which `count` corrections of an
@@ -21,15 +21,15 @@ __device__ constexpr T correctable_condition(int count) {
 /// A square in shared memory. The block has 4 Order threads.
 template <class T, int Order = order>
 struct Square {
-  static constexpr int apart = Order + 2;  ///< leading dimension; columns start in different banks
-  alignas(16) T elements[Order * apart];   ///< column-major; free for other use between inversions
+  static constexpr int leading_dimension = Order + 2;  ///< columns start in different banks
+  alignas(16) T elements[Order * leading_dimension];  ///< column-major; free for other use between inversions
   T quarters[4][Order];
   T scale[Order];
   T reciprocals[Order];
   int corrections;
 
-  __device__ T& at(int i, int j) { return elements[j * apart + i]; }
-  __device__ const T& at(int i, int j) const { return elements[j * apart + i]; }
+  __device__ T& at(int i, int j) { return elements[j * leading_dimension + i]; }
+  __device__ const T& at(int i, int j) const { return elements[j * leading_dimension + i]; }
 
   /// Computes row sums of |square|, weighted by `scale` if `scaled`; each thread sums a quarter of a row.
   __device__ void sum_quarters(bool scaled) {
@@ -107,11 +107,12 @@ struct Square {
   }
 
   /// Replaces the triangle by its inverse.
-  /// @return the number of corrections that answers need (0 up to condition number `trusted`); more than
-  /// max_corrections if the inverse is unusable
-  __device__ int invert(float trusted) {
+  /// @return the number of corrections that answers need (0 up to condition number
+  /// `max_uncorrected_condition`); more than max_corrections if the inverse is unusable
+  __device__ int invert(float max_uncorrected_condition) {
     const int t = static_cast<int>(threadIdx.x);
-    sum_quarters(false);
+    constexpr bool unscaled = false, scaled = true;
+    sum_quarters(unscaled);
     if (t < order) reciprocals[t] = T(1) / at(t, t);
     if (t == 0) corrections = 0;
     __syncthreads();
@@ -119,11 +120,11 @@ struct Square {
     invert_small();
     join<16>();
     join<32>();
-    sum_quarters(true);
+    sum_quarters(scaled);
     __syncthreads();
     if (t < order) {
       const T condition = row_sum(t);
-      int count = condition <= T(trusted) ? 0 : 1;
+      int count = condition <= T(max_uncorrected_condition) ? 0 : 1;
       while (count > 0 && count <= max_corrections<T> && !(condition <= correctable_condition<T>(count)))
         ++count;
       atomicMax(&corrections, count);

@@ -19,16 +19,16 @@ constexpr int columns = order / warps;
 constexpr int rows = order / lanes;  ///< rows per lane: 2
 constexpr int stride = order + 2;    ///< leading dimension of Square; columns start in different banks
 constexpr unsigned all_lanes = 0xffffffffu;
-constexpr unsigned unset = 0xffffffffu;
+constexpr unsigned unset = 0xffffffffu;  ///< a counter in Control that was never written
 
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// Returns true if the value has not been published: all its bits are set.
+/// Returns true if all bits of the value are set, the pattern of memory that was not published yet.
 template <class T>
-__device__ __forceinline__ bool is_absent(T value) {
+__device__ __forceinline__ bool is_unpublished(T value) {
   if constexpr (sizeof(T) == 8) {
     unsigned long long bits;
     memcpy(&bits, &value, sizeof(T));
@@ -42,7 +42,7 @@ __device__ __forceinline__ bool is_absent(T value) {
 
 /// Returns the value, with every NaN replaced by a NaN whose bits are not all set.
 template <class T>
-__device__ __forceinline__ T presentable(T value) {
+__device__ __forceinline__ T publishable(T value) {
   return value == value ? value : std::numeric_limits<T>::quiet_NaN();
 }
 
@@ -52,7 +52,8 @@ struct Slice {
   T value[columns][rows];
 };
 
-/// Returns the v-th row of a lane within a block row. Paired: two neighbouring rows, fetched by one load.
+/// Returns the v-th row of a lane within a block row. @tparam Paired a lane has two neighbouring rows, which
+/// one access loads
 template <bool Paired>
 __device__ __forceinline__ int row_of(int lane, int v) {
   return Paired ? rows * lane + v : lane + lanes * v;

@@ -5,7 +5,8 @@
 
 namespace gaussweep {
 
-/// Byte offsets, all multiples of 256. A set of pieces holds one vector per right-hand side of a launch.
+/// Byte offsets, all multiples of 256. A set of pieces (block_chain.cuh) holds one vector of n elements per
+/// right-hand side of a launch.
 struct ChainWorkspace {
   ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool with_exchanges)
       : rhs_per_launch(nrhs == 1   ? 1
@@ -30,11 +31,13 @@ struct ChainWorkspace {
 
 /// Returns the bytes of workspace for solve_triangle.
 inline std::size_t solve_triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  return ChainWorkspace(n, nrhs, element, false).bytes();
+  constexpr bool with_exchanges = false;
+  return ChainWorkspace(n, nrhs, element, with_exchanges).bytes();
 }
 /// Returns the bytes of workspace for solve_lu.
 inline std::size_t solve_lu_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  return ChainWorkspace(n, nrhs, element, true).bytes();
+  constexpr bool with_exchanges = true;
+  return ChainWorkspace(n, nrhs, element, with_exchanges).bytes();
 }
 
 }  // namespace gaussweep

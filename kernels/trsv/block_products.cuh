@@ -14,12 +14,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
+/// Solves A x = b with the triangles of a decomposition of A.
 template <class T>
 class BlockProducts {
  public:
-  /// Uses both triangles of `lu` (n x n); `unit`: the lower one has a unit diagonal. `ldb`: the leading
-  /// dimension of all right-hand sides; `nrhs`: their largest number. `memory`: BlockProductsWorkspace(n,
-  /// nrhs, order, ldb).elements().
+  /// @param lu both triangles, n x n @param unit the lower one has a unit diagonal @param order of the blocks
+  /// @param nrhs the maximum number of right-hand sides @param ldb their leading dimension
+  /// @param memory BlockProductsWorkspace(n, nrhs, order, ldb).elements() elements
   BlockProducts(Context& context, std::int64_t n, const T* lu, std::int64_t ld, bool unit, std::int64_t order,
                 std::int64_t nrhs, std::int64_t ldb, T* memory)
       : context_(context),
@@ -34,8 +35,9 @@ class BlockProducts {
         upper_inverses_(memory + layout_.inverses),
         solved_(memory + 2 * layout_.inverses) {}
 
-  /// Computes the inverses, once `lu` is complete. Asynchronous. A 0 on a diagonal leads to non-finite
+  /// Computes the inverses of the diagonal blocks. Asynchronous. A 0 on a diagonal leads to non-finite
   /// numbers.
+  /// @pre `lu` holds the factors
   void prepare() {
     for (const bool lower : {true, false}) {
       const levels::Triangle<T> triangles{lu_,

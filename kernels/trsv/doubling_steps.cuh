@@ -31,8 +31,7 @@ struct RowOperations {
     const std::int64_t rest = s.n % (2 * i);
     return s.n / (2 * i) * i + (rest > i ? rest - i : 0);
   }
-  /// Returns the begin of the group of lower row t: the first row that is subtracted and the first column of
-  /// its multipliers.
+  /// Returns g for lower row t: the first row that is subtracted and the first column of the multipliers.
   __host__ __device__ std::int64_t group(std::int64_t t) const { return t / i * 2 * i; }
   __device__ std::int64_t row(std::int64_t t) const { return group(t) + i + t % i; }
   /// Returns the columns of the target that change in lower row t.
@@ -61,11 +60,13 @@ __global__ void __launch_bounds__(step_block* step_block) operate_on_rows(RowOpe
   target(y, x) = value;
 }
 
-/// Launches step i in blocks of 32 x 32 elements. In the last step only the right-hand sides are left.
+/// Launches step i in blocks of 32 x 32 elements. In the last step only the right-hand sides
+/// change.
 template <class T>
 void launch_row_operations(Context& context, const LowerSystem<T>& s, std::int64_t i,
                            RowOperationsKernel<T> kernel) {
-  const RowOperations<T> matrix{s, i, true};
+  constexpr bool on_matrix = true;
+  const RowOperations<T> matrix{s, i, on_matrix};
   const std::int64_t lower_rows = matrix.lower_rows();
   const std::int64_t widest = matrix.columns(lower_rows - 1);
   const RowOperations<T> o{s, i, widest > 0};

@@ -83,12 +83,13 @@ void solve_all_pairs(Context& context, const LowerSystem<T>& s) {
   const dim3 block(patch_rows, patch_columns);
   const auto pairs = [](std::int64_t count) { return (count + 1) / 2; };
   const unsigned down = blocks_of(pairs(s.n), patch_rows);
+  constexpr bool below_diagonal = true, whole_rows = false;
   if (s.n > 2) {
     simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(s.n), patch_columns)), block, 0, s, s.l,
-                 s.n, true);
+                 s.n, below_diagonal);
   }
   simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(s.nrhs), patch_columns)), block, 0, s, s.b,
-               s.nrhs, false);
+               s.nrhs, whole_rows);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

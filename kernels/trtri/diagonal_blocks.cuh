@@ -65,7 +65,7 @@ __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int a_apart, 
 template <class T, int Order>
 __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int first, int begin,
                                               int end) {
-  constexpr int apart = chain::Square<T, Order>::apart;
+  constexpr int apart = chain::Square<T, Order>::leading_dimension;
   constexpr int warps = Order / 8, rounds = Order > 64 ? 2 : 1;  // tiles of a warp
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int across = first / 8, of_pair = first / 16 * across;  // tiles
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(4 * Most)
   auto& square = *simt::dynamic_shared<chain::Square<T, Most>>();
   const auto turned = [&](int k) { return a.lower ? k : Most - 1 - k; };  // upper ones by half a turn
   T* const own = &square.at(turned(i), turned(j0));
-  const int step = a.lower ? 4 * square.apart : -4 * square.apart;
+  const int step = a.lower ? 4 * square.leading_dimension : -4 * square.leading_dimension;
   T size = 0;  // of the row, a quarter
   GAUSSWEEP_UNROLL
   for (int k = 0; k < Most / 4; ++k) {

@@ -307,7 +307,7 @@ TYPED_TEST(BlockChain, AWaitEnds) {
   work.sweep[0] = {true, false, nullptr, reinterpret_cast<T*>(memory.data() + room.pieces(0)), true};
   work.control = control.data();
   work.info = info.data();
-  work.patience = 5000;
+  work.max_polls = 5000;
   simt::launch(this->context, chain::solve_chain<T, 1, 2, false>, dim3(3), dim3(chain::threads), 0, work);
   this->device->synchronize();
   EXPECT_EQ(info.values()[0], -1);
