@@ -1,15 +1,15 @@
 #pragma once
 /// The inverses of small matrices in double from their factors: X = U^-1 L^-1 P, a few columns per warp.
 ///
-/// A column of X depends only on L and U: a warp computes 8 or 16 columns by both substitutions. Squares of
-/// 32 x 32 elements of L and U are staged in shared memory for all warps of a block. Products of 8 x 8 tiles
-/// are those of triangle_tiles.cuh, transposed: rows of A and D are columns of X. So lane 4 g + t has rows 8i
-/// + 2t and 8i + 2t + 1 of tile i in column g, and its finished elements are its elements of the operand A.
-/// They stay in its own part of shared memory, which no other thread reads. Diagonal tiles are applied by
-/// their inverses. The inverse of a tile of U may be large, so its result is refined by one more product: the
-/// error is then that of a substitution. Columns that are not finite are computed again by substitution with
-/// scaled rows of U, because products may overflow before they cancel. The scale is a power of two near the
-/// reciprocal of the pivot.
+/// The columns of X are independent: a warp computes 8 or 16 columns by both substitutions. Squares of 32 x
+/// 32 elements of L and U are staged in shared memory for all warps of a block. Products D += A B of 8 x 8
+/// tiles use triangle_tiles.cuh with X transposed: rows of A and D are columns of X. Lane 4 g + t therefore
+/// has rows 8i + 2t and 8i + 2t + 1 of tile i in column g. Its finished elements are also its elements of the
+/// operand A, so that it saves them in a part of shared memory that no other thread reads. Diagonal tiles are
+/// applied by their inverses. The inverse of a tile of U may be large, so its result is refined by one more
+/// product: the error is then that of a substitution. Columns that are not finite are computed again by
+/// substitution with scaled rows of U, because products may overflow before they cancel. The scale is a power
+/// of two near the reciprocal of the pivot.
 
 #include <cmath>
 #include <cstdint>
@@ -28,8 +28,8 @@ constexpr int pitch = lu::triangle_stride;
 constexpr int square_size = side * pitch;
 constexpr int pairs = side / 2;  ///< pairs of elements in a square's column
 
-/// The work split: a warp has `Sets` sets of eight columns, a block has `Warps` warps. Copies of `Prefetched`
-/// squares are in flight while one square is used.
+/// The work split: a warp computes `Sets` sets of eight columns, and a block has `Warps` warps. While one
+/// square is used, `Prefetched` squares are being copied.
 template <int Sets, int Warps, int Prefetched>
 struct WorkSplit {
   static constexpr int sets = Sets, warps = Warps, prefetched = Prefetched, threads = 32 * Warps;
@@ -38,13 +38,13 @@ struct WorkSplit {
   static_assert(side * pairs % threads == 0, "all threads copy the same number of pairs");
 
   static std::size_t shared_bytes(int n) {
-    const int squares = (n + side - 1) / side, kept = squares > 1 ? squares * side * columns : 0;
-    return static_cast<std::size_t>((Prefetched + 1) * square_size + 2 * lu::inverses_size + kept) *
+    const int squares = (n + side - 1) / side, saved = squares > 1 ? squares * side * columns : 0;
+    return static_cast<std::size_t>((Prefetched + 1) * square_size + 2 * lu::inverses_size + saved) *
            sizeof(double);
   }
 };
 
-/// A batch: the systems' factors with exchanged rows, the row taken in each step, the inverses, and LAPACK's
+/// A batch: the systems' factors with exchanged rows, the pivot row of each step, the inverses, and LAPACK's
 /// info of the factors.
 struct Batch {
   int n;
@@ -85,7 +85,7 @@ class SquareOrder {
   bool down_ = true;
 };
 
-/// Starts to copy two neighbours of a square. Both addresses are multiples of 16.
+/// Starts to copy two neighbouring elements of a square. Both addresses are multiples of 16.
 __device__ __forceinline__ void copy_two(double* shared, const double* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   shared[0] = global[0];
@@ -95,15 +95,15 @@ __device__ __forceinline__ void copy_two(double* shared, const double* global) {
 #endif
 }
 
-/// A thread's part of a block's columns. @tparam S a Share
-template <class S>
+/// A thread's part of a block's columns. @tparam Split a WorkSplit
+template <class Split>
 class Columns {
  public:
   __device__ Columns(const Batch& batch, std::int64_t system, int first_column)
       : n_(batch.n),
         squares_((batch.n + side - 1) / side),
         first_square_(first_column / side),
-        column_(first_column + static_cast<int>(threadIdx.x) / 32 * tile * S::sets),
+        column_(first_column + static_cast<int>(threadIdx.x) / 32 * tile * Split::sets),
         factors_(batch.factors + system * n_ * n_),
         rows_(batch.rows + system * n_),
         x_(batch.x + system * n_ * n_),
@@ -112,7 +112,7 @@ class Columns {
         packed_(n_ % 2 == 0 && reinterpret_cast<std::uintptr_t>(batch.factors) % 16 == 0 &&
                 reinterpret_cast<std::uintptr_t>(batch.x) % 16 == 0) {
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::sets; ++s) {
+    for (int s = 0; s < Split::sets; ++s) {
       const int column = column_ + tile * s + g();
       target_columns_[s] = column < n_ ? rows_[column] : -1;
     }
@@ -121,20 +121,20 @@ class Columns {
   __device__ void invert() {
     SquareOrder next(first_square_, squares_), now = next;
     GAUSSWEEP_UNROLL
-    for (int a = 0; a < S::prefetched; ++a) start_copies(next, a);
+    for (int a = 0; a < Split::prefetched; ++a) start_copies(next, a);
     GAUSSWEEP_ROLLED
     for (int stage = 0; !now.is_done(); now.advance()) {
-      if (S::prefetched == 0) {
+      if (Split::prefetched == 0) {
         __syncthreads();  // all threads have used the previous square
         start_copies(next, 0);
       }
-      simt::await_copy_groups<(S::prefetched > 1 ? S::prefetched - 1 : 0)>();
+      simt::await_copy_groups<(Split::prefetched > 1 ? Split::prefetched - 1 : 0)>();
       __syncthreads();
-      if (S::prefetched > 0) start_copies(next, stage == 0 ? S::prefetched : stage - 1);
+      if (Split::prefetched > 0) start_copies(next, stage == 0 ? Split::prefetched : stage - 1);
       process(now, shared_ + stage * square_size);
-      stage = stage == S::prefetched ? 0 : stage + 1;
+      stage = stage == Split::prefetched ? 0 : stage + 1;
     }
-    if (!is_singular_ && __any_sync(0xffffffffu, not_finite_ == 0 ? 0 : 1)) substitute_again();
+    if (!is_singular_ && __any_sync(0xffffffffu, not_finite_ == 0 ? 0 : 1)) substitute_from_global_memory();
   }
 
  private:
@@ -142,14 +142,14 @@ class Columns {
   static __device__ __forceinline__ int g() { return lane() / 4; }
   static __device__ __forceinline__ int t() { return lane() % 4; }
 
-  /// Starts to copy a square, which an identity continues beyond n.
+  /// Starts to copy a square, padded with an identity beyond n.
   __device__ void start_copies(SquareOrder& at, int stage) {
     if (!at.is_done()) {
       double* const to = shared_ + stage * square_size;
       const int i0 = side * at.i(), j0 = side * at.j();
       const double* const from = factors_ + i0 + j0 * n_;
       const int i = static_cast<int>(threadIdx.x) % pairs * 2, j = static_cast<int>(threadIdx.x) / pairs;
-      constexpr int step = S::threads / pairs;  // columns
+      constexpr int step = Split::threads / pairs;  // columns
       if (packed_ && i0 + side <= n_ && j0 + side <= n_) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < side; c += step) copy_two(to + i + (j + c) * pitch, from + i + (j + c) * n_);
@@ -170,36 +170,36 @@ class Columns {
 
   __device__ void process(const SquareOrder& now, const double* square) {
     const bool is_diagonal = now.i() == now.j();
-    if (now.begins_row()) begin_row(now);
+    if (now.begins_row()) load_row_of_squares(now);
     if (!is_diagonal) return subtract(now, square);
     const bool solves_upper = !now.is_down() || now.is_last_row();
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (now.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(false));
-    if (solves_upper && warp == S::warps - 1) invert_upper_tiles(now.i(), square, inverses(true));
+    if (now.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(of_l));
+    if (solves_upper && warp == Split::warps - 1) invert_upper_tiles(now.i(), square, inverses(of_u));
     __syncthreads();
     if (now.is_down()) substitute_down(now.i(), square);
     if (solves_upper) substitute_up(now.i(), square);
-    if (squares_ > 1) keep(now.i());
+    if (squares_ > 1) save_negated(now.i());
   }
 
   /// Returns true if the tile has nonzero elements in the warp's columns of L^-1.
-  __device__ __forceinline__ bool counts(int tile_index) const { return tile_index * tile >= column_; }
+  __device__ __forceinline__ bool is_nonzero(int tile_index) const { return tile_index * tile >= column_; }
   __device__ __forceinline__ bool is_inside(int tile_index) const { return tile_index * tile < n_; }
 
   /// Loads a row of squares: of the identity when solving with L, of L^-1 when solving with U.
-  __device__ void begin_row(const SquareOrder& now) {
+  __device__ void load_row_of_squares(const SquareOrder& now) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
       const int tile_index = tiles * now.i() + i;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < S::sets; ++s) {
+      for (int s = 0; s < Split::sets; ++s) {
         double* const own = a_[i] + 2 * s;
         if (now.is_down()) {
           const int row = tile_index * tile + 2 * t(), column = column_ + tile * s + g();
           own[0] = row == column ? 1.0 : 0.0;
           own[1] = row + 1 == column ? 1.0 : 0.0;
-        } else if (counts(tile_index)) {
-          lu::load_two(kept(tile_index, s), own[0], own[1]);
+        } else if (is_nonzero(tile_index)) {
+          lu::load_two(negated_elements(tile_index, s), own[0], own[1]);
           own[0] = -own[0];
           own[1] = -own[1];
         } else {
@@ -208,33 +208,34 @@ class Columns {
       }
     }
   }
-  /// Returns the inverses of the diagonal tiles, in the layout of lu::invert_diagonal_tiles.
+  static constexpr bool of_l = false, of_u = true;
+  /// Returns the inverses of the diagonal tiles of L or U, in the layout of lu::invert_diagonal_tiles.
   __device__ __forceinline__ double* inverses(bool upper) const {
-    return shared_ + (S::prefetched + 1) * square_size + (upper ? lu::inverses_size : 0);
+    return shared_ + (Split::prefetched + 1) * square_size + (upper ? lu::inverses_size : 0);
   }
-  /// Returns the address at which the thread keeps its negated elements of a tile.
-  __device__ __forceinline__ double* kept(int tile_index, int s) const {
-    return inverses(true) + lu::inverses_size +
-           ((tile_index * S::sets + s) * S::threads + static_cast<int>(threadIdx.x)) * 2;
+  /// Returns the address in shared memory where the thread saves its negated elements of a tile.
+  __device__ __forceinline__ double* negated_elements(int tile_index, int s) const {
+    return inverses(of_u) + lu::inverses_size +
+           ((tile_index * Split::sets + s) * Split::threads + static_cast<int>(threadIdx.x)) * 2;
   }
-  __device__ void keep(int square) {
+  __device__ void save_negated(int square) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < S::sets; ++s)
-        lu::store_two(kept(tiles * square + i, s), -a_[i][2 * s], -a_[i][2 * s + 1]);
+      for (int s = 0; s < Split::sets; ++s)
+        lu::store_two(negated_elements(tiles * square + i, s), -a_[i][2 * s], -a_[i][2 * s + 1]);
     }
   }
 
-  using Part = double[2 * S::sets];  ///< a thread's elements of a tile
-  /// d += a B for the transposed 8 x 8 tile B; the thread has its elements `b`.
+  using Part = double[2 * Split::sets];  ///< a thread's elements of a tile
+  /// Computes d += a B for the transposed 8 x 8 tile B; `b` are the thread's elements of B.
   static __device__ __forceinline__ void multiply(Part& d, const Part& a, const double (&b)[2]) {
-    if constexpr (S::sets == 1) {
+    if constexpr (Split::sets == 1) {
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h) lu::multiply_8x8(d, a[h], b[h]);
     } else {
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < 2 * S::sets; s += 4) {
+      for (int s = 0; s < 2 * Split::sets; s += 4) {
         double sum[4] = {d[s], d[s + 1], d[s + 2], d[s + 3]};
         const double two[4] = {a[s], a[s + 2], a[s + 1], a[s + 3]};
         lu::multiply_16x8(sum, two, b);
@@ -254,15 +255,16 @@ class Columns {
     load_tile(square + tile * k * pitch + tile * i, pitch, b);
     multiply(a_[i], minus, b);
   }
-  /// Subtracts the products of a square beside the diagonal.
+  /// Subtracts the products of a square off the diagonal.
   __device__ void subtract(const SquareOrder& now, const double* square) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < tiles; ++k) {
       const int tile_index = tiles * now.j() + k;
-      if (!is_inside(tile_index) || (now.is_down() && !counts(tile_index))) continue;
+      if (!is_inside(tile_index) || (now.is_down() && !is_nonzero(tile_index))) continue;
       Part minus;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < S::sets; ++s) lu::load_two(kept(tile_index, s), minus[2 * s], minus[2 * s + 1]);
+      for (int s = 0; s < Split::sets; ++s)
+        lu::load_two(negated_elements(tile_index, s), minus[2 * s], minus[2 * s + 1]);
       GAUSSWEEP_UNROLL
       for (int i = 0; i < tiles; ++i) {
         if (is_inside(tiles * now.i() + i)) subtract_tile(square, i, k, minus);
@@ -296,7 +298,7 @@ class Columns {
   }
   static __device__ __forceinline__ void scale(const Part& x, double by, Part& scaled) {
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < 2 * S::sets; ++e) scaled[e] = by * x[e];
+    for (int e = 0; e < 2 * Split::sets; ++e) scaled[e] = by * x[e];
   }
 
   /// Solves with L in a diagonal square.
@@ -304,9 +306,9 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
       const int row_tile = tiles * square_row + i;
-      if (!is_inside(row_tile) || !counts(row_tile)) continue;
+      if (!is_inside(row_tile) || !is_nonzero(row_tile)) continue;
       double inverse[2];
-      load_tile(inverses(false) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
+      load_tile(inverses(of_l) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
       Part x = {}, minus;
       multiply(x, a_[i], inverse);
       scale(x, 1.0, a_[i]);
@@ -323,7 +325,7 @@ class Columns {
     for (int i = tiles - 1; i >= 0; --i) {
       if (!is_inside(tiles * square_row + i)) continue;
       double inverse[2], own[2];
-      const double* const tile_data = inverses(true) + tile * i * lu::inverse_stride;
+      const double* const tile_data = inverses(of_u) + tile * i * lu::inverse_stride;
       const double by = tile_data[tile];
       load_tile(tile_data, lu::inverse_stride, inverse);
       load_tile(square + tile * i * (pitch + 1), pitch, own);
@@ -344,7 +346,7 @@ class Columns {
   __device__ __forceinline__ void store(int tile_index, int i) {
     const int row = tile_index * tile + 2 * t();
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < S::sets; ++s) {
+    for (int s = 0; s < Split::sets; ++s) {
       if (target_columns_[s] < 0) continue;
       double* const to = x_ + row + target_columns_[s] * n_;
       GAUSSWEEP_UNROLL
@@ -361,10 +363,10 @@ class Columns {
   }
 
   /// Computes the warp's columns again by substitution from global memory; a lane has a column.
-  __device__ void substitute_again() const {
+  __device__ void substitute_from_global_memory() const {
     __syncwarp();
     const int column = column_ + lane();
-    if (lane() >= tile * S::sets || column >= n_) return;
+    if (lane() >= tile * Split::sets || column >= n_) return;
     double* const x = x_ + rows_[column] * n_;
     GAUSSWEEP_ROLLED
     for (int i = 0; i < n_; ++i) {
@@ -391,30 +393,31 @@ class Columns {
   bool is_singular_;
   double* shared_;
   bool packed_;
-  double not_finite_ = 0;        ///< NaN if the thread has stored an element that is not finite
-  int target_columns_[S::sets];  ///< the columns of X that the thread stores to, or -1
+  double not_finite_ = 0;            ///< NaN if the thread has stored an element that is not finite
+  int target_columns_[Split::sets];  ///< the columns of X that the thread stores to, or -1
   Part a_[tiles];
 };
 
-/// Blocks of a system are neighbours, so that they find its factors in the cache.
-template <class S>
-__global__ void __launch_bounds__(S::threads) invert_columns(Batch batch) {
-  const int blocks = (batch.n + S::columns - 1) / S::columns;
+/// Computes the columns of one block. Blocks of the same system have consecutive indices, so that they find
+/// its factors in the cache.
+template <class Split>
+__global__ void __launch_bounds__(Split::threads) invert_columns(Batch batch) {
+  const int blocks = (batch.n + Split::columns - 1) / Split::columns;
   const std::int64_t system = blockIdx.x / static_cast<unsigned>(blocks);
-  const int first = static_cast<int>(blockIdx.x % static_cast<unsigned>(blocks)) * S::columns;
-  Columns<S>(batch, system, first).invert();
+  const int first = static_cast<int>(blockIdx.x % static_cast<unsigned>(blocks)) * Split::columns;
+  Columns<Split>(batch, system, first).invert();
 }
 
-/// @throws std::runtime_error if a block needs more shared memory than the device has
-template <class S>
+/// Launches a work split. @throws std::runtime_error if a block needs more shared memory than the device has
+template <class Split>
 void launch_split(Context& context, const Batch& batch, std::int64_t systems) {
-  const std::int64_t blocks = systems * ((batch.n + S::columns - 1) / S::columns);
-  simt::launch(context, invert_columns<S>, dim3(static_cast<unsigned>(blocks)), dim3(S::threads),
-               S::shared_bytes(batch.n), batch);
+  const std::int64_t blocks = systems * ((batch.n + Split::columns - 1) / Split::columns);
+  simt::launch(context, invert_columns<Split>, dim3(static_cast<unsigned>(blocks)), dim3(Split::threads),
+               Split::shared_bytes(batch.n), batch);
 }
-template <class S>
+template <class Split>
 bool fits(Context& context, const Batch& batch) {
-  return S::shared_bytes(batch.n) <= simt::max_shared_bytes(context);
+  return Split::shared_bytes(batch.n) <= simt::max_shared_bytes(context);
 }
 /// Chooses the work split by n as measured (docs/notebook/batched_inverses.md). The last two splits are for
 /// GPUs with less shared memory, at least 48 KiB.
@@ -423,12 +426,12 @@ inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
   using Middle = WorkSplit<2, 4, 1>;
   using Large = WorkSplit<1, 4, 2>;
   using Narrow = WorkSplit<2, 1, 0>;
-  using Least = WorkSplit<1, 1, 0>;
+  using Smallest = WorkSplit<1, 1, 0>;
   if (batch.n <= 32 && fits<Small>(context, batch)) return launch_split<Small>(context, batch, systems);
   if (batch.n <= 256 && fits<Middle>(context, batch)) return launch_split<Middle>(context, batch, systems);
   if (fits<Large>(context, batch)) return launch_split<Large>(context, batch, systems);
   if (fits<Narrow>(context, batch)) return launch_split<Narrow>(context, batch, systems);
-  launch_split<Least>(context, batch, systems);
+  launch_split<Smallest>(context, batch, systems);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::columns
