@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-/// True in device code that may use clusters: for #if around the body of a kernel that does.
+/// True in device code that may use clusters. A kernel that uses them has its body in #if GAUSSWEEP_CLUSTERS.
 #define GAUSSWEEP_CLUSTERS (__CUDA_ARCH__ >= 900)
 /// True if warpgroups can reallocate registers: setmaxnreg_dec, setmaxnreg_inc.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL) || \
@@ -17,8 +17,8 @@
 
 namespace gaussweep::cuda::simt {
 
-/// Allows the next launch, if it is an early one, to start once all blocks of this one have called it or
-/// ended.
+/// Allows the next launch, if it is by launch_early, to start after all blocks of this launch have called
+/// this function or ended.
 __device__ __forceinline__ void griddepcontrol_launch_dependents() {
 #if GAUSSWEEP_CLUSTERS
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -44,8 +44,8 @@ __device__ __forceinline__ unsigned cluster_blocks() {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
   return count;
 }
-/// The cluster's barrier in two halves: writes before a thread's arrive are visible to threads after their
-/// wait.
+/// Arrive at the cluster's barrier and wait at it: writes before a thread's arrive are visible to threads
+/// after their wait.
 __device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
@@ -122,7 +122,8 @@ __device__ __forceinline__ void setmaxnreg_inc() {
 #endif
 }
 
-/// Load and store 16 bytes at an address that is a multiple of 16: 2 doubles, 4 floats or 4 words.
+/// Load and store 16 bytes in shared memory at an address that is a multiple of 16: 2 doubles, 4 floats or 4
+/// words.
 __device__ __forceinline__ void load_pack(unsigned address, double* value) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(value[0]), "=d"(value[1]) : "r"(address) : "memory");
 }

@@ -44,7 +44,7 @@ __device__ __forceinline__ void end_copy_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/// Waits until all of the thread's groups except the last `Later` are complete.
+/// Waits until all copy groups of the thread except the `Later` newest ones are complete.
 template <int Later>
 __device__ __forceinline__ void await_copy_groups() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

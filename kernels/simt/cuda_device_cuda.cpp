@@ -61,13 +61,13 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
-int attribute(cudaDeviceAttr which, int device) {
+int attribute(cudaDeviceAttr name, int device) {
   int value = 0;
-  GAUSSWEEP_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  GAUSSWEEP_CUDA_CHECK(cudaDeviceGetAttribute(&value, name, device));
   return value;
 }
 
-/// Returns all facts that do not change while the process runs.
+/// Returns the properties that do not change while the process runs.
 DeviceInfo describe(int device) {
   cudaDeviceProp properties{};
   GAUSSWEEP_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
@@ -212,8 +212,8 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Returns why no GPU is available. CUDA reports a missing driver as an insufficient one.
-std::string why_none(cudaError_t error) {
+/// Returns the reason why no GPU is available. CUDA reports a missing driver as an insufficient driver.
+std::string unavailable_reason(cudaError_t error) {
   const std::string name = std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ")";
   int driver = 0, runtime = 0;
   if (error != cudaErrorInsufficientDriver || cudaDriverGetVersion(&driver) != cudaSuccess ||
@@ -243,7 +243,7 @@ int cuda_device_count(std::string* why) {
   if (error != cudaSuccess) {
     cudaGetLastError();
     count = 0;
-    if (why != nullptr) *why = why_none(error);
+    if (why != nullptr) *why = unavailable_reason(error);
   } else if (count == 0 && why != nullptr) {
     *why = "no GPU is visible to this process";
   }

@@ -13,8 +13,8 @@ namespace {
 
 /// A kernel's shared memory per block, in bytes.
 struct SharedMemory {
-  std::size_t fixed;    ///< its static shared memory
-  std::size_t dynamic;  ///< its current limit of dynamic shared memory
+  std::size_t fixed;    ///< static shared memory
+  std::size_t dynamic;  ///< the current limit of dynamic shared memory
 };
 
 }  // namespace
@@ -25,16 +25,16 @@ cudaError_t raise_shared_limit(const void* kernel, std::size_t shared_bytes) {
   cudaError_t error = cudaGetDevice(&device);
   if (error != cudaSuccess) return error;
   static std::mutex mutex;
-  static std::map<std::pair<int, const void*>, SharedMemory> known;
+  static std::map<std::pair<int, const void*>, SharedMemory> cache;
   const std::lock_guard<std::mutex> lock(mutex);
-  auto found = known.find({device, kernel});
-  if (found == known.end()) {
+  auto found = cache.find({device, kernel});
+  if (found == cache.end()) {
     cudaFuncAttributes attributes{};
     error = cudaFuncGetAttributes(&attributes, kernel);
     if (error != cudaSuccess) return error;
     const SharedMemory memory{attributes.sharedSizeBytes,
                               static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)};
-    found = known.emplace(std::pair{device, kernel}, memory).first;
+    found = cache.emplace(std::pair{device, kernel}, memory).first;
   }
   SharedMemory& memory = found->second;
   if (memory.fixed + shared_bytes <= 48 * 1024 || shared_bytes <= memory.dynamic) return cudaSuccess;

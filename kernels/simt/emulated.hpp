@@ -1,6 +1,6 @@
 #pragma once
 /// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread. The threads of a
-/// block are fibers, which switch only where a thread waits (barrier, warp collective, spin). Undefined
+/// block are fibers. A switch happens only if a thread waits (barrier, warp collective, spin loop). Undefined
 /// behaviour on a GPU is an error here if the emulation can detect it: see `launch`. Memory is ordinary
 /// memory, so that sanitizers check every access.
 ///
@@ -151,8 +151,8 @@ void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block,
   launch(context, kernel, grid, block, shared_bytes, std::forward<A>(arguments)...);
 }
 
-/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16. A block may have as much
-/// shared memory as on a GPU with clusters.
+/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16. A block may use 227 KiB of
+/// shared memory, as on a GPU with clusters.
 /// @throws as launch; std::invalid_argument unless a block consists of whole warps
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,

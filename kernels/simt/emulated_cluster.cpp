@@ -20,11 +20,11 @@ struct Message {
 
 // The state of the running cluster; launches run one after another.
 std::vector<Message> in_flight;
-std::uint32_t order = 0;  // random state; 0: deliver all messages at once in the order of sending
+std::uint32_t random_state = 0;  // 0: deliver all messages together in the order of sending
 
 std::uint32_t next_random() {
-  order = order * 1664525u + 1013904223u;
-  return order >> 16;
+  random_state = random_state * 1664525u + 1013904223u;
+  return random_state >> 16;
 }
 
 void deliver_one(std::size_t index) {
@@ -61,7 +61,7 @@ void send(unsigned address, unsigned barrier, const void* value, Site site) {
 }
 
 void deliver() {
-  if (order == 0) {
+  if (random_state == 0) {
     while (!in_flight.empty()) deliver_one(0);
     return;
   }
@@ -71,7 +71,7 @@ void deliver() {
 
 void start_messages(std::uint64_t shuffle_seed) {
   in_flight.clear();
-  order = static_cast<std::uint32_t>(shuffle_seed);
+  random_state = static_cast<std::uint32_t>(shuffle_seed);
 }
 
 void end_messages() {

@@ -80,9 +80,9 @@ struct Block {
   explicit Block(std::size_t shared_bytes) : shared(shared_bytes) {}
   SharedMemory shared;
   uint3 index{0, 0, 0};
-  std::size_t at_barrier = 0;
+  std::size_t at_barrier = 0;  // threads that wait at the barrier
   Site barrier_site{nullptr, 0};
-  bool barrier_differs = false;
+  bool barrier_differs = false;  // they wait at different __syncthreads
 };
 
 struct Warp {
@@ -141,12 +141,12 @@ class Scheduler {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::size_t block_threads_ = 0;
-  std::vector<unsigned> in_order_, round_, next_;
+  std::vector<unsigned> in_order_, round_, next_round_threads_;
   std::size_t position_ = 0;  // in round_
   unsigned current_ = 0;      // the running thread
   std::size_t returned_ = 0;
   std::size_t at_cluster_barrier_ = 0;  // threads that have arrived at the cluster barrier
-  std::size_t absent_ = 0;              // threads that have returned without arriving
+  std::size_t returned_early_ = 0;      // threads that have returned without arriving at the cluster barrier
   unsigned cluster_generation_ = 1;
   int idle_rounds_ = 0;
   std::exception_ptr failure_;
@@ -241,9 +241,9 @@ void Scheduler::run_threads() {
   }
   warps_.assign((threads_.size() + 31) / 32, Warp{~0u, 0});
   if (threads_.size() % 32 != 0) warps_.back().present = (1u << threads_.size() % 32) - 1;
-  next_ = in_order_;
+  next_round_threads_ = in_order_;
   round_.clear();
-  position_ = returned_ = at_cluster_barrier_ = absent_ = 0;
+  position_ = returned_ = at_cluster_barrier_ = returned_early_ = 0;
   cluster_generation_ = 1;
   idle_rounds_ = 0;
   progress = true;
@@ -268,12 +268,12 @@ void Scheduler::unwind() {
 }
 
 bool Scheduler::next_round() {
-  if (next_.empty()) return false;
+  if (next_round_threads_.empty()) return false;
   idle_rounds_ = progress ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ > max_idle_rounds) return false;
   progress = false;
-  round_.swap(next_);
-  next_.clear();
+  round_.swap(next_round_threads_);
+  next_round_threads_.clear();
   position_ = 0;
   (*order_)(round_);
   return true;
@@ -330,18 +330,18 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
   thread.state = State::returned;
   ++returned_;
   progress = true;
-  if (thread.cluster_generation != cluster_generation_) ++absent_;
+  if (thread.cluster_generation != cluster_generation_) ++returned_early_;
   open_cluster_barrier();
   Warp& warp = warps_[index / 32];
   warp.present &= ~(1u << index % 32);
-  // Lanes that waited for this lane may be complete now.
+  // Collectives that waited for this lane may be complete now.
   for (unsigned waiting = warp.waiting; waiting != 0; waiting &= waiting - 1) {
     const Thread& other = threads_[index / 32 * 32 + static_cast<unsigned>(__builtin_ctz(waiting))];
     if (other.state == State::at_collective) complete(index / 32, other);
   }
 }
 
-/// Switches to other threads until this one can run. Its state already tells what it waits for.
+/// Switches to other threads until this one can run. @pre its state says what it waits for
 __attribute__((always_inline)) inline void Scheduler::wait() {
   const unsigned index = current_;
   Fiber& own = threads_[index].worker->fiber;
@@ -368,7 +368,8 @@ __attribute__((always_inline)) inline void Scheduler::barrier(Site site) {
   if (++block.at_barrier == block_threads_ && !block.barrier_differs) {
     block.at_barrier = 0;
     const auto first = in_order_.begin() + static_cast<std::ptrdiff_t>(thread.block * block_threads_);
-    next_.insert(next_.end(), first, first + static_cast<std::ptrdiff_t>(block_threads_));
+    next_round_threads_.insert(next_round_threads_.end(), first,
+                               first + static_cast<std::ptrdiff_t>(block_threads_));
   }
   wait();
 }
@@ -377,7 +378,7 @@ __attribute__((always_inline)) inline void Scheduler::wait_for_others(Site site)
   Thread& thread = threads_[current_];
   thread.state = State::spinning;
   thread.site = site;
-  next_.push_back(current_);
+  next_round_threads_.push_back(current_);
   wait();
 }
 
@@ -389,9 +390,9 @@ void Scheduler::arrive_at_cluster() {
 
 /// Opens the cluster barrier once all threads that have not returned have arrived.
 void Scheduler::open_cluster_barrier() {
-  if (at_cluster_barrier_ == 0 || at_cluster_barrier_ + absent_ < threads_.size()) return;
+  if (at_cluster_barrier_ == 0 || at_cluster_barrier_ + returned_early_ < threads_.size()) return;
   at_cluster_barrier_ = 0;
-  absent_ = returned_;
+  returned_early_ = returned_;
   ++cluster_generation_;
   progress = true;
 }
@@ -442,7 +443,7 @@ void Scheduler::complete(unsigned index, const Thread& arrival) {
     const bool known = (group >> lane.source & 1u) != 0;
     lane.result = {known ? lanes[lane.source].value : ~std::uint64_t{0}, ballot};
     lane.state = State::running;
-    next_.push_back(index * 32 + static_cast<unsigned>(&lane - lanes));
+    next_round_threads_.push_back(index * 32 + static_cast<unsigned>(&lane - lanes));
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// CUDA's names in emulated kernels: indices, barriers, warp collectives, atomics. Part of emulated.hpp.
-/// Their semantics are those of the CUDA C++ Programming Guide, on the strictest architecture.
+/// They behave as the CUDA C++ Programming Guide specifies for the architecture with the strictest rules.
 
 #include <cstdint>
 #include <cstring>
@@ -45,13 +45,13 @@ namespace simt::detail {
 
 /// Returns the value with the largest `value` ^ `flip` over the lanes of the mask.
 inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, Site site) {
-  unsigned found = value ^ flip;
+  unsigned largest = value ^ flip;
   for (int i = 0; i < 32; ++i) {
     if ((mask >> i & 1u) == 0) continue;
     const auto other = static_cast<unsigned>(collective(Collective::shuffle, mask, value, i, site).value);
-    if ((other ^ flip) > found) found = other ^ flip;
+    if ((other ^ flip) > largest) largest = other ^ flip;
   }
-  return found ^ flip;
+  return largest ^ flip;
 }
 
 }  // namespace simt::detail
