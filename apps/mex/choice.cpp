@@ -57,12 +57,12 @@ std::string number(double value) {
 
 std::string allowed_range(const Parameter& parameter) {
   return parameter.name + " must be " +
-         (std::holds_alternative<std::int64_t>(parameter.fallback) ? "an integer" : "a real number") +
+         (std::holds_alternative<std::int64_t>(parameter.default_value) ? "an integer" : "a real number") +
          " from " + number(parameter.low) + " to " + number(parameter.high);
 }
 
 ParameterValue checked(const Parameter& parameter, const Option& option) {
-  if (std::holds_alternative<std::string>(parameter.fallback)) {
+  if (std::holds_alternative<std::string>(parameter.default_value)) {
     // A choice that consists of digits ("16") may be given as a number.
     const auto* text = std::get_if<std::string>(&option.second);
     std::string word = text != nullptr ? *text : number(std::get<double>(option.second));
@@ -72,7 +72,7 @@ ParameterValue checked(const Parameter& parameter, const Option& option) {
                   "'" + word + "' is no value of " + parameter.name + "; allowed: " + joined(choices));
   }
   const auto* value = std::get_if<double>(&option.second);
-  const bool whole = std::holds_alternative<std::int64_t>(parameter.fallback);
+  const bool whole = std::holds_alternative<std::int64_t>(parameter.default_value);
   if (value == nullptr || !(parameter.low <= *value && *value <= parameter.high) ||
       (whole && *value != std::floor(*value))) {
     throw Refusal("gaussweep:usage", allowed_range(parameter));
@@ -128,7 +128,7 @@ Parameters choose_parameters(const Method& method, const std::vector<Option>& op
   Parameters parameters;
   std::vector<std::string> names;
   for (const Parameter& parameter : method.parameters) {
-    parameters.set(parameter.name, parameter.fallback);
+    parameters.set(parameter.name, parameter.default_value);
     names.push_back(parameter.name);
   }
   for (const Option& option : options) {

@@ -94,7 +94,7 @@ Findings verify_answer(Device& device, const Method& method, const Inputs<T>& in
   if (device.backend() == Backend::cuda) {
     try {
       Context context(device);
-      return check(method, inputs, answer, tolerance, *little_on_host(device_reductions<T>(context)));
+      return check(method, inputs, answer, tolerance, *small_on_host(device_reductions<T>(context)));
     } catch (const OutOfMemory&) {
     }
   }

@@ -21,11 +21,11 @@ ParameterValue read_value(const std::string& name, const io::Scalar& scalar, con
   const Parameter& parameter =
       *std::find_if(method.parameters.begin(), method.parameters.end(),
                     [&](const Parameter& candidate) { return candidate.name == name; });
-  if (std::holds_alternative<std::int64_t>(parameter.fallback)) {
+  if (std::holds_alternative<std::int64_t>(parameter.default_value)) {
     return io::parse_integer(scalar, static_cast<std::int64_t>(parameter.low),
                              static_cast<std::int64_t>(parameter.high), parameter.name);
   }
-  if (std::holds_alternative<double>(parameter.fallback))
+  if (std::holds_alternative<double>(parameter.default_value))
     return io::parse_real(scalar, parameter.low, parameter.high, parameter.name);
   if (std::find(parameter.choices.begin(), parameter.choices.end(), scalar.text) == parameter.choices.end()) {
     io::fail_at(scalar.location,

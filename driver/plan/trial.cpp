@@ -128,7 +128,8 @@ void from_json(const json& from, Trial& t) {
 
 Parameters defaults_of(const Method& method) {
   Parameters parameters;
-  for (const Parameter& parameter : method.parameters) parameters.set(parameter.name, parameter.fallback);
+  for (const Parameter& parameter : method.parameters)
+    parameters.set(parameter.name, parameter.default_value);
   return parameters;
 }
 

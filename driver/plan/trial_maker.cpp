@@ -61,7 +61,7 @@ Parameters parameters_of(const Method& method, const Assignment& chosen) {
   Parameters result;
   for (const Parameter& parameter : method.parameters) {
     const auto given = chosen.find(parameter.name);
-    result.set(parameter.name, given == chosen.end() ? parameter.fallback : given->second.value);
+    result.set(parameter.name, given == chosen.end() ? parameter.default_value : given->second.value);
   }
   return result;
 }

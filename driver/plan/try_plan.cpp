@@ -51,7 +51,7 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
 
 /// Returns true if an answer is judged by A X = B or by A X = I. A singular A has no such answer.
 bool needs_regular(Problem problem) {
-  const Judge<double> judge = problem->judge.real;
+  const Judge<double> judge = problem->judge.float64;
   return judge == judges::solution<double> || judge == judges::system_solution<double> ||
          judge == judges::inverse<double> || judge == judges::either_inverse<double>;
 }

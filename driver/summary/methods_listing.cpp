@@ -20,17 +20,17 @@ std::string value_text(const ParameterValue& value) {
 Json parameter_json(const Parameter& parameter) {
   Json json;
   json["name"] = parameter.name;
-  if (const auto* whole = std::get_if<std::int64_t>(&parameter.fallback)) {
+  if (const auto* whole = std::get_if<std::int64_t>(&parameter.default_value)) {
     json["type"] = "integer";
     json["default"] = *whole;
     json["range"] = {static_cast<std::int64_t>(parameter.low), static_cast<std::int64_t>(parameter.high)};
-  } else if (const auto* real = std::get_if<double>(&parameter.fallback)) {
+  } else if (const auto* real = std::get_if<double>(&parameter.default_value)) {
     json["type"] = "real";
     json["default"] = *real;
     json["range"] = {parameter.low, parameter.high};
   } else {
     json["type"] = "choice";
-    json["default"] = std::get<std::string>(parameter.fallback);
+    json["default"] = std::get<std::string>(parameter.default_value);
     json["choices"] = parameter.choices;
   }
   json["help"] = parameter.help;
@@ -39,7 +39,7 @@ Json parameter_json(const Parameter& parameter) {
 
 std::string allowed_text(const Parameter& parameter) {
   if (!parameter.choices.empty()) return fmt::format("{}", fmt::join(parameter.choices, ", "));
-  if (std::holds_alternative<std::int64_t>(parameter.fallback)) {
+  if (std::holds_alternative<std::int64_t>(parameter.default_value)) {
     return fmt::format("{:.0f} to {:.0f}", parameter.low, parameter.high);
   }
   return fmt::format("{} to {}", parameter.low, parameter.high);
@@ -108,7 +108,7 @@ std::string methods_text(const std::vector<Method>& methods, std::size_t width) 
                           fmt::format("{}", fmt::join(names_of(method.needs), ",")),
                           capability_text(method.capability), method.summary, method.source});
     for (const Parameter& parameter : method.parameters) {
-      parameters.rows.push_back({method.id(), parameter.name, value_text(parameter.fallback),
+      parameters.rows.push_back({method.id(), parameter.name, value_text(parameter.default_value),
                                  allowed_text(parameter), parameter.help});
     }
   }

@@ -28,7 +28,7 @@ auto with_reductions(Context& context, std::vector<Placed<T>*> answers, bool on_
   }
   if (!copies.empty()) {
     try {
-      return work(*little_on_host(device_reductions<T>(context, std::move(copies))));
+      return work(*small_on_host(device_reductions<T>(context, std::move(copies))));
     } catch (const OutOfMemory&) {
     }
   }

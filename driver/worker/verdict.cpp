@@ -43,7 +43,7 @@ Judgement judge_with(Context& context, const Trial& trial, const Method& method,
                      const Answer<T>& answer, Copies&& copies) {
   std::optional<Findings> found;
   try {
-    const auto reductions = little_on_host(device_reductions<T>(context, copies()));
+    const auto reductions = small_on_host(device_reductions<T>(context, copies()));
     found = check(method, inputs, answer, trial.tolerance, *reductions);
     found->componentwise_error = componentwise_error(method, inputs, answer, *reductions);
   } catch (const OutOfMemory&) {  // no room for the verification in addition to the operands

@@ -1,9 +1,9 @@
 #pragma once
 /// The verification of an answer: each problem's ratio, which decides its status, and the other findings.
 ///
-/// Residuals use the judge's own arithmetic (residual.hpp) without BLAS: the results have the same bits on
-/// every CPU and with any number of threads. They are valid over the whole range of exponents: norms,
-/// products and quotients neither overflow nor underflow. `u` is the unit roundoff of T (2^-24 or 2^-53), `v`
+/// Residuals are computed by residual.hpp without BLAS: the results have the same bits on
+/// every CPU and with any number of threads. Norms, products and quotients neither overflow nor
+/// underflow. `u` is the unit roundoff of T (2^-24 or 2^-53), `v`
 /// its smallest normal number.
 
 #include <string>
@@ -19,8 +19,8 @@ class Reductions;
 /// A ratio above the tolerance is `suspect` up to this multiple of it, and `failed` above.
 inline constexpr double suspect_factor = 10;
 
-/// Returns the ratio of I - A X of a geinv above which I - X A is computed too. It corresponds to a backward
-/// error of 32 u (n u for n < 32), which ordinary matrices do not reach.
+/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. It is a
+/// backward error of 32 u (n u for n < 32), which ordinary matrices do not reach.
 inline double second_look(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
@@ -34,7 +34,7 @@ struct Findings {
   double pivot_growth;       ///< getrf: max |U| / max |A| (with Crout max |L|); potrf: max |F|^2 / max |A|
   double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check as a relative
                              ///< deviation
-  double componentwise_error;  ///< see `componentwise_error`; `check` leaves it unknown
+  double componentwise_error;  ///< see `componentwise_error`; `check` does not compute it
   std::string flaw;            ///< the reason why there is no ratio; empty if there is one
 };
 
@@ -49,7 +49,7 @@ struct Findings {
 ///   residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
 /// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), for rounding errors of both signs. If it is
 ///   above 1, the errors may have one sign, or products may underflow, and any order of summation must pass.
-///   The ratio is then the minimum of it and of three times the largest
+///   The ratio is then the minimum of this ratio and of three times the largest
 ///   |C - A B|_ij / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest
 ///   number above 0.
 ///
@@ -57,12 +57,12 @@ struct Findings {
 /// otherwise. Only NaN or Inf in the answer or an operand makes the ratio infinite. A finite quotient beyond
 /// the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
 /// `ratio_bound` is at most max(1, ratio) / 1000, or more in large problems (n above about 100) with a growth
-/// of the factors above 1e3. Even then it does not span the tolerance or ten times the tolerance.
+/// of the factors above 1e3. Even then ratio ± bound does not include the tolerance or ten times the
+/// tolerance.
 /// @pre shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
-/// The same; `reductions` does all passes over matrices, on their device if they are there, with the same
-/// bits.
+/// The same; `reductions` does all passes over matrices, on the device that holds them, with the same bits.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
                Reductions<T>& reductions);
@@ -98,7 +98,8 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
 template <class T>
 double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// The difference between two answers, over the elements that belong to them (potrf, trtri: one triangle).
+/// The difference between two answers over the elements that the problem defines (potrf, trtri: one
+/// triangle).
 struct Difference {
   double largest;  ///< max |x - reference| / max |reference|
   double
@@ -107,13 +108,13 @@ struct Difference {
   double mean_absolute;  ///< the mean of |x - reference|
 };
 
-/// Returns true if the answers are triangles of a batch, side by side: these are compared on the host.
+/// Returns true if an answer holds the triangles of a batch, side by side. Such answers are compared on the
+/// host.
 inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
   return shape.batch > 1 && problem->counts_of_x != Counts::all;
 }
 
-/// Returns the largest |element| of an answer, over the elements that belong to it; NaN if one of them is
-/// NaN.
+/// Returns the largest |element| of an answer over the elements that the problem defines; NaN if one is NaN.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer);
 /// The same; `reductions` does the pass.
@@ -122,14 +123,14 @@ double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answ
                       Reductions<T>& reductions);
 
 /// Compares two answers. All results are NaN if the reference is not finite, or for getrf if the row
-/// exchanges differ; they are infinite if the answer is not finite. `reference_norm` is norm_of_answer of the
-/// reference, so that callers compute it once. Comparing the reference with itself costs nothing.
+/// exchanges differ; they are infinite if the answer is not finite. Callers compute `reference_norm`,
+/// norm_of_answer of the reference, once for all answers. Comparing the reference with itself costs nothing.
 /// @pre both have the same shape (else std::invalid_argument)
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm);
-/// The same; `reductions` does all passes over matrices, on their device if both are there, with the same
-/// bits. Matrices with a device copy in `reductions` need no elements on the host.
+/// The same; `reductions` does all passes over matrices, on the device that holds both, with the same bits.
+/// Matrices with a device copy in `reductions` need no elements on the host.
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm, Reductions<T>& reductions);

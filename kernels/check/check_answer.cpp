@@ -109,7 +109,7 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<Findings> findings(systems.size());
   const Extent of_a = method.problem->a(shape.single()), of_x = method.problem->x(shape.single());
-  // In microseconds: a small system takes 2 to 7. A helper thread pays off from 20 on.
+  // Microseconds: a small system takes 2 to 7, and starting a helper thread pays off for 20 or more.
   const double cost_of_system = 3 + 1e-3 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
   const double helpers =
       std::min(cost_of_system * static_cast<double>(count) / 20, static_cast<double>(count) - 1);
@@ -147,12 +147,13 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
       bool finite = true;
       for (std::int64_t i = 0; i < elements; ++i) {
         finite = finite && std::isfinite(x[i]);
-        // Halves cannot overflow.
+        // Differences of halved numbers cannot overflow.
         difference_size = std::max(difference_size, std::fabs(0.5 * static_cast<double>(x[i]) -
                                                               0.5 * static_cast<double>(known[i])));
         largest = std::max(largest, std::fabs(0.5 * static_cast<double>(known[i])));
       }
-      if (finite) errors[static_cast<std::size_t>(s)] = (Scaled(difference_size) / Scaled(largest)).value();
+      if (finite)
+        errors[static_cast<std::size_t>(s)] = (WideNumber(difference_size) / WideNumber(largest)).value();
     }
   });
   const double largest = *std::max_element(errors.begin(), errors.end());
@@ -197,8 +198,7 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr Difference unknown{nan, nan, nan, nan};
-  // Factors with other row exchanges can both be right and still have nothing in common. No pivots: no
-  // exchanges.
+  // Right factors with different row exchanges differ everywhere. An answer without pivots has no exchanges.
   if (problem->has_pivots) {
     const auto pivot = [&shape](const Answer<T>& a, std::size_t i) {
       return a.pivots.empty() ? static_cast<int>(static_cast<std::int64_t>(i) % shape.n) : a.pivots.at(i);

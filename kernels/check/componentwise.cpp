@@ -6,8 +6,8 @@
 namespace gaussweep {
 namespace {
 
-constexpr double max_multiplications = 0x1p27;  ///< of a product: computing |A| |B| takes as long as A B
-constexpr double max_exact_terms = 0x1p22;      ///< takes milliseconds
+constexpr double max_multiplications = 0x1p27;  ///< for gemm, because |A| |B| takes as long as A B
+constexpr double max_exact_terms = 0x1p22;      ///< exact sums of this many terms take milliseconds
 
 }  // namespace
 
@@ -19,22 +19,23 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
   const ProblemRow& problem = method.problem.row();
   if (problem.second == SecondOperand::none) return unknown;
   const bool is_product = problem.second == SecondOperand::matrix;
-  const HostMatrix<T>&right = is_product ? inputs.b : answer.x, &wanted = is_product ? answer.x : inputs.b;
-  const Factors<T> factors{Operand<T>(inputs.a, judges::part_of_a(method, inputs.shape)), Operand<T>(right)};
-  const double multiplications = static_cast<double>(factors.rows()) * static_cast<double>(factors.cols()) *
-                                 static_cast<double>(factors.terms());
+  const HostMatrix<T>&right = is_product ? inputs.b : answer.x, &target = is_product ? answer.x : inputs.b;
+  const ProductOperands<T> operands{Operand<T>(inputs.a, judges::part_of_a(method, inputs.shape)),
+                                    Operand<T>(right)};
+  const double multiplications = static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
+                                 static_cast<double>(operands.terms());
   if (is_product && multiplications > max_multiplications) return unknown;
-  for (const auto& [matrix, part] : {std::pair{&inputs.a, factors.left.part}, std::pair{&inputs.b, Part::all},
-                                     std::pair{&answer.x, Part::all}}) {
+  for (const auto& [matrix, part] : {std::pair{&inputs.a, operands.left.part},
+                                     std::pair{&inputs.b, Part::all}, std::pair{&answer.x, Part::all}}) {
     if (!std::isfinite(reductions.max_norm(*matrix, part))) return std::numeric_limits<double>::infinity();
   }
   Allowance allowance;
   allowance.product_factor = allowance.target_factor = unit;
-  allowance.floor = Scaled(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
-                    Scaled(static_cast<double>(factors.terms()) + 2);
+  allowance.floor = WideNumber(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
+                    WideNumber(static_cast<double>(operands.terms()) + 2);
   allowance.negligible = 0.25;
   allowance.max_exact_terms = max_exact_terms;
-  return unit * reductions.largest_share(factors, Target<T>{&wanted}, allowance);
+  return unit * reductions.largest_allowance_ratio(operands, Target<T>{&target}, allowance);
 }
 
 template <class T>

@@ -18,7 +18,7 @@ std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& p
   return order;
 }
 
-/// Returns why info contradicts the pivots, which are the diagonal of one factor; empty if it agrees.
+/// Returns an error text if info contradicts the pivots, which are the diagonal of one factor; else "".
 template <class T>
 std::string info_flaw(const Answer<T>& answer) {
   std::int64_t first_zero = 0;
@@ -29,7 +29,7 @@ std::string info_flaw(const Answer<T>& answer) {
          (first_zero == 0 ? ", but no pivot is 0" : ", but pivot " + std::to_string(first_zero) + " is 0");
 }
 
-/// Returns why this is no Cholesky factor, whose diagonal must be positive; empty if it may be one.
+/// Returns an error text if a diagonal element is not positive; else "".
 template <class T>
 std::string diagonal_flaw(const HostMatrix<T>& factor) {
   for (std::int64_t i = 0; i < factor.rows; ++i) {
@@ -46,7 +46,7 @@ Findings flawed(const std::string& flaw) {
   return findings;
 }
 
-/// Returns which pivot is no row index; empty if all are.
+/// Returns an error text for the first pivot that is no row index; else "".
 std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
   for (std::size_t k = 0; k < pivots.size(); ++k) {
     if (pivots[k] >= 0 && pivots[k] < rows) continue;
@@ -68,19 +68,19 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   if (!flaw.empty()) return flawed(flaw);
   const std::vector<std::int64_t> order = row_order(n, answer.pivots);
   const Target<T> exchanged{&inputs.a, Part::all, &order};
-  const Factors<T> factors{Operand<T>(answer.x, Part::lower, unit_lower),
-                           Operand<T>(answer.x, Part::upper, !unit_lower)};
+  const ProductOperands<T> operands{Operand<T>(answer.x, Part::lower, unit_lower),
+                                    Operand<T>(answer.x, Part::upper, !unit_lower)};
   // Each stored element has a rounding error of up to u times the smallest normal number, which is multiplied
   // by elements of the other factor.
-  const Scaled a_norm = reductions.one_norm(inputs.a, Part::all);
-  const Scaled factor_norms =
-      reductions.one_norm(answer.x, Part::lower) + reductions.one_norm(answer.x, Part::upper) + Scaled(1);
-  const Scale scale{a_norm, a_norm + Scaled(smallest_normal<T>) * factor_norms};
-  Findings findings = judge_columns(reductions, factors, exchanged, Measure::sum, {scale},
+  const WideNumber a_norm = reductions.one_norm(inputs.a, Part::all);
+  const WideNumber factor_norms =
+      reductions.one_norm(answer.x, Part::lower) + reductions.one_norm(answer.x, Part::upper) + WideNumber(1);
+  const Scale scale{a_norm, a_norm + WideNumber(smallest_normal<T>) * factor_norms};
+  Findings findings = judge_columns(reductions, operands, exchanged, Measure::sum, {scale},
                                     static_cast<double>(n) * unit_roundoff<T>, tolerance);
-  // Growth shows in the factor that holds the pivots.
-  const Scaled largest(reductions.max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
-  findings.pivot_growth = (largest / Scaled(reductions.max_norm(inputs.a, Part::all))).value();
+  // The factor with the pivots grows; the other one has elements of at most 1 if rows were exchanged.
+  const WideNumber largest(reductions.max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
+  findings.pivot_growth = (largest / WideNumber(reductions.max_norm(inputs.a, Part::all))).value();
   return findings;
 }
 
@@ -94,12 +94,12 @@ Findings cholesky_factor(Reductions<T>& reductions, const Method& /*method*/, co
   const Target<T> symmetric{&inputs.a, part};
   Operand<T> left(answer.x, part), right(answer.x, part);  // L L^T or U^T U
   (uplo == Uplo::lower ? right : left).transposed = true;
-  const Scaled a_norm = reductions.symmetric_norm(inputs.a, part);
+  const WideNumber a_norm = reductions.symmetric_norm(inputs.a, part);
   Findings findings =
-      judge_columns(reductions, Factors<T>{left, right}, symmetric, Measure::sum, {{a_norm, a_norm}},
+      judge_columns(reductions, ProductOperands<T>{left, right}, symmetric, Measure::sum, {{a_norm, a_norm}},
                     static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
-  const Scaled largest(reductions.max_norm(answer.x, part));
-  findings.pivot_growth = (largest * largest / Scaled(reductions.max_norm(inputs.a, part))).value();
+  const WideNumber largest(reductions.max_norm(answer.x, part));
+  findings.pivot_growth = (largest * largest / WideNumber(reductions.max_norm(inputs.a, part))).value();
   return findings;
 }
 

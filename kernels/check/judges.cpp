@@ -16,10 +16,10 @@ struct Estimate {
 
 /// The maximum number of terms that are summed exactly only to make a ratio more accurate.
 constexpr double exact_term_budget = 1 << 22;
-constexpr double wanted_accuracy = 1e-3;
+constexpr double required_accuracy = 1e-3;
 
-/// Returns true if exact sums cannot make the ratio accurate enough: even with the `max_exact` columns of the
-/// largest upper bounds computed exactly, the remaining bounds are too wide. Then none is computed exactly.
+/// Returns true if the remaining bounds are too wide even after the `max_exact` columns with the largest
+/// upper bounds are computed exactly. Then exact columns are not worth their time.
 bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact) {
   if (max_exact >= static_cast<double>(estimates.size())) return false;
   std::vector<double> uppers;
@@ -28,9 +28,9 @@ bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact
     uppers.push_back(estimate.upper());
     value = std::max(value, estimate.value);
   }
-  const auto next = uppers.begin() + static_cast<std::ptrdiff_t>(max_exact);
-  std::nth_element(uppers.begin(), next, uppers.end(), std::greater<>());
-  return *next - value > wanted_accuracy * std::max(1.0, *next);
+  const auto next_largest = uppers.begin() + static_cast<std::ptrdiff_t>(max_exact);
+  std::nth_element(uppers.begin(), next_largest, uppers.end(), std::greater<>());
+  return *next_largest - value > required_accuracy * std::max(1.0, *next_largest);
 }
 
 }  // namespace
@@ -41,19 +41,19 @@ bool is_open(double lower, double upper, double tolerance) {
 }
 
 template <class T>
-Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
+Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& operands, const Target<T>& target,
                        Measure measure, const std::vector<Scale>& scales, double factor, double tolerance) {
   const auto scale = [&](std::size_t j) -> const Scale& {
     return scales.size() == 1 ? scales[0] : scales[j];
   };
-  const Scaled scaled_factor(factor);
-  std::vector<ColumnResidual> columns = reductions.residual_columns(factors, target, measure);
+  const WideNumber wide_factor(factor);
+  std::vector<ColumnResidual> columns = reductions.residual_columns(operands, target, measure);
   std::vector<Estimate> estimates;
   for (std::size_t j = 0; j < columns.size(); ++j) {
-    const Scaled divisor = scale(j).with_underflow * scaled_factor;
+    const WideNumber divisor = scale(j).with_underflow * wide_factor;
     estimates.push_back({(columns[j].value / divisor).value(), (columns[j].bound / divisor).value()});
   }
-  const double cost = static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
+  const double cost = static_cast<double>(operands.rows()) * static_cast<double>(operands.terms());
   const bool stays_inaccurate = cannot_be_accurate(estimates, exact_term_budget / cost);
   double exact_terms = 0;
   double upper = 0;
@@ -66,11 +66,11 @@ Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, con
     upper = worst->upper();
     if (worst->bound == 0) break;
     const bool open = is_open(lower, upper, tolerance);
-    const bool accurate = upper - lower <= wanted_accuracy * std::max(1.0, upper);
+    const bool accurate = upper - lower <= required_accuracy * std::max(1.0, upper);
     if (!open && (accurate || stays_inaccurate || exact_terms + cost > exact_term_budget)) break;
     const auto j = static_cast<std::size_t>(worst - estimates.begin());
-    columns[j].value = exact_column(factors, target, measure, static_cast<std::int64_t>(j));
-    *worst = {(columns[j].value / (scale(j).with_underflow * scaled_factor)).value(), 0};
+    columns[j].value = exact_column(operands, target, measure, static_cast<std::int64_t>(j));
+    *worst = {(columns[j].value / (scale(j).with_underflow * wide_factor)).value(), 0};
     exact_terms += cost;
   }
   Findings findings = unknown();
@@ -83,9 +83,11 @@ Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, con
   return findings;
 }
 
-template Findings judge_columns<float>(Reductions<float>&, const Factors<float>&, const Target<float>&,
-                                       Measure, const std::vector<Scale>&, double, double);
-template Findings judge_columns<double>(Reductions<double>&, const Factors<double>&, const Target<double>&,
-                                        Measure, const std::vector<Scale>&, double, double);
+template Findings judge_columns<float>(Reductions<float>&, const ProductOperands<float>&,
+                                       const Target<float>&, Measure, const std::vector<Scale>&, double,
+                                       double);
+template Findings judge_columns<double>(Reductions<double>&, const ProductOperands<double>&,
+                                        const Target<double>&, Measure, const std::vector<Scale>&, double,
+                                        double);
 
 }  // namespace gaussweep::judges

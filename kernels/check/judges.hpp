@@ -1,5 +1,5 @@
 #pragma once
-/// The functions that compute a problem's findings; each row of the problem table names one of them. Callers
+/// The functions that verify answers ("judges"); each problem uses one of them. Callers
 /// have checked the shapes and that all elements of the operands and of the answer are finite.
 
 #include <cmath>
@@ -30,26 +30,26 @@ inline Findings unknown() {
 /// The ratio of a flawed answer, which fails by any tolerance.
 constexpr double failed_ratio = std::numeric_limits<double>::max();
 
-/// The divisors of a residual: `plain` for backward_error; `with_underflow` for the ratio, with the terms in
-/// v.
+/// The norms that a residual is divided by: `plain` for backward_error; `with_underflow` for the ratio, with
+/// the terms in v (check.hpp).
 struct Scale {
-  Scaled plain;
-  Scaled with_underflow;
+  WideNumber plain;
+  WideNumber with_underflow;
 };
 
-/// Returns ratio = max over the columns of (column's residual) / (scale.with_underflow factor), and the
-/// backward error. A column is computed exactly if its error bound spans the tolerance or ten times the
-/// tolerance. Columns with a bound above a thousandth are computed exactly too, if that takes milliseconds at
-/// most.
+/// Returns the findings with ratio = max over the columns of (column's residual) / (scale.with_underflow *
+/// factor) and the backward error. A column is computed exactly if its error bound spans the tolerance or ten
+/// times the tolerance. Columns with a bound above a thousandth are computed exactly too if this takes
+/// milliseconds.
 /// @param scales one scale for all columns, or one per column
 template <class T>
-Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
+Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& operands, const Target<T>& target,
                        Measure measure, const std::vector<Scale>& scales, double factor, double tolerance);
 
 /// Returns true if lower <= limit < upper for the tolerance or for suspect_factor times the tolerance.
 bool is_open(double lower, double upper, double tolerance);
 
-/// Return the part of A and of the answer that the problem uses.
+/// Return the parts (all, lower or upper) of A and of the answer that the problem uses.
 inline Part part_of_a(const Method& method, const Shape& shape) {
   return part_of(method.problem->counts_of_a, shape.uplo);
 }
@@ -75,7 +75,7 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
 template <class T>
 Findings cholesky_factor(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);
-/// Verifies X = A^-1 by A X = I or X A = I, the one with the smaller residual.
+/// Verifies X = A^-1 by A X = I or X A = I, whichever has the smaller residual.
 template <class T>
 Findings either_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                         const Answer<T>& answer, double tolerance);

@@ -7,45 +7,48 @@
 namespace gaussweep::judges {
 namespace {
 
-/// ||C - A B||_F, its quotient by `divisor`, and the quotient's error bound.
+/// ||C - A B||_F, its quotient with a divisor (`ratio`), and the quotient's error bound.
 struct FrobeniusRatio {
-  Scaled residual;
+  WideNumber residual;
   double ratio, bound;
 };
 
 template <class T>
-FrobeniusRatio normwise(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
-                        const Scaled& divisor, double tolerance) {
-  Scaled squares, bounds;
-  for (const ColumnResidual& column : reductions.residual_columns(factors, target, Measure::squares)) {
+FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& operands,
+                        const Target<T>& target, const WideNumber& divisor, double tolerance) {
+  WideNumber squares, bounds;
+  for (const ColumnResidual& column : reductions.residual_columns(operands, target, Measure::squares)) {
     squares = squares + column.value;
     bounds = bounds + column.bound;
   }
-  FrobeniusRatio found{square_root(squares), 0, (square_root(bounds) / divisor).value()};
-  found.ratio = (found.residual / divisor).value();
-  if (!is_open(found.ratio - found.bound, found.ratio + found.bound, tolerance)) return found;
-  squares = Scaled();
-  for (std::int64_t j = 0; j < factors.cols(); ++j) {
-    squares = squares + exact_column(factors, target, Measure::squares, j);
+  FrobeniusRatio normwise_ratio{square_root(squares), 0, (square_root(bounds) / divisor).value()};
+  normwise_ratio.ratio = (normwise_ratio.residual / divisor).value();
+  if (!is_open(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
+               tolerance))
+    return normwise_ratio;
+  squares = WideNumber();
+  for (std::int64_t j = 0; j < operands.cols(); ++j) {
+    squares = squares + exact_column(operands, target, Measure::squares, j);
   }
-  found.residual = square_root(squares);
-  return {found.residual, (found.residual / divisor).value(), 0};
+  normwise_ratio.residual = square_root(squares);
+  return {normwise_ratio.residual, (normwise_ratio.residual / divisor).value(), 0};
 }
 
-/// Verifies I = left right, with `part` of both factors.
+/// Verifies I = left * right, with `part` of both matrices.
 template <class T>
 Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right, Part part,
                   const Scale& scale, double tolerance) {
-  return judge_columns(reductions, Factors<T>{Operand<T>(left, part), Operand<T>(right, part)}, Target<T>{},
-                       Measure::sum, {scale}, static_cast<double>(left.rows) * unit_roundoff<T>, tolerance);
+  return judge_columns(reductions, ProductOperands<T>{Operand<T>(left, part), Operand<T>(right, part)},
+                       Target<T>{}, Measure::sum, {scale}, static_cast<double>(left.rows) * unit_roundoff<T>,
+                       tolerance);
 }
 
-/// Returns ||A|| ||X||.
+/// Returns ||A||_1 ||X||_1, and ||A||_1 (||X||_1 + v).
 template <class T>
 Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x, Part part) {
-  const Scaled a_norm = reductions.one_norm(a, part);
-  const Scaled x_norm = reductions.one_norm(x, part);
-  return {a_norm * x_norm, a_norm * (x_norm + Scaled(smallest_normal<T>))};
+  const WideNumber a_norm = reductions.one_norm(a, part);
+  const WideNumber x_norm = reductions.one_norm(x, part);
+  return {a_norm * x_norm, a_norm * (x_norm + WideNumber(smallest_normal<T>))};
 }
 
 }  // namespace
@@ -73,24 +76,24 @@ template <class T>
 Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance) {
   const double k_and_two = static_cast<double>(inputs.shape.k) + 2;
-  const Factors<T> factors{Operand<T>(inputs.a), Operand<T>(inputs.b)};
+  const ProductOperands<T> operands{Operand<T>(inputs.a), Operand<T>(inputs.b)};
   const Target<T> target{&answer.x};
-  const Scaled norms = reductions.frobenius_norm(inputs.a) * reductions.frobenius_norm(inputs.b);
-  const Scaled divisor = norms * Scaled(std::sqrt(k_and_two) * unit_roundoff<T>);
-  const FrobeniusRatio found = normwise(reductions, factors, target, divisor, tolerance);
+  const WideNumber norms = reductions.frobenius_norm(inputs.a) * reductions.frobenius_norm(inputs.b);
+  const WideNumber divisor = norms * WideNumber(std::sqrt(k_and_two) * unit_roundoff<T>);
+  const FrobeniusRatio normwise_ratio = normwise(reductions, operands, target, divisor, tolerance);
   Findings findings = unknown();
-  findings.backward_error = (found.residual / norms).value();
-  findings.ratio = found.ratio;
-  findings.ratio_bound = found.bound;
+  findings.backward_error = (normwise_ratio.residual / norms).value();
+  findings.ratio = normwise_ratio.ratio;
+  findings.ratio_bound = normwise_ratio.bound;
   // Any order of summation has an error of at most gamma_(k+2) |A||B|, plus half the smallest number for each
   // product that underflows.
-  if (found.ratio + found.bound > 1) {
-    const Scaled smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
+  if (normwise_ratio.ratio + normwise_ratio.bound > 1) {
+    const WideNumber smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
     const double roundings = k_and_two * unit_roundoff<T>;
     const double gamma = roundings / (1 - std::min(roundings, 0.5));
-    const double largest_share =
-        reductions.largest_share(factors, target, {gamma, smallest * Scaled(k_and_two)});
-    const double as_ratio = largest_share * method.problem->tolerance;
+    const double allowance_ratio =
+        reductions.largest_allowance_ratio(operands, target, {gamma, smallest * WideNumber(k_and_two)});
+    const double as_ratio = allowance_ratio * method.problem->tolerance;
     if (as_ratio < findings.ratio) {
       findings.ratio = as_ratio;
       findings.ratio_bound = as_ratio * 0x1p-9;

@@ -8,7 +8,7 @@
 namespace gaussweep::judges {
 namespace {
 
-/// Returns 100 |residual of the first row| / |b_0| of the worst right-hand side; NaN for 0 / 0.
+/// Returns the largest 100 |residual of the first row| / |b_0| over all right-hand sides; NaN for 0 / 0.
 template <class T>
 double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
   double percent = 0;
@@ -17,10 +17,10 @@ double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
     const double b_0 = inputs.b(0, r);
     sum.add(b_0, 1);
     for (std::int64_t j = 0; j < inputs.shape.n; ++j) sum.add(-static_cast<double>(inputs.a(0, j)), x(j, r));
-    const Scaled residual = sum.size();
+    const WideNumber residual = sum.magnitude();
     if (b_0 == 0 && residual.mantissa == 0) return std::numeric_limits<double>::quiet_NaN();
-    const double first =
-        b_0 == 0 ? std::numeric_limits<double>::infinity() : (Scaled(100) * residual / Scaled(b_0)).value();
+    const double first = b_0 == 0 ? std::numeric_limits<double>::infinity()
+                                  : (WideNumber(100) * residual / WideNumber(b_0)).value();
     percent = std::max(percent, first);
   }
   return percent;
@@ -32,17 +32,17 @@ template <class T>
 Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance) {
   const Part part = part_of_a(method, inputs.shape);
-  const Scaled a_norm = reductions.infinity_norm(inputs.a, part);
+  const WideNumber a_norm = reductions.infinity_norm(inputs.a, part);
   std::vector<Scale> scales;
   const std::vector<double> x_maxima = reductions.column_maxima(answer.x);
   const std::vector<double> b_maxima = reductions.column_maxima(inputs.b);
   for (std::size_t r = 0; r < x_maxima.size(); ++r) {
-    const Scaled x_norm(x_maxima[r]), b_norm(b_maxima[r]);
-    scales.push_back({a_norm * x_norm + b_norm, a_norm * (x_norm + Scaled(smallest_normal<T>)) + b_norm});
+    const WideNumber x_norm(x_maxima[r]), b_norm(b_maxima[r]);
+    scales.push_back({a_norm * x_norm + b_norm, a_norm * (x_norm + WideNumber(smallest_normal<T>)) + b_norm});
   }
-  Findings findings = judge_columns(reductions, Factors<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)},
-                                    Target<T>{&inputs.b}, Measure::largest, scales,
-                                    static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
+  Findings findings = judge_columns(
+      reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)}, Target<T>{&inputs.b},
+      Measure::largest, scales, static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
   if (!inputs.x_true.empty()) findings.forward_error = largest_difference(answer.x, inputs.x_true);
   return findings;
 }

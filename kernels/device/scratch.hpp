@@ -11,7 +11,7 @@
 
 namespace gaussweep {
 
-/// A cache of device buffers. Allocating a buffer would take longer than most passes that use it.
+/// A cache of device buffers, because allocating a buffer takes longer than most passes that use it.
 class Scratch {
  public:
   explicit Scratch(Device& device) : device_(device) {}
@@ -35,7 +35,7 @@ class Scratch {
     Scratch* scratch_;
     Buffer buffer_;
   };
-  /// @throws OutOfMemory
+  /// Returns the smallest idle buffer with at least `bytes`, or a new one. @throws OutOfMemory
   Piece take(std::size_t bytes) {
     auto best = idle_.end();
     for (auto idle = idle_.begin(); idle != idle_.end(); ++idle) {
@@ -47,9 +47,10 @@ class Scratch {
     return {*this, std::move(buffer)};
   }
   /// Frees large idle buffers, so that other allocations can use their memory.
-  void keep_small() {
-    idle_.erase(std::remove_if(idle_.begin(), idle_.end(), [](const Buffer& b) { return b.bytes() > small; }),
-                idle_.end());
+  void free_large() {
+    idle_.erase(
+        std::remove_if(idle_.begin(), idle_.end(), [](const Buffer& b) { return b.bytes() > max_kept; }),
+        idle_.end());
   }
   /// Returns the bytes that are allocated but not in use.
   std::size_t idle_bytes() const {
@@ -59,11 +60,11 @@ class Scratch {
   }
 
  private:
-  static constexpr std::size_t small = std::size_t{1} << 22;
+  static constexpr std::size_t max_kept = std::size_t{1} << 22;
   /// Rounds small sizes up to a power of two, so that idle buffers fit similar sizes.
   static std::size_t rounded(std::size_t bytes) {
     std::size_t size = 4096;
-    while (size < bytes && size < small) size *= 2;
+    while (size < bytes && size < max_kept) size *= 2;
     return std::max(size, bytes);
   }
 

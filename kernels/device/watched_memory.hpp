@@ -13,7 +13,7 @@
 
 namespace gaussweep {
 
-/// Not thread-safe.
+/// The allocations of an emulated device and their red zones. Not thread-safe.
 class WatchedMemory {
  public:
   using Image = std::vector<unsigned char>;
@@ -28,10 +28,11 @@ class WatchedMemory {
   /// Restores the red zones. @throws DeviceError "outOfBounds" if one of them was written
   void check();
 
-  /// Copies the contents of all allocations.
+  /// Copies the contents of all allocations to an image, and back.
   void save(Image& image) const;
   void restore(const Image& image);
-  /// Describes where the contents differ from an image of the same allocations; empty if they do not.
+  /// Describes the first difference between the contents and an image of the same allocations; empty if
+  /// equal.
   std::string difference(const Image& image) const;
 
   /// While an object of this class lives, the address sanitizer reports every access to the red zones within
@@ -54,7 +55,7 @@ class WatchedMemory {
   };
   struct Allocation {
     std::size_t bytes;
-    std::vector<Zone> inner;  ///< red zones within it
+    std::vector<Zone> inner;  ///< red zones within the allocation
   };
   template <class Visit>
   void for_zones(Visit&& visit) const;

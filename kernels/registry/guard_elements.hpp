@@ -1,6 +1,6 @@
 #pragma once
-/// Element functions of the guard, shared by CPU loops and GPU kernels: regions of a matrix, fill values,
-/// digests.
+/// Element functions of the guard (staging/guard.hpp), which checks that a run wrote its whole answer and
+/// nothing else. CPU loops and GPU kernels share them: regions of a matrix, fill values, digests.
 
 #include <cstdint>
 #include <cstring>
@@ -20,7 +20,7 @@ struct IndexSpan {
 
 namespace guard {
 
-/// Returns the region's indices in column `line`, or in row `line` if `along_row`, which has `count`
+/// Returns the region's indices in column `line`, or in row `line` if `along_row`. The line has `count`
 /// elements.
 GAUSSWEEP_SHARED_INLINE IndexSpan span_of(Region region, std::int64_t line, std::int64_t count,
                                           bool along_row) {
@@ -77,7 +77,8 @@ GAUSSWEEP_SHARED_INLINE unsigned long long mixed(unsigned long long word, unsign
   return x ^ (x >> 33);
 }
 
-/// Returns NaN, or if `noise` a number in [1, 2) that depends on (i, j) alone and is equal in every run.
+/// Returns the fill value for elements that a run must write: NaN, or if `noise` a number in [1, 2) that
+/// depends only on (i, j).
 template <class T>
 GAUSSWEEP_SHARED_INLINE T poison(bool noise, std::int64_t i, std::int64_t j) {
   if (noise) return T(1) + static_cast<T>((i * 37 + j * 101) % 1024) / T(1024);

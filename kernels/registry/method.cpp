@@ -12,7 +12,7 @@ namespace {
 }
 
 void validate_parameter(const Method& method, const Parameter& parameter) {
-  // Every plan has these axes; a plan could not tell a parameter of the same name from the axis.
+  // A parameter with the name of a plan's axis would be ambiguous.
   static constexpr std::array<std::string_view, 8> axes{"m",    "n",     "k",         "nrhs",
                                                         "uplo", "batch", "precision", "seed"};
   const std::string& name = parameter.name;
@@ -24,7 +24,7 @@ void validate_parameter(const Method& method, const Parameter& parameter) {
   if (std::count_if(method.parameters.begin(), method.parameters.end(), same) > 1) {
     reject(method, "parameter '" + name + "' is declared twice");
   }
-  if (const auto* choice = std::get_if<std::string>(&parameter.fallback)) {
+  if (const auto* choice = std::get_if<std::string>(&parameter.default_value)) {
     const auto& choices = parameter.choices;
     if (choices.empty()) reject(method, "parameter '" + name + "' has no choices");
     if (std::find(choices.begin(), choices.end(), *choice) == choices.end()) {
@@ -32,9 +32,9 @@ void validate_parameter(const Method& method, const Parameter& parameter) {
     }
     return;
   }
-  const auto* integer = std::get_if<std::int64_t>(&parameter.fallback);
+  const auto* integer = std::get_if<std::int64_t>(&parameter.default_value);
   const double value =
-      integer != nullptr ? static_cast<double>(*integer) : std::get<double>(parameter.fallback);
+      integer != nullptr ? static_cast<double>(*integer) : std::get<double>(parameter.default_value);
   if (!(parameter.low <= value && value <= parameter.high)) {
     reject(method, "the default of parameter '" + name + "' is outside its range");
   }
@@ -113,13 +113,12 @@ const Entry& Method::entry(Backend backend) const {
 }
 
 bool Method::has(Precision precision) const {
-  // Only entries of this build are known. A CUDA-only row in a build without CUDA has none, and is taken to
-  // have both precisions.
+  // A CUDA-only row has no entries in a build without CUDA. It is assumed to have both precisions.
   bool any_entry = false;
   for (const Entry* entry : {&cuda, &emulated, &host}) {
     if (!*entry) continue;
     any_entry = true;
-    if (precision == Precision::float32 ? entry->single != nullptr : entry->real != nullptr) return true;
+    if (precision == Precision::float32 ? entry->float32 != nullptr : entry->float64 != nullptr) return true;
   }
   return !any_entry;
 }
@@ -144,9 +143,10 @@ const Method* Registry::find(Problem problem, std::string_view variant) const {
 
 const Method* Registry::reference(Problem problem, Backend backend, std::int64_t batch) const {
   // On the CPU, emulated kernels are compared with the host's libraries too.
-  const Backend where = backend == Backend::cuda ? Backend::cuda : Backend::host;
+  const Backend library_backend = backend == Backend::cuda ? Backend::cuda : Backend::host;
   for (const Method& method : methods_) {
-    if (method.problem == problem && method.vendor && method.runs_on(where) && batch <= method.max_batch)
+    if (method.problem == problem && method.vendor && method.runs_on(library_backend) &&
+        batch <= method.max_batch)
       return &method;
   }
   return nullptr;

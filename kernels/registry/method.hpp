@@ -14,13 +14,14 @@
 
 namespace gaussweep {
 
-/// Scratch memory of a run, of the size that the row's `workspace_bytes` returned. It is taken front to back.
-/// Taking more throws std::logic_error. The contents are undefined at the start of a run.
+/// Scratch memory of a run, with the size that the row's `workspace_bytes` returned. `take` hands out its
+/// parts from front to back and throws std::logic_error at the end. The contents are undefined at the start
+/// of a run.
 class Workspace {
  public:
   Workspace() = default;
   Workspace(void* data, std::size_t bytes) : data_(static_cast<std::byte*>(data)), bytes_(bytes) {}
-  /// Returns room for `count` elements, aligned to 256 bytes.
+  /// Returns memory for `count` elements, aligned to 256 bytes.
   template <class U>
   U* take(std::int64_t count) {
     return static_cast<U*>(take_bytes(static_cast<std::size_t>(count) * sizeof(U)));
@@ -33,8 +34,7 @@ class Workspace {
   std::size_t used_ = 0;
 };
 
-/// Returns the bytes that Workspace::take uses for `count` elements. A row's `workspace_bytes` is a sum of
-/// these.
+/// Returns the bytes that Workspace::take uses for `count` elements. `workspace_bytes` of a row adds these.
 constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
   return (static_cast<std::size_t>(count) * element + 255) / 256 * 256;
 }
@@ -57,21 +57,22 @@ struct Operands {
 template <class T>
 using Run = void (*)(Context&, Operands<T>&, const Parameters&);
 
-/// The entry points of a method on one backend; null if it does not run there.
+/// The entry points of a method on one backend, per precision; null if the method does not run there.
 struct Entry {
-  Run<float> single = nullptr;
-  Run<double> real = nullptr;  // "double" is a keyword
-  explicit operator bool() const { return single != nullptr || real != nullptr; }
+  Run<float> float32 = nullptr;
+  Run<double> float64 = nullptr;
+  explicit operator bool() const { return float32 != nullptr || float64 != nullptr; }
   template <class T>
   Run<T> get() const {
     if constexpr (sizeof(T) == 4) {
-      return single;
+      return float32;
     } else {
-      return real;
+      return float64;
     }
   }
 };
 
+/// The operand that receives the answer.
 enum class AnswerIn { a, b, x };
 /// The factor of getrf that has the unit diagonal.
 enum class UnitDiagonal { lower, upper };
@@ -81,8 +82,8 @@ struct Method {
   Problem problem;
   std::string variant;      ///< the stem of the method's file
   std::string summary;      ///< one line for `gaussweep methods`
-  std::string source;       ///< the paper or library it comes from
-  std::vector<Need> needs;  ///< properties of A that it relies on; in `row` the problem's needs come first
+  std::string source;       ///< the paper or library that describes or contains the method
+  std::vector<Need> needs;  ///< properties of A that the method relies on, the problem's needs first
   int capability = 0;       ///< least compute capability, 35 for 3.5; 0: any GPU, or none
   std::vector<Parameter> parameters;
   Layout layout = Layout::column_major;
@@ -100,7 +101,7 @@ struct Method {
   double (*flops)(const Shape&,
                   const Parameters&) = nullptr;  ///< per system; null: the problem's usual count
   double (*bytes)(const Shape&, const Parameters&,
-                  std::size_t element) = nullptr;  ///< least traffic per system; null: every operand once
+                  std::size_t element) = nullptr;  ///< least traffic per system; null: each operand once
   /// Iterative methods: an estimate of the number of iterations, each of `flops` operations; null: one. It is
   /// used only for estimates before the first measurement.
   double (*iterations)(const Shape&, const Parameters&) = nullptr;
@@ -114,11 +115,12 @@ struct Method {
   const Entry& entry(Backend backend) const;
   /// Returns true if this build can run the method on the backend.
   bool runs_on(Backend backend) const { return static_cast<bool>(entry(backend)); }
+  /// Returns true if the method has entry points for the precision.
   bool has(Precision precision) const;
 };
 
-/// All methods, in the order of the tables. It has no global state: tests build registries with rows of their
-/// own.
+/// All methods, in the order of the tables. A registry has no global state: tests build registries with other
+/// rows.
 class Registry {
  public:
   explicit Registry(std::vector<Method> methods);
@@ -126,8 +128,8 @@ class Registry {
   const std::vector<Method>& all() const&& = delete;  // the rows would die with a temporary registry
   /// Returns the row of (problem, variant), or null.
   const Method* find(Problem problem, std::string_view variant) const;
-  /// Returns the first vendor method of the problem that takes the batch, or null. On `emulated` and `host`
-  /// that is LAPACK or OpenBLAS.
+  /// Returns the first vendor method of the problem that accepts the batch size, or null: LAPACK or OpenBLAS
+  /// on `emulated` and `host`, a CUDA library on `cuda`.
   const Method* reference(Problem problem, Backend backend, std::int64_t batch = 1) const;
   void add(Method method);
 

@@ -11,29 +11,29 @@ namespace gaussweep {
 
 using ParameterValue = std::variant<std::int64_t, double, std::string>;
 
-/// A parameter as its method declares it. The default's type is the parameter's type: integer and real
-/// values lie in [low, high]; a string is one of `choices`.
+/// A parameter as its method declares it. The type of the default is the type of the parameter. Integer and
+/// real values lie in [low, high]; a string is one of `choices`.
 struct Parameter {
   std::string name;
-  ParameterValue fallback;
+  ParameterValue default_value;
   double low = 0;
   double high = 0;
   std::vector<std::string> choices;
   std::string help;
 };
 
-/// An integer parameter in [low, high].
-inline Parameter integer_parameter(std::string name, std::int64_t fallback, std::int64_t low,
+/// Returns an integer parameter in [low, high].
+inline Parameter integer_parameter(std::string name, std::int64_t default_value, std::int64_t low,
                                    std::int64_t high, std::string help) {
-  return {std::move(name),           fallback, static_cast<double>(low),
-          static_cast<double>(high), {},       std::move(help)};
+  return {std::move(name), default_value, static_cast<double>(low), static_cast<double>(high), {},
+          std::move(help)};
 }
-/// A real parameter in [low, high].
-inline Parameter real_parameter(std::string name, double fallback, double low, double high,
+/// Returns a real parameter in [low, high].
+inline Parameter real_parameter(std::string name, double default_value, double low, double high,
                                 std::string help) {
-  return {std::move(name), fallback, low, high, {}, std::move(help)};
+  return {std::move(name), default_value, low, high, {}, std::move(help)};
 }
-/// A parameter that is one of `choices`; the first is the default.
+/// Returns a parameter that is one of `choices`; the first is the default.
 inline Parameter choice_parameter(std::string name, std::vector<std::string> choices, std::string help) {
   std::string first = choices.front();
   return {std::move(name), first, 0, 0, std::move(choices), std::move(help)};
@@ -56,7 +56,7 @@ class Parameters {
 /// Returns the default values of the declared parameters.
 inline Parameters defaults(const std::vector<Parameter>& declared) {
   Parameters parameters;
-  for (const Parameter& parameter : declared) parameters.set(parameter.name, parameter.fallback);
+  for (const Parameter& parameter : declared) parameters.set(parameter.name, parameter.default_value);
   return parameters;
 }
 

@@ -62,11 +62,11 @@ enum class SecondOperand {
   matrix,           ///< an independent matrix: the plan's `matrix_b`, else A's kind with the next seed
   right_hand_sides  ///< nrhs columns, computed as A times a known x
 };
-/// The elements of a square matrix that the problem uses; `uplo` selects the triangle.
+/// The elements of a square matrix that count, i.e. that the problem uses; `uplo` selects the triangle.
 enum class Counts {
   all,
-  triangle,           ///< one triangle; the other elements are zero, whatever is stored there
-  mirrored_triangle,  ///< one triangle of a symmetric matrix; the other one is its mirror image
+  triangle,           ///< one triangle; the other elements are taken as 0 and not read
+  mirrored_triangle,  ///< one triangle of a symmetric matrix; the other triangle is its transpose
 };
 /// The state of the answer if LAPACK's info > 0, which reports a pivot that is zero or not positive.
 enum class ZeroPivot {
@@ -79,16 +79,16 @@ enum class ZeroPivot {
 template <class T>
 using Judge = Findings (*)(Reductions<T>&, const Method&, const Inputs<T>&, const Answer<T>&,
                            double tolerance);
-/// A problem's judge in both precisions.
+/// A problem's judge per precision.
 struct Judges {
-  Judge<float> single = nullptr;
-  Judge<double> real = nullptr;  // "double" is a keyword
+  Judge<float> float32 = nullptr;
+  Judge<double> float64 = nullptr;
   template <class T>
   Judge<T> get() const {
     if constexpr (sizeof(T) == 4) {
-      return single;
+      return float32;
     } else {
-      return real;
+      return float64;
     }
   }
 };
@@ -107,11 +107,12 @@ struct ProblemRow {
   Counts counts_of_a = Counts::all;
   Counts counts_of_x = Counts::all;
   bool has_pivots = false;  ///< the answer contains the row exchanges
-  /// The elements of A that are negated in every second run, and so the elements of the answer that change
-  /// sign. For getrf the latter are those of the factor that holds the pivots. `checkered` keeps A positive
-  /// definite.
+  /// The elements of A that are negated in every second run, so that an answer left over from the run before
+  /// is wrong. The same elements of the answer change sign (getrf: of the factor with the pivots).
+  /// `checkered` keeps A positive definite.
   Region negated = Region::all;
-  /// The elements of B, and so of the answer, that are negated in these runs, if `negated` is not all of A.
+  /// The elements of B that are negated in these runs if `negated` is not `all`; the same elements of the
+  /// answer change sign.
   Region negated_of_b = Region::none;
   ZeroPivot zero_pivot = ZeroPivot::unfinished;
   /// Operation count (all terms) and least traffic (every operand read or written once) of one system,
@@ -142,8 +143,8 @@ struct EnumNames<Problem> {
   static constexpr Table table{};
 };
 
-/// Checks the sizes of the axes that the problem has. `who` begins the message.
-/// @throws std::invalid_argument if one of them is less than 1
+/// Checks the sizes of the problem's axes. `who` begins the message.
+/// @throws std::invalid_argument if a size or the batch is less than 1
 void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& who);
 
 /// Returns the problem's usual operation count for all systems of the batch (LAPACK Working Note 41, all

@@ -32,7 +32,7 @@ void validate(const ProblemRow& row) {
       reject(row, "m and k are the axes of problems whose B is a matrix of its own, and only of those");
   }
   if (row.flops == nullptr || row.elements == nullptr) reject(row, "flops or elements are missing");
-  if (row.judge.single == nullptr || row.judge.real == nullptr) reject(row, "the judge is missing");
+  if (row.judge.float32 == nullptr || row.judge.float64 == nullptr) reject(row, "the judge is missing");
   if (!(row.tolerance > 0)) reject(row, "the tolerance is not positive");
 }
 

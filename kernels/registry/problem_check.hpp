@@ -5,7 +5,7 @@
 
 namespace gaussweep {
 
-/// Checks that the row is complete. It is called when the table is built, so that a trial never meets a gap.
+/// Checks that the row is complete, when the table is built.
 /// @throws std::logic_error that names the row and the mistake
 void validate(const ProblemRow& row);
 

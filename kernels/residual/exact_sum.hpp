@@ -16,9 +16,9 @@ class ExactSum {
     const Parts x(a), y(b);
     if (x.mantissa == 0 || y.mantissa == 0) return;
     const Wide product = static_cast<Wide>(x.mantissa) * y.mantissa;
-    const int position = x.exponent + y.exponent + bias;  // of the product's lowest bit
+    const int position = x.exponent + y.exponent + bias;  // the product's lowest bit in the accumulator
     const int first = position / 32, shift = position % 32;
-    // A product has 106 bits. Shifted by up to 31 bits it fits in five 32-bit digits.
+    // A product has 106 bits. Shifted left by up to 31 bits, it fits in five 32-bit digits.
     const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(product)) << shift;
     const Wide high = (product >> 64) << shift;
     const std::int64_t sign = x.negative != y.negative ? -1 : 1;
@@ -32,7 +32,7 @@ class ExactSum {
   }
 
   /// Returns |sum| with a relative error of about 2^-52.
-  Scaled size() const {
+  WideNumber magnitude() const {
     ExactSum positive = *this;
     auto& digits = positive.digits_;
     positive.carry();
@@ -45,12 +45,14 @@ class ExactSum {
     double leading = 0;
     const std::size_t last = top < 2 ? 0 : top - 2;
     for (std::size_t k = top + 1; k-- > last;) leading = leading * 0x1p32 + static_cast<double>(digits[k]);
-    return Scaled(leading, 32 * static_cast<std::int64_t>(last) - bias);
+    return WideNumber(leading, 32 * static_cast<std::int64_t>(last) - bias);
   }
 
  private:
   __extension__ using Wide = unsigned __int128;
-  static constexpr int bias = 2176;  // the lowest bit of a product is at least 2^-2148
+  static constexpr int bias =
+      2176;  // bit 0 of the accumulator is 2^-2176; products have bits from 2^-2148 on
+  /// A double as (-1)^negative mantissa 2^exponent.
   struct Parts {
     explicit Parts(double x) {
       std::uint64_t bits = 0;

@@ -15,7 +15,7 @@ struct Gap {
   double relative;  ///< |x - y| / |y|, may be infinite; -1 if y is 0
 };
 
-/// Returns the `unit` for gap_between, from the largest elements of both matrices.
+/// Returns the exponent `unit` for gap_between: both matrices' elements are below 2^unit / 2.
 GAUSSWEEP_SHARED_INLINE std::int64_t unit_of_gaps(double x_norm, double y_norm) {
   return exponent_of(std::max(x_norm, y_norm)) + 1;
 }
@@ -28,8 +28,8 @@ GAUSSWEEP_SHARED_INLINE Gap gap_between(double x, double y, std::int64_t unit) {
   return {scaled, std::isfinite(difference) ? difference / std::fabs(y) : 1 + std::fabs(x / y)};
 }
 
-/// The accumulated gaps of a column, from the first row to the last. A gap between two zeros changes nothing.
-/// `quotients`.
+/// The accumulated gaps of a column, from the first row to the last: maxima of the scaled and the relative
+/// gaps, their sums, and the number of relative gaps (`quotients`).
 struct ColumnGaps {
   double largest = 0, largest_relative = 0, relative = 0, absolute = 0;
   std::int64_t quotients = 0;

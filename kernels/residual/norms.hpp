@@ -44,16 +44,16 @@ inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
   return count;
 }
 
-/// Returns the largest of_column(j) over all columns, computed on several threads; NaN if one of them is NaN.
+/// Returns the largest of_column(j) over all columns, computed on several threads; NaN if one value is NaN.
 template <class OfColumn>
 double largest_of_columns(std::int64_t rows, std::int64_t cols, OfColumn&& of_column) {
-  std::vector<double> found(static_cast<std::size_t>(cols), 0.0);
+  std::vector<double> values(static_cast<std::size_t>(cols), 0.0);
   const double cost = static_cast<double>(rows) * static_cast<double>(cols);
   for_row_ranges(cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t j = begin; j < end; ++j) found[static_cast<std::size_t>(j)] = of_column(j);
+    for (std::int64_t j = begin; j < end; ++j) values[static_cast<std::size_t>(j)] = of_column(j);
   });
   double largest = 0;
-  for (const double value : found) {
+  for (const double value : values) {
     if (std::isnan(value)) return value;
     largest = std::max(largest, value);
   }
@@ -75,14 +75,15 @@ double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
   });
 }
 
-/// Maps elements to |a_ij| 2^-exponent in [0, 1), with one power of two for the matrix, and sums back.
+/// Scales elements to |a_ij| 2^-exponent in [0, 1), with one exponent for the whole matrix, and scales sums
+/// of them back.
 template <class T>
-class Reduced {
+class ScaledDown {
  public:
   /// @pre largest: max |a_ij|
-  explicit Reduced(double largest) : exponent_(exponent_of(largest)) {}
+  explicit ScaledDown(double largest) : exponent_(exponent_of(largest)) {}
   double operator()(T value) const { return times_power(std::fabs(static_cast<double>(value)), -exponent_); }
-  Scaled restored(double sum) const { return Scaled(sum, exponent_); }
+  WideNumber restored(double sum) const { return WideNumber(sum, exponent_); }
 
  private:
   int exponent_;
@@ -90,14 +91,14 @@ class Reduced {
 
 /// Returns the largest column sum of |a_ij|; NaN if an element is NaN.
 template <class T>
-Scaled one_norm(const HostMatrix<T>& a, Part part = Part::all) {
-  const double max_size = max_norm(a, part);
-  if (!std::isfinite(max_size)) return Scaled(max_size);
-  const Reduced<T> reduced(max_size);
-  return reduced.restored(largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
+WideNumber one_norm(const HostMatrix<T>& a, Part part = Part::all) {
+  const double largest_magnitude = max_norm(a, part);
+  if (!std::isfinite(largest_magnitude)) return WideNumber(largest_magnitude);
+  const ScaledDown<T> scaled_down(largest_magnitude);
+  return scaled_down.restored(largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, a.rows, j);
     double sum = 0;
-    for (std::int64_t i = range.begin; i < range.end; ++i) sum += reduced(a(i, j));
+    for (std::int64_t i = range.begin; i < range.end; ++i) sum += scaled_down(a(i, j));
     return sum;
   }));
 }
@@ -105,50 +106,52 @@ Scaled one_norm(const HostMatrix<T>& a, Part part = Part::all) {
 /// Returns the largest row sum of |a_ij|. If `mirrored`, the matrix is symmetric and `part` is its stored
 /// triangle.
 template <class T>
-Scaled largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
-  const double max_size = max_norm(a, part);
-  if (!std::isfinite(max_size)) return Scaled(max_size);
-  const Reduced<T> reduced(max_size);
+WideNumber largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
+  const double largest_magnitude = max_norm(a, part);
+  if (!std::isfinite(largest_magnitude)) return WideNumber(largest_magnitude);
+  const ScaledDown<T> scaled_down(largest_magnitude);
   std::vector<double> sums(static_cast<std::size_t>(a.rows), 0.0);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const RowRange range = rows_of(part, a.rows, j);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double size = reduced(a(i, j));
-      sums[static_cast<std::size_t>(i)] += size;
-      if (mirrored && i != j) sums[static_cast<std::size_t>(j)] += size;
+      const double magnitude = scaled_down(a(i, j));
+      sums[static_cast<std::size_t>(i)] += magnitude;
+      if (mirrored && i != j) sums[static_cast<std::size_t>(j)] += magnitude;
     }
   }
-  return reduced.restored(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()));
+  return scaled_down.restored(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()));
 }
 
 /// Returns the largest row sum of |a_ij|; NaN if an element is NaN.
 template <class T>
-Scaled infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
-  return largest_row_sum(a, part, false);
+WideNumber infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
+  constexpr bool mirrored = false;
+  return largest_row_sum(a, part, mirrored);
 }
 
 /// Returns the 1-norm of a symmetric matrix with one stored triangle.
 template <class T>
-Scaled symmetric_norm(const HostMatrix<T>& a, Part part) {
-  return largest_row_sum(a, part, true);
+WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) {
+  constexpr bool mirrored = true;
+  return largest_row_sum(a, part, mirrored);
 }
 
 /// Returns the square root of the sum of squares, summed column by column; NaN if an element is NaN.
 template <class T>
-Scaled frobenius_norm(const HostMatrix<T>& a) {
-  const double max_size = max_norm(a);
-  if (!std::isfinite(max_size)) return Scaled(max_size);
-  const Reduced<T> reduced(max_size);
+WideNumber frobenius_norm(const HostMatrix<T>& a) {
+  const double largest_magnitude = max_norm(a);
+  if (!std::isfinite(largest_magnitude)) return WideNumber(largest_magnitude);
+  const ScaledDown<T> scaled_down(largest_magnitude);
   double sum = 0;
   for (std::int64_t j = 0; j < a.cols; ++j) {
     double column = 0;
     for (std::int64_t i = 0; i < a.rows; ++i) {
-      const double small = reduced(a(i, j));
-      column += small * small;
+      const double value = scaled_down(a(i, j));
+      column += value * value;
     }
     sum += column;
   }
-  return reduced.restored(std::sqrt(sum));
+  return scaled_down.restored(std::sqrt(sum));
 }
 
 /// Returns max |x - y| / max |y| over the part's elements; 0 / 0 is 0.
@@ -159,18 +162,18 @@ double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part p
   const std::int64_t unit = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
   const double largest = largest_of_columns(y.rows, y.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, y.rows, j);
-    double max_size = 0;
+    double largest_magnitude = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const double difference = times_power(x(i, j), -unit) - times_power(y(i, j), -unit);
-      max_size = std::max(max_size, std::fabs(difference));
+      largest_magnitude = std::max(largest_magnitude, std::fabs(difference));
     }
-    return max_size;
+    return largest_magnitude;
   });
-  return (Scaled(largest, unit) / Scaled(y_norm)).value();
+  return (WideNumber(largest, unit) / WideNumber(y_norm)).value();
 }
 
-/// Differences over a part's elements. The relative ones include only elements with y != 0; NaN if there are
-/// none.
+/// Differences over a part's elements. The relative differences include only elements with y != 0; they are
+/// NaN if all y are 0.
 struct ElementDifference {
   double largest;           ///< max |x - y| / max |y|
   double largest_relative;  ///< max |x - y| / |y|
@@ -193,15 +196,16 @@ inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::i
   constexpr double max_double = std::numeric_limits<double>::max(),
                    nan = std::numeric_limits<double>::quiet_NaN();
   const bool any = all.quotients > 0;
-  return {(Scaled(all.largest, unit) / Scaled(y_norm)).value(),
+  return {(WideNumber(all.largest, unit) / WideNumber(y_norm)).value(),
           any ? std::min(all.largest_relative, max_double) : nan,
           any ? std::min(all.relative / static_cast<double>(all.quotients), max_double) : nan,
-          Scaled(all.absolute / static_cast<double>(elements), unit).value()};
+          WideNumber(all.absolute / static_cast<double>(elements), unit).value()};
 }
 
 /// Compares x and y column by column, with the same result for any number of threads. Each matrix is read
 /// only once, because it may be larger than any cache.
-/// @param x_norm, y_norm their max_norm over `part` @pre both are finite, of the same shape and not empty
+/// @param x_norm, y_norm max_norm of x and y over `part` @pre both are finite, of the same shape and not
+/// empty
 template <class T>
 ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
                                      double y_norm) {

@@ -1,5 +1,5 @@
 #pragma once
-/// A factor of a product that the judge computes: a matrix, or one triangle of it.
+/// The operands of a product that verification computes: matrices, or triangles of matrices.
 
 #include <algorithm>
 
@@ -7,15 +7,17 @@
 
 namespace gaussweep {
 
-enum class Measure { sum, largest, squares };  ///< sum, maximum or sum of squares of |element| over a column
+/// The size of a column of a residual: the sum, the maximum or the sum of squares of its |elements|.
+enum class Measure { sum, largest, squares };
 
-/// A matrix or a triangle, optionally transposed. Elements outside of the part are not read and taken as 0.
+/// op(matrix), where op is the identity or the transposition. Elements outside of the part are not read and
+/// taken as 0.
 template <class T>
 struct Operand {
   explicit Operand(const HostMatrix<T>& m) : matrix(&m) {}
-  /// Uses only a triangle of `m`. If `one`, its diagonal is taken as 1, whatever is stored.
-  Operand(const HostMatrix<T>& m, Part triangle, bool one = false)
-      : matrix(&m), part(triangle), unit_diagonal(one) {}
+  /// Uses only a triangle of `m`. If `unit`, its diagonal is taken as 1 and the stored diagonal is ignored.
+  Operand(const HostMatrix<T>& m, Part triangle, bool unit = false)
+      : matrix(&m), part(triangle), unit_diagonal(unit) {}
 
   const HostMatrix<T>* matrix;
   Part part = Part::all;
@@ -25,7 +27,7 @@ struct Operand {
 
   std::int64_t rows() const { return transposed ? matrix->cols : matrix->rows; }
   std::int64_t cols() const { return transposed ? matrix->rows : matrix->cols; }
-  /// Returns the part of op(matrix).
+  /// Returns the part of op(matrix) that is used: a transposed lower triangle is an upper one.
   Part shape() const {
     if (!transposed || part == Part::all) return part;
     return part == Part::lower ? Part::upper : Part::lower;
@@ -54,15 +56,15 @@ struct Operand {
   }
 };
 
-/// The factors of a product left * right. Triangles restrict the k loop of a tile.
+/// The operands of a product left * right. If they are triangles, the k loop of a tile is shorter.
 template <class T>
-struct Factors {
+struct ProductOperands {
   Operand<T> left, right;
 
   std::int64_t rows() const { return left.rows(); }
   std::int64_t cols() const { return right.cols(); }
   std::int64_t terms() const { return left.cols(); }
-  /// Returns the k range outside of which all terms of these rows and columns are 0.
+  /// Returns the k range for a tile with these rows and columns; all terms outside of it are 0.
   RowRange k_range(std::int64_t row_begin, std::int64_t row_end, std::int64_t col_begin,
                    std::int64_t col_end) const {
     RowRange range{0, terms()};

@@ -13,9 +13,9 @@ const HostMatrix<T>& require_on_host(const HostMatrix<T>& a) {
 }
 
 template <class T>
-void require_on_host(const Factors<T>& factors, const Target<T>& target) {
-  require_on_host(*factors.left.matrix);
-  require_on_host(*factors.right.matrix);
+void require_on_host(const ProductOperands<T>& operands, const Target<T>& target) {
+  require_on_host(*operands.left.matrix);
+  require_on_host(*operands.right.matrix);
   if (target.matrix != nullptr) require_on_host(*target.matrix);
 }
 
@@ -47,8 +47,8 @@ std::vector<double> HostReductions<T>::column_maxima(const HostMatrix<T>& a) {
 
 template const HostMatrix<float>& require_on_host(const HostMatrix<float>&);
 template const HostMatrix<double>& require_on_host(const HostMatrix<double>&);
-template void require_on_host(const Factors<float>&, const Target<float>&);
-template void require_on_host(const Factors<double>&, const Target<double>&);
+template void require_on_host(const ProductOperands<float>&, const Target<float>&);
+template void require_on_host(const ProductOperands<double>&, const Target<double>&);
 template class HostReductions<float>;
 template class HostReductions<double>;
 

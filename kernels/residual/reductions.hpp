@@ -9,12 +9,13 @@
 
 namespace gaussweep {
 
+/// The indices of an element.
 struct Place {
   std::int64_t row, col;
 };
 
-/// Returns true if the host holds the matrix's elements. A matrix whose elements are on a device alone has
-/// its sizes here and an empty `data`.
+/// Returns true if the host holds the matrix's elements. If only a device holds
+/// them, `rows` and `cols` are set and `data` is empty.
 template <class T>
 bool lies_on_host(const HostMatrix<T>& a) {
   return a.data.size() == static_cast<std::size_t>(a.rows * a.cols);
@@ -23,7 +24,7 @@ bool lies_on_host(const HostMatrix<T>& a) {
 template <class T>
 const HostMatrix<T>& require_on_host(const HostMatrix<T>& a);
 template <class T>
-void require_on_host(const Factors<T>& factors, const Target<T>& target);
+void require_on_host(const ProductOperands<T>& operands, const Target<T>& target);
 
 /// Reductions of matrices, which are identified by their HostMatrix objects. @pre all elements of the part
 /// are finite, except for first_not_finite and max_norm @throws std::invalid_argument if a matrix's elements
@@ -34,21 +35,21 @@ class Reductions {
   virtual ~Reductions() = default;
   /// Returns the first NaN or Inf in column-major order.
   virtual std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) = 0;
-  /// Returns NaN if an element is NaN.
+  /// Returns max |a_ij|; NaN if an element is NaN.
   virtual double max_norm(const HostMatrix<T>& a, Part part) = 0;
-  virtual Scaled one_norm(const HostMatrix<T>& a, Part part) = 0;
-  virtual Scaled infinity_norm(const HostMatrix<T>& a, Part part) = 0;
-  virtual Scaled symmetric_norm(const HostMatrix<T>& a, Part part) = 0;
-  virtual Scaled frobenius_norm(const HostMatrix<T>& a) = 0;
+  virtual WideNumber one_norm(const HostMatrix<T>& a, Part part) = 0;
+  virtual WideNumber infinity_norm(const HostMatrix<T>& a, Part part) = 0;
+  virtual WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) = 0;
+  virtual WideNumber frobenius_norm(const HostMatrix<T>& a) = 0;
   /// Returns max |a_ij| of every column.
   virtual std::vector<double> column_maxima(const HostMatrix<T>& a) = 0;
-  /// @param x_norm, y_norm their max_norm over `part` @pre both have the same shape and are not empty
+  /// @param x_norm, y_norm max_norm of x and y over `part` @pre both have the same shape and are not empty
   virtual ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                                double x_norm, double y_norm) = 0;
-  virtual std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
-                                                       Measure measure) = 0;
-  virtual double largest_share(const Factors<T>& factors, const Target<T>& target,
-                               const Allowance& allowance) = 0;
+  virtual std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
+                                                       const Target<T>& target, Measure measure) = 0;
+  virtual double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                                         const Allowance& allowance) = 0;
 };
 
 /// Reductions on the CPU (norms.hpp, residual.hpp).
@@ -59,16 +60,16 @@ class HostReductions final : public Reductions<T> {
   double max_norm(const HostMatrix<T>& a, Part part) override {
     return gaussweep::max_norm(require_on_host(a), part);
   }
-  Scaled one_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
     return gaussweep::one_norm(require_on_host(a), part);
   }
-  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
     return gaussweep::infinity_norm(require_on_host(a), part);
   }
-  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
     return gaussweep::symmetric_norm(require_on_host(a), part);
   }
-  Scaled frobenius_norm(const HostMatrix<T>& a) override {
+  WideNumber frobenius_norm(const HostMatrix<T>& a) override {
     return gaussweep::frobenius_norm(require_on_host(a));
   }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override;
@@ -76,15 +77,15 @@ class HostReductions final : public Reductions<T> {
                                        double x_norm, double y_norm) override {
     return gaussweep::element_difference(require_on_host(x), require_on_host(y), part, x_norm, y_norm);
   }
-  std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {
-    require_on_host(factors, target);
-    return gaussweep::residual_columns(factors, target, measure);
+    require_on_host(operands, target);
+    return gaussweep::residual_columns(operands, target, measure);
   }
-  double largest_share(const Factors<T>& factors, const Target<T>& target,
-                       const Allowance& allowance) override {
-    require_on_host(factors, target);
-    return gaussweep::largest_share(factors, target, allowance);
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                                 const Allowance& allowance) override {
+    require_on_host(operands, target);
+    return gaussweep::largest_allowance_ratio(operands, target, allowance);
   }
 };
 

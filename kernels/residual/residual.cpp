@@ -14,7 +14,7 @@ namespace {
 
 using namespace tiles;
 
-/// The largest element of every row (or column), and the power of two that it is divided by.
+/// The largest |element| of every row (or column), and the power of two that the row is divided by.
 class Exponents {
  public:
   explicit Exponents(std::int64_t count)
@@ -25,7 +25,7 @@ class Exponents {
     double& largest = largest_[static_cast<std::size_t>(i)];
     largest = std::max(largest, std::fabs(value));
   }
-  /// Computes the exponents. @pre `observe` got all elements
+  /// Computes the exponents. @pre `observe` was called for all elements
   void finalize() {
     for (std::size_t i = 0; i < largest_.size(); ++i) {
       exponents_[i] = exponent_of(largest_[i]);
@@ -59,24 +59,25 @@ struct PackedTile {
   }
 };
 
+/// Computes tiles of a product left * right.
 template <class T>
 class Multiplier {
  public:
-  explicit Multiplier(const Factors<T>& factors)
-      : factors_(factors), row_exponents_(factors.rows()), col_exponents_(factors.cols()) {
-    const double cost = 2.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
-    for_row_ranges(factors.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  explicit Multiplier(const ProductOperands<T>& operands)
+      : operands_(operands), row_exponents_(operands.rows()), col_exponents_(operands.cols()) {
+    const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.terms());
+    for_row_ranges(operands.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
       std::vector<double> column(static_cast<std::size_t>(end - begin));
-      for (std::int64_t k = 0; k < factors.terms(); ++k) {
-        factors_.left.column(begin, end - begin, k, column.data());
+      for (std::int64_t k = 0; k < operands.terms(); ++k) {
+        operands_.left.column(begin, end - begin, k, column.data());
         for (std::int64_t i = begin; i < end; ++i) {
           row_exponents_.observe(i, column[static_cast<std::size_t>(i - begin)]);
         }
       }
     });
-    std::vector<double> column(static_cast<std::size_t>(factors.terms()));
-    for (std::int64_t j = 0; j < factors.cols(); ++j) {
-      factors_.right.column(0, factors.terms(), j, column.data());
+    std::vector<double> column(static_cast<std::size_t>(operands.terms()));
+    for (std::int64_t j = 0; j < operands.cols(); ++j) {
+      operands_.right.column(0, operands.terms(), j, column.data());
       for (const double value : column) col_exponents_.observe(j, value);
     }
     row_exponents_.finalize();
@@ -88,12 +89,12 @@ class Multiplier {
 
   /// Computes the tile at (i, j), in units of 2^(row exponent + column exponent).
   void multiply(std::int64_t i, std::int64_t j, PackedTile<T>& packed) const {
-    const auto rows = std::min<std::int64_t>(edge, factors_.rows() - i);
-    const auto cols = std::min<std::int64_t>(edge, factors_.cols() - j);
+    const auto rows = std::min<std::int64_t>(edge, operands_.rows() - i);
+    const auto cols = std::min<std::int64_t>(edge, operands_.cols() - j);
     const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
     const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
     packed.clear(row_groups * group_rows, col_groups * group_cols);
-    const RowRange k_range = factors_.k_range(i, i + rows, j, j + cols);
+    const RowRange k_range = operands_.k_range(i, i + rows, j, j + cols);
     static const AddProducts add = splits<T> ? split_products() : plain_products();
     for (std::int64_t k = k_range.begin / depth * depth; k < k_range.end; k += depth) {
       pack_left(i, row_groups, k, packed);
@@ -107,14 +108,14 @@ class Multiplier {
     const int rows = groups * group_rows;
     double first[edge], second[edge];
     for (int r = 0; r < rows; ++r) {
-      const auto divisor = i + r < factors_.rows() ? row_exponents_.divisor(i + r) : divisor_of(0);
+      const auto divisor = i + r < operands_.rows() ? row_exponents_.divisor(i + r) : divisor_of(0);
       first[r] = divisor.first;
       second[r] = divisor.second;
     }
     double* column = packed.column;
     for (int d = 0; d < depth; ++d) {
-      if (k + d < factors_.terms()) {
-        factors_.left.column(i, rows, k + d, column);
+      if (k + d < operands_.terms()) {
+        operands_.left.column(i, rows, k + d, column);
       } else {
         std::fill_n(column, rows, 0.0);
       }
@@ -134,15 +135,15 @@ class Multiplier {
     }
   }
   void pack_right(std::int64_t k, std::int64_t j, int groups, PackedTile<T>& packed) const {
-    const int count = static_cast<int>(std::min<std::int64_t>(depth, factors_.terms() - k));
+    const int count = static_cast<int>(std::min<std::int64_t>(depth, operands_.terms() - k));
     constexpr int step = group_cols * PackedTile<T>::right_parts;
     double* column = packed.column;
     std::fill_n(column, depth, 0.0);
     for (int c = 0; c < groups * group_cols; ++c) {
-      const bool inside = j + c < factors_.cols();
+      const bool inside = j + c < operands_.cols();
       const auto divisor = inside ? col_exponents_.divisor(j + c) : divisor_of(0);
       if (inside) {
-        factors_.right.column(k, count, j + c, column);
+        operands_.right.column(k, count, j + c, column);
       } else {
         std::fill_n(column, depth, 0.0);
       }
@@ -161,52 +162,54 @@ class Multiplier {
     }
   }
 
-  Factors<T> factors_;
+  ProductOperands<T> operands_;
   Exponents row_exponents_, col_exponents_;
 };
 
 /// Returns |c - element `at` of the tile times 2^exponent|.
-Scaled tile_residual(double c, const Tile& tile, int at, std::int64_t exponent) {
+WideNumber tile_residual(double c, const Tile& tile, int at, std::int64_t exponent) {
   return residual_of(c, tile.high[at], tile.low[at] + tile.lowest[at], exponent);
 }
 
-/// Returns true if 2^exponent is moderate: then residuals in plain double have the bits of Scaled ones.
+/// Returns true if 2^exponent is moderate. Residuals in plain double then have the same bits as in
+/// WideNumber.
 bool is_moderate(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
 
-/// Returns the measure of rows [0, rows) of the tile's column c, computed in plain double with the result
-/// that tile_residual and include() would have; nothing if plain numbers might overflow or underflow.
-/// @param powers 2^exponent of each row, 0 if it is extreme
-std::optional<Scaled> plain_double_measure(const Tile& tile, const double* targets, const double* powers,
-                                           int rows, int c, int exponent, Measure measure) {
+/// Returns the measure of rows [0, rows) of the tile's column c, computed in double, which is faster and has
+/// the same result as tile_residual and include(). Returns nothing if doubles might overflow or underflow.
+/// @param powers 2^exponent of each row, 0 if the exponent is not moderate
+std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* targets, const double* powers,
+                                               int rows, int c, int exponent, Measure measure) {
   if (!is_moderate(exponent) || measure == Measure::squares) return std::nullopt;
   const double power = times_power(1, exponent);
   double all = 0;
-  bool plain = true;
+  bool in_range = true;
   for (int r = 0; r < rows; ++r) {
     const int at = c * edge + r;
     const double target = targets[r], size = std::fabs(target), unit = powers[r] * power;
     const double low = tile.low[at] + tile.lowest[at];
-    plain = plain && unit != 0 && (size == 0 || (size > 0x1p-400 && size < 0x1p400)) &&
-            (low == 0 || std::fabs(low) > 0x1p-500);
+    in_range = in_range && unit != 0 && (size == 0 || (size > 0x1p-400 && size < 0x1p400)) &&
+               (low == 0 || std::fabs(low) > 0x1p-500);
     const double product = tile.high[at] * unit;
-    double total = target, off = 0;
-    two_sum(total, -product, off);
-    const double residual = std::fabs(total + (off - low * unit));
+    double total = target, rounding_error = 0;
+    two_sum(total, -product, rounding_error);
+    const double residual = std::fabs(total + (rounding_error - low * unit));
     all = measure == Measure::largest ? std::max(all, residual) : all + residual;
   }
-  if (!plain) return std::nullopt;
-  return Scaled(all);
+  if (!in_range) return std::nullopt;
+  return WideNumber(all);
 }
 
-/// Calls work(i, j, packed, t) for every tile t at (i, j), on several threads.
+/// Multiplies every tile t, whose first element is (i, j), and calls work(i, j, packed, t); on several
+/// threads.
 template <class T, class Work>
-void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&& work) {
-  const std::int64_t down = (factors.rows() + edge - 1) / edge;
-  const std::int64_t across = (factors.cols() + edge - 1) / edge;
-  const double cost = 2.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.cols()) *
-                      static_cast<double>(factors.terms());
+void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operands, Work&& work) {
+  const std::int64_t down = (operands.rows() + edge - 1) / edge;
+  const std::int64_t across = (operands.cols() + edge - 1) / edge;
+  const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
+                      static_cast<double>(operands.terms());
   for_row_ranges(down * across, 0, cost, [&](std::int64_t begin, std::int64_t end) {
     const std::unique_ptr<PackedTile<T>> packed(
         new PackedTile<T>);  // uninitialized: small products use little of it
@@ -223,34 +226,35 @@ void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&
 }  // namespace
 
 template <class T>
-Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j) {
+WideNumber exact_element(const ProductOperands<T>& operands, double c, std::int64_t i, std::int64_t j) {
   ExactSum sum;
-  const RowRange k_range = factors.k_range(i, i + 1, j, j + 1);
+  const RowRange k_range = operands.k_range(i, i + 1, j, j + 1);
   sum.add(c, 1);
   for (std::int64_t k = k_range.begin; k < k_range.end; ++k) {
-    sum.add(-factors.left.at(i, k), factors.right.at(k, j));
+    sum.add(-operands.left.at(i, k), operands.right.at(k, j));
   }
-  return sum.size();
+  return sum.magnitude();
 }
 
 template <class T>
-std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                              Measure measure) {
-  const Multiplier<T> multiplier(factors);
-  const std::int64_t down = (factors.rows() + edge - 1) / edge;
-  const std::int64_t across = (factors.cols() + edge - 1) / edge;
-  std::vector<Scaled> parts(static_cast<std::size_t>(down * across * edge));  // of each tile's columns
+  const Multiplier<T> multiplier(operands);
+  const std::int64_t down = (operands.rows() + edge - 1) / edge;
+  const std::int64_t across = (operands.cols() + edge - 1) / edge;
+  // The measures of each tile's columns.
+  std::vector<WideNumber> parts(static_cast<std::size_t>(down * across * edge));
   for_tiles(
-      multiplier, factors, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
-        const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
-        const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
+      multiplier, operands, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
+        const std::int64_t rows = std::min<std::int64_t>(edge, operands.rows() - i);
+        const std::int64_t cols = std::min<std::int64_t>(edge, operands.cols() - j);
         double powers[edge], targets[edge];
         for (std::int64_t r = 0; r < rows; ++r) {
           const int exponent = multiplier.row_exponents().of(i + r);
           powers[r] = is_moderate(exponent) ? times_power(1, exponent) : 0;
         }
         for (std::int64_t c = 0; c < cols; ++c) {
-          Scaled& part = parts[static_cast<std::size_t>(t * edge + c)];
+          WideNumber& part = parts[static_cast<std::size_t>(t * edge + c)];
           const int col_exponent = multiplier.col_exponents().of(j + c);
           for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
           const auto plain = plain_double_measure(packed.tile, targets, powers, static_cast<int>(rows),
@@ -266,85 +270,88 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
           }
         }
       });
-  std::vector<ColumnResidual> columns(static_cast<std::size_t>(factors.cols()));
-  for (std::int64_t j = 0; j < factors.cols(); ++j) {
+  std::vector<ColumnResidual> columns(static_cast<std::size_t>(operands.cols()));
+  for (std::int64_t j = 0; j < operands.cols(); ++j) {
     ColumnResidual& column = columns[static_cast<std::size_t>(j)];
     for (std::int64_t d = 0; d < down; ++d) {
-      const Scaled& part = parts[static_cast<std::size_t>((j / edge * down + d) * edge + j % edge)];
+      const WideNumber& part = parts[static_cast<std::size_t>((j / edge * down + d) * edge + j % edge)];
       column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
     }
   }
-  set_bounds(factors, multiplier.row_exponents().largest(), multiplier.col_exponents().largest(), measure,
+  set_bounds(operands, multiplier.row_exponents().largest(), multiplier.col_exponents().largest(), measure,
              columns);
   return columns;
 }
 
 template <class T>
-void set_bounds(const Factors<T>& factors, const std::vector<double>& largest_of_rows,
+void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& largest_of_rows,
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns) {
-  Scaled row_sizes;  // accumulates (largest element of a row) * (terms of the row)
+  WideNumber row_bounds;  // the measure of (largest element of a row) * (terms of the row) over all rows
   for (std::size_t i = 0; i < largest_of_rows.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
-    const RowRange k_range = factors.k_range(row, row + 1, 0, factors.cols());
-    const Scaled size(static_cast<double>(k_range.end - k_range.begin), exponent_of(largest_of_rows[i]));
-    if (largest_of_rows[i] != 0) include(row_sizes, size, measure);
+    const RowRange k_range = operands.k_range(row, row + 1, 0, operands.cols());
+    const WideNumber size(static_cast<double>(k_range.end - k_range.begin), exponent_of(largest_of_rows[i]));
+    if (largest_of_rows[i] != 0) include(row_bounds, size, measure);
   }
-  const Scaled unit(error_of_term<T>);
+  const WideNumber unit(error_of_term<T>);
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if (largest_of_cols[j] == 0) continue;
-    const Scaled factor = unit * Scaled(1, exponent_of(largest_of_cols[j]));
-    columns[j].bound = row_sizes * (measure == Measure::squares ? factor * factor : factor);
+    const WideNumber factor = unit * WideNumber(1, exponent_of(largest_of_cols[j]));
+    columns[j].bound = row_bounds * (measure == Measure::squares ? factor * factor : factor);
   }
 }
 
 template <class T>
-Scaled exact_column(const Factors<T>& factors, const Target<T>& target, Measure measure, std::int64_t j) {
-  std::vector<Scaled> sizes(static_cast<std::size_t>(factors.rows()));
-  const double cost = 16.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
-  for_row_ranges(factors.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
+WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& target, Measure measure,
+                        std::int64_t j) {
+  std::vector<WideNumber> residuals(static_cast<std::size_t>(operands.rows()));
+  const double cost = 16.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.terms());
+  for_row_ranges(operands.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      sizes[static_cast<std::size_t>(i)] = exact_element(factors, target(i, j), i, j);
+      residuals[static_cast<std::size_t>(i)] = exact_element(operands, target(i, j), i, j);
     }
   });
-  Scaled all;
-  for (const Scaled& size : sizes) include(all, size, measure);
+  WideNumber all;
+  for (const WideNumber& residual : residuals) include(all, residual, measure);
   return all;
 }
 
 template <class T>
-double largest_share(const Factors<T>& factors, const Target<T>& target, const Allowance& allowance) {
-  Factors<T> sizes = factors;
-  sizes.left.absolute = sizes.right.absolute = true;
-  const Multiplier<T> multiplier(factors), absolute_multiplier(sizes);
-  const Scaled unit(error_of_term<T> * static_cast<double>(factors.terms()));
-  const std::int64_t tile_count = (factors.rows() + edge - 1) / edge * ((factors.cols() + edge - 1) / edge);
+double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                               const Allowance& allowance) {
+  ProductOperands<T> absolute = operands;
+  absolute.left.absolute = absolute.right.absolute = true;
+  const Multiplier<T> multiplier(operands), absolute_multiplier(absolute);
+  const WideNumber unit(error_of_term<T> * static_cast<double>(operands.terms()));
+  const std::int64_t tile_count = (operands.rows() + edge - 1) / edge * ((operands.cols() + edge - 1) / edge);
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
-  const double max_exact_elements = allowance.max_exact_terms / static_cast<double>(factors.terms());
+  const double max_exact_elements = allowance.max_exact_terms / static_cast<double>(operands.terms());
   std::atomic<std::int64_t> exact{0};
-  for_tiles(multiplier, factors,
+  for_tiles(multiplier, operands,
             [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
               const std::unique_ptr<PackedTile<T>> other(new PackedTile<T>);
               absolute_multiplier.multiply(i, j, *other);
-              const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
-              const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
+              const std::int64_t rows = std::min<std::int64_t>(edge, operands.rows() - i);
+              const std::int64_t cols = std::min<std::int64_t>(edge, operands.cols() - j);
               for (std::int64_t c = 0; c < cols; ++c) {
                 for (std::int64_t r = 0; r < rows; ++r) {
                   const int at = static_cast<int>(c * edge + r);
                   const std::int64_t exponent =
                       multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
                   const double element = target(i + r, j + c);
-                  const Scaled size(other->tile.high[at] + other->tile.low[at], exponent);
-                  const Scaled allowed = Scaled(allowance.product_factor) * size +
-                                         Scaled(allowance.target_factor) * Scaled(element) + allowance.floor;
-                  Scaled residual = tile_residual(element, packed.tile, at, exponent);
+                  const WideNumber size(other->tile.high[at] + other->tile.low[at], exponent);
+                  const WideNumber allowed = WideNumber(allowance.product_factor) * size +
+                                             WideNumber(allowance.target_factor) * WideNumber(element) +
+                                             allowance.floor;
+                  WideNumber residual = tile_residual(element, packed.tile, at, exponent);
                   // If the rounding error is not negligible, sum this element exactly.
-                  if (!(unit * Scaled(1, exponent) < Scaled(allowance.negligible) * allowed)) {
+                  if (!(unit * WideNumber(1, exponent) < WideNumber(allowance.negligible) * allowed)) {
                     if (static_cast<double>(++exact) > max_exact_elements) continue;
-                    residual = exact_element(factors, element, i + r, j + c);
+                    residual = exact_element(operands, element, i + r, j + c);
                   }
-                  double& most = largest[static_cast<std::size_t>(t)];
-                  most = std::max(most, (residual / allowed).value());
+                  double& tile_max = largest[static_cast<std::size_t>(t)];
+                  tile_max = std::max(tile_max, (residual / allowed).value());
                 }
               }
             });
@@ -352,13 +359,14 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, const A
   return *std::max_element(largest.begin(), largest.end());
 }
 
-#define GAUSSWEEP_RESIDUAL(T)                                                                             \
-  template std::vector<ColumnResidual> residual_columns<T>(const Factors<T>&, const Target<T>&, Measure); \
-  template Scaled exact_element<T>(const Factors<T>&, double, std::int64_t, std::int64_t);                \
-  template Scaled exact_column<T>(const Factors<T>&, const Target<T>&, Measure, std::int64_t);            \
-  template void set_bounds<T>(const Factors<T>&, const std::vector<double>&, const std::vector<double>&,  \
-                              Measure, std::vector<ColumnResidual>&);                                     \
-  template double largest_share<T>(const Factors<T>&, const Target<T>&, const Allowance&);
+#define GAUSSWEEP_RESIDUAL(T)                                                                              \
+  template std::vector<ColumnResidual> residual_columns<T>(const ProductOperands<T>&, const Target<T>&,    \
+                                                           Measure);                                       \
+  template WideNumber exact_element<T>(const ProductOperands<T>&, double, std::int64_t, std::int64_t);     \
+  template WideNumber exact_column<T>(const ProductOperands<T>&, const Target<T>&, Measure, std::int64_t); \
+  template void set_bounds<T>(const ProductOperands<T>&, const std::vector<double>&,                       \
+                              const std::vector<double>&, Measure, std::vector<ColumnResidual>&);          \
+  template double largest_allowance_ratio<T>(const ProductOperands<T>&, const Target<T>&, const Allowance&);
 GAUSSWEEP_RESIDUAL(float)
 GAUSSWEEP_RESIDUAL(double)
 #undef GAUSSWEEP_RESIDUAL

@@ -2,12 +2,12 @@
 /// The residual C - L R in the judge's own arithmetic. The results do not depend on a BLAS, the number of
 /// threads or the processor.
 ///
-/// Rows of L and columns of R are divided by powers of two (`Scaled`), so that their elements are at most 1.
+/// Rows of L and columns of R are divided by powers of two, so that their elements are at most 1.
 /// In double each element is split into 24 leading bits and a remainder. Products of leading bits add up
 /// exactly over blocks of 32 terms, and blocks are added in double-double. A sum of k terms then has an error
-/// of at most k 2^-73 times its row's and its column's largest elements. In float products are exact, and the
-/// error is k 2^-48 times these. If that error leaves a verdict open, `exact_column` adds the same products
-/// without rounding.
+/// of at most k 2^-73 times the largest element of its row of L times that of its column of R. In float,
+/// products are exact, and the factor is k 2^-48. If the error leaves a verdict open, `exact_column` adds the
+/// same products without rounding.
 
 #include <limits>
 #include <utility>
@@ -22,7 +22,8 @@ template <class T>
 struct Target {
   const HostMatrix<T>* matrix = nullptr;  ///< null: the identity
   Part known = Part::all;                 ///< the stored triangle; the other one is its mirror image
-  const std::vector<std::int64_t>* order = nullptr;  ///< C's row i is the matrix's row order[i]; null: i
+  const std::vector<std::int64_t>* order =
+      nullptr;  ///< row i of C is row order[i] of the matrix; null: row i
 
   double operator()(std::int64_t i, std::int64_t j) const {
     if (matrix == nullptr) return i == j ? 1 : 0;
@@ -31,35 +32,37 @@ struct Target {
   }
 };
 
+/// The measure of a column of the residual.
 struct ColumnResidual {
-  Scaled value;
-  Scaled bound;  ///< an upper bound of the error of `value`
+  WideNumber value;
+  WideNumber bound;  ///< an upper bound of the error of `value`
 };
 
 /// Returns the measure of every column of C - L R. @pre all elements that belong to the operands are finite
 template <class T>
-std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                              Measure measure);
 
 /// Returns the measure of one column with a relative error of about 2^-50.
 template <class T>
-Scaled exact_column(const Factors<T>& factors, const Target<T>& target, Measure measure, std::int64_t j);
+WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& target, Measure measure,
+                        std::int64_t j);
 
-/// Returns |c - (L R)_ij| with the same accuracy.
+/// Returns |c - (L R)_ij| with a relative error of about 2^-52.
 template <class T>
-Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j);
+WideNumber exact_element(const ProductOperands<T>& operands, double c, std::int64_t i, std::int64_t j);
 
-/// Computes the error bounds of all columns. `largest_of_rows` holds max |l_ik| of every row of L,
+/// Sets the error bounds of all columns. `largest_of_rows` holds max |l_ik| of every row of L,
 /// `largest_of_cols` max |r_kj| of every column of R.
 template <class T>
-void set_bounds(const Factors<T>& factors, const std::vector<double>& largest_of_rows,
+void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& largest_of_rows,
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns);
 
 /// The allowed |C - L R|, element by element: product_factor |L| |R| + target_factor |C| + floor.
 struct Allowance {
   double product_factor = 0;
-  Scaled floor;
+  WideNumber floor;
   double target_factor = 0;
   /// An element is summed exactly if its error bound exceeds this fraction of the allowed value.
   double negligible = 0x1p-10;
@@ -69,6 +72,7 @@ struct Allowance {
 
 /// Returns the largest |C - L R| / (allowed value) over all elements; NaN beyond `max_exact_terms`.
 template <class T>
-double largest_share(const Factors<T>& factors, const Target<T>& target, const Allowance& allowance);
+double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                               const Allowance& allowance);
 
 }  // namespace gaussweep

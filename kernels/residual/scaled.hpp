@@ -28,57 +28,58 @@ GAUSSWEEP_SHARED_INLINE double times_power(double x, std::int64_t e) {
 GAUSSWEEP_SHARED_INLINE double mantissa_of(double x, int& exponent) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
-  const int stored = static_cast<int>(bits >> 52) & 0x7ff;
-  if (stored == 0 || stored == 0x7ff) return std::frexp(x, &exponent);
-  exponent = stored - 1022;
+  const int biased = static_cast<int>(bits >> 52) & 0x7ff;
+  if (biased == 0 || biased == 0x7ff) return std::frexp(x, &exponent);
+  exponent = biased - 1022;
   bits = (bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull;
   std::memcpy(&x, &bits, sizeof x);
   return x;
 }
 
 /// A nonnegative number mantissa 2^exponent. The mantissa is 0, in [0.5, 1), NaN or Inf.
-struct Scaled {
+struct WideNumber {
   double mantissa = 0;
   std::int64_t exponent = 0;
 
-  Scaled() = default;
+  WideNumber() = default;
   /// Makes |x| 2^e.
-  GAUSSWEEP_SHARED_INLINE explicit Scaled(double x, std::int64_t e = 0) {
-    int own = 0;
-    mantissa = mantissa_of(std::fabs(x), own);
-    exponent = mantissa == 0 ? 0 : e + own;
+  GAUSSWEEP_SHARED_INLINE explicit WideNumber(double x, std::int64_t e = 0) {
+    int exponent_of_x = 0;
+    mantissa = mantissa_of(std::fabs(x), exponent_of_x);
+    exponent = mantissa == 0 ? 0 : e + exponent_of_x;
   }
   /// Converts to double. Finite values out of range become the largest double; values other than 0 become at
   /// least the smallest one.
   GAUSSWEEP_SHARED_INLINE double value() const {
     if (mantissa == 0 || !std::isfinite(mantissa)) return mantissa;
-    const double near = times_power(mantissa, exponent);
-    return std::clamp(near, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max());
+    const double converted = times_power(mantissa, exponent);
+    return std::clamp(converted, std::numeric_limits<double>::denorm_min(),
+                      std::numeric_limits<double>::max());
   }
 };
 
-GAUSSWEEP_SHARED_INLINE Scaled operator*(const Scaled& a, const Scaled& b) {
-  return Scaled(a.mantissa * b.mantissa, a.exponent + b.exponent);
+GAUSSWEEP_SHARED_INLINE WideNumber operator*(const WideNumber& a, const WideNumber& b) {
+  return WideNumber(a.mantissa * b.mantissa, a.exponent + b.exponent);
 }
-/// Divides. 0 / 0 is 0, because an exact result is right on any scale; x / 0 is larger than any double.
-GAUSSWEEP_SHARED_INLINE Scaled operator/(const Scaled& a, const Scaled& b) {
+/// Divides. 0 / 0 is 0, because a residual of 0 is right for any norm; x / 0 is larger than any double.
+GAUSSWEEP_SHARED_INLINE WideNumber operator/(const WideNumber& a, const WideNumber& b) {
   if (a.mantissa == 0) return a;
-  if (b.mantissa == 0) return Scaled(1, std::int64_t{1} << 20);
-  return Scaled(a.mantissa / b.mantissa, a.exponent - b.exponent);
+  if (b.mantissa == 0) return WideNumber(1, std::int64_t{1} << 20);
+  return WideNumber(a.mantissa / b.mantissa, a.exponent - b.exponent);
 }
-GAUSSWEEP_SHARED_INLINE Scaled operator+(const Scaled& a, const Scaled& b) {
+GAUSSWEEP_SHARED_INLINE WideNumber operator+(const WideNumber& a, const WideNumber& b) {
   if (a.mantissa == 0) return b;
   if (b.mantissa == 0) return a;
   const std::int64_t e = std::max(a.exponent, b.exponent);
-  return Scaled(times_power(a.mantissa, a.exponent - e) + times_power(b.mantissa, b.exponent - e), e);
+  return WideNumber(times_power(a.mantissa, a.exponent - e) + times_power(b.mantissa, b.exponent - e), e);
 }
-GAUSSWEEP_SHARED_INLINE bool operator<(const Scaled& a, const Scaled& b) {
+GAUSSWEEP_SHARED_INLINE bool operator<(const WideNumber& a, const WideNumber& b) {
   if (a.mantissa == 0 || b.mantissa == 0) return a.mantissa < b.mantissa;
   return a.exponent != b.exponent ? a.exponent < b.exponent : a.mantissa < b.mantissa;
 }
-GAUSSWEEP_SHARED_INLINE Scaled square_root(const Scaled& a) {
+GAUSSWEEP_SHARED_INLINE WideNumber square_root(const WideNumber& a) {
   const std::int64_t odd = a.exponent & 1;
-  return Scaled(std::sqrt(odd != 0 ? 2 * a.mantissa : a.mantissa), (a.exponent - odd) / 2);
+  return WideNumber(std::sqrt(odd != 0 ? 2 * a.mantissa : a.mantissa), (a.exponent - odd) / 2);
 }
 
 /// Returns the exponent e with 2^(e-1) <= |x| < 2^e; 0 if x is 0.

@@ -1,5 +1,5 @@
 #pragma once
-/// The microkernels of the judge's products: an edge x edge tile, `depth` values of k per call.
+/// The CPU microkernels of verification's products. A call adds `depth` values of k to an edge x edge tile.
 
 namespace gaussweep::tiles {
 
@@ -15,16 +15,17 @@ struct Tile {
   double lowest[edge * edge];
 };
 
-/// Adds a block's products to the first groups of a tile. The packed `left` holds, for each group of rows and
-/// each k, the elements of these rows; `right` holds groups of columns likewise.
+/// Adds the products of `depth` values of k to a tile's first row_groups x col_groups microtiles. The packed
+/// `left` holds, for each group of rows and each k, the elements of these rows; `right` holds groups of
+/// columns likewise.
 using AddProducts = void (*)(const double* left, const double* right, int row_groups, int col_groups,
                              Tile& tile);
 
-/// Returns the microkernel for split elements, of |x| <= 1. It uses vectors of up to `lanes` doubles (8, 4 or
-/// 1), as far as this processor has them; the bits of the results do not depend on that. Per k, packed left
-/// groups hold the high parts and then the low parts. Packed right groups hold high, low and high + low of
-/// each column. High parts are multiples of 2^-24, so that sums of their products over a block are exact in
-/// any order, with or without FMA. Only the remaining products, at most 2^-24 of the whole, are rounded.
+/// Returns the microkernel for split elements with |x| <= 1. It uses the longest vectors of this processor
+/// with at most `lanes` doubles (8, 4 or 1); the results have the same bits for every length. Per k, packed
+/// left groups hold the high parts and then the low parts. Packed right groups hold high, low and high + low
+/// of each column. High parts are multiples of 2^-24, so that sums of their products over a block are exact
+/// in any order, with or without FMA. Only the remaining products, at most 2^-24 of the whole, are rounded.
 AddProducts split_products(int lanes = 8);
 /// Returns the microkernel for elements of at most 26 bits, whose products are exact. Sums over a block are
 /// rounded.

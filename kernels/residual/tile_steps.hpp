@@ -16,7 +16,7 @@ inline const Lanes& lanes_at(const double* data) {
   return *reinterpret_cast<const Lanes*>(data);
 }
 
-/// Adds a block's sums to `Lanes` rows of a column.
+/// Adds a block's sums to consecutive rows of a column (one vector) that begin at element `at` of the tile.
 inline void merge_split(Tile& tile, int at, const Lanes& high, const Lanes& low) {
   Lanes error_high, error_low, error_both;
   two_sum(lanes_at(tile.high + at), high, error_high);

@@ -1,6 +1,6 @@
 #pragma once
-/// Element arithmetic that the judge's products on the CPU (residual.cpp) and on a device
-/// (device_product.cuh) share.
+/// The arithmetic of one element, shared by verification's products on the CPU (residual.cpp) and on a device
+/// (device_product.cuh).
 
 #include <type_traits>
 
@@ -43,24 +43,24 @@ GAUSSWEEP_SHARED_INLINE void two_sum(double& sum, double term, double& error) {
 }
 
 /// Returns |c - (high + low) 2^exponent|.
-GAUSSWEEP_SHARED_INLINE Scaled residual_of(double c, double high, double low, std::int64_t exponent) {
-  const std::int64_t own = exponent_of(c);
-  const std::int64_t unit = c == 0 || own < exponent ? exponent : own;
+GAUSSWEEP_SHARED_INLINE WideNumber residual_of(double c, double high, double low, std::int64_t exponent) {
+  const std::int64_t c_exponent = exponent_of(c);
+  const std::int64_t unit = c == 0 || c_exponent < exponent ? exponent : c_exponent;
   const double target = times_power(c, -unit);
   const double product = times_power(high, exponent - unit);
   const double total = target - product;
   const double rounded_term = total - target;
   const double error = (target - (total - rounded_term)) - (product + rounded_term);
   const double rest = times_power(low, exponent - unit);
-  return Scaled(total + (error - rest), unit);
+  return WideNumber(total + (error - rest), unit);
 }
 
-/// Accumulates the measure of a column.
-GAUSSWEEP_SHARED_INLINE void include(Scaled& accumulated, const Scaled& size, Measure measure) {
+/// Adds one |element| to the measure of a column.
+GAUSSWEEP_SHARED_INLINE void include(WideNumber& accumulated, const WideNumber& magnitude, Measure measure) {
   if (measure == Measure::largest) {
-    if (accumulated < size) accumulated = size;
+    if (accumulated < magnitude) accumulated = magnitude;
   } else {
-    accumulated = accumulated + (measure == Measure::squares ? size * size : size);
+    accumulated = accumulated + (measure == Measure::squares ? magnitude * magnitude : magnitude);
   }
 }
 

@@ -24,7 +24,7 @@ __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_
   double* const to = shared + col * (height + 1) + row;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < gap_elements / gap_threads; ++k) {
-    const bool inside = counts(m, i + row + k * row_step, j + col + k * col_step);
+    const bool inside = is_used(m, i + row + k * row_step, j + col + k * col_step);
     to[k * (col_step * (height + 1) + row_step)] = inside ? from[k * stride] : T(0);
   }
 }

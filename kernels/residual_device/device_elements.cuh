@@ -1,5 +1,5 @@
 #pragma once
-/// Operands of the judge in device memory, and reductions over their rows or columns. Portable.
+/// Operands of verification in device memory, and reductions over their rows or columns. Portable.
 
 #include <cstring>
 
@@ -18,49 +18,54 @@ struct Elements {
   bool unit_diagonal, absolute;
 };
 
+/// Returns true if element (i, j) exists and belongs to the part.
 template <class T>
-__device__ __forceinline__ bool counts(const Elements<T>& m, std::int64_t i, std::int64_t j) {
+__device__ __forceinline__ bool is_used(const Elements<T>& m, std::int64_t i, std::int64_t j) {
   return i < m.rows && j < m.cols && !(m.part == Part::lower && i < j) && !(m.part == Part::upper && i > j);
 }
 
 /// Returns element (i, j); 0 outside of the matrix or part.
 template <class T>
 __device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, std::int64_t j) {
-  if (!counts(m, i, j)) return 0;
+  if (!is_used(m, i, j)) return 0;
   if (m.unit_diagonal && i == j) return 1;
   const double value = m.data[i * m.down + j * m.across];
   return m.absolute ? fabs(value) : value;
 }
 
-/// The reduction of a line's elements x: the largest |x|, the sum of |x| 2^-exponent, or the sum of its
-/// squares. Sums go from the first element to the last.
+/// The reduction of the elements x of a line (a row or a column): the largest |x|, the sum of |x|
+/// 2^-exponent, or the sum of its squares. Sums go from the first element to the last.
 enum class Fold { largest, sum, squares };
 
 /// The rows or the columns of a matrix, to be reduced one by one.
 template <class T>
 struct Lines {
   Elements<T> matrix;
-  bool rows;
+  bool rows;      ///< by_rows or by_columns
   bool mirrored;  ///< the matrix is symmetric, and `part` is its stored triangle
-  int exponent;
+  int exponent;   ///< elements are scaled by 2^-exponent before they are summed
 };
+
+/// Names for boolean arguments: the lines are rows or columns.
+constexpr bool by_rows = true, by_columns = false;
 
 constexpr int line_threads = 128;
 constexpr int lines_of_block = 32;
 constexpr int line_chunk = 64;
 
+/// Returns the summand (or the maximum's candidate) of element `at` of a line.
 template <class T>
 __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fold, std::int64_t line,
                                                  std::int64_t at) {
   std::int64_t i = lines.rows ? line : at, j = lines.rows ? at : line;
-  if (lines.mirrored && !counts(lines.matrix, i, j)) {
+  if (lines.mirrored && !is_used(lines.matrix, i, j)) {
     const std::int64_t row = i;
     i = j;
     j = row;
   }
-  const double size = fabs(element(lines.matrix, i, j));
-  if (fold == Fold::largest) return size;
-  const double reduced = times_power(size, -lines.exponent);
+  const double magnitude = fabs(element(lines.matrix, i, j));
+  if (fold == Fold::largest) return magnitude;
+  const double reduced = times_power(magnitude, -lines.exponent);
   return fold == Fold::sum ? reduced : reduced * reduced;
 }
 
@@ -98,16 +103,16 @@ __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fol
 
 /// Finds the first NaN or Inf in column-major order and stores its index; stores nothing if all are finite.
 template <class T>
-__global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_place) {
+__global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const bool column_major = m.down == 1;
   const std::int64_t line = column_major ? m.rows : m.cols;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
        k += step) {
     const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
-    if (!counts(m, i, j)) continue;
+    if (!is_used(m, i, j)) continue;
     const double value = m.data[i * m.down + j * m.across];
-    if (value - value != 0) atomicMin(first_place, static_cast<unsigned long long>(i + j * m.rows));
+    if (value - value != 0) atomicMin(first_index, static_cast<unsigned long long>(i + j * m.rows));
   }
 }
 
@@ -122,9 +127,9 @@ __global__ void largest_kernel(Elements<T> m, unsigned long long* largest) {
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
        k += step) {
     const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
-    const double size = fabs(element(m, i, j));
+    const double magnitude = fabs(element(m, i, j));
     unsigned long long bits = 0;
-    memcpy(&bits, &size, sizeof bits);
+    memcpy(&bits, &magnitude, sizeof bits);
     own = max(own, bits);
   }
   for (int offset = 16; offset > 0; offset /= 2) {

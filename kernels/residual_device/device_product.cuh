@@ -1,9 +1,9 @@
 #pragma once
-/// The judge's product C - L R on a device. Each element has the same operations in the same order as in
+/// Verification's product C - L R on a device. Each element has the same operations in the same order as in
 /// residual.cpp, and so the same bits. Portable.
 ///
-/// A block computes a 64 x 64 tile, a thread 16 elements of it. High and low sums over 32 values of k are in
-/// registers, next to the tile's three sums. That is 5 operations per element and k in double and one in
+/// A block computes a 64 x 64 tile, and each thread 16 elements. The high and low sums over 32 values of k
+/// and the tile's three sums are in registers. This takes 5 operations per element and k in double and one in
 /// float, on the ordinary floating-point units.
 
 #include <cstring>
@@ -30,27 +30,29 @@ struct DeviceTarget {
 template <class T>
 struct Product {
   Elements<T> left, right;
-  const double *largest_of_rows, *largest_of_cols;  ///< of left's rows and of right's columns
+  const double *largest_of_rows, *largest_of_cols;  ///< max |element| of left's rows and of right's columns
   DeviceTarget<T> target;
   Measure measure;
   std::int64_t begin, cols;  ///< the column block [begin, begin + cols); begin is a multiple of edge
 };
 
-/// The epilogue of a tile. `columns`: stores the measure of each column. `sizes`: stores high + low of each
-/// element. `shares`: computes the largest |residual| / (allowed value); `sizes` then holds |L| |R|.
-enum class Epilogue { columns, sizes, shares };
+/// The epilogue of a tile. `columns`: stores the measure of each column. `magnitudes`: stores high + low of
+/// each element. `allowance_ratios`: computes the largest |residual| / (allowed value); `magnitudes` then
+/// holds |L| |R|.
+enum class Epilogue { columns, magnitudes, allowance_ratios };
 
 /// An element that the host has to sum exactly.
 struct Undecided {
   std::int64_t row, col;
-  Scaled allowed;
+  WideNumber allowed;
 };
 
-/// The inputs and results of Epilogue::shares. A share is |residual| / (allowed value) of an element.
-struct Shares {
+/// The inputs and results of Epilogue::allowance_ratios. The allowance ratio of an element is |residual| /
+/// (allowed value).
+struct AllowanceRatios {
   Allowance allowance;
   double unit;                       ///< error bound of an element, in units of its row's and column's powers
-  unsigned long long* largest_bits;  ///< the bits of the largest share, a nonnegative double
+  unsigned long long* largest_bits;  ///< the bits of the largest ratio, a nonnegative double
   unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
   Undecided* list;
   unsigned long long capacity;
@@ -87,8 +89,9 @@ __device__ __forceinline__ double target_element(const DeviceTarget<T>& target, 
   return target.data[(target.order == nullptr ? row : target.order[row]) * target.down + col * target.across];
 }
 
-/// A thread's loads of an operand: `loads_per_thread` elements of 64 lines x 16 values of k. Neighbouring
-/// threads load neighbouring addresses. Loads stay in flight until `store_to_shared` uses them.
+/// A thread's loads of an operand. A block loads 64 lines x 16 values of k at a time, and each thread
+/// `loads_per_thread` of these elements. Neighbouring threads load neighbouring addresses. Loads stay in
+/// flight until `store_to_shared` uses them.
 template <class T>
 struct OperandLoader {
   /// @param lines the rows of the left operand or the columns of the right one, beginning at `first`
@@ -168,7 +171,7 @@ __device__ __forceinline__ void load_fragment(const double* line, int first, int
 
 template <class T, Epilogue epilogue>
 __global__ void __launch_bounds__(product_threads)
-    product_kernel(Product<T> p, Scaled* parts, double* sizes, Shares shares) {
+    product_kernel(Product<T> p, WideNumber* parts, double* magnitudes, AllowanceRatios allowance_ratios) {
   __shared__ Pair shared[shared_doubles / 2];
   __shared__ int row_exponents[edge], col_exponents[edge];
   __shared__ tiles::Divisor row_divisors[edge], col_divisors[edge];
@@ -192,7 +195,7 @@ __global__ void __launch_bounds__(product_threads)
     row_divisors[t] = tiles::divisor_of(row_exponents[t]);
     col_divisors[t] = tiles::divisor_of(col_exponents[t]);
   }
-  // The k range, as in Factors::k_range.
+  // The k range, as in ProductOperands::k_range.
   std::int64_t begin = 0, end = p.left.cols;
   if (p.left.part == Part::lower) end = min(end, i0 + rows);
   if (p.left.part == Part::upper) begin = max(begin, i0);
@@ -200,7 +203,7 @@ __global__ void __launch_bounds__(product_threads)
   if (p.right.part == Part::upper) end = min(end, j0 + cols);
 
   const std::int64_t first_k = begin / depth * depth;
-  OperandLoader<T> left(p.left, true, i0, first_k), right(p.right, false, j0, first_k);
+  OperandLoader<T> left(p.left, by_rows, i0, first_k), right(p.right, by_columns, j0, first_k);
 
   // A warp computes 32 rows x 16 columns. A thread's rows and columns are in pairs, so that a warp reads
   // whole lines of shared memory.
@@ -248,14 +251,14 @@ __global__ void __launch_bounds__(product_threads)
     for (int c = 0; c < microtile; ++c) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < microtile; ++r) {
-        double off_high = 0, off_low = 0, off_both = 0;
-        tiles::two_sum(high_sum[c][r], high[c][r], off_high);
+        double error_high = 0, error_low = 0, error_both = 0;
+        tiles::two_sum(high_sum[c][r], high[c][r], error_high);
         if (tiles::splits<T>) {
-          tiles::two_sum(low_sum[c][r], low[c][r], off_low);
-          tiles::two_sum(low_sum[c][r], off_high, off_both);
-          lowest_sum[c][r] += off_low + off_both;
+          tiles::two_sum(low_sum[c][r], low[c][r], error_low);
+          tiles::two_sum(low_sum[c][r], error_high, error_both);
+          lowest_sum[c][r] += error_low + error_both;
         } else {
-          low_sum[c][r] += off_high;
+          low_sum[c][r] += error_high;
         }
       }
     }
@@ -264,7 +267,7 @@ __global__ void __launch_bounds__(product_threads)
   __syncthreads();
   double* const mantissas = left_high;
   auto* const exponents = reinterpret_cast<short*>(mantissas + edge * residual_pitch);
-  double largest_share = 0;
+  double largest_allowance_ratio = 0;
   GAUSSWEEP_UNROLL
   for (int c = 0; c < microtile; ++c) {
     GAUSSWEEP_UNROLL
@@ -272,42 +275,43 @@ __global__ void __launch_bounds__(product_threads)
       const int row = first_row + r % 2 + r / 2 * 16, col = first_col + c % 2 + c / 2 * 8;
       if (row >= rows || col >= cols) continue;
       const std::int64_t i = i0 + row, j = j0 + col;
-      const std::int64_t at_size = i + (j - p.begin) * p.left.rows;
-      if (epilogue == Epilogue::sizes) {
-        sizes[at_size] = high_sum[c][r] + low_sum[c][r];
+      const std::int64_t at_magnitude = i + (j - p.begin) * p.left.rows;
+      if (epilogue == Epilogue::magnitudes) {
+        magnitudes[at_magnitude] = high_sum[c][r] + low_sum[c][r];
         continue;
       }
       const std::int64_t exponent = static_cast<std::int64_t>(row_exponents[row]) + col_exponents[col];
       const double target = target_element(p.target, i, j);
-      const Scaled residual =
+      const WideNumber residual =
           tiles::residual_of(target, high_sum[c][r], low_sum[c][r] + lowest_sum[c][r], exponent);
       if (epilogue == Epilogue::columns) {
         mantissas[col * residual_pitch + row] = residual.mantissa;
         exponents[col * residual_pitch + row] = static_cast<short>(residual.exponent);
         continue;
       }
-      const Allowance& by = shares.allowance;
-      const Scaled allowed = Scaled(by.product_factor) * Scaled(sizes[at_size], exponent) +
-                             Scaled(by.target_factor) * Scaled(target) + by.floor;
-      if (Scaled(shares.unit, exponent) < Scaled(by.negligible) * allowed) {
-        largest_share = max(largest_share, (residual / allowed).value());
+      const Allowance& allowance = allowance_ratios.allowance;
+      const WideNumber allowed =
+          WideNumber(allowance.product_factor) * WideNumber(magnitudes[at_magnitude], exponent) +
+          WideNumber(allowance.target_factor) * WideNumber(target) + allowance.floor;
+      if (WideNumber(allowance_ratios.unit, exponent) < WideNumber(allowance.negligible) * allowed) {
+        largest_allowance_ratio = max(largest_allowance_ratio, (residual / allowed).value());
       } else {
-        const unsigned long long at = atomicAdd(shares.undecided_count, 1ull);
-        if (at < shares.capacity) shares.list[at] = Undecided{i, j, allowed};
+        const unsigned long long at = atomicAdd(allowance_ratios.undecided_count, 1ull);
+        if (at < allowance_ratios.capacity) allowance_ratios.list[at] = Undecided{i, j, allowed};
       }
     }
   }
-  if (epilogue == Epilogue::shares && largest_share > 0) {
+  if (epilogue == Epilogue::allowance_ratios && largest_allowance_ratio > 0) {
     unsigned long long bits = 0;
-    memcpy(&bits, &largest_share, sizeof bits);
-    atomicMax(shares.largest_bits, bits);
+    memcpy(&bits, &largest_allowance_ratio, sizeof bits);
+    atomicMax(allowance_ratios.largest_bits, bits);
   }
   if (epilogue != Epilogue::columns) return;
   __syncthreads();
   if (t >= cols) return;
-  Scaled part;
+  WideNumber part;
   for (int row = 0; row < rows; ++row) {
-    Scaled one;
+    WideNumber one;
     one.mantissa = mantissas[t * residual_pitch + row];
     one.exponent = exponents[t * residual_pitch + row];
     tiles::include(part, one, p.measure);
@@ -315,15 +319,15 @@ __global__ void __launch_bounds__(product_threads)
   parts[tile_row * p.cols + (j0 - p.begin) + t] = part;
 }
 
-/// Adds up the parts of every column, from the top.
+/// Combines the measures of a column's tiles, from the top.
 template <class = void>  // a template, so that a header may define it
-__global__ void add_parts_kernel(const Scaled* parts, std::int64_t down, std::int64_t cols, Measure measure,
-                                 Scaled* columns) {
+__global__ void add_parts_kernel(const WideNumber* parts, std::int64_t down, std::int64_t cols,
+                                 Measure measure, WideNumber* columns) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (j >= cols) return;
-  Scaled all;
+  WideNumber all;
   for (std::int64_t d = 0; d < down; ++d) {
-    const Scaled part = parts[d * cols + j];
+    const WideNumber part = parts[d * cols + j];
     if (measure != Measure::largest) {
       all = all + part;
     } else if (all < part) {

@@ -16,14 +16,16 @@ class SmallOnHost final : public Reductions<T> {
     return reductions_for(a).first_not_finite(a, part);
   }
   double max_norm(const HostMatrix<T>& a, Part part) override { return reductions_for(a).max_norm(a, part); }
-  Scaled one_norm(const HostMatrix<T>& a, Part part) override { return reductions_for(a).one_norm(a, part); }
-  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
+    return reductions_for(a).one_norm(a, part);
+  }
+  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
     return reductions_for(a).infinity_norm(a, part);
   }
-  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
     return reductions_for(a).symmetric_norm(a, part);
   }
-  Scaled frobenius_norm(const HostMatrix<T>& a) override { return reductions_for(a).frobenius_norm(a); }
+  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return reductions_for(a).frobenius_norm(a); }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override {
     return reductions_for(a).column_maxima(a);
   }
@@ -32,13 +34,13 @@ class SmallOnHost final : public Reductions<T> {
     Reductions<T>& own = is_small(x) ? reductions_for(y) : *device_;
     return own.element_difference(x, y, part, x_norm, y_norm);
   }
-  std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {
-    return device_->residual_columns(factors, target, measure);
+    return device_->residual_columns(operands, target, measure);
   }
-  double largest_share(const Factors<T>& factors, const Target<T>& target,
-                       const Allowance& allowance) override {
-    return device_->largest_share(factors, target, allowance);
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                                 const Allowance& allowance) override {
+    return device_->largest_allowance_ratio(operands, target, allowance);
   }
 
  private:
@@ -57,8 +59,8 @@ class SmallOnHost final : public Reductions<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device,
-                                              std::size_t max_elements) {
+std::unique_ptr<Reductions<T>> small_on_host(std::unique_ptr<Reductions<T>> device,
+                                             std::size_t max_elements) {
   return std::make_unique<SmallOnHost<T>>(std::move(device), max_elements);
 }
 
@@ -95,8 +97,8 @@ std::uint64_t device_digest(Context& context, const void* data, std::size_t byte
   return digest;
 }
 
-template std::unique_ptr<Reductions<float>> little_on_host(std::unique_ptr<Reductions<float>>, std::size_t);
-template std::unique_ptr<Reductions<double>> little_on_host(std::unique_ptr<Reductions<double>>, std::size_t);
+template std::unique_ptr<Reductions<float>> small_on_host(std::unique_ptr<Reductions<float>>, std::size_t);
+template std::unique_ptr<Reductions<double>> small_on_host(std::unique_ptr<Reductions<double>>, std::size_t);
 template std::unique_ptr<Reductions<float>> device_reductions(Context&, std::vector<DeviceCopy<float>>,
                                                               std::size_t);
 template std::unique_ptr<Reductions<double>> device_reductions(Context&, std::vector<DeviceCopy<double>>,

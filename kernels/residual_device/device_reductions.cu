@@ -1,4 +1,4 @@
-// The judge's reductions of matrices on a device.
+// Verification's reductions of matrices on a device.
 #include "kernels/residual_device/device_reductions.hpp"
 
 #include <algorithm>
@@ -17,6 +17,8 @@ using namespace judge;
 
 constexpr int threads = 128;
 constexpr std::int64_t max_blocks = 8192;  // fills any GPU; the kernels loop over the remaining elements
+/// Names for Lines::mirrored.
+constexpr bool mirrored = true, as_stored = false;
 constexpr unsigned long long max_undecided = 1 << 16;
 
 dim3 blocks_for(std::int64_t count) {
@@ -47,7 +49,7 @@ class DeviceReductions final : public Reductions<T> {
         copies_(std::move(copies)),
         workspace_(workspace),
         scratch_(scratch_of(context)) {}
-  ~DeviceReductions() override { scratch_.keep_small(); }
+  ~DeviceReductions() override { scratch_.free_large(); }
   DeviceReductions(const DeviceReductions&) = delete;
   DeviceReductions& operator=(const DeviceReductions&) = delete;
 
@@ -74,23 +76,23 @@ class DeviceReductions final : public Reductions<T> {
     device_.to_host(&largest, data, sizeof largest);
     return largest;
   }
-  Scaled one_norm(const HostMatrix<T>& a, Part part) override {
-    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), false, false, 0});
+  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
+    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), by_columns, as_stored, 0});
   }
-  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override {
-    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), true, false, 0});
+  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
+    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), by_rows, as_stored, 0});
   }
-  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override {
-    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), true, true, 0});
+  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
+    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), by_rows, mirrored, 0});
   }
-  Scaled frobenius_norm(const HostMatrix<T>& a) override {
+  WideNumber frobenius_norm(const HostMatrix<T>& a) override {
     const int exponent = exponent_of(max_norm(a, Part::all));
     const std::vector<double> sums =
-        folds(Lines<T>{elements(Operand<T>(a)), false, false, exponent}, Fold::squares);
-    return Scaled(std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0)), exponent);
+        folds(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, exponent}, Fold::squares);
+    return WideNumber(std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0)), exponent);
   }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override {
-    return folds(Lines<T>{elements(Operand<T>(a)), false, false, 0}, Fold::largest);
+    return folds(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, 0}, Fold::largest);
   }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
@@ -106,61 +108,63 @@ class DeviceReductions final : public Reductions<T> {
     return combined(downloaded(columns, y.cols), count_of(part, y.rows, y.cols), unit, y_norm);
   }
 
-  std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {
-    const Job job(*this, factors, target, measure);
-    const std::int64_t rows = factors.rows(), cols = factors.cols();
+    const Job job(*this, operands, target, measure);
+    const std::int64_t rows = operands.rows(), cols = operands.cols();
     const std::int64_t down = (rows + edge - 1) / edge;
-    const ColumnBlock column_block = take_column_block(cols, static_cast<std::size_t>(down) * sizeof(Scaled));
-    const auto parts = column_block.workspace.template as<Scaled>();
-    const Scratch::Piece sums = scratch_.take(static_cast<std::size_t>(column_block.width) * sizeof(Scaled));
-    const auto block_sums = sums.as<Scaled>();
+    const ColumnBlock column_block =
+        take_column_block(cols, static_cast<std::size_t>(down) * sizeof(WideNumber));
+    const auto parts = column_block.workspace.template as<WideNumber>();
+    const Scratch::Piece sums =
+        scratch_.take(static_cast<std::size_t>(column_block.width) * sizeof(WideNumber));
+    const auto block_sums = sums.as<WideNumber>();
     std::vector<ColumnResidual> columns(static_cast<std::size_t>(cols));
     for (std::int64_t begin = 0; begin < cols; begin += column_block.width) {
       const std::int64_t width = std::min(column_block.width, cols - begin);
       launch_product<Epilogue::columns>(job, begin, width, parts, nullptr, {});
       simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
-                   dim3(threads), 0, static_cast<const Scaled*>(parts), down, width, measure, block_sums);
-      const std::vector<Scaled> found = downloaded(block_sums, width);
+                   dim3(threads), 0, static_cast<const WideNumber*>(parts), down, width, measure, block_sums);
+      const std::vector<WideNumber> found = downloaded(block_sums, width);
       for (std::int64_t j = 0; j < width; ++j) {
         columns[static_cast<std::size_t>(begin + j)].value = found[static_cast<std::size_t>(j)];
       }
     }
-    set_bounds(factors, job.rows, job.cols, measure, columns);
+    set_bounds(operands, job.rows, job.cols, measure, columns);
     return columns;
   }
 
-  double largest_share(const Factors<T>& factors, const Target<T>& target,
-                       const Allowance& allowance) override {
-    Factors<T> absolute = factors;
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                                 const Allowance& allowance) override {
+    ProductOperands<T> absolute = operands;
     absolute.left.absolute = absolute.right.absolute = true;
-    const Job job(*this, factors, target, Measure::largest);
+    const Job job(*this, operands, target, Measure::largest);
     const Job absolute_job(*this, absolute, target, Measure::largest);
-    const std::int64_t rows = factors.rows(), cols = factors.cols();
+    const std::int64_t rows = operands.rows(), cols = operands.cols();
     const ColumnBlock column_block = take_column_block(cols, static_cast<std::size_t>(rows) * sizeof(double));
-    const auto sizes = column_block.workspace.template as<double>();
+    const auto magnitudes = column_block.workspace.template as<double>();
     const unsigned long long zeros[2] = {0, 0};
     const Scratch::Piece counters = uploaded(zeros, 2);
-    const auto share_counters = counters.as<unsigned long long>();
+    const auto counters_data = counters.as<unsigned long long>();
     const Scratch::Piece list = scratch_.take(max_undecided * sizeof(Undecided));
-    const double unit = tiles::error_of_term<T> * static_cast<double>(factors.terms());
-    const Shares shares{allowance,    unit, share_counters, share_counters + 1, list.as<Undecided>(),
-                        max_undecided};
+    const double unit = tiles::error_of_term<T> * static_cast<double>(operands.terms());
+    const AllowanceRatios allowance_ratios{
+        allowance, unit, counters_data, counters_data + 1, list.as<Undecided>(), max_undecided};
     for (std::int64_t begin = 0; begin < cols; begin += column_block.width) {
       const std::int64_t width = std::min(column_block.width, cols - begin);
-      launch_product<Epilogue::sizes>(absolute_job, begin, width, nullptr, sizes, shares);
-      launch_product<Epilogue::shares>(job, begin, width, nullptr, sizes, shares);
+      launch_product<Epilogue::magnitudes>(absolute_job, begin, width, nullptr, magnitudes, allowance_ratios);
+      launch_product<Epilogue::allowance_ratios>(job, begin, width, nullptr, magnitudes, allowance_ratios);
     }
-    const std::vector<unsigned long long> found = downloaded(share_counters, 2);
-    if (static_cast<double>(found[1]) > allowance.max_exact_terms / static_cast<double>(factors.terms()))
+    const std::vector<unsigned long long> results = downloaded(counters_data, 2);
+    if (static_cast<double>(results[1]) > allowance.max_exact_terms / static_cast<double>(operands.terms()))
       return std::numeric_limits<double>::quiet_NaN();
-    // With that many elements near the smallest numbers the CPU computes all of them.
-    if (found[1] > 0) require_on_host(factors, target);
-    if (found[1] > max_undecided) return gaussweep::largest_share(factors, target, allowance);
+    // The list holds at most max_undecided elements. If more are undecided, the CPU computes all elements.
+    if (results[1] > 0) require_on_host(operands, target);
+    if (results[1] > max_undecided) return gaussweep::largest_allowance_ratio(operands, target, allowance);
     double largest = 0;
-    std::memcpy(&largest, &found[0], sizeof largest);
-    for (const Undecided& one : downloaded(shares.list, static_cast<std::int64_t>(found[1]))) {
-      const Scaled residual = exact_element(factors, target(one.row, one.col), one.row, one.col);
+    std::memcpy(&largest, &results[0], sizeof largest);
+    for (const Undecided& one : downloaded(allowance_ratios.list, static_cast<std::int64_t>(results[1]))) {
+      const WideNumber residual = exact_element(operands, target(one.row, one.col), one.row, one.col);
       largest = std::max(largest, (residual / one.allowed).value());
     }
     return largest;
@@ -169,18 +173,18 @@ class DeviceReductions final : public Reductions<T> {
  private:
   /// A product's operands on the device, with the largest elements of their rows and columns.
   struct Job {
-    Job(DeviceReductions& r, const Factors<T>& factors, const Target<T>& target, Measure measure)
-        : product{r.elements(factors.left), r.elements(factors.right), nullptr, nullptr, {}, measure, 0, 0},
+    Job(DeviceReductions& r, const ProductOperands<T>& operands, const Target<T>& target, Measure measure)
+        : product{r.elements(operands.left), r.elements(operands.right), nullptr, nullptr, {}, measure, 0, 0},
           largest(
-              r.scratch_.take(static_cast<std::size_t>(factors.rows() + factors.cols()) * sizeof(double))) {
-      const auto row_maxima = largest.template as<double>(), col_maxima = row_maxima + factors.rows();
-      r.fold(Lines<T>{product.left, true, false, 0}, Fold::largest, row_maxima);
-      r.fold(Lines<T>{product.right, false, false, 0}, Fold::largest, col_maxima);
+              r.scratch_.take(static_cast<std::size_t>(operands.rows() + operands.cols()) * sizeof(double))) {
+      const auto row_maxima = largest.template as<double>(), col_maxima = row_maxima + operands.rows();
+      r.fold(Lines<T>{product.left, by_rows, as_stored, 0}, Fold::largest, row_maxima);
+      r.fold(Lines<T>{product.right, by_columns, as_stored, 0}, Fold::largest, col_maxima);
       product.largest_of_rows = row_maxima;
       product.largest_of_cols = col_maxima;
-      rows = r.downloaded(product.largest_of_rows, factors.rows() + factors.cols());
-      cols.assign(rows.begin() + factors.rows(), rows.end());
-      rows.resize(static_cast<std::size_t>(factors.rows()));
+      rows = r.downloaded(product.largest_of_rows, operands.rows() + operands.cols());
+      cols.assign(rows.begin() + operands.rows(), rows.end());
+      rows.resize(static_cast<std::size_t>(operands.rows()));
       if (target.matrix == nullptr) return;
       const Strided<T> copy = r.device_copy(*target.matrix);
       product.target = {copy.data, copy.down, copy.across, target.known, nullptr};
@@ -189,7 +193,7 @@ class DeviceReductions final : public Reductions<T> {
       product.target.order = order->template as<std::int64_t>();
     }
     Product<T> product;
-    Scratch::Piece largest;  ///< of each row, followed by that of each column
+    Scratch::Piece largest;  ///< the largest |element| of each row, then that of each column
     std::optional<Scratch::Piece> order;
     std::vector<double> rows, cols;
   };
@@ -214,14 +218,14 @@ class DeviceReductions final : public Reductions<T> {
   }
 
   template <Epilogue epilogue>
-  void launch_product(const Job& job, std::int64_t begin, std::int64_t width, Scaled* parts, double* sizes,
-                      const Shares& shares) {
+  void launch_product(const Job& job, std::int64_t begin, std::int64_t width, WideNumber* parts,
+                      double* magnitudes, const AllowanceRatios& allowance_ratios) {
     Product<T> product = job.product;
     product.begin = begin;
     product.cols = width;
     const std::int64_t blocks = (product.left.rows + edge - 1) / edge * ((width + edge - 1) / edge);
     simt::launch(context_, product_kernel<T, epilogue>, dim3(static_cast<unsigned>(blocks)),
-                 dim3(product_threads), 0, product, parts, sizes, shares);
+                 dim3(product_threads), 0, product, parts, magnitudes, allowance_ratios);
   }
 
   void fold(const Lines<T>& lines, Fold fold, double* out) {
@@ -235,24 +239,24 @@ class DeviceReductions final : public Reductions<T> {
     fold(lines, by, out.as<double>());
     return downloaded(out.as<double>(), count);
   }
-  /// Returns the largest sum over a line, of elements scaled below 1 as by Reduced (norms.hpp).
-  Scaled largest_sum(const HostMatrix<T>& a, Lines<T> lines) {
+  /// Returns the largest sum over a line, of elements scaled below 1 as by ScaledDown (norms.hpp).
+  WideNumber largest_sum(const HostMatrix<T>& a, Lines<T> lines) {
     lines.exponent = exponent_of(max_norm(a, lines.matrix.part));
     const std::vector<double> sums = folds(lines, Fold::sum);
-    return Scaled(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()), lines.exponent);
+    return WideNumber(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()), lines.exponent);
   }
 
   /// Returns the device copy of a matrix, which is uploaded if there is none.
   Strided<T> device_copy(const HostMatrix<T>& matrix) {
     for (const DeviceCopy<T>& copy : copies_) {
-      if (copy.host == &matrix) return copy.place;
+      if (copy.host == &matrix) return copy.device;
     }
     require_on_host(matrix);
     const std::size_t bytes = matrix.data.size() * sizeof(T);
     uploads_.emplace_back(device_, bytes);
     device_.to_device(uploads_.back().data(), matrix.data.data(), bytes);
     copies_.push_back({&matrix, {static_cast<const T*>(uploads_.back().data()), 1, matrix.rows}});
-    return copies_.back().place;
+    return copies_.back().device;
   }
   Elements<T> elements(const Operand<T>& operand) {
     const Strided<T> copy = device_copy(*operand.matrix);

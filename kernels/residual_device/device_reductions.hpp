@@ -15,18 +15,20 @@ namespace gaussweep {
 template <class T>
 struct DeviceCopy {
   const HostMatrix<T>* host;
-  Strided<T> place;
+  Strided<T> device;
 };
 
-/// Returns the device copies that verification of a run uses: the pristine inputs and a working set's answer.
+/// Returns the device copies that the verification of a run uses: the unmodified inputs and the answer in
+/// working set `copy`.
 template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
                                          const Answer<T>& answer, int copy);
 
-/// Returns reductions on the context's device. A matrix without a copy is uploaded at its first use, and the
-/// upload is kept. For a matrix with a copy only largest_share reads the host's elements. The workspace is up
+/// Returns reductions on the context's device. A matrix without a copy is uploaded at its first use and
+/// stays on the device. The elements on the host of a matrix with a copy are read only by
+/// largest_allowance_ratio. The workspace is up
 /// to 64 MiB; if less is free, products are computed in narrower column blocks.
-/// @param copies the caller guarantees that they have the host's elements
+/// @param copies @pre they have the same elements as the host matrices
 /// @throws OutOfMemory, DeviceError, here or in any reduction
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},
@@ -35,8 +37,8 @@ std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<D
 /// Returns reductions that use the CPU for a matrix with at most `max_elements` elements on the host, because
 /// waiting for a device takes longer. `device` does all other reductions and all products.
 template <class T>
-std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device,
-                                              std::size_t max_elements = std::size_t{1} << 14);
+std::unique_ptr<Reductions<T>> small_on_host(std::unique_ptr<Reductions<T>> device,
+                                             std::size_t max_elements = std::size_t{1} << 14);
 
 /// Returns a digest of memory on the context's device. Any change of a bit changes it, except with
 /// probability 2^-64. @pre `bytes` is a multiple of 8

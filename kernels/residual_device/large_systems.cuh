@@ -6,7 +6,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 constexpr int max_threads = 256, max_warps = max_threads / 32;
-constexpr int max_columns = 8;      ///< columns of the right operand that a warp computes together
+constexpr int max_columns = 8;      ///< columns of the residual that a warp computes together
 constexpr int loads_in_flight = 8;  ///< loads of a lane in flight
 constexpr std::int64_t max_mirrored_order = 1024;
 
@@ -24,8 +24,8 @@ struct SharedStorage {
   alignas(16) double right[max_warps][32][max_columns];
 };
 
-/// Reduces one number per warp to the largest or the sum, which all threads return.
-__device__ inline double reduce_block(SharedStorage& shared, double warp_value, bool adds) {
+/// Reduces one number per warp to the largest (Fold::largest) or the sum (Fold::sum). All threads return it.
+__device__ inline double reduce_block(SharedStorage& shared, double warp_value, Fold fold) {
   if (warps_of_block() == 1) return warp_value;
   __syncthreads();
   if (lane_of<32>() == 0) shared.warp_values[warp_of_block()] = warp_value;
@@ -33,26 +33,27 @@ __device__ inline double reduce_block(SharedStorage& shared, double warp_value, 
   double all = 0;
   for (int w = 0; w < warps_of_block(); ++w) {
     const double one = shared.warp_values[w];
-    all = adds ? all + one : one > all || one != one ? one : all;
+    all = fold == Fold::sum ? all + one : one > all || one != one ? one : all;
     if (all != all) break;
   }
   return all;
 }
 __device__ __forceinline__ double largest_of_block(SharedStorage& shared, double value) {
-  return reduce_block(shared, largest_of_lanes<32>(value), false);
+  return reduce_block(shared, largest_of_lanes<32>(value), Fold::largest);
 }
 
-/// Returns data[offset] if `counts`, else 0. It always loads, because predicated loads wait for each other.
+/// Returns data[offset] if `is_used`, else 0. If unused, it loads data[0], because predicated loads wait for
+/// each other.
 template <class T>
-__device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool counts) {
-  const T value = data[counts ? offset : 0];
-  return counts ? value : T(0);
+__device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool is_used) {
+  const T value = data[is_used ? offset : 0];
+  return is_used ? value : T(0);
 }
 
-/// Calls visit(c, |element|) for all elements of `loads_in_flight` columns of the warp, c = 0 ...
-/// loads_in_flight - 1; then at_end().
+/// Processes the warp's columns in groups of `loads_in_flight`: calls visit(c, |element|) for all elements of
+/// column c of the group, then at_end().
 template <class T, class Visit, class AtEnd>
-__device__ __forceinline__ void for_each_size(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
+__device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
   const auto rows = static_cast<int>(m.rows), cols = static_cast<int>(m.cols);
   for (int j = warp_of_block() * loads_in_flight; j < cols; j += warps_of_block() * loads_in_flight) {
     const bool is_whole = m.part == Part::all && j + loads_in_flight <= cols;
@@ -65,7 +66,8 @@ __device__ __forceinline__ void for_each_size(const Elements<T>& m, Visit&& visi
         for (int c = 0; c < loads_in_flight; ++c) elements[c] = at[c * m.across];
       } else {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < loads_in_flight; ++c) elements[c] = loaded(at, c * m.across, counts(m, i, j + c));
+        for (int c = 0; c < loads_in_flight; ++c)
+          elements[c] = loaded(at, c * m.across, is_used(m, i, j + c));
       }
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) visit(c, fabs(static_cast<double>(elements[c])));
@@ -85,12 +87,12 @@ template <bool Columns, bool Squares, class T>
 __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
   unsigned long long largest = 0;
   double column_max = 0, squares = 0, sums[loads_in_flight] = {};
-  for_each_size(
+  for_each_magnitude(
       m,
-      [&](int c, double size) {
-        largest = max(largest, bits_of(size));
-        if (Columns) sums[c] += size;
-        if (Squares) squares += size * size;
+      [&](int c, double magnitude) {
+        largest = max(largest, bits_of(magnitude));
+        if (Columns) sums[c] += magnitude;
+        if (Squares) squares += magnitude * magnitude;
       },
       [&] {
         GAUSSWEEP_UNROLL
@@ -99,8 +101,9 @@ __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
           sums[c] = 0;
         }
       });
-  return {largest_of_block(shared, size_of(largest)), Columns ? reduce_block(shared, column_max, false) : 0,
-          Squares ? reduce_block(shared, sum_of_lanes<32>(squares), true) : 0};
+  return {largest_of_block(shared, double_of(largest)),
+          Columns ? reduce_block(shared, column_max, Fold::largest) : 0,
+          Squares ? reduce_block(shared, sum_of_lanes<32>(squares), Fold::sum) : 0};
 }
 
 /// Returns the largest row sum of |elements|.
@@ -116,9 +119,9 @@ __device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, b
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) {
         const std::int64_t j = first + c;
-        const bool swapped = mirrored && !counts(m, i, j);
+        const bool swapped = mirrored && !is_used(m, i, j);
         const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
-        elements[c] = loaded(m.data, row * m.down + col * m.across, counts(m, row, col));
+        elements[c] = loaded(m.data, row * m.down + col * m.across, is_used(m, row, col));
       }
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) sum += fabs(static_cast<double>(elements[c]));
@@ -133,16 +136,16 @@ template <class T>
 struct Residual {
   Elements<T> left, right, target;
   double factor;     ///< n u
-  double norms;      ///< the norms in the divisor; for a solution ||A||, to which each column adds x and b
-  double bias;       ///< the bias of the sums (Sum)
+  double norms;      ///< the product of norms in the divisor; for a solution ||A|| alone
+  double bias;       ///< see Sum::high
   const int* order;  ///< row i of C is row order[i] of `target`; null: row i
-  /// For a symmetric product, which is computed for rows from the diagonal on: one sum per warp and column,
-  /// zero at the start. Else null.
+  /// For a symmetric product, of which only the lower half is computed: one column sum per warp and column
+  /// for the mirrored upper half, zero at the start. Else null.
   double* mirrored;
 };
 
-/// Returns max over the columns of residual / (scale factor); for a product the sum of squares. A lane
-/// computes one row at a time.
+/// Returns the largest quotient residual / (norms * factor) over the columns; for a product the residual's
+/// sum of squares. A lane computes one row at a time.
 template <Quotient Q, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   constexpr bool is_solution = Q == Quotient::solution, is_product = Q == Quotient::product;
@@ -166,7 +169,8 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       if (left_part == Part::upper) begin = i0;
       if (right_part == Part::upper) end = min(end, j0 + Columns);
       if (right_part == Part::lower) begin = max(begin, j0);
-      // Within [whole_begin, whole_end) no row needs a test. A lane beyond the last row repeats that row.
+      // Within [whole_begin, whole_end) all terms of all rows are used. A lane beyond the last row repeats
+      // it.
       const int whole_begin = left_part == Part::upper ? i0 + 32 : 0;
       const int whole_end = left_part == Part::lower ? i0 : terms;
       const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.down;
@@ -181,7 +185,7 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
           right_row[c] = loaded(r.right.data, own_k * r.right.down + (j0 + c) * r.right.across,
-                                counts(r.right, own_k, j0 + c));
+                                is_used(r.right, own_k, j0 + c));
         __syncwarp();
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
@@ -262,12 +266,12 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
     }
     ratio = largest_of_lanes<32>(ratio);
   }
-  ratio = reduce_block(shared, ratio, is_product);
+  ratio = reduce_block(shared, ratio, is_product ? Fold::sum : Fold::largest);
   return is_solution || is_product ? ratio : safe_quotient(ratio, r.norms * r.factor);
 }
 
-/// Computes the row order of P A. Returns false if pivots or info contradict the factors
-/// (judges::lu_factors).
+/// Computes the row order of P A. Returns false if pivots or info contradict the factors, as in
+/// judges::lu_factors.
 template <class T>
 __device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::int64_t s, const T* x,
                            int* order, int* pivots) {
@@ -339,7 +343,7 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
   } else if constexpr (is_lu) {
     const std::int64_t n = all.shape.n;
     int* const order = simt::dynamic_shared<int>();
-    if (!take_order(shared, all, s, x.data, order, order + n)) return size_of(bits_of_nan);
+    if (!take_order(shared, all, s, x.data, order, order + n)) return double_of(bits_of_nan);
     r.order = order;
     r.target = a;
     r.left = in_part(x, Part::lower);
@@ -349,13 +353,13 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
     // If rounding to subnormal numbers could show, because the factors are so large, the CPU decides.
     r.norms = a_norm.columns;
     const double of_smallest = smallest_normal<T> * 4 * static_cast<double>(n) * max_left;
-    if (of_smallest > 0x1p-20 * r.norms && r.norms > 0) return size_of(bits_of_nan);
+    if (of_smallest > 0x1p-20 * r.norms && r.norms > 0) return double_of(bits_of_nan);
   } else if constexpr (Q == Quotient::cholesky_factor) {
     double has_flaw = 0;
     for (std::int64_t i = threadIdx.x; i < x.rows; i += blockDim.x) {
       if (!(x.data[i * (x.rows + 1)] > T(0))) has_flaw = 1;
     }
-    if (largest_of_block(shared, has_flaw) != 0) return size_of(bits_of_nan);
+    if (largest_of_block(shared, has_flaw) != 0) return double_of(bits_of_nan);
     r.target = as_lower(a);
     r.left = as_lower(x);
     r.right = transposed(r.left);
@@ -393,7 +397,7 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
   if (Q == Quotient::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
   if (is_product) {
     ratio = safe_quotient(std::sqrt(ratio), divisor);
-    if (ratio > 0.99) return size_of(bits_of_nan);
+    if (ratio > 0.99) return double_of(bits_of_nan);
   }
   return if_certain<T>(ratio, sizes, divisor, all.tolerance);
 }

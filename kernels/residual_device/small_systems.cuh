@@ -16,8 +16,8 @@ struct RightOperand {
   alignas(16) T columns[N * pitch + 32 / sizeof(T)];
 };
 
-/// Loads row `lane`, with zeros outside of the part. It always loads, because predicated loads wait for each
-/// other.
+/// Loads row `lane`, with zeros outside of the part. For unused elements it loads element 0, because
+/// predicated loads wait for each other.
 template <int N, class T>
 __device__ __forceinline__ void load_row(const Elements<T>& m, T (&row)[N]) {
   const int i = lane_of<N>(), cols = static_cast<int>(m.cols);
@@ -36,10 +36,10 @@ __device__ __forceinline__ double largest_of_rows(const T (&row)[N]) {
   unsigned long long max_bits = 0;
   GAUSSWEEP_UNROLL
   for (int j = 0; j < N; ++j) max_bits = max(max_bits, bits_of(fabs(static_cast<double>(row[j]))));
-  return largest_of_lanes<N>(size_of(max_bits));
+  return largest_of_lanes<N>(double_of(max_bits));
 }
 
-/// Returns in lane j the sum over all lanes of row[j % M], by recursive halving.
+/// Sums each row[j] over all N lanes by recursive halving; lane i returns the sum of row[i % M].
 template <int N, int M>
 __device__ __forceinline__ double sum_of_column(double (&row)[M]) {
   GAUSSWEEP_UNROLL
@@ -61,10 +61,10 @@ __device__ __forceinline__ double sum_of_column(double (&row)[M]) {
 /// Returns the largest column sum of |elements|.
 template <int N, class T>
 __device__ __forceinline__ double largest_column_sum(const T (&row)[N]) {
-  double sizes[N];
+  double magnitudes[N];
   GAUSSWEEP_UNROLL
-  for (int j = 0; j < N; ++j) sizes[j] = fabs(static_cast<double>(row[j]));
-  return largest_of_lanes<N>(sum_of_column<N>(sizes));
+  for (int j = 0; j < N; ++j) magnitudes[j] = fabs(static_cast<double>(row[j]));
+  return largest_of_lanes<N>(sum_of_column<N>(magnitudes));
 }
 template <int N, class T>
 __device__ __forceinline__ double sum_of_squares(const T (&row)[N]) {
@@ -113,8 +113,8 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Right
     bits_of_x = max(bits_of_x, bits_of(fabs(at(system.x, j))));
     bits_of_b = max(bits_of_b, bits_of(fabs(at(system.b, j))));
   }
-  max_x = largest_of_lanes<N>(size_of(bits_of_x));
-  max_b = largest_of_lanes<N>(size_of(bits_of_b));
+  max_x = largest_of_lanes<N>(double_of(bits_of_x));
+  max_b = largest_of_lanes<N>(double_of(bits_of_b));
   const double early_result = early_verdict<T>(max_a, max_x, max_b);
   if (early_result != 0) return early_result;
   GAUSSWEEP_UNROLL
@@ -148,7 +148,7 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Right
   return if_certain<T>(ratio, sizes, (norm * max_x + max_b) * factor, all.tolerance);
 }
 
-/// Returns the ratio of a problem whose residual is C - L R with a whole matrix R.
+/// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product, with residual C - L R.
 /// @param x_first inverse: computes X A instead of A X
 template <Quotient Q, int N, class T>
 __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOperand<N, T>& right_operand,
@@ -164,14 +164,14 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
   if (is_lu || is_cholesky) {
     load_row<N>(target, left);
     max_target = largest_of_rows<N>(left);
-    double row_sum = 0, sizes[N];
+    double row_sum = 0, magnitudes[N];
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) {
-      sizes[j] = fabs(static_cast<double>(left[j]));
-      if (is_cholesky) row_sum += sizes[j];
-      if (is_cholesky && j == lane) sizes[j] = 0;
+      magnitudes[j] = fabs(static_cast<double>(left[j]));
+      if (is_cholesky) row_sum += magnitudes[j];
+      if (is_cholesky && j == lane) magnitudes[j] = 0;
     }
-    norms = largest_of_lanes<N>(row_sum + sum_of_column<N>(sizes));
+    norms = largest_of_lanes<N>(row_sum + sum_of_column<N>(magnitudes));
     load_row<N>(is_lu ? system.x : as_lower(system.x), left);
     max_left = max_right = largest_of_rows<N>(left);
     const double early_result = early_verdict<T>(max_target, max_left, 0);
@@ -181,21 +181,23 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
     bool pivot_is_zero = false;
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) {
-      const bool on = j == lane;
-      pivot_is_zero = pivot_is_zero || (on && left[j] == T(0));
-      const T diagonal = on ? left[j] : T(0);
-      right_operand.columns[j * pitch + lane] = j > lane ? left[j] : on && !all.unit_lower ? T(1) : diagonal;
-      left[j] = j < lane ? left[j] : on && all.unit_lower ? T(1) : diagonal;
+      const bool on_diagonal = j == lane;
+      pivot_is_zero = pivot_is_zero || (on_diagonal && left[j] == T(0));
+      const T diagonal = on_diagonal ? left[j] : T(0);
+      right_operand.columns[j * pitch + lane] = j > lane                         ? left[j]
+                                                : on_diagonal && !all.unit_lower ? T(1)
+                                                                                 : diagonal;
+      left[j] = j < lane ? left[j] : on_diagonal && all.unit_lower ? T(1) : diagonal;
     }
-    // If rounding to subnormal numbers could show, because the factors are so large, the CPU decides.
+    // The CPU decides if the factors are so large that rounding to subnormal numbers may change the ratio.
     max_left = max_right = max(max_left, 1.0);
-    if (smallest_normal<T> * 4 * N * max_left > 0x1p-20 * norms && norms > 0) return size_of(bits_of_nan);
-    if (!take_row<N>(all, s, pivot_is_zero, row)) return size_of(bits_of_nan);
+    if (smallest_normal<T> * 4 * N * max_left > 0x1p-20 * norms && norms > 0) return double_of(bits_of_nan);
+    if (!take_row<N>(all, s, pivot_is_zero, row)) return double_of(bits_of_nan);
   } else if (is_cholesky) {
     bool is_flaw = false;
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) is_flaw = is_flaw || (j == lane && lane < all.shape.n && !(left[j] > T(0)));
-    if (largest_of_lanes<N>(is_flaw ? 1 : 0) != 0) return size_of(bits_of_nan);
+    if (largest_of_lanes<N>(is_flaw ? 1 : 0) != 0) return double_of(bits_of_nan);
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) right_operand.columns[lane * pitch + k] = left[k];
   } else {
@@ -223,7 +225,7 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
             cols = static_cast<int>(Q == Quotient::product ? system.b.cols : rows);
   const Sizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), max_left, max_right};
   const double bias = bias_of<T>(sizes);
-  double own = 0, row_sum = 0;  // of column `lane`
+  double column_residual = 0, row_sum = 0;  // column_residual: of column `lane`
   GAUSSWEEP_ROLLED
   for (int j0 = 0; j0 < cols; j0 += group) {
     double c[group], difference[group];
@@ -258,15 +260,15 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
       if (is_cholesky && j < lane) row_sum += difference[g];  // the mirrored element
     }
     const double column_sum = sum_of_column<N>(difference);
-    if (lane / group == j0 / group) own = column_sum;
+    if (lane / group == j0 / group) column_residual = column_sum;
   }
   const double scale = norms * factor_of<Q, T>(all.shape);
   double ratio = 0;
   if (Q == Quotient::product) {
-    ratio = safe_quotient(std::sqrt(sum_of_lanes<N>(own)), scale);
-    if (ratio > 0.99) return size_of(bits_of_nan);
+    ratio = safe_quotient(std::sqrt(sum_of_lanes<N>(column_residual)), scale);
+    if (ratio > 0.99) return double_of(bits_of_nan);
   } else {
-    ratio = safe_quotient(largest_of_lanes<N>(own + row_sum), scale);
+    ratio = safe_quotient(largest_of_lanes<N>(column_residual + row_sum), scale);
   }
   return if_certain<T>(ratio, sizes, scale, all.tolerance);
 }
@@ -287,7 +289,8 @@ __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
       return ratio_of_small<Q, N>(all, s, right_operands[team], x_first);
     });
   } else {
-    ratio = ratio_of_small<Q, N>(all, s, right_operands[team], false);
+    constexpr bool x_first = false;
+    ratio = ratio_of_small<Q, N>(all, s, right_operands[team], x_first);
   }
   if (lane_of<N>() == 0) record_ratio(all, s, ratio, error, ratios, totals);
 }

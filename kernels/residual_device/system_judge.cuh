@@ -14,7 +14,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 using gaussweep::judge::Totals;
 
-/// Lane number and mask within a team of N neighbouring lanes of a warp.
+/// Return a lane's number within its team of N neighbouring lanes of a warp, and the team's mask.
 template <int N>
 __device__ __forceinline__ int lane_of() {
   return static_cast<int>(threadIdx.x) % N;
@@ -24,15 +24,17 @@ __device__ __forceinline__ unsigned mask_of() {
   return N == 32 ? 0xffffffffu : ((1u << (N % 32)) - 1) << (threadIdx.x % 32 / N * N);
 }
 
-__device__ __forceinline__ unsigned long long bits_of(double size) {
+/// Return the bits of a double and the double of these bits. Bits of nonnegative numbers are ordered like the
+/// numbers.
+__device__ __forceinline__ unsigned long long bits_of(double value) {
   unsigned long long bits = 0;
-  memcpy(&bits, &size, sizeof bits);
+  memcpy(&bits, &value, sizeof bits);
   return bits;
 }
-__device__ __forceinline__ double size_of(unsigned long long bits) {
-  double size = 0;
-  memcpy(&size, &bits, sizeof size);
-  return size;
+__device__ __forceinline__ double double_of(unsigned long long bits) {
+  double value = 0;
+  memcpy(&value, &bits, sizeof value);
+  return value;
 }
 
 template <int N>
@@ -48,10 +50,10 @@ __device__ __forceinline__ double largest_of_lanes(double value) {
   GAUSSWEEP_UNROLL
   for (int offset = N / 2; offset > 0; offset /= 2)
     bits = max(bits, __shfl_xor_sync(mask_of<N>(), bits, offset));
-  return size_of(bits);
+  return double_of(bits);
 }
 
-/// Divides like Scaled: 0 / 0 is 0, and x / 0 is the largest double.
+/// Divides like WideNumber: 0 / 0 is 0, and x / 0 is the largest double.
 __device__ __forceinline__ double safe_quotient(double numerator, double divisor) {
   return numerator == 0 ? 0
          : divisor > 0  ? min(numerator / divisor, 1.7976931348623157e308)
@@ -88,13 +90,13 @@ __device__ __forceinline__ bool is_ordinary(double largest) {
 
 constexpr unsigned long long bits_of_nan = 0x7ff8000000000000ull, bits_of_infinity = 0x7ff0000000000000ull;
 
-/// Returns the result that follows from the largest elements alone: infinity or NaN as in system_ratios.hpp;
-/// else 0.
+/// Returns infinity if an element is not finite, NaN if elements are out of range (system_ratios.hpp), else
+/// 0.
 template <class T>
 __device__ __forceinline__ double early_verdict(double max_a, double max_x, double max_b) {
-  const double sizes = max_a + max_x + max_b;
-  if (sizes - sizes != 0) return size_of(bits_of_infinity);
-  return is_ordinary<T>(max_a) && is_ordinary<T>(max_x) && is_ordinary<T>(max_b) ? 0 : size_of(bits_of_nan);
+  const double sum = max_a + max_x + max_b;
+  if (sum - sum != 0) return double_of(bits_of_infinity);
+  return is_ordinary<T>(max_a) && is_ordinary<T>(max_x) && is_ordinary<T>(max_b) ? 0 : double_of(bits_of_nan);
 }
 
 /// The operands of system s.
@@ -126,31 +128,33 @@ __device__ __forceinline__ Elements<T> as_lower(const Elements<T>& m) {
   return m.part == Part::upper ? transposed(m) : m;
 }
 
-/// The sizes of a product and of its elements.
+/// The number of rows and of terms of a product, and its operands' largest |elements|.
 struct Sizes {
   double rows, terms, max_left, max_right;
 };
+/// Returns the bias of the sums (Sum).
 template <class T>
-__device__ __forceinline__ double bias_of(const Sizes& of) {
+__device__ __forceinline__ double bias_of(const Sizes& sizes) {
   // Half of the bias is a power of two that is at least as large as every partial sum.
-  return tiles::splits<T> ? 3 * times_power(1, exponent_of(of.terms * of.max_left * of.max_right)) : 0;
+  return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
+                          : 0;
 }
-/// Returns the ratio, or NaN if its error leaves a verdict open.
-/// @param divisor the divisor of the residual
+/// Returns the ratio, or NaN if it is not certain: its error bound spans the tolerance or ten times the
+/// tolerance, or exceeds 2^-12. @param divisor the divisor of the residual
 template <class T>
-__device__ __forceinline__ double if_certain(double ratio, const Sizes& of, double divisor,
+__device__ __forceinline__ double if_certain(double ratio, const Sizes& sizes, double divisor,
                                              double tolerance) {
   // The error bound of an element's sum.
-  const double sum_error =
-      (tiles::splits<T> ? of.terms * 0x1p-102 : 0x1p-52) * of.terms * of.terms * of.max_left * of.max_right;
-  const double bound = safe_quotient(sum_error * of.rows, divisor) + 0x1p-40 * ratio;
+  const double sum_error = (tiles::splits<T> ? sizes.terms * 0x1p-102 : 0x1p-52) * sizes.terms * sizes.terms *
+                           sizes.max_left * sizes.max_right;
+  const double bound = safe_quotient(sum_error * sizes.rows, divisor) + 0x1p-40 * ratio;
   const auto is_open = [&](double limit) { return ratio - bound <= limit && limit < ratio + bound; };
-  const bool sharp = bound <= 0x1p-12 * max(1.0, ratio);
-  return sharp && !is_open(tolerance) && !is_open(10 * tolerance) ? ratio : size_of(bits_of_nan);
+  const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
+  return accurate && !is_open(tolerance) && !is_open(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
 /// Returns the ratio of an inverse (judges::either_inverse). NaN if rounding decides whether I - X A is
 /// needed.
-/// @param of_side returns the ratio of I - A X (false) or I - X A (true), the same in all threads
+/// @param of_side returns the ratio of I - A X (false) or I - X A (true), with the same result in all threads
 template <class OfSide>
 __device__ __forceinline__ double ratio_of_sides(double second_look, OfSide&& of_side) {
   constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `if_certain` accepts
@@ -161,7 +165,7 @@ __device__ __forceinline__ double ratio_of_sides(double second_look, OfSide&& of
     if (side == 1) return value >= ratio ? ratio : value;
     ratio = value;
     if (!(ratio > second_look - margin)) break;
-    if (ratio < second_look + margin) return size_of(bits_of_nan);
+    if (ratio < second_look + margin) return double_of(bits_of_nan);
   }
   return ratio;
 }

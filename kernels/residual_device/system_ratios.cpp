@@ -10,7 +10,7 @@ namespace gaussweep {
 namespace {
 
 std::optional<Quotient> quotient_of(const ProblemRow& problem) {
-  const Judge<double> judge = problem.judge.real;
+  const Judge<double> judge = problem.judge.float64;
   if (judge == judges::solution<double> || judge == judges::system_solution<double>)
     return Quotient::solution;
   if (judge == judges::lu_factors<double>) return Quotient::lu_factors;
@@ -87,7 +87,7 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
                        problem.x(one),
                        part_of(problem.counts_of_a, shape.uplo),
                        part_of(problem.counts_of_x, shape.uplo),
-                       problem.judge.real == judges::either_inverse<double>
+                       problem.judge.float64 == judges::either_inverse<double>
                            ? second_look(shape.n)
                            : std::numeric_limits<double>::infinity(),
                        method.unit_diagonal == UnitDiagonal::lower,

@@ -1,5 +1,5 @@
-// Verification of a batch: a few lanes, a warp or a block per system. Residuals are sums of exact products
-// (in double with their rounding errors), with an error in the order of the squared unit roundoff.
+// Verification of a batch with a few lanes, a warp or a block per system. Sums keep the rounding errors of
+// their terms, so that a residual's error is in the order of the squared unit roundoff.
 #include "kernels/residual_device/system_ratios.hpp"
 
 #include "kernels/residual_device/large_systems.cuh"

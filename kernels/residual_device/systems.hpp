@@ -22,8 +22,8 @@ struct Systems {
   double second_look;  ///< inverse: if the ratio of I - A X is larger, that of I - X A is computed too
   bool unit_lower;     ///< the lower factor has the unit diagonal, not the upper one
   const int *pivots, *infos;
-  bool knows_solution;          ///< x_true is generate_solution's, with the seed below
-  std::uint64_t solution_seed;  ///< the argument of seed_of_system
+  bool knows_solution;          ///< generate_solution made x_true, with the seed below
+  std::uint64_t solution_seed;  ///< see seed_of_system
 };
 
 }  // namespace gaussweep

@@ -78,7 +78,7 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
         staging.upload(inputs);
         staging.reset();
         Operands<double> operands = staging.operands(0);
-        method.cuda.real(*context, operands, parameters);
+        method.cuda.float64(*context, operands, parameters);
         const Answer<double> answer = staging.download(0);
         const double tolerance = default_tolerance(method.problem);
         const std::vector<Findings> found = check_systems(method, inputs, answer, tolerance);
@@ -115,7 +115,7 @@ TEST_F(BatchOnGpu, FaultsAreFoundAndSpoilNoOtherSystem) {
     staging.upload(inputs);
     staging.reset();
     Operands<double> operands = staging.operands(0);
-    method.cuda.real(*context, operands, defaults(method));
+    method.cuda.float64(*context, operands, defaults(method));
     Answer<double> answer = staging.download(0);
     for (std::int64_t s = 0; s < shape.batch; ++s) {
       if (is_off(s)) answer.x(5, s) *= 1 + 1e-8;

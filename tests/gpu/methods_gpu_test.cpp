@@ -67,8 +67,8 @@ class GpuMethods : public OnGpu, public testing::WithParamInterface<std::string>
       }
       body(context, tag);
     };
-    if (method().cuda.single != nullptr) try_it(float());
-    if (method().cuda.real != nullptr) try_it(double());
+    if (method().cuda.float32 != nullptr) try_it(float());
+    if (method().cuda.float64 != nullptr) try_it(double());
   }
 };
 

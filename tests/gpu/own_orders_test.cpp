@@ -76,16 +76,16 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
   const Method method_ = [] {
     Method method = row_of(builtin_registry(), std::get<0>(GetParam()));
     for (Parameter& parameter : method.parameters) {
-      if (parameter.name == "float_from") parameter.fallback = std::int64_t{1};
-      if (parameter.name == "least_inner") parameter.fallback = std::int64_t{256};
+      if (parameter.name == "float_from") parameter.default_value = std::int64_t{1};
+      if (parameter.name == "least_inner") parameter.default_value = std::int64_t{256};
     }
     return method;
   }();
 };
 
 TEST_P(OwnMethods, AreRightAtOrder) {
-  if (method_.cuda.single != nullptr) run<float>();
-  if (method_.cuda.real != nullptr) run<double>();
+  if (method_.cuda.float32 != nullptr) run<float>();
+  if (method_.cuda.float64 != nullptr) run<double>();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OwnMethods,

@@ -63,7 +63,7 @@ class RefinedOnGpu : public OnGpu {
   const Method mixed = [this] {
     Method method = row("mixed_gmres");
     for (Parameter& parameter : method.parameters) {
-      if (parameter.name == "float_from") parameter.fallback = std::int64_t{1};
+      if (parameter.name == "float_from") parameter.default_value = std::int64_t{1};
     }
     return method;
   }();

@@ -345,7 +345,7 @@ TYPED_TEST_P(DeviceDifference, OfLittleThatTheHostReleasedIsTheDevices) {
   const HostMatrix<T> y = drawn<T>(kinds[0], 5, 5, 1), x = drawn<T>(kinds[0], 5, 5, 2, &y);
   const OnDevice<T> ours(*this->device, x, Lies::by_columns), theirs(*this->device, y, Lies::by_columns);
   const auto reductions =
-      little_on_host(device_reductions<T>(*this->context, {ours.copy(), theirs.copy()}), 100);
+      small_on_host(device_reductions<T>(*this->context, {ours.copy(), theirs.copy()}), 100);
   const double x_norm = max_norm(x), y_norm = max_norm(y);
   const HostMatrix<T>&x_there = ours.released.x, &y_there = theirs.released.x;
   EXPECT_EQ(reductions->max_norm(x_there, Part::all), x_norm);

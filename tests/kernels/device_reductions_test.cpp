@@ -196,22 +196,26 @@ class Counted final : public Reductions<T> {
     return host().first_not_finite(a, part);
   }
   double max_norm(const HostMatrix<T>& a, Part part) override { return host().max_norm(a, part); }
-  Scaled one_norm(const HostMatrix<T>& a, Part part) override { return host().one_norm(a, part); }
-  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override { return host().infinity_norm(a, part); }
-  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override { return host().symmetric_norm(a, part); }
-  Scaled frobenius_norm(const HostMatrix<T>& a) override { return host().frobenius_norm(a); }
+  WideNumber one_norm(const HostMatrix<T>& a, Part part) override { return host().one_norm(a, part); }
+  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
+    return host().infinity_norm(a, part);
+  }
+  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
+    return host().symmetric_norm(a, part);
+  }
+  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return host().frobenius_norm(a); }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override { return host().column_maxima(a); }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
     return host().element_difference(x, y, part, x_norm, y_norm);
   }
-  std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {
-    return host().residual_columns(factors, target, measure);
+    return host().residual_columns(operands, target, measure);
   }
-  double largest_share(const Factors<T>& factors, const Target<T>& target,
-                       const Allowance& allowance) override {
-    return host().largest_share(factors, target, allowance);
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                                 const Allowance& allowance) override {
+    return host().largest_allowance_ratio(operands, target, allowance);
   }
 
  private:
@@ -232,7 +236,7 @@ TYPED_TEST(DeviceJudge, OfLittleMatricesOnlyTheProductIsTheDevices) {
     const auto inputs = make_inputs<T>(problem, {n, n, n, 2, Uplo::lower}, MatrixKind::uniform);
     const Answer<T> answer = run_method(this->host_context, vendor, inputs, defaults(vendor));
     int asked = 0;
-    const auto reductions = little_on_host<T>(std::make_unique<Counted<T>>(asked), 300);
+    const auto reductions = small_on_host<T>(std::make_unique<Counted<T>>(asked), 300);
     const double tolerance = default_tolerance(problem);
     const Findings found = check(vendor, inputs, answer, tolerance, *reductions);
     expect_same(found, check(vendor, inputs, answer, tolerance), "n " + std::to_string(n));
@@ -250,7 +254,7 @@ TYPED_TEST(DeviceJudge, OfLittleAnswersTheDifferenceIsTheCpus) {
     reference.x = wild_matrix<T>(n, n, 1);
     answer.x = wild_matrix<T>(n, n, 2);
     int asked = 0;
-    const auto reductions = little_on_host<T>(std::make_unique<Counted<T>>(asked), 100);
+    const auto reductions = small_on_host<T>(std::make_unique<Counted<T>>(asked), 100);
     const Shape shape{n, n, n, 1, Uplo::lower};
     const double norm = norm_of_answer(problem, shape, reference, *reductions);
     const Difference found = difference(problem, shape, answer, reference, norm, *reductions);

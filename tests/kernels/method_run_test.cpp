@@ -37,7 +37,7 @@ int for_rows(const Registry& registry, Visit&& visit) {
   int rows = 0;
   for (const Method& method : registry.all()) {
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
-    if (!method.runs_on(backend) || method.entry(backend).real == nullptr) continue;
+    if (!method.runs_on(backend) || method.entry(backend).float64 == nullptr) continue;
     for (const Shape& shape : shapes(method, 33)) {
       const Parameters parameters = parameter_grid(method, {3}).front();
       if (method.accepts == nullptr || method.accepts(shape, parameters))

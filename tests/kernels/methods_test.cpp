@@ -42,8 +42,8 @@ class Methods : public testing::TestWithParam<std::string> {
       const auto device = cpu(backend);
       Context context(*device);
       context.emulation.shuffle_seed = 20170901;
-      if (method().entry(backend).single != nullptr) body(context, float());
-      if (method().entry(backend).real != nullptr) body(context, double());
+      if (method().entry(backend).float32 != nullptr) body(context, float());
+      if (method().entry(backend).float64 != nullptr) body(context, double());
     }
   }
 };

@@ -87,7 +87,7 @@ TEST(Problem, ARowThatLacksSomethingIsRefused) {
       << "plans would give k, and trials ignore it";
   EXPECT_THAT(fault([](ProblemRow& r) { r.b = nullptr; }), HasSubstr("shape of B"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.flops = nullptr; }), HasSubstr("flops"));
-  EXPECT_THAT(fault([](ProblemRow& r) { r.judge.single = nullptr; }), HasSubstr("judge"));
+  EXPECT_THAT(fault([](ProblemRow& r) { r.judge.float32 = nullptr; }), HasSubstr("judge"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.tolerance = 0; }), HasSubstr("tolerance"));
 }
 

@@ -49,14 +49,14 @@ TYPED_TEST(Residual, IsWithinItsBoundOfTheExactOne) {
         const int spread = n == 65 ? 40 : 2;
         const auto a = random_matrix<T>(n, n, left_part, spread, 1);
         const auto b = random_matrix<T>(n, n, right_part, spread, 2);
-        const Factors<T> factors{Operand<T>(a, left_part), Operand<T>(b, right_part, n == 7)};
+        const ProductOperands<T> operands{Operand<T>(a, left_part), Operand<T>(b, right_part, n == 7)};
         for (const Measure measure : {Measure::sum, Measure::largest, Measure::squares}) {
-          const auto columns = residual_columns(factors, target, measure);
+          const auto columns = residual_columns(operands, target, measure);
           ASSERT_EQ(columns.size(), static_cast<std::size_t>(n));
           for (const std::int64_t j : {std::int64_t{0}, n / 2, n - 1}) {
             const auto& column = columns[static_cast<std::size_t>(j)];
             double found = column.value.value();
-            double exact = exact_column(factors, target, measure, j).value();
+            double exact = exact_column(operands, target, measure, j).value();
             double bound = column.bound.value();
             if (measure == Measure::squares) {
               found = std::sqrt(found);
@@ -79,7 +79,8 @@ TYPED_TEST(Residual, OfTransposedAndRectangularFactors) {
   Operand<T> left(a);
   left.transposed = true;  // A^T B is 3 x 5
   const HostMatrix<T> zero(3, 5);
-  const auto columns = residual_columns(Factors<T>{left, Operand<T>(b)}, Target<T>{&zero}, Measure::largest);
+  const auto columns =
+      residual_columns(ProductOperands<T>{left, Operand<T>(b)}, Target<T>{&zero}, Measure::largest);
   ASSERT_EQ(columns.size(), 5u);
   double largest = 0;
   for (int i = 0; i < 3; ++i) {
@@ -105,12 +106,12 @@ TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
     return m;
   };
   for (const Measure measure : {Measure::sum, Measure::largest}) {
-    const auto plain =
-        residual_columns(Factors<double>{Operand<double>(a), Operand<double>(b, Part::lower)}, {&c}, measure);
+    const auto plain = residual_columns(
+        ProductOperands<double>{Operand<double>(a), Operand<double>(b, Part::lower)}, {&c}, measure);
     for (const int exponent : {-700, -300, 300, 700}) {
       const auto far = times(a, exponent), of_far = times(c, exponent);
       const auto extreme = residual_columns(
-          Factors<double>{Operand<double>(far), Operand<double>(b, Part::lower)}, {&of_far}, measure);
+          ProductOperands<double>{Operand<double>(far), Operand<double>(b, Part::lower)}, {&of_far}, measure);
       for (std::size_t j = 0; j < plain.size(); ++j) {
         EXPECT_EQ(extreme[j].value.mantissa, plain[j].value.mantissa) << j;
         EXPECT_EQ(extreme[j].value.exponent, plain[j].value.exponent + exponent) << j;

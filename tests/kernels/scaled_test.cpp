@@ -14,36 +14,36 @@ namespace {
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr double smallest = std::numeric_limits<double>::denorm_min();
 
-TEST(Scaled, KeepsWhatDoublesDoNot) {
+TEST(WideNumber, KeepsWhatDoublesDoNot) {
   for (const double x : {1.0, 3.0, 0.1, largest, smallest, 0x1p-1060 * 3}) {
-    EXPECT_EQ(Scaled(x).value(), x);
-    EXPECT_EQ(Scaled(-x).value(), x) << "sizes have no sign";
+    EXPECT_EQ(WideNumber(x).value(), x);
+    EXPECT_EQ(WideNumber(-x).value(), x) << "sizes have no sign";
     // Through a square that overflows or vanishes.
-    EXPECT_DOUBLE_EQ((Scaled(x) * Scaled(x) / Scaled(x)).value(), x);
-    EXPECT_DOUBLE_EQ(square_root(Scaled(x) * Scaled(x)).value(), x);
+    EXPECT_DOUBLE_EQ((WideNumber(x) * WideNumber(x) / WideNumber(x)).value(), x);
+    EXPECT_DOUBLE_EQ(square_root(WideNumber(x) * WideNumber(x)).value(), x);
   }
-  EXPECT_EQ((Scaled(3) + Scaled(4)).value(), 7);
-  EXPECT_EQ((Scaled(largest) + Scaled(largest)).exponent, 1025);
-  EXPECT_EQ((Scaled(1) + Scaled(smallest)).value(), 1);
+  EXPECT_EQ((WideNumber(3) + WideNumber(4)).value(), 7);
+  EXPECT_EQ((WideNumber(largest) + WideNumber(largest)).exponent, 1025);
+  EXPECT_EQ((WideNumber(1) + WideNumber(smallest)).value(), 1);
 }
 
-TEST(Scaled, NothingBecomesZeroOrInfinite) {
-  EXPECT_EQ((Scaled(largest) * Scaled(largest)).value(), largest);
-  EXPECT_EQ((Scaled(smallest) * Scaled(smallest)).value(), smallest);
-  EXPECT_EQ((Scaled(1) / Scaled(0)).value(), largest);
-  EXPECT_EQ((Scaled(0) / Scaled(0)).value(), 0);
-  EXPECT_EQ((Scaled(0) / Scaled(largest)).value(), 0);
+TEST(WideNumber, NothingBecomesZeroOrInfinite) {
+  EXPECT_EQ((WideNumber(largest) * WideNumber(largest)).value(), largest);
+  EXPECT_EQ((WideNumber(smallest) * WideNumber(smallest)).value(), smallest);
+  EXPECT_EQ((WideNumber(1) / WideNumber(0)).value(), largest);
+  EXPECT_EQ((WideNumber(0) / WideNumber(0)).value(), 0);
+  EXPECT_EQ((WideNumber(0) / WideNumber(largest)).value(), 0);
 }
 
-TEST(Scaled, IsOrdered) {
-  EXPECT_LT(Scaled(0), Scaled(smallest));
-  EXPECT_LT(Scaled(smallest), Scaled(1));
-  EXPECT_LT(Scaled(3), Scaled(3.5));
-  EXPECT_FALSE(Scaled(4) < Scaled(3.5));
-  EXPECT_FALSE(Scaled(0) < Scaled(0));
+TEST(WideNumber, IsOrdered) {
+  EXPECT_LT(WideNumber(0), WideNumber(smallest));
+  EXPECT_LT(WideNumber(smallest), WideNumber(1));
+  EXPECT_LT(WideNumber(3), WideNumber(3.5));
+  EXPECT_FALSE(WideNumber(4) < WideNumber(3.5));
+  EXPECT_FALSE(WideNumber(0) < WideNumber(0));
 }
 
-TEST(Scaled, PowersOfTwoBeyondTheRange) {
+TEST(WideNumber, PowersOfTwoBeyondTheRange) {
   EXPECT_EQ(times_power(3, 1000), 3 * 0x1p1000);
   EXPECT_EQ(times_power(smallest, 2000), 0x1p926);
   EXPECT_EQ(times_power(0x1p1000, -2000), 0x1p-1000);
@@ -56,21 +56,21 @@ TEST(ExactSum, LosesNothing) {
   sum.add(smallest, smallest);
   sum.add(1, 3);
   sum.add(-largest, largest);
-  EXPECT_EQ(sum.size().value(), 3);
+  EXPECT_EQ(sum.magnitude().value(), 3);
   sum.add(-1, 3);
-  EXPECT_EQ(sum.size().exponent, -2147) << "2^-2148";
-  EXPECT_EQ(sum.size().mantissa, 0.5);
+  EXPECT_EQ(sum.magnitude().exponent, -2147) << "2^-2148";
+  EXPECT_EQ(sum.magnitude().mantissa, 0.5);
   sum.add(smallest, -smallest);
-  EXPECT_EQ(sum.size().mantissa, 0);
+  EXPECT_EQ(sum.magnitude().mantissa, 0);
 }
 
 TEST(ExactSum, GivesTheSizeOfNegativeSums) {
   ExactSum sum;
   for (int k = 0; k < 1000; ++k) sum.add(-0.1, 1);
-  const Scaled thousand = sum.size();
+  const WideNumber thousand = sum.magnitude();
   EXPECT_NEAR(thousand.value(), 100, 1e-12);
   sum.add(0.1, 1000);  // fl(0.1) 1000 exactly
-  EXPECT_EQ(sum.size().value(), 0);
+  EXPECT_EQ(sum.magnitude().value(), 0);
 }
 
 }  // namespace

@@ -35,14 +35,14 @@ TEST_F(ScratchTest, APieceHoldsWhatWasAskedFor) {
   for (const std::size_t bytes : {0u, 1u, 4096u, 4097u, (1u << 22) - 1, (1u << 22) + 1, 6000000u}) {
     const Scratch::Piece piece = scratch_.take(bytes);
     std::fill_n(piece.as<unsigned char>(), bytes, static_cast<unsigned char>(1));  // sanitizers see the end
-    scratch_.keep_small();
+    scratch_.free_large();
   }
 }
 
 TEST_F(ScratchTest, WhatIsLargeIsNotKept) {
   { const Scratch::Piece small = scratch_.take(5000), large = scratch_.take(6000000); }
   EXPECT_EQ(scratch_.idle_bytes(), 8192u + 6000000u);
-  scratch_.keep_small();
+  scratch_.free_large();
   EXPECT_EQ(scratch_.idle_bytes(), 8192u);
 }
 

@@ -388,7 +388,7 @@ TEST(Staging, ASingleRunHoldsNothingTwice) {
   const Registry registry = builtin_registry();
   for (const Method& method : registry.all()) {
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
-    if (!method.runs_on(backend) || method.entry(backend).real == nullptr) continue;
+    if (!method.runs_on(backend) || method.entry(backend).float64 == nullptr) continue;
     const auto device = testing_help::cpu(backend);
     Context context(*device);
     const Shape shape = testing_help::shapes(method, 33).back();
@@ -404,7 +404,7 @@ TEST(Staging, ASingleRunHoldsNothingTwice) {
     staging.upload(InputViews<double>{view(inputs.a), view(inputs.b)});
     Operands<double> operands = staging.operands(0);
     context.report = {};
-    method.entry(backend).real(context, operands, parameters);
+    method.entry(backend).float64(context, operands, parameters);
     Answer<double> answer = expected;
     std::vector<double> memory(expected.x.data.size() + 1, -7);
     answer.info = staging.download_to(memory.data(), 0);

@@ -212,7 +212,7 @@ TEST(SystemRatiosOfFaults, AreNoneOfAnotherJudge) {
                        MatrixKind::uniform);
   batch.solve();
   ProblemRow problem = batch.method.problem.row();
-  problem.judge.real = nullptr;
+  problem.judge.float64 = nullptr;
   Method other = batch.method;
   other.problem = Problem(problem);
   EXPECT_FALSE(system_ratios(batch.context, other, *batch.staging, 0, batch.inputs.shape, 30));

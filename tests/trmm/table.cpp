@@ -26,14 +26,14 @@ template <class T>
 Findings product_by_triangle(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                              const Answer<T>& answer, double tolerance) {
   const Part part = judges::part_of_a(method, inputs.shape);
-  const Scaled a_norm = reductions.infinity_norm(inputs.a, part);
+  const WideNumber a_norm = reductions.infinity_norm(inputs.a, part);
   std::vector<judges::Scale> scales;
   for (const double largest : reductions.column_maxima(inputs.b)) {
-    scales.push_back({a_norm * Scaled(largest), a_norm * Scaled(largest)});
+    scales.push_back({a_norm * WideNumber(largest), a_norm * WideNumber(largest)});
   }
-  return judges::judge_columns(reductions, Factors<T>{Operand<T>(inputs.a, part), Operand<T>(inputs.b)},
-                               Target<T>{&answer.x}, Measure::largest, scales,
-                               static_cast<double>(inputs.shape.n) * judges::unit_roundoff<T>, tolerance);
+  return judges::judge_columns(
+      reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(inputs.b)}, Target<T>{&answer.x},
+      Measure::largest, scales, static_cast<double>(inputs.shape.n) * judges::unit_roundoff<T>, tolerance);
 }
 
 ProblemRow problem_row() {

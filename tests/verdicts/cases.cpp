@@ -52,9 +52,9 @@ Parameters parameters_of(const Case& one, const Method& method) {
                                     [&n = name](const Parameter& p) { return p.name == n; });
     if (found == method.parameters.end())
       throw std::invalid_argument(one.method + " has no parameter '" + name + "'");
-    if (std::holds_alternative<std::string>(found->fallback)) {
+    if (std::holds_alternative<std::string>(found->default_value)) {
       parameters.set(name, text);
-    } else if (std::holds_alternative<double>(found->fallback)) {
+    } else if (std::holds_alternative<double>(found->default_value)) {
       parameters.set(name, number_of(name, text));
     } else {
       parameters.set(name, static_cast<std::int64_t>(whole_of(name, text)));

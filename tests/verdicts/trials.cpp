@@ -335,9 +335,9 @@ Parameters draw_parameters(Random& random, const Method& method, const Shape& sh
     if (!parameter.choices.empty()) {
       parameters.set(parameter.name, parameter.choices[static_cast<std::size_t>(random.integer(
                                          0, static_cast<std::int64_t>(parameter.choices.size()) - 1))]);
-    } else if (std::holds_alternative<double>(parameter.fallback)) {
-      const double value =
-          random.chance(0.6) ? std::get<double>(parameter.fallback) : power_of_ten(random.between(-20, 0));
+    } else if (std::holds_alternative<double>(parameter.default_value)) {
+      const double value = random.chance(0.6) ? std::get<double>(parameter.default_value)
+                                              : power_of_ten(random.between(-20, 0));
       parameters.set(parameter.name, std::clamp(value, parameter.low, parameter.high));
     } else {
       // Iterations and blocks are what takes time; the emulated sweeps of an order of 100 take ten
@@ -349,7 +349,7 @@ Parameters draw_parameters(Random& random, const Method& method, const Shape& sh
       const auto high = std::min(static_cast<std::int64_t>(parameter.high), std::max(low, most));
       parameters.set(parameter.name,
                      random.size(std::max<std::int64_t>(low, 1), std::max<std::int64_t>(high, 1)));
-      if (!iterations && random.chance(0.3)) parameters.set(parameter.name, parameter.fallback);
+      if (!iterations && random.chance(0.3)) parameters.set(parameter.name, parameter.default_value);
     }
   }
   return parameters;

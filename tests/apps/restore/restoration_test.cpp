@@ -31,7 +31,7 @@ Registry example_registry() {
   Method young = idle_method(poinv, "young", {Backend::cuda});
   young.capability = 90;
   Method narrow = idle_method(poinv, "narrow");
-  narrow.host.real = nullptr;
+  narrow.host.float64 = nullptr;
   Method cholesky = idle_method(poinv, "library"), lu = idle_method(geinv, "library");
   cholesky.vendor = lu.vendor = true;
   return Registry({cholesky, idle_method(poinv, "blocks", {Backend::cuda, Backend::emulated}), young, narrow,

@@ -36,7 +36,7 @@ Registry registry() {
   Method tuned = idle_method(gesv, "tuned", {Backend::cuda});  // needs a new GPU
   tuned.capability = 90;
   Method single = idle_method(gesv, "single");  // float only, even n only
-  single.host.real = nullptr;
+  single.host.float64 = nullptr;
   single.accepts = [](const Shape& shape, const Parameters&) { return shape.n % 2 == 0; };
   return Registry({cyclic, second, serial, tuned, single, idle_method(Problem::named("gemm"), "plain"),
                    idle_method(Problem::named("trsv"), "plain"),

@@ -16,7 +16,7 @@ std::vector<Method> example_methods() {
   method.needs = {Need::spd};
   method.capability = 75;
   method.backends = {Backend::cuda, Backend::emulated};
-  method.emulated.real = [](Context&, Operands<double>&, const Parameters&) {};
+  method.emulated.float64 = [](Context&, Operands<double>&, const Parameters&) {};
   method.parameters = {integer_parameter("blocks", 8, 1, 64, "blocks"),
                        real_parameter("omega", 1.5, 0, 2, "relaxation"),
                        choice_parameter("order", {"rows", "columns"}, "order")};

@@ -15,7 +15,7 @@ Method scripted() {
   method.problem = Problem::named("gesv");
   method.variant = "scripted";
   method.backends = {Backend::host};
-  method.host.real = [](Context&, Operands<double>&, const Parameters&) {};  // never called
+  method.host.float64 = [](Context&, Operands<double>&, const Parameters&) {};  // never called
   return method;
 }
 

@@ -165,11 +165,11 @@ TEST_F(RoomOnADevice, PinnedOperandsAreCopiedAtOnceWhereTheyAreUploadedOnce) {
 TEST_F(RoomOnADevice, WhatALibraryTakesBesidesMayLeaveRoomForOnce) {
   const auto takes_more = [](Context& context, Operands<double>& op, const Parameters& parameters) {
     const Buffer more(context.device, bytes_of_a);
-    builtin_registry().find(Problem::named("gesv"), "lapack")->host.real(context, op, parameters);
+    builtin_registry().find(Problem::named("gesv"), "lapack")->host.float64(context, op, parameters);
   };
   Method greedy = *registry.find(Problem::named("gesv"), "own");
   greedy.variant = trial.method = "greedy";
-  greedy.emulated.real = takes_more;
+  greedy.emulated.float64 = takes_more;
   registry.add(greedy);
   const io::Record twice = run(bytes_of_a * 7 / 2);
   EXPECT_EQ(twice.message, "");
@@ -246,8 +246,8 @@ TEST_F(TrialsOfOneMatrix, UploadItAnewWhereAMethodHasWrittenIntoIt) {
   Method spoiler = *registry.find(Problem::named("gesv"), "own");
   spoiler.variant = "spoiler";
   static double* pristine = nullptr;
-  spoiler.emulated.real = [](Context& context, Operands<double>& op, const Parameters& parameters) {
-    builtin_registry().find(Problem::named("gesv"), "lapack")->host.real(context, op, parameters);
+  spoiler.emulated.float64 = [](Context& context, Operands<double>& op, const Parameters& parameters) {
+    builtin_registry().find(Problem::named("gesv"), "lapack")->host.float64(context, op, parameters);
     pristine[5] += 1;
   };
   registry.add(spoiler);

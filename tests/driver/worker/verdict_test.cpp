@@ -75,7 +75,7 @@ class VerdictInPlace : public testing::Test {
     staging.reset();
     digest = device_digest(context, staging.pristine().data(), staging.pristine().bytes());
     Operands<double> operands = staging.operands(0);
-    method.emulated.real(context, operands, defaults(method));
+    method.emulated.float64(context, operands, defaults(method));
     answer = staging.download(0);
   }
   Judgement verdict() { return judge_in_place(context, trial, method, staging, 0, digest, inputs, answer); }
@@ -167,7 +167,7 @@ class VerdictOfABatchInPlace : public testing::Test {
     staging->reset();
     digest = device_digest(context, staging->pristine().data(), staging->pristine().bytes());
     Operands<double> operands = staging->operands(0);
-    method->emulated.real(context, operands, defaults(*method));
+    method->emulated.float64(context, operands, defaults(*method));
     const Extent one = trial.problem->x(trial.shape.single());
     for (const std::int64_t s : off) {
       const_cast<double*>(staging->answer(0).data)[s * one.rows * one.cols + 5] *= 1 + 1e-8;
