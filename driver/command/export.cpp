@@ -103,7 +103,7 @@ void export_tables(const ExportOptions& options) {
   const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
                             options.table == "iterations";
   io::Results results = load_all(options.paths, with_details);
-  results.records = filter_records(std::move(results.records), options.filter, Empty::is_refused);
+  results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   if (format == "sqlite") return io::write_sqlite(options.output, results);
   const io::DataTable table = io::data_table(results, options.table);
   ExportOutput out(options.output);

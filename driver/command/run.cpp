@@ -82,7 +82,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   }
   if (races == 0) return {};
   if (races <= max_sentences) {
-    std::string text = race_sentences(grids);
+    std::string text = verdict_sentences(grids);
     text.pop_back();
     return text;
   }

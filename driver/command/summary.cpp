@@ -43,13 +43,13 @@ void print_verdict(const SummaryOptions& options, Format format) {
   Filter gpus;
   gpus.gpus = std::move(filter.gpus);
   filter.gpus.clear();
-  std::vector<io::Record> records = filter_records(std::move(all.records), filter, Empty::is_refused);
+  std::vector<io::Record> records = filter_records(std::move(all.records), filter, IfEmpty::throws);
   if (!gpus.gpus.empty()) {
     std::vector<io::Record> others;
     for (const io::Record& r : records) {
       if (r.backend != "cuda") others.push_back(r);
     }
-    records = filter_records(std::move(records), gpus, Empty::is_refused);
+    records = filter_records(std::move(records), gpus, IfEmpty::throws);
     records.insert(records.end(), others.begin(), others.end());
   }
   if (!options.baseline.empty()) require_method(group_records(records), options.baseline);
@@ -88,9 +88,9 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (options.devices) return print_devices(options, format);
   std::vector<io::Record> records = load_all(options.paths).records;
   // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
-  const bool is_filtered = !options.filter.asks_for_everything() && !options.baseline.empty();
+  const bool is_filtered = !options.filter.accepts_everything() && !options.baseline.empty();
   const std::vector<io::Record> all = is_filtered ? records : std::vector<io::Record>();
-  records = filter_records(std::move(records), options.filter, Empty::is_refused);
+  records = filter_records(std::move(records), options.filter, IfEmpty::throws);
   std::vector<Group> groups = group_records(records);
   if (is_filtered)
     set_speedups(groups, group_records(all), options.baseline);

@@ -15,7 +15,8 @@ Table change_table(const Verification& verification, Reader reader) {
                                      {"tolerance", "TOLERANCE"},
                                      {"old_status", "WAS"},
                                      {"status", "IS"}};
-  const bool with_key = reader == Reader::person;  // a program's columns of the trial already have the key
+  // For programs, the columns that identify the trial already contain the key.
+  const bool with_key = reader == Reader::person;
   table.columns.insert(table.columns.end(), added.begin(), added.end());
   if (with_key) table.columns.push_back({"key", "KEY"});
   for (const std::size_t i : verification.changed) {

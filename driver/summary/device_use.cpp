@@ -15,21 +15,21 @@
 namespace gaussweep::driver {
 
 std::vector<Interval> intervals_of(const io::Record& record) {
-  std::vector<Interval> found;
-  found.reserve(phases().size());
+  std::vector<Interval> intervals;
+  intervals.reserve(phases().size());
   const double end = parse_time(record.end_time);
   for (const Phase& phase : phases()) {
     const double began = record.*phase.began;
-    if (!std::isnan(began)) found.push_back({&phase, began, end});
+    if (!std::isnan(began)) intervals.push_back({&phase, began, end});
   }
   const auto is_earlier = [](const Interval& a, const Interval& b) { return a.began < b.began; };
-  if (!std::is_sorted(found.begin(), found.end(), is_earlier))
-    std::stable_sort(found.begin(), found.end(), is_earlier);
-  for (std::size_t i = 0; i + 1 < found.size(); ++i) found[i].ended = found[i + 1].began;
-  constexpr double rounding = 1e-5;  // of the time stamps in seconds
-  if (!found.empty() && !(end >= found.back().began - rounding)) found.clear();
-  if (!found.empty()) found.back().ended = std::max(end, found.back().began);
-  return found;
+  if (!std::is_sorted(intervals.begin(), intervals.end(), is_earlier))
+    std::stable_sort(intervals.begin(), intervals.end(), is_earlier);
+  for (std::size_t i = 0; i + 1 < intervals.size(); ++i) intervals[i].ended = intervals[i + 1].began;
+  constexpr double rounding = 1e-5;  // the time stamps are rounded; in seconds
+  if (!intervals.empty() && !(end >= intervals.back().began - rounding)) intervals.clear();
+  if (!intervals.empty()) intervals.back().ended = std::max(end, intervals.back().began);
+  return intervals;
 }
 
 double DeviceUse::busy() const {
@@ -38,7 +38,7 @@ double DeviceUse::busy() const {
   return span > 0 ? sum / span : io::Record::unknown;
 }
 
-std::string DeviceUse::otherwise() const {
+std::string DeviceUse::idle_text() const {
   constexpr double min_fraction = 0.005;  // fraction of the span below which a phase is not named
   std::vector<std::pair<double, std::string>> idle;
   double known = cpu_methods;
@@ -64,11 +64,11 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
   for (const io::Record* record : records) {
     if (!record->gpu_name.empty()) gpus[key_of(*record)] = record->gpu_name;
   }
-  struct Found {
+  struct Entry {
     DeviceUse use;
     double first = HUGE_VAL, last = -HUGE_VAL;
   };
-  std::vector<Found> all;
+  std::vector<Entry> all;
   std::map<Key, std::size_t> index_of;
   for (const io::Record* record : records) {
     const std::vector<Interval> intervals = intervals_of(*record);
@@ -83,20 +83,21 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       use.rank = record->rank;
       use.seconds.assign(phases().size(), 0);
     }
-    Found& found = all[entry->second];
+    Entry& device_entry = all[entry->second];
     const bool on_cpu_of_gpu_rank = gpu != gpus.end() && record->gpu_name.empty();
-    ++found.use.trials;
-    for (const Interval& each : intervals) {
-      const auto phase = static_cast<std::size_t>(each.phase - phases().data());
-      (on_cpu_of_gpu_rank && each.phase->busy ? found.use.cpu_methods : found.use.seconds[phase]) +=
-          each.ended - each.began;
-      found.first = std::min(found.first, each.began);
-      found.last = std::max(found.last, each.ended);
+    ++device_entry.use.trials;
+    for (const Interval& interval : intervals) {
+      const auto phase = static_cast<std::size_t>(interval.phase - phases().data());
+      (on_cpu_of_gpu_rank && interval.phase->busy ? device_entry.use.cpu_methods
+                                                  : device_entry.use.seconds[phase]) +=
+          interval.ended - interval.began;
+      device_entry.first = std::min(device_entry.first, interval.began);
+      device_entry.last = std::max(device_entry.last, interval.ended);
     }
-    found.use.span = found.last - found.first;
+    device_entry.use.span = device_entry.last - device_entry.first;
   }
   std::vector<DeviceUse> uses;
-  for (Found& found : all) uses.push_back(std::move(found.use));
+  for (Entry& entry : all) uses.push_back(std::move(entry.use));
   return uses;
 }
 
@@ -120,7 +121,7 @@ Table device_use_table(const std::vector<DeviceUse>& uses) {
     for (std::size_t i = 0; i < phases().size(); ++i) {
       if (phases()[i].busy) row.emplace_back(use.seconds[i] / use.span);
     }
-    row.emplace_back(use.otherwise());
+    row.emplace_back(use.idle_text());
     table.rows.push_back(std::move(row));
   }
   table.spare = {"reference", "stages", "warm-up", "rank", "seconds"};

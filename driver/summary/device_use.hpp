@@ -19,7 +19,7 @@ struct Interval {
 /// changed.
 std::vector<Interval> intervals_of(const io::Record& record);
 
-/// The activity of one device, or of one rank's CPU, from its first trial to its last.
+/// The activity of one device (a GPU, or the CPU of a rank without GPU), from its first trial to its last.
 struct DeviceUse {
   std::string device, host;
   std::int64_t rank = 0;
@@ -29,7 +29,7 @@ struct DeviceUse {
   double cpu_methods = 0;       ///< seconds of CPU trials on a rank with a GPU, which was idle meanwhile
   double busy() const;          ///< fraction of the span
   /// Returns the idle fractions, largest first: "inputs 12%, methods of the CPU 3%".
-  std::string otherwise() const;
+  std::string idle_text() const;
 };
 /// Returns one entry per device and run, in order of first appearance. Records without phases are ignored.
 std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records);

@@ -23,8 +23,8 @@ struct DoubtEntry {
 
 Table doubt_table(const std::vector<io::Record>& records) {
   std::map<std::pair<std::string, std::string>, DoubtEntry> entries;
-  const auto doubt = [&](const io::Record& r, const char* what, double figure) {
-    DoubtEntry& entry = entries[{r.problem + "/" + r.method, what}];
+  const auto doubt = [&](const io::Record& r, const char* kind, double figure) {
+    DoubtEntry& entry = entries[{r.problem + "/" + r.method, kind}];
     ++entry.trials;
     entry.smallest_n = std::min(entry.smallest_n, r.n);
     entry.largest_n = std::max(entry.largest_n, r.n);

@@ -43,17 +43,17 @@ struct Filter {
   std::vector<std::string> problems, methods, precisions, backends, statuses, gpus;
   std::vector<std::string> matrices;  ///< kinds or file names
   std::vector<std::string> sizes;     ///< "512", "256:1024" (inclusive), ">=1k", "<64"
-  bool asks_for_everything() const {
+  bool accepts_everything() const {
     return problems.empty() && methods.empty() && precisions.empty() && backends.empty() &&
            statuses.empty() && gpus.empty() && matrices.empty() && sizes.empty();
   }
 };
-/// If no record passes the filter: returns none (`is_answer`) or throws (`is_refused`).
-enum class Empty { is_answer, is_refused };
+/// The behaviour of filter_records if no record passes the filter.
+enum class IfEmpty { returns_none, throws };
 /// Returns the records that pass the filter. @throws UsageError if a size is malformed, a pattern matches no
-/// present or known value, or nothing passes and `empty` is `is_refused`
+/// present or known value, or nothing passes and `if_empty` is `throws`
 std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter,
-                                       Empty empty = Empty::is_answer);
+                                       IfEmpty if_empty = IfEmpty::returns_none);
 
 /// Returns the groups of one task that compete with one another. Emulated kernels compete only if every other
 /// group was skipped: their times on a CPU say nothing about a GPU, and nothing about the CPU's methods.

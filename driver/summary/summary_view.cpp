@@ -28,97 +28,101 @@ namespace {
 
 using io::Record;
 
-enum class Where { terminal, data, both };
+/// The outputs in which a column appears: the terminal's table, data (CSV, JSON), or both.
+enum class Output { terminal, data, both };
 
 // A column of the summary: in which outputs it appears, and how its cell is computed.
-struct View {
+struct SummaryColumn {
   Column column;
-  Where where;
+  Output output;
   std::function<Cell(const Group&)> cell;
 };
 
-/// Inserts the settings that distinguish measurements (io/plan/settings.hpp) before the GPU's column.
-std::vector<View> with_conditions(std::vector<View> views) {
-  auto position =
-      std::find_if(views.begin(), views.end(), [](const View& v) { return v.column.name == "gpu_name"; });
+/// Inserts a column per setting that distinguishes measurements (io/plan/settings.hpp) before the GPU's
+/// column.
+std::vector<SummaryColumn> with_settings(std::vector<SummaryColumn> summary_column_list) {
+  auto position = std::find_if(summary_column_list.begin(), summary_column_list.end(),
+                               [](const SummaryColumn& v) { return v.column.name == "gpu_name"; });
   for (const io::Setting& setting : io::conditions()) {
     const auto cell = [column = setting.condition->column](const Group& g) -> Cell {
       return g.first().*column;
     };
-    position = views.insert(position, {{setting.name, setting.condition->heading}, Where::both, cell}) + 1;
+    position = summary_column_list.insert(position,
+                                          {{setting.name, setting.condition->heading}, Output::both, cell}) +
+               1;
   }
-  return views;
+  return summary_column_list;
 }
 
-const std::vector<View>& views() {
+const std::vector<SummaryColumn>& summary_column_list() {
   using G = const Group&;
-  static const std::vector<View> all = with_conditions(
-      {{{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first().problem; }},
-       {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first().method; }},
+  static const std::vector<SummaryColumn> all = with_settings(
+      {{{"problem", "PROBLEM"}, Output::data, [](G g) -> Cell { return g.first().problem; }},
+       {{"method", "METHOD"}, Output::data, [](G g) -> Cell { return g.first().method; }},
        {{"id", "METHOD"},
-        Where::terminal,
+        Output::terminal,
         [](G g) -> Cell { return g.first().problem + "/" + g.first().method; }},
-       {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first().backend; }},
-       {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first().precision; }},
-       {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first().m; }},
-       {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first().n; }},
-       {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first().k; }},
+       {{"backend", "BACKEND"}, Output::both, [](G g) -> Cell { return g.first().backend; }},
+       {{"precision", "PRECISION"}, Output::both, [](G g) -> Cell { return g.first().precision; }},
+       {{"m", "M"}, Output::data, [](G g) -> Cell { return g.first().m; }},
+       {{"n", "N"}, Output::both, [](G g) -> Cell { return g.first().n; }},
+       {{"k", "K"}, Output::data, [](G g) -> Cell { return g.first().k; }},
        // Only shown if m and k differ from n.
        {{"shape", "M x K"},
-        Where::terminal,
+        Output::terminal,
         [](G g) -> Cell {
           return has_axis(g.first().problem, "k") ? fmt::format("{} x {}", g.first().m, g.first().k)
                                                   : std::string();
         }},
-       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first().nrhs; }},
-       {{"batch", "BATCH"}, Where::both, [](G g) -> Cell { return g.first().batch; }},
-       {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first().uplo; }},
-       {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first().parameters; }},
+       {{"nrhs", "NRHS"}, Output::both, [](G g) -> Cell { return g.first().nrhs; }},
+       {{"batch", "BATCH"}, Output::both, [](G g) -> Cell { return g.first().batch; }},
+       {{"uplo", "UPLO"}, Output::both, [](G g) -> Cell { return g.first().uplo; }},
+       {{"parameters", "PARAMETERS"}, Output::data, [](G g) -> Cell { return g.first().parameters; }},
        {{"settings", "PARAMETERS"},
-        Where::terminal,
+        Output::terminal,
         [](G g) -> Cell { return settings_text(g.first().parameters); }},
-       {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first()); }},
-       {{"matrix_name", "MATRIX"}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
+       {{"matrix", "MATRIX"}, Output::data, [](G g) -> Cell { return matrix_label(g.first()); }},
+       {{"matrix_name", "MATRIX"}, Output::terminal, [](G g) -> Cell { return g.matrix; }},
        {{"matrix_parameters", "OF THE MATRIX"},
-        Where::data,
+        Output::data,
         [](G g) -> Cell { return g.first().matrix_parameters; }},
-       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first().matrix_kind; }},
-       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first().matrix_seed; }},
-       {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first().gpu_name; }},
-       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first().capability; }},
+       {{"matrix_kind", "KIND"}, Output::data, [](G g) -> Cell { return g.first().matrix_kind; }},
+       {{"matrix_seed", "SEED"}, Output::both, [](G g) -> Cell { return g.first().matrix_seed; }},
+       {{"gpu_name", "GPU"}, Output::both, [](G g) -> Cell { return g.first().gpu_name; }},
+       {{"capability", "CAPABILITY"}, Output::data, [](G g) -> Cell { return g.first().capability; }},
        {{"trials", "TRIALS"},
-        Where::both,
+        Output::both,
         [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
-       {{"status", "STATUS"}, Where::both, [](G g) -> Cell { return g.status; }},
-       {{"min", "MIN", Style::seconds}, Where::data, [](G g) -> Cell { return g.min; }},
-       {{"q1", "Q1", Style::seconds}, Where::data, [](G g) -> Cell { return g.q1; }},
-       {{"median", "MEDIAN", Style::seconds}, Where::both, [](G g) -> Cell { return g.median; }},
-       {{"q3", "Q3", Style::seconds}, Where::data, [](G g) -> Cell { return g.q3; }},
-       {{"max", "MAX", Style::seconds}, Where::data, [](G g) -> Cell { return g.max; }},
+       {{"status", "STATUS"}, Output::both, [](G g) -> Cell { return g.status; }},
+       {{"min", "MIN", Style::seconds}, Output::data, [](G g) -> Cell { return g.min; }},
+       {{"q1", "Q1", Style::seconds}, Output::data, [](G g) -> Cell { return g.q1; }},
+       {{"median", "MEDIAN", Style::seconds}, Output::both, [](G g) -> Cell { return g.median; }},
+       {{"q3", "Q3", Style::seconds}, Output::data, [](G g) -> Cell { return g.q3; }},
+       {{"max", "MAX", Style::seconds}, Output::data, [](G g) -> Cell { return g.max; }},
        {{"spread", "SPREAD", Style::percent},
-        Where::both,
+        Output::both,
         [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
        {{"systems_per_second", "SYSTEMS/S"},
-        Where::both,
+        Output::both,
         [](G g) -> Cell { return static_cast<double>(g.first().batch) / g.median; }},
-       {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
-       {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
-       {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
-       {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first().launch_bound; }},
-       {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first().kernels; }},
-       {{"waits", "WAITS"}, Where::data, [](G g) -> Cell { return g.first().waits; }},
-       {{"joules", "J/RUN"}, Where::both, [](G g) -> Cell { return g.joules; }},
+       {{"gflops", "GFLOP/S"}, Output::both, [](G g) -> Cell { return g.gflops; }},
+       {{"peak_share", "OF PEAK", Style::percent}, Output::both, [](G g) -> Cell { return g.peak_share; }},
+       {{"replay", "GPU ALONE", Style::seconds}, Output::both, [](G g) -> Cell { return g.replay; }},
+       {{"launch_bound", "LAUNCH-BOUND"}, Output::data, [](G g) -> Cell { return g.first().launch_bound; }},
+       {{"kernels", "KERNELS"}, Output::data, [](G g) -> Cell { return g.first().kernels; }},
+       {{"waits", "WAITS"}, Output::data, [](G g) -> Cell { return g.first().waits; }},
+       {{"joules", "J/RUN"}, Output::both, [](G g) -> Cell { return g.joules; }},
        {{"gflops_per_watt", "GFLOP/S/W"},
-        Where::both,
+        Output::both,
         [](G g) -> Cell { return g.first().flops / g.joules * 1e-9; }},
-       {{"ratio", "RATIO", Style::scientific}, Where::both, [](G g) -> Cell { return g.ratio; }},
+       {{"ratio", "RATIO", Style::scientific}, Output::both, [](G g) -> Cell { return g.ratio; }},
        {{"forward_error", "ERROR", Style::scientific},
-        Where::both,
+        Output::both,
         [](G g) -> Cell { return g.forward_error; }},
-       {{"speedup", "SPEEDUP", Style::factor}, Where::both, [](G g) -> Cell { return g.speedup; }},
-       {{"speedup_over", "OVER"}, Where::data, [](G g) -> Cell { return g.speedup_over; }},
-       {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }},
-       {{"key", "KEY"}, Where::data, [](G g) -> Cell { return g.first().key; }}});
+       {{"speedup", "SPEEDUP", Style::factor}, Output::both, [](G g) -> Cell { return g.speedup; }},
+       {{"speedup_over", "OVER"}, Output::data, [](G g) -> Cell { return g.speedup_over; }},
+       {{"throttled", "THROTTLED"}, Output::data, [](G g) -> Cell { return g.throttled; }},
+       {{"key", "KEY"}, Output::data, [](G g) -> Cell { return g.first().key; }}});
   return all;
 }
 
@@ -234,7 +238,7 @@ std::string present_words(const std::vector<Record>& records, const Filter& filt
 
 }  // namespace
 
-std::vector<Record> filter_records(std::vector<Record> records, const Filter& filter, Empty empty) {
+std::vector<Record> filter_records(std::vector<Record> records, const Filter& filter, IfEmpty if_empty) {
   struct Choice {
     const char* option;
     const std::vector<std::string>* patterns;
@@ -273,7 +277,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
       return range.low <= record.n && record.n <= range.high;
     });
   };
-  if (empty == Empty::is_refused && !records.empty() &&
+  if (if_empty == IfEmpty::throws && !records.empty() &&
       std::all_of(records.begin(), records.end(), is_excluded))
     throw UsageError(fmt::format("none of the {} passes all filters; there are {}",
                                  counted(records.size(), "record"), present_words(records, filter)));
@@ -283,14 +287,14 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
 
 std::vector<std::string> summary_columns() {
   std::vector<std::string> names;
-  for (const View& view : views()) names.push_back(view.column.name);
+  for (const SummaryColumn& view : summary_column_list()) names.push_back(view.column.name);
   return names;
 }
 
 namespace {
 
-/// Sorts groups by a comparison of their indices; stable. Swaps groups in place, because copying a million of
-/// them would take too much memory.
+/// Sorts groups stably by a comparison of their indices. Swaps groups in place, because copying a million
+/// groups would take too much memory.
 template <class ComesBefore>
 void sort_by(std::vector<Group>& groups, const ComesBefore& comes_before) {
   std::vector<std::size_t> order(groups.size());
@@ -318,9 +322,9 @@ void sort_groups(std::vector<Group>& groups, const std::string& column) {
   }
   const bool down = !column.empty() && column.front() == '-';
   const std::string name = down ? column.substr(1) : column;
-  const auto view =
-      std::find_if(views().begin(), views().end(), [&](const View& v) { return v.column.name == name; });
-  if (view == views().end()) {
+  const auto view = std::find_if(summary_column_list().begin(), summary_column_list().end(),
+                                 [&](const SummaryColumn& v) { return v.column.name == name; });
+  if (view == summary_column_list().end()) {
     const std::vector<std::string> names = summary_columns();
     throw UsageError(fmt::format("--sort {}: unknown column; {}allowed are {}, and each with a - before it",
                                  name, io::nearest_hint(name, names), fmt::join(names, ", ")));
@@ -339,7 +343,7 @@ void sort_groups(std::vector<Group>& groups, const std::string& column) {
 
 Table summary_table(const std::vector<Group>& groups, bool full) {
   Table table;
-  std::vector<const View*> chosen;
+  std::vector<const SummaryColumn*> chosen;
   // On a terminal, columns with the same default value in all rows are dropped.
   std::vector<const Record*> records;
   for (const Group& group : groups) records.push_back(&group.first());
@@ -357,21 +361,21 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   };
   const bool repeated =
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });
-  for (const View& view : views()) {
+  for (const SummaryColumn& view : summary_column_list()) {
     const std::string& name = view.column.name;
-    if (view.where == (full ? Where::terminal : Where::data)) continue;
+    if (view.output == (full ? Output::terminal : Output::data)) continue;
     if (!full && (is_usual(name) || (name == "trials" && !repeated))) continue;
     chosen.push_back(&view);
     table.columns.push_back(view.column);
   }
   for (const Group& group : groups) {
     std::vector<Cell>& row = table.rows.emplace_back();
-    for (const View* view : chosen)
+    for (const SummaryColumn* view : chosen)
       row.push_back(view->column.name == "settings" ? Cell(settings.of(group.first().parameters))
                                                     : view->cell(group));
   }
   const auto naming = std::find_if(chosen.begin(), chosen.end(),
-                                   [](const View* view) { return view->column.name == "status"; }) -
+                                   [](const SummaryColumn* view) { return view->column.name == "status"; }) -
                       chosen.begin();
   if (!full) table.common = settings.common();
   table.naming = static_cast<std::size_t>(naming);

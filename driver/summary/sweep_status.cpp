@@ -37,7 +37,7 @@ std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
   return words;
 }
 
-/// Facts about the last start that the estimates need.
+/// The last start's notes, for the counts and the estimate.
 struct LastStart {
   std::size_t note = 0;  ///< index among the notes
   Shard shard;
@@ -88,16 +88,16 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
-/// The first and last wall-clock times of the last start's records, as text, which sorts as the times do.
+/// The first and last wall-clock times of the records since the last start, as text in a sortable format.
 struct Span {
   std::string_view first, last;
 };
 
-/// Computes the rate of trials since the last start. @param start of the last start
+/// Computes the rate of trials since the last start, at time `start`.
 void estimate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
   if (std::isnan(start.seconds) || status.fresh == 0) return;
   const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
-  // An ended or killed run counts up to its last trial.
+  // For an ended or killed run, the time ends with its last trial.
   double taken = (status.running ? now.seconds : last) - start.seconds;
   if (status.running && !start.boot.empty() && start.boot == now.boot) {
     taken = now.uptime - start.uptime;
@@ -110,7 +110,7 @@ void estimate(SweepStatus& status, const Timestamp& start, const Span& span, con
   status.rate = static_cast<double>(status.fresh) / taken;
 }
 
-/// Returns the time left as the run last noted it, minus the time since then.
+/// Returns the last note's estimate of the time left, minus the time since that note.
 std::optional<TimeRange> left_now(const io::note::Left& noted, double now) {
   const double since = std::max(0.0, now - parse_time(noted.time));
   if (std::isnan(noted.high) || std::isnan(since)) return std::nullopt;

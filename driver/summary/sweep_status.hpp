@@ -22,14 +22,14 @@ struct SweepStatus {
   std::int64_t starts = 0;
   std::int64_t total = -1;  ///< trials of the plan or shard; -1 if no start is recorded
   std::int64_t done = 0;    ///< trials of the plan or shard with a record
-  /// Those among them that failed for reasons that may have passed; a resume runs them again.
+  /// Trials among `done` that failed for a temporary reason; a resumed run repeats them.
   std::int64_t for_now = 0;
-  std::int64_t elsewhere = 0;                  ///< records of other shards in the same directory
-  std::int64_t vanished = 0;                   ///< records of trials that an edited plan no longer has
-  std::int64_t fresh = 0;                      ///< records since the last start, without skipped ones
+  std::int64_t elsewhere = 0;  ///< records of other shards in the same directory
+  std::int64_t vanished = 0;   ///< records of trials that an edited plan no longer has
+  std::int64_t fresh = 0;      ///< number of records since the last start, without skipped ones
   std::map<std::string, std::int64_t> counts;  ///< by status, without vanished trials
   bool running = false;
-  bool ended = false;  ///< true if the last start ended in order
+  bool ended = false;  ///< true if the last start ended and was not killed
   std::int64_t exit_code = -1;
   std::string reason;                 ///< the reason for an early end
   double rate = io::Record::unknown;  ///< trials per second since the last start

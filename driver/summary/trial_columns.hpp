@@ -13,8 +13,8 @@
 
 namespace gaussweep::driver {
 
-/// Short names of matrices: the label, and those parameters in which matrices of the same label differ among
-/// the given records.
+/// Short names of matrices: the label and the parameters that differ between matrices with this label in the
+/// given records.
 class MatrixNames {
  public:
   explicit MatrixNames(const std::vector<const io::Record*>& records);
@@ -25,8 +25,8 @@ class MatrixNames {
   std::map<std::pair<std::string, std::string>, std::string> names_;
 };
 
-/// Short texts for trials' parameters: those that differ among the given trials. Parameters with the same
-/// value in all trials that have them are in `common`.
+/// Short texts for the parameters of trials: the parameters whose values differ between the given trials.
+/// Parameters with one value in all trials that have them are in `common`.
 class ParameterNames {
  public:
   /// @param parameters of each trial, as JSON
@@ -43,8 +43,8 @@ class ParameterNames {
   std::string common_;
 };
 
-/// The reader of a table. Programs (CSV, JSON) get all columns; persons get no columns with equal values
-/// everywhere.
+/// The reader of a table. Programs (CSV, JSON) get all columns; persons do not get columns with equal values
+/// in all rows.
 enum class Reader { person, program };
 
 /// The columns that identify trials in a table.

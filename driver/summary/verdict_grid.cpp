@@ -37,30 +37,30 @@ class Machines {
     }
     for (const Record& r : records) {
       if (r.backend == "cuda" && r.status != io::Status::skipped)
-        hosts_[{gpu_of(r), r.capability}].insert(r.host);
+        hosts_by_gpu_[{gpu_of(r), r.capability}].insert(r.host);
       else if (r.backend == "host")
-        has_host_methods_.insert(r.host);
+        hosts_with_cpu_methods_.insert(r.host);
     }
   }
   std::string cpu_of(const std::string& host) const {
     const auto found = cpus_.find(host);
     return found == cpus_.end() ? std::string(unnamed_cpu) : found->second;
   }
-  const std::map<Device, std::set<std::string>>& gpus() const { return hosts_; }
+  const std::map<Device, std::set<std::string>>& hosts_by_gpu() const { return hosts_by_gpu_; }
   /// Returns the machines whose CPU methods compete with a GPU: those with the GPU; if no CPU method ran
   /// there, all machines with CPU methods.
   std::set<std::string> cpu_hosts(const Device& gpu) const {
     std::set<std::string> hosts_with_gpu;
-    for (const std::string& host : hosts_.at(gpu)) {
-      if (has_host_methods_.count(host) > 0) hosts_with_gpu.insert(host);
+    for (const std::string& host : hosts_by_gpu_.at(gpu)) {
+      if (hosts_with_cpu_methods_.count(host) > 0) hosts_with_gpu.insert(host);
     }
-    return hosts_with_gpu.empty() ? has_host_methods_ : hosts_with_gpu;
+    return hosts_with_gpu.empty() ? hosts_with_cpu_methods_ : hosts_with_gpu;
   }
 
  private:
-  std::map<std::string, std::string> cpus_;        // by host
-  std::map<Device, std::set<std::string>> hosts_;  // hosts of each GPU model
-  std::set<std::string> has_host_methods_;
+  std::map<std::string, std::string> cpus_;  // by host
+  std::map<Device, std::set<std::string>> hosts_by_gpu_;
+  std::set<std::string> hosts_with_cpu_methods_;
 };
 
 double median_rate(const std::vector<io::DeviceRow>& devices, const Device& device,
@@ -104,8 +104,9 @@ bool is_named(const Record& r, const std::string& method) {
   return method == r.method || method == r.problem + "/" + r.method;
 }
 
-/// Returns the reference method that the device's own records name; otherwise the CPU records' one; otherwise
-/// an empty name.
+/// Returns the reference method named in the records of the GPU, otherwise that in the CPU's records,
+/// otherwise
+/// "".
 std::string vendor_of(const std::vector<const Group*>& race) {
   std::string vendor;
   for (const Group* group : race) {
@@ -134,7 +135,7 @@ VerdictCell judge_race(const std::vector<const Group*>& of_task, const Rates& ra
                    [](const Group* a, const Group* b) { return a->median < b->median; });
   if (passed.empty()) return cell;
   cell.winner = passed.front();
-  cell.share = cell.limit.seconds / cell.winner->median;
+  cell.limit_fraction = cell.limit.seconds / cell.winner->median;
   const std::string baseline = requested_baseline.empty() ? vendor_of(race) : requested_baseline;
   const auto compared = std::find_if(passed.begin(), passed.end(),
                                      [&](const Group* group) { return is_named(group->first(), baseline); });
@@ -161,8 +162,8 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   std::map<std::string, Varying> varying;
   for (const auto& [problem, all] : of_problem) varying.emplace(problem, all);
 
-  // Task identity → its race. Tasks that would fall into the same cell (another build's matrix, for example)
-  // get separate rows, so that no two tasks share a race.
+  // The groups of each task, by task identity. Different tasks for the same cell (for example, with matrices
+  // of different builds) get separate rows.
   std::map<std::string, std::vector<const Group*>> races;
   std::vector<std::string> order;
   for (const Group& group : grid.groups) {
@@ -228,10 +229,10 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
   };
   std::vector<VerdictGrid> grids;
   std::set<std::string> assigned;  // machines whose CPUs already compete in a grid
-  for (const auto& [gpu, its_hosts] : machines.gpus()) {
+  for (const auto& [gpu, gpu_hosts] : machines.hosts_by_gpu()) {
     const std::set<std::string> cpu_hosts = machines.cpu_hosts(gpu);
     assigned.insert(cpu_hosts.begin(), cpu_hosts.end());
-    assigned.insert(its_hosts.begin(), its_hosts.end());
+    assigned.insert(gpu_hosts.begin(), gpu_hosts.end());
     std::vector<const Record*> own;
     for (const Record& r : records) {
       if (r.backend == "cuda" ? gpu_of(r) == gpu.first && r.capability == gpu.second

@@ -15,8 +15,8 @@ namespace gaussweep::driver {
 /// The resource that limits a problem on a device.
 enum class Bound { compute, memory };
 
-/// A lower bound on the time of a problem on a device: the larger of its usual operations at the measured
-/// GEMM rate and its operands and answer, moved once, at the measured copy rate.
+/// A lower bound on the time of a problem on a device, the larger of two times: that of its usual operations
+/// at the measured GEMM rate, and that of moving its operands and answer once at the measured copy rate.
 struct Limit {
   double seconds = io::Record::unknown;  ///< NaN if the device's rates or the problem are unknown
   Bound bound = Bound::compute;          ///< the larger of the two times
@@ -30,22 +30,22 @@ struct Rates {
 /// Returns the limit of a record's problem on a device with these rates.
 Limit limit_of(const io::Record& record, const Rates& rates);
 
-/// The result of one task's race: all methods that solved the task (task_identity).
+/// The comparison ("race") of all methods that ran the same task (task_identity).
 struct VerdictCell {
-  const Group* first = nullptr;       ///< a group of the task, for the task's properties
+  const Group* first = nullptr;       ///< any group of the task, which has the task's properties
   const Group* winner = nullptr;      ///< the fastest group that passed; null: none passed
   const Group* runner_up = nullptr;   ///< the fastest passing group of another method; null: uncontested
   std::int64_t methods = 0;           ///< number of methods that were tried, without skipped ones
   double lead = io::Record::unknown;  ///< the runner-up's median divided by the winner's
   bool tie = false;                   ///< true if the interquartile ranges of both overlap
   Limit limit;
-  double share = io::Record::unknown;  ///< limit.seconds divided by the winner's median
+  double limit_fraction = io::Record::unknown;  ///< limit.seconds divided by the winner's median
   /// The requested baseline, otherwise the vendor's method; null: it did not pass.
   const Group* baseline = nullptr;
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
 };
 
-/// The races of one problem, precision and matrix, by size.
+/// The races of one problem, precision and matrix, per size.
 struct VerdictRow {
   std::string problem, precision;
   std::string matrix;  ///< name that is unique among the matrices of the grid
@@ -87,7 +87,7 @@ struct RenderOptions {
 /// Returns all grids as text, with an explanation; empty without grids.
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options);
 /// Returns a sentence per race: "For X of A X = B in double on NVIDIA H200: gesv/recursive, 3.4 ms, …".
-std::string race_sentences(const std::vector<VerdictGrid>& grids);
+std::string verdict_sentences(const std::vector<VerdictGrid>& grids);
 /// Returns a table with one row per race and all its data, for CSV and JSON.
 Table verdict_table(const std::vector<VerdictGrid>& grids);
 

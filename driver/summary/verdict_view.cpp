@@ -62,12 +62,12 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
   } else if (cell.runner_up != nullptr) {
     lead = to_text(Cell(cell.lead), Style::factor);
   }
-  const std::string share = to_text(Cell(cell.share), Style::percent);
+  const std::string share = to_text(Cell(cell.limit_fraction), Style::percent);
   return {printable(r.method) + backend_words(grid, r),
           fmt::format("{}  {}", seconds_text(cell.winner->median), lead),
-          share.empty()
-              ? ""
-              : fmt::format("{}{} {}", share, cell.share > 1 ? "*" : "", bound_words(cell.limit.bound)),
+          share.empty() ? ""
+                        : fmt::format("{}{} {}", share, cell.limit_fraction > 1 ? "*" : "",
+                                      bound_words(cell.limit.bound)),
           has_other_baseline(cell) ? baseline_words(cell) : "", batch};
 }
 
@@ -239,8 +239,8 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
     text += Printer(grid, options, codes).text();
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
-        has_share = has_share || cell.share > 0;
-        exceeds = exceeds || cell.share > 1;
+        has_share = has_share || cell.limit_fraction > 0;
+        exceeds = exceeds || cell.limit_fraction > 1;
         has_baseline = has_baseline || (cell.winner != nullptr && has_other_baseline(cell));
       }
     }
@@ -260,7 +260,7 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
   return text;
 }
 
-std::string race_sentences(const std::vector<VerdictGrid>& grids) {
+std::string verdict_sentences(const std::vector<VerdictGrid>& grids) {
   std::set<std::int64_t> sizes;
   std::set<std::string> matrices;
   for (const VerdictGrid& grid : grids) {
@@ -315,7 +315,7 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
             {text(winner, &Record::method), text(winner, &Record::backend), text(winner, &Record::parameters),
              median(winner), text(next, &Record::method), text(next, &Record::backend), median(next),
              cell.lead, unless(next == nullptr, std::int64_t{cell.tie}), cell.limit.seconds,
-             unless(std::isnan(cell.limit.seconds), bound_words(cell.limit.bound)), cell.share,
+             unless(std::isnan(cell.limit.seconds), bound_words(cell.limit.bound)), cell.limit_fraction,
              text(baseline, &Record::method), median(baseline), cell.speedup});
       }
     }

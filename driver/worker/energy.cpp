@@ -6,20 +6,21 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double settle_seconds = 1.5;  // until the power is idle: readings are means over up to a second
-constexpr double pause_seconds = 0.2;   // before a measurement
-constexpr double chunk_seconds = 0.01;  // of runs between two readings of the clock
-constexpr double poll_seconds = 1e-3;   // between two readings of the counter
+constexpr double settle_seconds = 1.5;  // wait until readings, means over up to a second, show the idle power
+constexpr double pause_seconds = 0.2;   // wait before a measurement
+constexpr double chunk_seconds = 0.01;  // time of the runs between two readings of the clock
+constexpr double poll_seconds = 1e-3;   // interval between two readings of the counter
 constexpr double longest_step = 2;  // seconds; a counter that does not advance for this long counts as absent
 constexpr std::int64_t max_chunk = 100'000;
 
-struct Part {
+/// The energy of runs, or of restoring operands alone.
+struct PartEnergy {
   double joules = std::numeric_limits<double>::quiet_NaN();  ///< per run
   double uncertainty = 0;
   double watts = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A step of the counter: its time and new value.
+/// A step of the counter: the time of the step and the new value.
 struct Step {
   double at, joules;
 };
@@ -49,8 +50,8 @@ std::int64_t run_for(const EnergyMeter& meter, double seconds, std::int64_t chun
   return runs;
 }
 
-Part by_counter(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
-                double idle_watts, const DoRuns& do_runs) {
+PartEnergy by_counter(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
+                      double idle_watts, const DoRuns& do_runs) {
   meter.clock.wait(settle_seconds);
   const Step before = next_step(meter);
   const double start = meter.clock.now();
@@ -63,8 +64,8 @@ Part by_counter(const EnergyMeter& meter, double seconds, std::int64_t chunk, bo
   return {total / runs, std::fabs(total / busy - idle_watts) * period / 2 / runs, total / busy};
 }
 
-Part by_power(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
-              const DoRuns& do_runs) {
+PartEnergy by_power(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
+                    const DoRuns& do_runs) {
   run_for(meter, seconds, chunk, with_runs, do_runs, [] {});
   double joules = 0, low = meter.watts(), high = low, last_watts = low, last = meter.clock.now();
   const double start = last;
@@ -100,25 +101,26 @@ double mean_idle_watts(const EnergyMeter& meter) {
 Energy measure_energy(const EnergyMeter& meter, double seconds, double run_seconds, const DoRuns& do_runs) {
   Energy energy;
   energy.idle_watts = mean_idle_watts(meter);
-  const bool counted = std::isfinite(meter.joules());
+  const bool has_counter = std::isfinite(meter.joules());
   if (!std::isfinite(energy.idle_watts)) return energy;
-  const auto part = [&](double for_seconds, bool with_runs, double seconds_each) {
+  const auto part = [&](double measured_seconds, bool runs, double seconds_per_run) {
     const std::int64_t chunk =
-        std::clamp(static_cast<std::int64_t>(chunk_seconds / seconds_each), std::int64_t{1}, max_chunk);
-    return counted ? by_counter(meter, for_seconds, chunk, with_runs, energy.idle_watts, do_runs)
-                   : by_power(meter, for_seconds, chunk, with_runs, do_runs);
+        std::clamp(static_cast<std::int64_t>(chunk_seconds / seconds_per_run), std::int64_t{1}, max_chunk);
+    return has_counter ? by_counter(meter, measured_seconds, chunk, runs, energy.idle_watts, do_runs)
+                       : by_power(meter, measured_seconds, chunk, runs, do_runs);
   };
-  const Part all = part(seconds, true, run_seconds);
-  // The time to restore the operands is unknown, so it is measured first.
+  constexpr bool with_runs = true, only_restoring = false;
+  const PartEnergy all = part(seconds, with_runs, run_seconds);
+  // The time of restoring the operands is unknown, so it is measured first.
   constexpr int tries = 3;
   const double start = meter.clock.now();
-  do_runs(tries, false);
-  const double making = std::max((meter.clock.now() - start) / tries, 1e-7);
-  const Part operands = part(seconds / 2, false, making);
+  do_runs(tries, only_restoring);
+  const double restore_seconds = std::max((meter.clock.now() - start) / tries, 1e-7);
+  const PartEnergy operands = part(seconds / 2, only_restoring, restore_seconds);
   energy.joules = all.joules - operands.joules;
   energy.busy_watts = all.watts;
   energy.uncertainty = std::hypot(all.uncertainty, operands.uncertainty);
-  if (std::isfinite(energy.joules)) energy.source = counted ? "counter" : "power readings";
+  if (std::isfinite(energy.joules)) energy.source = has_counter ? "counter" : "power readings";
   return energy;
 }
 

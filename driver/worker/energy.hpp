@@ -31,16 +31,16 @@ struct Energy {
 /// the device.
 using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 
-/// Measures the energy of runs for `seconds`, and of restoring the operands alone for half as long, and
-/// subtracts.
+/// Measures the energy of runs for `seconds` and of restoring the operands alone for `seconds` / 2. The
+/// difference per run is the result.
 ///
 /// With a counter: reads it at one of its steps while the device is idle, and at its second step after the
 /// last run. The idle energy before and after the runs is subtracted. The uncertainty is (busy - idle power)
 /// * period / 2, because the power changes at an unknown time between two steps.
 ///
 /// Without a counter: reads the power after every few milliseconds of runs and integrates by the trapezoid
-/// rule. Sensors lag, so the readings begin after `seconds` of runs. The uncertainty is half the range of the
-/// readings, divided by the square root of their number.
+/// rule. Power sensors lag, so the readings begin after `seconds` of runs. The uncertainty is half the range
+/// of the readings, divided by the square root of their number.
 ///
 /// The sensors' own error, about 5 % for NVIDIA's, is not included.
 /// @param run_seconds approximate time of one run

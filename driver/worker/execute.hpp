@@ -27,12 +27,11 @@ struct Placed;
 template <class T>
 struct Measured;
 
-/// Runs trials and keeps what they share: the devices, the last trial's inputs, and the reference answer for
-/// them.
+/// Runs trials. Keeps the devices, the last trial's inputs and the reference answer for these inputs.
 class Executor {
  public:
   /// @param context of the worker's device; must outlive the executor
-  /// @param at called with the name of each step when it begins, so that an error can name the step
+  /// @param at called with the name of a step when the step begins; errors and records name the step
   Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
            std::function<void(const std::string&)> at);
   ~Executor();
@@ -60,11 +59,12 @@ class Executor {
   Measured<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                       io::Record& record);
   /// Verifies the answer of working set `copy`: in device memory if `run` is set, otherwise the host's copy.
-  /// @param digest of the pristine inputs on the device (see judge_in_place)
+  /// @param digest of the uploaded, unmodified ("pristine") inputs on the device (see judge_in_place)
   template <class T>
   Judgement judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
                          std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
-  /// Records how the answer differs from the vendor's, which runs if its answer for these inputs is not held.
+  /// Records the difference from the vendor's answer. Runs the vendor's method if no answer of it for these
+  /// inputs is held.
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Placed<T>& own,
                               io::Record& record);
@@ -76,15 +76,15 @@ class Executor {
   Held<T>& held();
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
   /// Returns the free and total memory of the device and the host.
-  Room room_of(const Device& device) const;
-  /// Returns true if a small trial of this footprint fits without asking for the free memory again.
-  bool is_plenty_for(const Footprint& need) const;
-  /// Returns where the trial's operands go; frees held memory if they do not fit otherwise.
+  Room available_memory(const Device& device) const;
+  /// Returns true if the trial is small and the last query of the free memory was recent and found plenty.
+  bool surely_fits(const Footprint& need) const;
+  /// Decides if the trial's operands go to device or host memory; frees held memory if necessary.
   Placement placement_of(const Trial& trial, const Method& method);
-  /// Returns where the operands of the vendor's run go while the trial's inputs and answer stay in memory.
+  /// The same for the vendor's run; the trial's inputs and answer stay in memory.
   Placement reference_placement(const Trial& trial, const Method& vendor);
-  /// Frees the memory held on the worker's device.
-  void leave_device();
+  /// Frees the memory on the worker's device that is held for later trials.
+  void free_device_memory();
   GpuSampler& sampler();
 
   const Registry& registry_;
@@ -93,7 +93,7 @@ class Executor {
   DeviceInfo device_info_;  ///< queried at the start, because a broken device cannot be queried
   Nvml nvml_;
   std::optional<GpuSampler> sampler_;  ///< of the worker's device
-  double plenty_until_ = 0;            ///< until this time small trials are known to fit in memory
+  double ample_memory_until_ = 0;      ///< until this time small trials are assumed to fit in memory
   Context& context_;
   Context host_context_;
   StoreWriter& store_;

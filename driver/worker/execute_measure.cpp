@@ -22,15 +22,15 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the warm-up also measures its stages. The cold start, a few milliseconds
-/// to load a kernel, does not matter then.
+/// If a run takes longer than this, the warm-up also measures its stages: the cold start, which takes a few
+/// milliseconds to load kernels, is then negligible.
 constexpr double long_run_seconds = 1;
 
 /// How the operands of a trial get to its device.
 enum class Transfer {
-  once,       ///< before the first run; they may stay there for the next trial
+  once,       ///< before the first run; the operands may stay on the device for the next trial
   pinned,     ///< once, from pinned memory; the transfer is measured
-  every_run,  ///< before every run, from the pristine inputs on the host
+  every_run,  ///< before every run, from the unmodified inputs on the host
 };
 
 void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
@@ -63,13 +63,13 @@ bool is_whole_run(const std::vector<io::Stage>& stages) {
   return stages.size() == 1 && stages.front().calls == 1;
 }
 
-/// Records if the host's kernel launches limited the run time. If they may have, also times the run replayed
-/// as a graph.
+/// Records whether the run is launch-bound, i.e. the host's kernel launches limit its time. If this is
+/// possible, compares the run time with that of a replay as a CUDA graph.
 template <class T>
 void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
                    StoreWriter& store) {
   constexpr double min_queue_fraction = 0.5;  // fraction of the run time spent on launching kernels
-  constexpr double short_seconds = 5e-4;      // at most this long, the latency of the first launch matters
+  constexpr double short_seconds = 5e-4;      // up to this run time the latency of the first launch matters
   constexpr double min_ratio = 1.1;           // launch-bound if the run takes this many times the replay
   const bool queues_long = record.queue_seconds >= min_queue_fraction * median;
   if (!queues_long && median > short_seconds) {
@@ -79,7 +79,7 @@ void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampli
   StoreWriter::Pause pause(store, StoreWriter::Pause::Later{});
   if (!run.record()) return;
   record.kernels = run.recorded_kernels();
-  pause.settle(pause_timeout(Backend::cuda));
+  pause.wait_until_paused(pause_timeout(Backend::cuda));
   run.replayed_run();
   const auto take = [&] {
     io::Sample sample;
@@ -164,7 +164,7 @@ class Executor::Measurement {
     upload();
     std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, StoreWriter::Pause::Later{});
     warm_up_runs();
-    pause->settle(pause_timeout(trial_.backend));
+    pause->wait_until_paused(pause_timeout(trial_.backend));
     sample();
     pause.reset();
     download();

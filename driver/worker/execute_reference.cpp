@@ -50,9 +50,9 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   const std::uint64_t digest =
       pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
   StoreWriter::Pause pause(store_, StoreWriter::Pause::Later{});
-  // The number of warm-ups is that of the compared method.
+  // The same number of warm-ups as for the compared method.
   warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
-  pause.settle(pause_timeout(as_vendor.backend));
+  pause.wait_until_paused(pause_timeout(as_vendor.backend));
   if (trial.sampling.cold) run.run_cold();
   GpuSampler& sampler = this->sampler();
   const Samples samples = take_samples(
@@ -102,8 +102,8 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   at_("compare");
   Placed<T>& answer = is_vendor ? reference.placed : own;
   if (is_vendor || reference.identity.empty()) {  // a new reference
-    // The reference is measured again from time to time, because clocks drift. The interval grows with its
-    // cost, so that at most 5 % of the time is spent on it.
+    // The reference is measured again from time to time, because clock rates drift. The interval is at least
+    // 20 times the cost, so that at most 5 % of the time is spent on references.
     constexpr double min_seconds = 60, cost_factor = 20;
     const double end = now_seconds();
     reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));

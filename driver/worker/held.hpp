@@ -19,7 +19,7 @@ struct Reference {
   double norm = std::numeric_limits<double>::quiet_NaN();
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double backward_error = std::numeric_limits<double>::quiet_NaN();
-  double good_until = 0;  ///< time after which the vendor runs again, because clocks drift
+  double good_until = 0;  ///< after this time the vendor runs again, because clock rates drift
 };
 
 /// Inputs, device copies and reference that consecutive trials share.
@@ -30,7 +30,7 @@ struct Held {
   Reference<T> reference;
 
   /// Frees the memory on the device.
-  void leave_device() {
+  void free_device_memory() {
     residence.clear();
     if (reference.placed.x.data() != nullptr) reference = {};
   }

@@ -60,16 +60,17 @@ void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::
   b = std::move(system.b);
 }
 
-/// A requested matrix as it is stored: with b and x_true if A is square.
+/// A requested matrix and, if it is square, its right-hand sides and solution.
 template <class T>
-struct Made {
+struct RequestedMatrix {
   HostMatrix<T> a, b, x_true;
-  bool read = false;  ///< true if it was read from the store
+  bool read = false;  ///< true if it was read from the run directory, false if it was made
 };
 
 template <class T>
-Made<T> make(Context& context, StoreWriter& store, const MatrixRequest& request, std::int64_t nrhs) {
-  Made<T> made;
+RequestedMatrix<T> make(Context& context, StoreWriter& store, const MatrixRequest& request,
+                        std::int64_t nrhs) {
+  RequestedMatrix<T> made;
   if (request.kind == "file") {
     io::Dense<double> imported = store.alone([&] { return import_as_planned(request); });
     made.a = to_host(rounded<T>(std::move(imported), request.file));
@@ -109,11 +110,12 @@ bool has_sizes(const io::StoredMatrix<T>& stored, const MatrixRequest& request, 
 }
 
 template <class T>
-Made<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& request, std::int64_t nrhs) {
+RequestedMatrix<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& request,
+                                std::int64_t nrhs) {
   io::StoredMatrix<T> stored;
   if (!request.store || !store.find(request.digest, stored) || !has_sizes(stored, request, nrhs))
     return make<T>(context, store, request, nrhs);
-  Made<T> made;
+  RequestedMatrix<T> made;
   made.read = true;
   made.a = to_host(std::move(stored.a));
   made.b = to_host(std::move(stored.b));
@@ -145,7 +147,8 @@ void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t 
                                    expected.rows, expected.cols));
 }
 
-/// Returns true if the problem reads one triangle and the matrix has nonzero elements outside it.
+/// Returns true if the problem reads one triangle and the matrix has nonzero elements (or -0) outside the
+/// triangle, which must be cut off.
 template <class T>
 bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
   const Uplo uplo = trial.shape.uplo;
@@ -160,7 +163,8 @@ bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
   return false;
 }
 
-/// Adapts held inputs to a trial: cuts the triangle, sets the right-hand sides.
+/// Adapts inputs to a trial: sets the right-hand sides and, if `cut`, zeroes the elements outside the
+/// triangle.
 template <class T>
 void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;
@@ -185,8 +189,8 @@ void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
   prepared.identity = inputs_identity(trial);
 }
 
-/// Returns true if held inputs may be modified in place, because the store's thread does not read the parts
-/// that change.
+/// Returns true if the inputs may be modified in place, because the store's thread (store_writer.hpp) does
+/// not read the parts that change.
 template <class T>
 bool may_modify(const std::shared_ptr<Prepared<T>>& held, bool cut) {
   return held.use_count() == 1 || (!cut && !held->product);
@@ -200,10 +204,11 @@ void queue_store(StoreWriter& store, const MatrixRequest& request, const io::Sys
 }
 template <class T>
 void queue_store_of_a(StoreWriter& store, const MatrixRequest& request,
-                      const std::shared_ptr<Prepared<T>>& of) {
-  if (of->kept) return;
-  queue_store<T>(store, request, {dense_view(of->inputs.a), dense_view(of->b), dense_view(of->x_true)}, of);
-  of->kept = request.store;
+                      const std::shared_ptr<Prepared<T>>& inputs) {
+  if (inputs->is_stored) return;
+  queue_store<T>(store, request,
+                 {dense_view(inputs->inputs.a), dense_view(inputs->b), dense_view(inputs->x_true)}, inputs);
+  inputs->is_stored = request.store;
 }
 
 /// Returns the bytes of a requested matrix with its linear system.
@@ -232,7 +237,7 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
       return held;
     }
   }
-  held.reset();  // frees memory before the new inputs need it
+  held.reset();  // frees its memory before new inputs are allocated
   auto result = std::make_shared<Prepared<T>>();
   result->load_seconds = result->generate_seconds = unknown;
   const auto fetch = [&](const MatrixRequest& request) {
@@ -245,19 +250,19 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
       if (at) at("inputs");
     }
     const double start = now_seconds();
-    Made<T> made = read_or_make<T>(context, store, request, trial.shape.nrhs);
+    RequestedMatrix<T> made = read_or_make<T>(context, store, request, trial.shape.nrhs);
     double& field = made.read ? result->load_seconds : result->generate_seconds;
     field = (field > 0 ? field : 0) + (now_seconds() - start);
     return made;
   };
 
   Inputs<T>& in = result->inputs;
-  Made<T> made = fetch(trial.matrix);
+  RequestedMatrix<T> made = fetch(trial.matrix);
   in.a = std::move(made.a);
   result->b = std::move(made.b);
   result->x_true = std::move(made.x_true);
   result->digest = trial.matrix.digest;
-  result->kept = made.read;
+  result->is_stored = made.read;
   if (!product) {
     const bool cut = is_cut_for(trial, in.a);
     queue_store_of_a(store, trial.matrix, result);
@@ -269,7 +274,7 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   const Shape& s = trial.shape;
   require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
   const MatrixRequest& request_b = trial.matrix_b.value();
-  Made<T> other = fetch(request_b);
+  RequestedMatrix<T> other = fetch(request_b);
   in.shape = s;
   in.b = std::move(other.a);
   require_size(request_b, in.b.rows, in.b.cols, trial.problem->b(s));

@@ -45,7 +45,7 @@ long double largest(const Vector& v) {
 }  // namespace
 
 bool is_inverse(Problem problem) {
-  const Judge<double> judge = problem->judge.real;
+  const Judge<double> judge = problem->judge.float64;
   return judge == judges::inverse<double> || judge == judges::either_inverse<double>;
 }
 

@@ -13,13 +13,13 @@ namespace {
 constexpr std::int64_t max_host_elements = 1 << 14;  // elements up to which the host compares as fast
 
 template <class T>
-void add_copy(std::vector<DeviceCopy<T>>& copies, const Placed<T>& of) {
-  if (!of.is_on_device()) return;
-  copies.push_back({&of.answer.x, {static_cast<const T*>(of.x.data()), 1, of.answer.x.rows}});
+void add_copy(std::vector<DeviceCopy<T>>& copies, const Placed<T>& placed) {
+  if (!placed.is_on_device()) return;
+  copies.push_back({&placed.answer.x, {static_cast<const T*>(placed.x.data()), 1, placed.answer.x.rows}});
 }
 
-/// Calls `work` with reductions on the device if an answer is there and memory suffices, otherwise on the
-/// host.
+/// Calls `work` with reductions on the device if `on_device`, the device holds an answer, and memory
+/// suffices, otherwise on the host.
 template <class T, class Work>
 auto with_reductions(Context& context, std::vector<Placed<T>*> answers, bool on_device, Work&& work) {
   std::vector<DeviceCopy<T>> copies;
@@ -65,10 +65,10 @@ void leave_host(Placed<T>& placed) {
 }
 
 template <class T>
-double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& of) {
+double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& placed) {
   return with_reductions<T>(
-      context, {&of}, !has_triangles_of_batch(problem, shape),
-      [&](Reductions<T>& reductions) { return norm_of_answer(problem, shape, of.answer, reductions); });
+      context, {&placed}, !has_triangles_of_batch(problem, shape),
+      [&](Reductions<T>& reductions) { return norm_of_answer(problem, shape, placed.answer, reductions); });
 }
 
 template <class T>

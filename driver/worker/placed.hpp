@@ -1,5 +1,5 @@
 #pragma once
-/// Answers that are compared in device memory or host memory, depending on where they are.
+/// Answers in device memory or host memory, and their comparison on the device that holds them.
 
 #include "kernels/check/check.hpp"
 #include "kernels/core/matrix.hpp"
@@ -12,13 +12,13 @@ namespace gaussweep::driver {
 template <class T>
 struct Placed {
   Answer<T> answer;  ///< x always has its size; its elements may be missing on the host
-  Buffer x;          ///< x on the device, column-major; empty if x is small or the device has no room
+  Buffer x;          ///< x on the device, column-major; empty if x is small or device memory did not suffice
 
   bool is_on_device() const { return x.data() != nullptr; }
 };
 
 /// Returns a copy of an answer's x on the context's device. Empty if x is so small that the host compares it
-/// as fast, or if the device has no room.
+/// as fast, or if device memory does not suffice.
 /// @throws DeviceError
 template <class T>
 Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size);
@@ -30,11 +30,11 @@ void leave_host(Placed<T>& placed);
 template <class T>
 void bring_to_host(Device& device, Placed<T>& placed);
 
-/// Computes `norm_of_answer` (check.hpp), on the worker's device if an answer is there and memory suffices,
-/// otherwise on the host. @throws DeviceError
+/// Returns `norm_of_answer` (check.hpp), computed on the worker's device if it holds the answer and has
+/// enough memory, otherwise on the host. @throws DeviceError
 template <class T>
-double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& of);
-/// Computes `difference` (check.hpp) in the same place as `norm_of`. @throws DeviceError
+double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& placed);
+/// Returns `difference` (check.hpp), computed on the device or the host as in `norm_of`. @throws DeviceError
 template <class T>
 Difference difference_of(Context& context, Problem problem, const Shape& shape, Placed<T>& own,
                          Placed<T>& reference, double reference_norm);

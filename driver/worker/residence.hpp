@@ -11,11 +11,11 @@
 
 namespace gaussweep::driver {
 
-/// The pristine inputs of the last trial on the device.
+/// The last trial's inputs on the device, unmodified ("pristine") as they were uploaded.
 template <class T>
 class Residence {
  public:
-  /// Returns the held inputs if they match `inputs`, and gives them up; A alone if only A matches. Returns
+  /// Moves the held inputs to the caller if they match `inputs`, or A alone if only A matches. Returns
   /// nothing if the bits on the device have changed since the upload.
   /// @throws DeviceError
   Resident<T> take(Context& context, const Prepared<T>& inputs);

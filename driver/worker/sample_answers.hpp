@@ -26,7 +26,7 @@ struct JudgedAnswer {
   }
 };
 
-/// Returns true if `one` is recorded rather than `other`.
+/// Returns true if `one` is the worse answer, which is recorded instead of `other`.
 inline bool is_worse(const JudgedAnswer& one, const JudgedAnswer& other, const Trial& trial) {
   if (one.verdict.disagreement.empty() != other.verdict.disagreement.empty())
     return !one.verdict.disagreement.empty();
@@ -61,7 +61,7 @@ class SampleAnswers {
       if (digests[copy] == first_) continue;
       differ_ = true;
       if (!judged_.insert(digests[copy]).second) continue;
-      note(judge_copy_(static_cast<int>(copy)));
+      keep_worst(judge_copy_(static_cast<int>(copy)));
     }
     last_ = digests.back();
   }
@@ -72,7 +72,7 @@ class SampleAnswers {
   /// @param unjudged set if the first answer differs from the last but was not kept
   JudgedAnswer worst(JudgedAnswer last, const JudgeKept& judge_kept, bool& unjudged) {
     unjudged = differ_ && first_ != last_ && !kept_;
-    if (differ_ && first_ != last_ && kept_) note(judge_kept(*kept_));
+    if (differ_ && first_ != last_ && kept_) keep_worst(judge_kept(*kept_));
     kept_.reset();
     return worst_ && is_worse(*worst_, last, trial_) ? *worst_ : last;
   }
@@ -82,7 +82,7 @@ class SampleAnswers {
   }
 
  private:
-  void note(JudgedAnswer answer) {
+  void keep_worst(JudgedAnswer answer) {
     if (!worst_ || is_worse(answer, *worst_, trial_)) worst_ = std::move(answer);
   }
 

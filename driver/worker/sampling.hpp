@@ -22,16 +22,16 @@ struct Samples {
   bool throttled_again = false;
 };
 
-/// Takes samples as the plan asks.
+/// Takes samples until the plan's rule is met.
 ///
 /// Without a noise limit: takes `least` samples. Otherwise takes `least`, then more until the standard error
 /// of the median is at most `noise` * median, `most` samples are taken, or `seconds` have passed. The
 /// standard error of the median is 1.2533 sigma / sqrt(count), with sigma from the quartiles
 /// (`relative_sigma`).
 ///
-/// The median is what is reported and compared, so its error is limited. The stdrel of nvbench limits the
-/// scatter of single samples, which more samples of a launch-bound method do not lower. If throttled samples
-/// are discarded, at most 2 * `most` samples are taken.
+/// The rule limits the error of the median, because the median is reported and compared. (nvbench's stdrel
+/// limits the scatter of single samples, which does not decrease with more samples of a launch-bound method.)
+/// If throttled samples are discarded, at most 2 * `most` samples are taken.
 /// @param take takes one sample
 /// @param now returns the clock in seconds
 Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,

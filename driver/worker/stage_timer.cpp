@@ -7,7 +7,7 @@ namespace {
 constexpr const char* before_first_stage = "";
 }
 
-StageTimer::StageTimer(Device& device, bool apart) : device_(device), apart_(apart) {
+StageTimer::StageTimer(Device& device, bool per_call) : device_(device), per_call_(per_call) {
   mark(before_first_stage);
 }
 
@@ -45,9 +45,9 @@ std::vector<io::Stage> StageTimer::finish() {
     const Event& next = i + 1 < marks_.size() ? *marks_[i + 1].event : *end;
     const double seconds = next.seconds_since(*mark.event);
     total += seconds;
-    auto found = apart_ ? stages.end() : std::find_if(stages.begin(), stages.end(), [&](const io::Stage& s) {
-      return s.kernel == mark.name;
-    });
+    auto found = per_call_ ? stages.end()
+                           : std::find_if(stages.begin(), stages.end(),
+                                          [&](const io::Stage& s) { return s.kernel == mark.name; });
     if (found == stages.end()) {
       io::Stage fresh;
       fresh.kernel = mark.name;

@@ -13,8 +13,9 @@ namespace gaussweep::driver {
 /// Records an event per stage. Construct it just before the run and call `finish` just after it.
 class StageTimer : public StageSink {
  public:
-  /// @param apart true: one entry per call of a stage, in the order of the run; false: one sum per stage name
-  explicit StageTimer(Device& device, bool apart = false);
+  /// @param per_call true: one entry per call of a stage, in the order of the run; false: one sum per stage
+  /// name
+  explicit StageTimer(Device& device, bool per_call = false);
   void mark(std::string_view name) override;
   void launched(double occupancy) override;
   /// Ends the last stage, waits for the device and returns the stages, ordered by their first call. Empty if
@@ -31,7 +32,7 @@ class StageTimer : public StageSink {
     int launches = 0;
   };
   Device& device_;
-  bool apart_;
+  bool per_call_;
   std::vector<Mark> marks_;
 };
 

@@ -43,7 +43,7 @@ StoreWriter::~StoreWriter() {
 }
 
 StoreWriter::Pause::Pause(StoreWriter& writer) : Pause(writer, Later{}) {
-  settle();
+  wait_until_paused();
 }
 
 StoreWriter::Pause::Pause(StoreWriter& writer, Later /*later*/) : writer_(writer) {
@@ -51,7 +51,7 @@ StoreWriter::Pause::Pause(StoreWriter& writer, Later /*later*/) : writer_(writer
   ++writer_.paused_;
 }
 
-void StoreWriter::Pause::settle(double max_seconds) {
+void StoreWriter::Pause::wait_until_paused(double max_seconds) {
   std::unique_lock lock(writer_.mutex_);
   const auto has_paused = [&] { return !writer_.writing_; };
   if (std::isinf(max_seconds)) {
@@ -108,16 +108,16 @@ void StoreWriter::make_room(std::size_t bytes, std::size_t matrix) {
   changed_.wait(lock, [&] { return fits(bytes, matrix); });
 }
 
-void StoreWriter::finish(const std::function<void()>& waiting, int patience) {
+void StoreWriter::finish(const std::function<void()>& waiting, int max_idle_seconds) {
   std::unique_lock lock(mutex_);
   std::int64_t seen = steps_;
   for (int idle = 0; !jobs_.empty(); ++idle) {
     if (changed_.wait_for(lock, std::chrono::seconds(1), [&] { return jobs_.empty(); })) break;
     if (steps_ != seen) idle = 0;
     seen = steps_;
-    if (idle >= patience) {
+    if (idle >= max_idle_seconds) {
       throw io::StorageError(fmt::format("{}: nothing could be written for {} s",
-                                         store_.path_of(jobs_.front().digest).string(), patience));
+                                         store_.path_of(jobs_.front().digest).string(), max_idle_seconds));
     }
     lock.unlock();
     waiting();

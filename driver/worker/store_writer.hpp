@@ -1,6 +1,7 @@
 #pragma once
-/// A worker's access to the run directory's matrices. Reads are synchronous. Writes are queued to a thread,
-/// which pauses while something is timed. No record waits for a write.
+/// A worker's access to the matrices that the run directory stores. Reads are synchronous. Writes are queued
+/// to a background thread ("the store's thread"), which pauses while runs are timed. No record waits for a
+/// write.
 ///
 /// HDF5 is not thread-safe here, so any other use of it in this process must run in `alone`.
 
@@ -26,26 +27,26 @@ namespace gaussweep::driver {
 class StoreWriter {
  public:
   explicit StoreWriter(io::MatrixStore store);
-  /// Stops the running write after its current block. Matrices that are not stored then are reported on
-  /// standard error.
+  /// Stops the running write after its current block. Reports the matrices that are not stored on standard
+  /// error.
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  /// Keeps the thread from working during this object's lifetime. While the kernel syncs a file for the
-  /// thread, the thread counts as paused.
+  /// Keeps the store's thread from working during this object's lifetime. A thread that waits for the
+  /// operating system to sync a file counts as paused.
   class Pause {
    public:
     /// Waits until the thread has paused, some milliseconds.
     explicit Pause(StoreWriter& writer);
-    /// Tag: only requests the pause, which begins after the current block.
+    /// Selects the constructor that only requests the pause; it begins after the current block.
     struct Later {};
     Pause(StoreWriter& writer, Later later);
     ~Pause();
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
     /// Waits until the thread has paused, at most `max_seconds`.
-    void settle(double max_seconds = std::numeric_limits<double>::infinity());
+    void wait_until_paused(double max_seconds = std::numeric_limits<double>::infinity());
 
    private:
     StoreWriter& writer_;
@@ -73,13 +74,13 @@ class StoreWriter {
   /// Waits until `has_room` is true.
   void make_room(std::size_t bytes, std::size_t matrix);
   /// Waits until all matrices are stored; calls `waiting` about once per second.
-  /// @throws io::StorageError if a matrix could not be stored, or if no block was written for `patience`
-  /// seconds
-  void finish(const std::function<void()>& waiting, int patience = 300);
+  /// @throws io::StorageError if a matrix could not be stored, or if no block was written for
+  /// `max_idle_seconds` seconds
+  void finish(const std::function<void()>& waiting, int max_idle_seconds = 300);
   /// @throws io::StorageError the first error of the thread, if there is one
   void rethrow() const;
-  /// Returns the digests of matrices that are not stored yet or could not be stored, so that the process that
-  /// ends the worker knows of both.
+  /// Returns the digests of matrices that are not stored yet or could not be stored. The worker reports them
+  /// to its supervisor.
   std::vector<std::string> writing() const;
 
  private:
@@ -96,7 +97,7 @@ class StoreWriter {
   io::MatrixStore store_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;  ///< the first is being written
+  std::deque<Job> jobs_;  ///< the matrices to be stored; the first one is being written
   std::size_t queued_bytes_ = 0, largest_ = 0;
   int paused_ = 0;
   bool writing_ = false;  ///< true while the thread writes, false while it waits

@@ -46,7 +46,7 @@ Judgement judge_with(Context& context, const Trial& trial, const Method& method,
     const auto reductions = small_on_host(device_reductions<T>(context, copies()));
     found = check(method, inputs, answer, trial.tolerance, *reductions);
     found->componentwise_error = componentwise_error(method, inputs, answer, *reductions);
-  } catch (const OutOfMemory&) {  // no room for the verification in addition to the operands
+  } catch (const OutOfMemory&) {  // the verification needs memory in addition to the operands
   }
   if (found && !is_judged_twice(trial)) return {*found, {}};
   if (!found) return judge_on_cpu(trial, method, inputs, answer);
@@ -96,8 +96,8 @@ Judgement judge_in_place(Context& context, const Trial& trial, const Method& met
                          int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
   return judge_with(context, trial, method, inputs, answer, [&]() -> std::vector<DeviceCopy<T>> {
     const Buffer& pristine = staging.pristine();
-    const bool untouched = device_digest(context, pristine.data(), pristine.bytes()) == digest;
-    if (untouched) return device_copies(staging, inputs, answer, copy);
+    const bool is_unmodified = device_digest(context, pristine.data(), pristine.bytes()) == digest;
+    if (is_unmodified) return device_copies(staging, inputs, answer, copy);
     return {{&answer.x, staging.answer(copy)}};
   });
 }
@@ -110,12 +110,13 @@ Judgement judge_by_upload(Context& context, const Trial& trial, const Method& me
 
 namespace {
 
-/// A list of failed systems per cause, "12, 40 (zero pivot); 77 (NaN or Inf)", with at most `most` systems.
+/// A list of failed systems per cause, "12, 40 (zero pivot); 77 (NaN or Inf)", with at most `max_systems`
+/// systems.
 class FailureList {
  public:
-  static constexpr std::size_t most = 128;
+  static constexpr std::size_t max_systems = 128;
   void add(const char* cause, std::int64_t system) {
-    if (systems_.size() == most) {
+    if (systems_.size() == max_systems) {
       ++omitted_;
       return;
     }
@@ -180,11 +181,12 @@ Verdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios, cons
 
 /// Returns the systems that the CPU verifies in addition to the device, independent of their verdicts.
 std::vector<std::int64_t> sample_of(const Trial& trial) {
-  constexpr std::int64_t small_elements = 1 << 14, most = 256;
+  constexpr std::int64_t small_elements = 1 << 14, max_sample = 256;
   const Extent a = trial.problem->a(trial.shape);
   const std::int64_t batch = trial.shape.batch;
   const bool all = a.rows * a.cols <= small_elements;
-  const std::int64_t count = all ? batch : std::min(most, (batch + sample_interval - 1) / sample_interval);
+  const std::int64_t count =
+      all ? batch : std::min(max_sample, (batch + sample_interval - 1) / sample_interval);
   std::vector<std::int64_t> systems;
   for (std::int64_t k = 0; k < count; ++k) systems.push_back(batch * k / count);
   return systems;

@@ -10,12 +10,12 @@
 
 namespace gaussweep::driver {
 
-/// The number of systems of a batch per verdict; -1: not a batch.
+/// The number of systems of a batch per verdict; -1 if the trial is not a batch.
 struct Tally {
   std::int64_t pass = -1, suspect = -1, failed = -1;
   /// Index of the first failed system, otherwise of the first suspect one; -1: none.
   std::int64_t first_failure = -1;
-  std::string words;  ///< which systems do not pass, and why; empty if all pass
+  std::string words;  ///< lists the systems that do not pass, and the reasons; empty if all pass
 };
 
 /// Copies the numbers into a record.
@@ -61,8 +61,8 @@ template <class T>
 Judgement judge_on_cpu(const Trial& trial, const Method& method, const Inputs<T>& inputs,
                        const Answer<T>& answer);
 
-/// Verifies the answer of working set `copy` in device memory, against the inputs that were uploaded. If
-/// their digest is not `digest` any more, they have changed and a new copy of the host's inputs is used. If
+/// Verifies the answer of working set `copy` in device memory, against the uploaded inputs. If
+/// their digest is not `digest` any more, they have changed, and the host's inputs are uploaded again. If
 /// device memory does not suffice, the CPU verifies the answer.
 /// @param answer the same answer, downloaded
 /// @throws DeviceError

@@ -17,8 +17,9 @@ void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
   while (now_seconds() - start < sampling.warmup_seconds) run.warm_up();
 }
 
-/// Returns how many seconds to wait for the store's thread, which was asked to pause before the warm-up. A
-/// GPU run is hardly disturbed by one more block that a slow disk delays; a CPU run would lose a core.
+/// Returns the maximum seconds to wait until the store's thread (store_writer.hpp) has paused before samples.
+/// A GPU run is hardly disturbed if the thread still writes a block to a slow disk; a CPU run would lose a
+/// core.
 inline double pause_timeout(Backend backend) {
   return backend == Backend::cuda ? 5e-3 : std::numeric_limits<double>::infinity();
 }

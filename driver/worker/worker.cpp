@@ -42,7 +42,8 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
   return row;
 }
 
-/// The status for an exception thrown while a trial ran. `fatal`: this process cannot continue.
+/// The status for an exception that was thrown while a trial ran. `fatal`: this process cannot continue.
+/// `for_now`: the cause may pass, and a resumed run repeats the trial.
 struct Failure {
   io::Status status;
   std::string message;
@@ -170,7 +171,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
   if (done.end != WorkerEnd::none || status == io::Status::pass || status == io::Status::suspect ||
       status == io::Status::skipped)
     return done;
-  // If the device fails its probe now, the failure is recorded as the device's, not the method's.
+  // If the device fails its probe now, the record says that the device failed, not the method.
   try {
     probe(executor.context());
   } catch (const std::exception& e) {

@@ -68,7 +68,7 @@ TEST(DeviceUse, IsBusyWhileItMeasures) {
   EXPECT_NEAR(use.span, 50, 1e-5);
   EXPECT_NEAR(use.busy(), 14.0 / 50, 1e-6) << "timed and judged, twice";
   EXPECT_NEAR(use.cpu_methods, 7, 1e-5);
-  EXPECT_EQ(use.otherwise(), "not recorded 40%, methods of the CPU 14%, inputs 12%, wait 6%");
+  EXPECT_EQ(use.idle_text(), "not recorded 40%, methods of the CPU 14%, inputs 12%, wait 6%");
   const Table table = device_use_table(uses);
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.rows[0].size(), table.columns.size());

@@ -132,7 +132,7 @@ TEST(Summary, WordsThatTogetherLeaveNothingAreToldWhatThereIs) {
   filter.methods = {"lapack"};
   filter.sizes = {"<1k"};
   EXPECT_TRUE(filter_records(records, filter).empty());
-  const std::string said = message_of([&] { filter_records(records, filter, Empty::is_refused); });
+  const std::string said = message_of([&] { filter_records(records, filter, IfEmpty::throws); });
   EXPECT_THAT(said, testing::HasSubstr("there are gesv/lapack in double on cuda (NVIDIA H200), n 2048,"));
 }
 

@@ -81,7 +81,7 @@ TEST(VerdictGrid, OverlappingQuartilesAreATie) {
   const VerdictCell& cell = only_cell(grids);
   EXPECT_TRUE(cell.tie);
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("2 s  tie\n"));
-  EXPECT_TRUE(std::isnan(cell.share)) << "nothing is known of the device";
+  EXPECT_TRUE(std::isnan(cell.limit_fraction)) << "nothing is known of the device";
   EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("compute")));
 }
 
@@ -151,8 +151,8 @@ TEST(VerdictGrid, EachGpuHasItsGridWithTheCpuOfItsMachine) {
   EXPECT_EQ(told(0), "NVIDIA H200: cusolver by 1.5") << "an emulated kernel is no rival of a GPU";
   EXPECT_EQ(told(1), "Tesla K40c: lapack by 2");
   EXPECT_EQ(told(2), "EPYC: lapack by nan");
-  EXPECT_GT(grids[0].rows[0].cells.at(64).share, 0);
-  EXPECT_TRUE(std::isnan(grids[1].rows[0].cells.at(64).share)) << "not measured";
+  EXPECT_GT(grids[0].rows[0].cells.at(64).limit_fraction, 0);
+  EXPECT_TRUE(std::isnan(grids[1].rows[0].cells.at(64).limit_fraction)) << "not measured";
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("lapack (CPU)"));
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("NVIDIA H200 (9.0), beside it methods of Xeon\n"));
 }
@@ -214,7 +214,7 @@ TEST(VerdictGrid, BatchesShareARowWhereEachSizeHasOneNumberOfSystems) {
   ASSERT_EQ(grids.at(0).rows.size(), 2U);
   EXPECT_EQ(grids[0].rows[1].details, "batches");
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("batch 1000         batch 500"));
-  EXPECT_THAT(race_sentences(grids), HasSubstr("batches, batch 500 on"));
+  EXPECT_THAT(verdict_sentences(grids), HasSubstr("batches, batch 500 on"));
 
   records = {batch(8, 1000), batch(16, 1000), batch(8, 20), batch(16, 20)};
   grids = verdict_grids(records, {}, {});
@@ -278,14 +278,14 @@ TEST(VerdictGrid, TheBaselineIsTheVendorsUnlessAnotherIsAskedFor) {
   EXPECT_EQ(only_cell(grids).lead, 2);
   EXPECT_EQ(only_cell(grids).speedup, 3);
   EXPECT_THAT(verdict_text(grids, {120, false}), HasSubstr("3.00x vendor"));
-  EXPECT_THAT(race_sentences(grids),
+  EXPECT_THAT(verdict_sentences(grids),
               HasSubstr("/fast, 1 s, 3 times as fast as vendor, about 13 correct digits.\n"));
   const auto others = verdict_grids(records, {}, {}, "lapack");
   EXPECT_EQ(only_cell(others).speedup, 4);
   EXPECT_EQ(render_json(verdict_table(others))[0]["baseline"], "lapack");
   // The vendor that wins leads the next; nothing is said over itself.
   records.erase(records.begin(), records.begin() + 2);
-  EXPECT_THAT(race_sentences(verdict_grids(records, {}, {})),
+  EXPECT_THAT(verdict_sentences(verdict_grids(records, {}, {})),
               HasSubstr("1.3 times as fast as the next, lapack."));
 }
 
@@ -293,10 +293,10 @@ TEST(VerdictGrid, SentencesHaveNoExponentsAndNoLeadOverEmulation) {
   std::vector<Record> records = {on_cpu(example_record("serial", 64, {1e-3})),
                                  on_cpu(example_record("lapack", 64, {0.234}))};
   for (Record& r : records) r.reference_method = "lapack";
-  EXPECT_THAT(race_sentences(verdict_grids(records, {}, {})), HasSubstr(", 234 times as fast as lapack"));
+  EXPECT_THAT(verdict_sentences(verdict_grids(records, {}, {})), HasSubstr(", 234 times as fast as lapack"));
   records[1].backend = "emulated";
   for (Record& r : records) r.reference_method.clear();
-  const std::string sentences = race_sentences(verdict_grids(records, {}, {}));
+  const std::string sentences = verdict_sentences(verdict_grids(records, {}, {}));
   EXPECT_THAT(sentences, HasSubstr("/serial, 1 ms"));
   EXPECT_THAT(sentences, Not(HasSubstr("times as fast")));
 }
@@ -320,12 +320,12 @@ TEST(VerdictGrid, EmulatedKernelsRaceWithOneAnotherOnly) {
 
 TEST(VerdictGrid, SentencesSaySizeAndMatrixWhereTheyDiffer) {
   std::vector<Record> records = {example_record("fast", 64, {1}), example_record("fast", 100, {2})};
-  const std::string sizes = race_sentences(verdict_grids(records, {}, {}));
+  const std::string sizes = verdict_sentences(verdict_grids(records, {}, {}));
   EXPECT_THAT(sizes, HasSubstr(", n = 64 on "));
   EXPECT_THAT(sizes, HasSubstr(", n = 100 on "));
   records[1] = example_record("fast", 64, {2});
   records[1].matrix = records[1].matrix_kind = records[1].matrix_digest = "hilbert";
-  const std::string matrices = race_sentences(verdict_grids(records, {}, {}));
+  const std::string matrices = verdict_sentences(verdict_grids(records, {}, {}));
   EXPECT_THAT(matrices, HasSubstr(", hilbert on "));
   EXPECT_THAT(matrices, Not(HasSubstr("n = ")));
 }

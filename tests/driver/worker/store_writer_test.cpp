@@ -93,12 +93,12 @@ TEST_F(Writer, IsAskedToStandStillAndWaitedForLater) {
   {
     StoreWriter::Pause pause(writer, StoreWriter::Pause::Later{});
     put(writer, "a2", matrix(10));
-    pause.settle();
+    pause.wait_until_paused();
     const std::size_t there = files();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_EQ(files(), there);
     EXPECT_THAT(writer.writing(), Contains("a2"));
-    pause.settle(0);  // at once: it stands
+    pause.wait_until_paused(0);  // at once: it stands
   }
   finish(writer);
   EXPECT_EQ(files(), 2u);
