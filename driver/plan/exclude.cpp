@@ -103,9 +103,10 @@ void check_number(const std::string& name, const io::Scalar& condition) {
 
 /// Throws if a condition can never hold. @param words the allowed names; empty for numbers
 void check_condition(const std::string& name, const io::Scalar& condition,
-                     const std::vector<std::string>& words, Problem problem, const Registry& registry) {
+                     const std::vector<std::string>& words, const io::Entry& entry, Problem problem,
+                     const Registry& registry) {
   if (name == "method") {
-    if (!means_any(condition.text, problem, registry))
+    if (!means_any(condition.text, entry, registry))
       fail_no_method(condition.location, "exclude: ", condition.text, problem, registry);
     return;
   }
@@ -145,7 +146,7 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
       }
       for (const io::Scalar& condition : values) {
         if (seen.emplace(name, condition.text).second)
-          check_condition(name, condition, words[name], problem, registry);
+          check_condition(name, condition, words[name], entry, problem, registry);
       }
     }
   }

@@ -25,15 +25,16 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
   std::set<std::string> seen;
   for (const Scalar& pattern : entry.methods) {
     if (!seen.insert(pattern.text).second) continue;
-    bool any = false;
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !matches(pattern.text, method)) continue;
-      any = true;
       if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
     }
-    if (!any) fail_no_method(pattern.location, "", pattern.text, problem, registry);
+    if (!means_any(pattern.text, entry, registry))
+      fail_no_method(pattern.location, "", pattern.text, problem, registry);
   }
   return selected;
+  const Scalar& first = entry.methods.front();
+  if (selected.empty()) fail_no_method(first.location, "", first.text, problem, registry);
 }
 
 /// Returns the problems that have the axis: "trsv, potrf and trtri".
@@ -76,7 +77,7 @@ void check_axis(const std::string& name, const io::Location& location, Problem p
 
 void check_expect(const io::Entry& entry, Problem problem, const Registry& registry) {
   for (const auto& [pattern, expectation] : entry.expect) {
-    if (!means_any(pattern, problem, registry))
+    if (!means_any(pattern, entry, registry))
       fail_no_method(expectation.first, "expect: ", pattern, problem, registry);
   }
 }

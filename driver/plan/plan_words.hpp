@@ -106,4 +106,12 @@ inline bool means_any(const std::string& pattern, Problem problem, const Registr
   });
 }
 
+/// The same for any problem of the entry's list.
+inline bool means_any(const std::string& pattern, const io::Entry& entry, const Registry& registry) {
+  return std::any_of(entry.problems.begin(), entry.problems.end(), [&](const std::string& name) {
+    const std::optional<Problem> problem = from_string<Problem>(name);
+    return problem && means_any(pattern, *problem, registry);
+  });
+}
+
 }  // namespace gaussweep::driver

@@ -1,5 +1,6 @@
 #include "io/plan/plan.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -55,7 +56,8 @@ void add_settings(Keys& keys, Settings& settings, const Problems& problems) {
 Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
   Keys keys = {
       {"problem",
-       {[&](const YamlNode& v) { entry.problem = scalar_of(v, "problem"); }, "problem", "what is solved"}},
+       {[&](const YamlNode& v) { entry.problem = scalar_of(v, "problem"); }, "problem",
+        "what is solved, or a list"}},
       {"method",
        {[&](const YamlNode& v) { entry.methods = scalars_of(v, "method"); }, "methods",
         "a variant, problem/variant, a glob, a list of these, or all"}},
@@ -104,16 +106,55 @@ std::string miswritten(const Entry& entry, const std::string& word) {
   return {};
 }
 
-Entry entry_of(const YamlNode& node, const Settings& common, const Problems& problems, RangeBudget& budget,
-               Mistakes& mistakes) {
-  if (node.kind != Kind::map)
-    fail_kind(node, "an entry of sweep", "a mapping with problem, method and sizes");
+/// One value each of the keys whose lists multiply an entry of sweep.
+using Chosen = std::map<std::string, YamlPointer>;
+
+/// Returns true if a list at the key stands for an entry per value: it is no axis of trials.
+bool multiplies_entries(const std::string& key, const YamlNode& value) {
+  if (value.kind != Kind::sequence || value.items.empty()) return false;
+  return key == "problem" || std::any_of(conditions().begin(), conditions().end(),
+                                         [&](const Setting& setting) { return setting.name == key; });
+}
+
+/// @param common lists of the plan, for entries that do not have the key
+std::vector<Chosen> choices_of(const YamlNode& node, const Chosen& common) {
+  constexpr std::size_t most = 100;
+  Chosen lists = common;
+  for (const auto& [key, value] : node.entries) {
+    lists.erase(key.text);
+    if (multiplies_entries(key.text, *value)) lists[key.text] = value;
+  }
+  std::vector<Chosen> choices(1);
+  for (const auto& [key, list] : lists) {
+    if (list->items.size() > most / choices.size())
+      fail_at(list->location,
+              key + ": the lists stand for too many entries; allowed: " + std::to_string(most));
+    std::vector<Chosen> more;
+    for (const Chosen& chosen : choices) {
+      for (const YamlPointer& item : list->items) {
+        more.push_back(chosen);
+        more.back()[key] = item;
+      }
+    }
+    choices = std::move(more);
+  }
+  return choices;
+}
+
+Entry entry_of(const YamlNode& node, const Chosen& chosen, const Settings& common, const Problems& problems,
+               RangeBudget& budget, Mistakes& mistakes) {
   Entry entry;
   entry.location = node.location;
   entry.settings = common;
   const Keys keys = entry_keys(entry, problems, budget);
   bool all_read = true;
+  for (const auto& [key, value] : chosen)
+    all_read = mistakes.attempt([&, &name = key, &one = value] { keys.at(name).read(*one); }) && all_read;
   for (const auto& [key, value] : node.entries) {
+    if (key.text == "problem") {
+      for (const YamlPointer& item : value->items) entry.problems.push_back(item->text);
+    }
+    if (chosen.count(key.text) > 0) continue;
     const auto known = keys.find(key.text);
     const auto read = [&, &name = key, &node_of = value] {
       if (known != keys.end()) return known->second.read(*node_of);
@@ -137,25 +178,35 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
             "method is missing in this entry of sweep; allowed: a method, a list, a glob, or all" +
                 miswritten(entry, "method"));
   }
+  if (entry.problems.empty()) entry.problems = {entry.problem.text};
   check_axes_once(entry);
   return entry;
 }
 
-std::vector<Entry> sweep_of(const YamlNode& node, const Settings& common, const Problems& problems,
-                            RangeBudget& budget) {
+std::vector<Entry> sweep_of(const YamlNode& node, const Chosen& lists, const Settings& common,
+                            const Problems& problems, RangeBudget& budget) {
   if (node.kind != Kind::sequence) fail_kind(node, "sweep", "a list of entries");
   if (node.items.empty())
     fail_at(node.location, "sweep is empty; allowed: at least one entry with problem and method");
   std::vector<Entry> sweep;
   Mistakes mistakes;
-  for (const YamlPointer& item : node.items)
-    mistakes.attempt([&] { sweep.push_back(entry_of(*item, common, problems, budget, mistakes)); });
+  for (const YamlPointer& item : node.items) {
+    mistakes.attempt([&] {
+      if (item->kind != Kind::map)
+        fail_kind(*item, "an entry of sweep", "a mapping with problem, method and sizes");
+      for (const Chosen& chosen : choices_of(*item, lists)) {
+        mistakes.attempt(
+            [&] { sweep.push_back(entry_of(*item, chosen, common, problems, budget, mistakes)); });
+      }
+    });
+  }
   mistakes.refuse();
   return sweep;
 }
 
-/// The plan's matrix settings, for entries that have none.
-struct CommonMatrices {
+/// The plan's settings for entries that have none.
+struct Common {
+  Chosen lists;
   std::vector<MatrixBlock> matrices;
   std::optional<Scalar> store;
 
@@ -169,7 +220,7 @@ struct CommonMatrices {
 };
 
 /// Returns the reserved keys of a plan.
-Keys plan_keys(Plan& plan, CommonMatrices& common, const Problems& problems, RangeBudget& budget) {
+Keys plan_keys(Plan& plan, Common& common, const Problems& problems, RangeBudget& budget) {
   Keys keys = {
       {"name",
        {[&](const YamlNode& v) { plan.name = scalar_of(v, "name").text; }, "text", "in results and reports"}},
@@ -190,8 +241,8 @@ Keys plan_keys(Plan& plan, CommonMatrices& common, const Problems& problems, Ran
         },
         "bytes", "most bytes of stored matrices, or none"}},
       {"sweep",
-       {[&](const YamlNode& v) { plan.sweep = sweep_of(v, plan.settings, problems, budget); }, "sweep",
-        "the entries: each stands for all combinations of its lists"}},
+       {[&](const YamlNode& v) { plan.sweep = sweep_of(v, common.lists, plan.settings, problems, budget); },
+        "sweep", "the entries: each stands for all combinations of its lists"}},
   };
   add_settings(keys, plan.settings, problems);
   return keys;
@@ -211,7 +262,7 @@ const std::vector<std::string>& entry_words() {
 
 std::vector<PlanKey> keys_of_plan() {
   Plan plan;
-  CommonMatrices common;
+  Common common;
   RangeBudget budget;
   const Problems none;
   return plan_keys_of(plan_keys(plan, common, none, budget));
@@ -235,7 +286,7 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
   plan.file = file;
   plan.precision = {{"double", {file, 0, 0}}};
   RangeBudget budget;
-  CommonMatrices common;
+  Common common;
   const Keys keys = plan_keys(plan, common, problems, budget);
   Mistakes mistakes;
   // Entries are read last, because they start from the plan's settings.
@@ -244,7 +295,11 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
       if ((key.text == "sweep") != is_sweep) continue;
       mistakes.attempt([&, &word = key, &node = value] {
         require_word(word, names_of(keys), "a plan has no");
-        keys.at(word.text).read(*node);
+        if (word.text != "problem" && multiplies_entries(word.text, *node)) {
+          common.lists[word.text] = node;
+        } else {
+          keys.at(word.text).read(*node);
+        }
       });
     }
   }

@@ -18,6 +18,7 @@ namespace gaussweep::io {
 /// One entry of `sweep:`.
 struct Entry {
   Scalar problem;
+  std::vector<std::string> problems;              ///< all of the list that `problem` was written in
   std::vector<Scalar> methods;                    ///< as written: names, globs, "all"
   std::map<std::string, Axis> axes;               ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
   std::vector<std::map<std::string, Axis>> zips;  ///< each: axes of equal length, combined element by element

@@ -43,7 +43,14 @@ std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, Rang
   return values;
 }
 
-/// Returns one block, or if values are lists or seeds are a range, one block per combination.
+/// Returns true of keys whose values are numbers. A file's name may look like a range.
+bool may_be_range(const std::string& key) {
+  static const std::vector<std::string> texts = {"kind", "file",     "dataset", "store",
+                                                 "psf",  "psf_file", "what"};
+  return std::find(texts.begin(), texts.end(), key) == texts.end();
+}
+
+/// Returns one block per combination of the values that lists and ranges stand for.
 std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what) {
   if (node.kind != Kind::map)
     fail_kind(node, what, "a mapping, e.g. {kind: uniform, seed: 1} or {file: a.mtx}");
@@ -53,7 +60,7 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
     require_word(key, matrix_words(), what + " has no");
     std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
     const std::string too_many = what + ": the lists have too many combinations";
-    if (key.text == "seed") choices = ranges_of(choices, max_matrices, too_many);
+    if (may_be_range(key.text)) choices = ranges_of(choices, max_matrices, too_many);
     if (key.text == "store") always_or_never(*value, "store");
     if (blocks.size() * choices.size() > max_matrices) fail_at(value->location, too_many);
     std::vector<MatrixBlock> combinations;
@@ -213,7 +220,9 @@ std::vector<Exclude> excludes_of(const YamlNode& node) {
     Exclude exclude;
     exclude.location = item->location;
     for (const auto& [name, value] : item->entries) {
-      const std::vector<Scalar> conditions = scalars_of(*value, "exclude." + name.text);
+      const std::vector<Scalar> conditions =
+          ranges_of(scalars_of(*value, "exclude." + name.text), max_matrices,
+                    "exclude." + name.text + ": the ranges have too many values");
       for (const Scalar& condition : conditions) check_condition(condition, "exclude." + name.text);
       exclude.conditions[name.text] = conditions;
     }

@@ -76,11 +76,13 @@ OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   definitions["sizes"] = one_or_list(any_of({{{"type", "integer"}, {"minimum", 0}}, pattern(range)}));
   definitions["always_or_never"] = words({"always", "never"});
   definitions["bytes"] = {{"type", OrderedJson::array({"number", "string"})}};
-  definitions["problem"] = words(vocabulary.problems);
+  definitions["problem"] = one_or_list(words(vocabulary.problems));
   definitions["methods"] = one_or_list({{"type", "string"}});
   definitions["precision"] = one_or_list(words({"float", "double"}));
-  for (const Setting& setting : all_settings())
-    definitions[setting.name] = setting.schema(vocabulary.problems);
+  for (const Setting& setting : all_settings()) {
+    const OrderedJson one = setting.schema(vocabulary.problems);
+    definitions[setting.name] = setting.condition ? one_or_list(one) : one;
+  }
   definitions["matrix"] = matrix_schema(vocabulary);
   definitions["matrices"] = one_or_list(ref("matrix"));
   definitions["zips"] = one_or_list(mapping(one_or_list(ref("scalar"))));

@@ -128,6 +128,12 @@ TEST(Expand, AParameterOfSomeMethodsIsIgnoredForTheOthersAndSaidOnce) {
   EXPECT_THAT(result.notes, ElementsAre(::testing::EndsWith(": blocks for gesv/serial")));
 }
 
+TEST(Expand, AListOfProblemsNeedsAMethodOfEach) {
+  const std::vector<Trial> both = trials("[gesv, trsv]", "[serial, plain]", "n: 4");
+  EXPECT_THAT(methods_of(both), ElementsAre("serial", "plain"));
+  EXPECT_THAT(failure(sweep("[gesv, trsv]", "serial", "n: 4")), HasSubstr("trsv has no method 'serial'"));
+}
+
 TEST(Expand, WhereTheMethodsRun) {
   const auto ran = [](Backend requested, int capability) {
     std::vector<std::string> words;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 
 #include "tests/io/plan/some_problems.hpp"
 #include "tests/message_of.hpp"
@@ -183,6 +184,37 @@ TEST(Plan, AliasesRepeatAValue) {
       "  - {problem: trsv, method: all, n: *sizes}\n",
       "p.yaml");
   EXPECT_THAT(texts(plan.sweep[1].axes.at("n").values), ElementsAre("1", "2"));
+}
+
+TEST(Plan, AListOfProblemsOrConditionsIsAnEntryEach) {
+  const Plan plan = parse_plan(
+      "host_memory: [pageable, pinned]\n"
+      "sweep:\n  - {problem: [gesv, trsv], method: all, n: 1, cache: [warm, cold], host_memory: pinned}\n"
+      "  - {problem: gesv, method: all, n: 1}\n",
+      "p.yaml");
+  ASSERT_EQ(plan.sweep.size(), 6u);
+  std::multiset<std::string> problems;
+  int cold = 0, pinned = 0;
+  for (const Entry& entry : plan.sweep) {
+    problems.insert(entry.problem.text);
+    cold += entry.settings.sampling.cold ? 1 : 0;
+    pinned += entry.settings.pinned ? 1 : 0;
+  }
+  EXPECT_EQ(problems.count("trsv"), 2u);
+  EXPECT_EQ(cold, 2);
+  EXPECT_EQ(pinned, 5);
+  EXPECT_THAT(plan.sweep[0].problems, ElementsAre("gesv", "trsv"));
+  EXPECT_THAT(failure("sweep: [{problem: [], method: all, n: 1}]\n"), HasSubstr("problem"));
+  EXPECT_THAT(failure("sweep: [{problem: gesv, method: all, cache: [warm, colt]}]\n"), HasSubstr("colt"));
+}
+
+TEST(Plan, RangesStandWhereNumbersDo) {
+  EXPECT_EQ(parse_plan(with("seed: 1:31"), "p.yaml").sweep[0].axes.at("seed").values.size(), 31u);
+  const Plan plan =
+      parse_plan(with("matrix: {kind: blur, radius: 1:3, file: '1:2'}\n    exclude: [{n: 4:6}]"), "p.yaml");
+  EXPECT_EQ(plan.sweep[0].matrices.size(), 3u);
+  EXPECT_EQ(plan.sweep[0].matrices[0].values.at("file").text, "1:2");
+  EXPECT_THAT(texts(plan.sweep[0].excludes[0].conditions.at("n")), ElementsAre("4", "5", "6"));
 }
 
 struct Bad {
