@@ -19,6 +19,7 @@
 #include "apps/mex/operands.hpp"
 #include "apps/mex/refusal.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/matrix/facts.hpp"
 
 namespace gaussweep::mex {
 namespace {
@@ -172,10 +173,10 @@ template <class T>
 void check_contents(Request& request, const MatrixView<const T>& a) {
   const Method& method = *request.method;
   if (method.problem->counts_of_a == Counts::triangle) {
-    const auto triangle = triangle_of(a);
-    if (!triangle)
+    const Uplo uplo = is_triangular(a, Uplo::lower) ? Uplo::lower : Uplo::upper;
+    if (!is_triangular(a, uplo))
       throw Refusal("gaussweep:notTriangular", "A is not triangular, " + method.id() + " needs that");
-    request.shape.uplo = *triangle;
+    request.shape.uplo = uplo;
   }
   const bool spd = has_need(method.needs, Need::spd) || has_need(method.problem->needs, Need::spd);
   if (spd && !is_symmetric(a))

@@ -63,36 +63,7 @@ MatrixView<const T> view_of(const Operand& operand, Converted<T>& store) {
   return view;
 }
 
-template <class T>
-std::optional<Uplo> triangle_of(const MatrixView<const T>& a) {
-  bool lower = true, upper = true;
-  for (std::int64_t j = 0; j < a.cols && (lower || upper); ++j) {
-    const T* column = a.data + j * a.ld;
-    for (std::int64_t i = 0; i < a.rows; ++i) {
-      if (i == j || column[i] == T(0)) continue;
-      (i < j ? lower : upper) = false;
-    }
-  }
-  if (lower) return Uplo::lower;
-  if (upper) return Uplo::upper;
-  return std::nullopt;
-}
-
-template <class T>
-bool is_symmetric(const MatrixView<const T>& a) {
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    for (std::int64_t i = 0; i < j; ++i) {
-      if (!(a.data[i + j * a.ld] == a.data[j + i * a.ld])) return false;
-    }
-  }
-  return true;
-}
-
 template MatrixView<const float> view_of<float>(const Operand&, Converted<float>&);
 template MatrixView<const double> view_of<double>(const Operand&, Converted<double>&);
-template std::optional<Uplo> triangle_of<float>(const MatrixView<const float>&);
-template std::optional<Uplo> triangle_of<double>(const MatrixView<const double>&);
-template bool is_symmetric<float>(const MatrixView<const float>&);
-template bool is_symmetric<double>(const MatrixView<const double>&);
 
 }  // namespace gaussweep::mex

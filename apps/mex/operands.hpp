@@ -42,11 +42,4 @@ using Converted = std::vector<T>;
 template <class T>
 MatrixView<const T> view_of(const Operand& operand, Converted<T>& store);
 
-/// Returns the triangle that contains all nonzeros; lower for a diagonal matrix, nothing for a general one.
-template <class T>
-std::optional<Uplo> triangle_of(const MatrixView<const T>& a);
-
-template <class T>
-bool is_symmetric(const MatrixView<const T>& a);
-
 }  // namespace gaussweep::mex

@@ -28,19 +28,20 @@ std::string diagonal_words(const MatrixFacts& facts) {
   return fmt::format("{}; {}", zeros, fmt::join(ways, ", "));
 }
 
-/// Returns the correct decimal digits of a solution, given the condition number and the unit roundoff.
-int digits_left(double condition, double unit_roundoff) {
-  return std::max(0, static_cast<int>(std::floor(-std::log10(condition * unit_roundoff))));
+/// Returns the correct decimal digits of a solution, given the condition number.
+int digits_left(double condition, Precision precision) {
+  return std::max(0, static_cast<int>(std::floor(-std::log10(condition * roundoff_of(precision)))));
 }
 
 std::string condition_words(const Conditioning& found) {
   if (found.zero_pivot > 0) return fmt::format("singular: pivot {} is exactly 0", found.zero_pivot);
-  if (!std::isfinite(found.condition) || found.condition > 0x1p53) {
+  if (!std::isfinite(found.condition) || found.condition > 1 / roundoff_of(Precision::float64)) {
     return fmt::format("{:.2g} in the 1-norm, estimated: singular to double's precision", found.condition);
   }
   return fmt::format(
       "about {:.2g} in the 1-norm, estimated\nDigits:    about {} of a solution hold in double, {} in float",
-      found.condition, digits_left(found.condition, 0x1p-53), digits_left(found.condition, 0x1p-24));
+      found.condition, digits_left(found.condition, Precision::float64),
+      digits_left(found.condition, Precision::float32));
 }
 
 std::string shape_words(const MatrixFacts& facts) {
@@ -61,16 +62,6 @@ std::string symmetry_words(const SeenMatrix& matrix) {
 }
 
 }  // namespace
-
-SeenMatrix see(io::Dense<double>&& a, bool factors) {
-  HostMatrix<double> matrix;
-  matrix.rows = a.rows;
-  matrix.cols = a.cols;
-  matrix.data = std::move(a.data);
-  SeenMatrix seen{facts_of(matrix), std::nullopt};
-  if (factors && seen.facts.is_square()) seen.conditioning = conditioning_of(std::move(matrix), seen.facts);
-  return seen;
-}
 
 std::string seen_text(const SeenMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;

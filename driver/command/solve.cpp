@@ -4,12 +4,14 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "apps/restore/restoration.hpp"
 #include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
 #include "driver/base/rounded.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
@@ -18,6 +20,7 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/judge/judge.hpp"
+#include "driver/plan/needs.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/worker/probe.hpp"
 #include "kernels/check/check.hpp"
@@ -29,9 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SolveWords {
-  std::string file, dataset, right, right_dataset, problem, method, uplo = "lower", precision = "double",
-                                                                    backend = "auto", output;
-  bool force = false;
+  std::string file, dataset, right, right_dataset, problem, method, uplo, precision = "double",
+                                                                          backend = "auto", output;
+  bool force = false, condition = false;
 };
 
 /// @param require throws if rows and columns do not fit. It sees the header first, before gigabytes are read,
@@ -49,7 +52,7 @@ HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset
   return matrix;
 }
 
-/// Makes of the other triangle what the problem takes it for.
+/// Makes of the answer's other triangle what the problem takes it for.
 template <class T>
 void settle_triangle(HostMatrix<T>& matrix, Counts counts, Uplo uplo) {
   if (counts == Counts::all) return;
@@ -71,7 +74,8 @@ Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
     throw UsageError(
         fmt::format("{}: {} x {}; {} takes square matrices", words.file, rows, cols, to_string(problem)));
   });
-  inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1, parse_option<Uplo>("--uplo", words.uplo)};
+  inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1,
+                  words.uplo.empty() ? Uplo::lower : parse_option<Uplo>("--uplo", words.uplo)};
   if (!words.right.empty()) {
     std::error_code unknown;
     const io::Operand operand = fs::equivalent(words.right, words.file, unknown)
@@ -84,16 +88,30 @@ Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
     inputs.b = imported<T>(words.right, {words.right_dataset, operand}, require_rows);
     inputs.shape.nrhs = inputs.b.cols;
   }
-  if (problem->counts_of_a == Counts::triangle)
-    settle_triangle(inputs.a, problem->counts_of_a, inputs.shape.uplo);
   return inputs;
+}
+
+/// Looks at A, chooses the triangle that nobody named, and warns of what A lacks.
+/// @throws UsageError if the method would ignore elements of A
+template <class T>
+void check_needs(const SolveWords& words, const Method& method, Inputs<T>& inputs) {
+  const HostMatrix<T>& a = inputs.a;
+  HostMatrix<double> copy = HostMatrix<double>::unset(a.rows, a.cols);
+  std::copy(a.data.begin(), a.data.end(), copy.data.begin());
+  const SeenMatrix seen = see(std::move(copy), words.condition || a.rows <= most_factored, precision_of<T>);
+  Uplo& uplo = inputs.shape.uplo;
+  if (words.uplo.empty() && seen.facts.is_triangular()) uplo = seen.facts.triangle();
+  const std::vector<std::string> lacks = lacks_of(seen, method, uplo, precision_of<T>, words.file);
+  if (ignores_elements(seen.facts, method.problem, uplo)) throw UsageError(lacks.at(0));
+  for (const std::string& lack : lacks) spdlog::warn("{}", printable(lack));
 }
 
 template <class T>
 int solve_typed(const SolveWords& words, const Inverter& by, Device& device) {
   const Method& method = *by.method;
   const Problem problem = method.problem;
-  const Inputs<T> inputs = inputs_of<T>(words, problem);
+  Inputs<T> inputs = inputs_of<T>(words, problem);
+  check_needs(words, method, inputs);
   Context context(device);
   MethodRun<T> run(context, method, by.backend, defaults_of(method), inputs.shape);
   run.upload(inputs);
@@ -165,8 +183,10 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   sub->add_option("--problem", words->problem, "What to compute [gesv with --rhs, else geinv]");
   sub->add_option("--method", words->method,
                   "An id of gaussweep methods, or a variant [the vendor's library]");
-  sub->add_option("--uplo", words->uplo, "The triangle, where the problem has one: lower or upper")
-      ->capture_default_str();
+  refuse_empty(*sub->add_option("--uplo", words->uplo,
+                                "The triangle that a problem reads: lower, upper [A's own, else lower]"));
+  sub->add_flag("--condition", words->condition,
+                fmt::format("Estimate the condition of A of any order (without: up to {})", most_factored));
   sub->add_option("--precision", words->precision, "float or double")->capture_default_str();
   allow_backends(
       *sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else the CPU")

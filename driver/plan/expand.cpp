@@ -1,5 +1,6 @@
 #include "driver/plan/expand.hpp"
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -32,9 +33,9 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
     if (!means_any(pattern.text, entry, registry))
       fail_no_method(pattern.location, "", pattern.text, problem, registry);
   }
-  return selected;
   const Scalar& first = entry.methods.front();
   if (selected.empty()) fail_no_method(first.location, "", first.text, problem, registry);
+  return selected;
 }
 
 /// Returns the problems that have the axis: "trsv, potrf and trtri".
@@ -128,6 +129,14 @@ void warn_of_needs(const io::MatrixBlock& block, const Method& method,
   }
 }
 
+/// Warns of what a file's matrix lacks.
+void warn_of_lacks(const SeenMatrix& seen, const Method& method, const Trial& trial,
+                   const std::function<void(const std::string&)>& say) {
+  const std::string name = std::filesystem::path(trial.matrix.file).filename().string();
+  for (const std::string& sentence : lacks_of(seen, method, trial.shape.uplo, trial.precision, name))
+    say(sentence + " (expect can allow a failure)");
+}
+
 /// The first occurrence of a trial.
 struct Seen {
   std::size_t index;  ///< index into the trials
@@ -209,6 +218,8 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
                                    method->id(), to_string(trial.backend)));
             const auto [first, fresh] = seen.try_emplace(trial.key, Seen{result.trials.size(), &entry});
             if (fresh) {
+              if (matrices.seen && trial.skip_reason.empty() && expected[i].empty())
+                warn_of_lacks(*matrices.seen, *method, trial, say_once);
               result.trials.push_back(std::move(trial));
             } else {
               join(result.trials[first->second.index], first->second.entry->location, trial, entry);

@@ -2,13 +2,38 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "driver/base/json_words.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "kernels/matrix/blur.hpp"
 
+namespace gaussweep {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixFacts, rows, cols, nonzeros, is_symmetric, asymmetry, by_rows,
+                                   by_columns, zero_diagonals, first_zero_diagonal, lower_bandwidth,
+                                   upper_bandwidth)
+
+/// JSON has no infinity, which a condition number may be.
+inline void to_json(nlohmann::json& to, const Conditioning& from) {
+  to = {{"is_definite", from.is_definite}, {"rcond", 1 / from.condition}, {"zero_pivot", from.zero_pivot}};
+}
+inline void from_json(const nlohmann::json& from, Conditioning& to) {
+  to = {from.at("is_definite"), 1 / from.at("rcond").get<double>(), from.at("zero_pivot")};
+}
+
+}  // namespace gaussweep
+
 namespace gaussweep::driver {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SeenMatrix, facts, conditioning)
+
 namespace {
+
+// A plan may name many files: each costs a fraction of a second at most to factor, some seconds to read.
+constexpr std::int64_t most_factored_of_plan = 2048, most_seen_of_plan = 16384;
 
 // The child limits its reading time by the file's size and ends with its parent. This timeout is for any
 // other delay.
@@ -19,7 +44,15 @@ FileFacts facts_here(const std::filesystem::path& path, const std::string& datas
   std::string sha256;
   const io::MatrixInfo info = io::matrix_info_apart(path, dataset, &sha256);  // reads a text file to its end
   FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, sha256};
-  if (info.rows <= most && info.cols <= most) facts.values = io::import_matrix_apart(path, dataset).data;
+  const std::int64_t largest = std::max(info.rows, info.cols);
+  if (largest > most_seen_of_plan) return facts;
+  try {
+    io::Dense<double> matrix = io::import_matrix_apart(path, dataset);
+    if (largest <= most) facts.values = matrix.data;
+    facts.seen = see(std::move(matrix), largest <= most_factored_of_plan);
+  } catch (const io::InputError&) {
+    if (largest <= most) throw;  // else its elements may have no place in memory here
+  }
   return facts;
 }
 
@@ -42,14 +75,22 @@ FileFacts facts_of_file(const std::filesystem::path& path, const std::string& da
     throw io::InputError(path.string() + ": cannot be looked at: " + e.what());
   }
   if (said.contains("refused")) throw io::InputError(said.at("refused").get<std::string>());
-  return {path.lexically_normal().string(), said.at("rows"), said.at("cols"), said.at("sha256"),
-          said.at("values")};
+  return {path.lexically_normal().string(),
+          said.at("rows"),
+          said.at("cols"),
+          said.at("sha256"),
+          said.at("values"),
+          said.at("seen").get<std::optional<SeenMatrix>>()};
 }
 
 nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset) {
   try {
     const FileFacts facts = facts_here(path, dataset);
-    return {{"rows", facts.rows}, {"cols", facts.cols}, {"sha256", facts.sha256}, {"values", facts.values}};
+    return {{"rows", facts.rows},
+            {"cols", facts.cols},
+            {"sha256", facts.sha256},
+            {"values", facts.values},
+            {"seen", nlohmann::json(facts.seen)}};
   } catch (const io::InputError& e) {
     return {{"refused", e.what()}};
   }

@@ -4,19 +4,24 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "driver/plan/needs.hpp"
+
 namespace gaussweep::driver {
 
-/// Size and digest of a matrix file.
+/// Size and digest of a matrix file, and properties of the matrix.
 struct FileFacts {
   std::string path;  ///< absolute
   std::int64_t rows = 0, cols = 0;
   std::string sha256;
   std::vector<double> values = {};  ///< column-major; only for files as small as a point-spread function
+  /// Unknown if the matrix is large or does not fit in memory; factored if it is small.
+  std::optional<SeenMatrix> seen = std::nullopt;
 };
 /// Returns the facts about a file; relative paths are relative to the plan's folder. @throws io::InputError
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
@@ -26,7 +31,7 @@ using FileLookup = std::function<FileFacts(const std::string& file, const std::s
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset);
 
 /// Returns the output of that child process, `gaussweep matrix info --facts`: {"rows", "cols", "sha256",
-/// "values"}, or {"refused"} with the reason. @pre this process is not an MPI rank
+/// "values", "seen"}, or {"refused"} with the reason. @pre this process is not an MPI rank
 nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset);
 
 }  // namespace gaussweep::driver

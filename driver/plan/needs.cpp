@@ -2,10 +2,58 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/check/judges.hpp"
 
 namespace gaussweep::driver {
+namespace {
 
-std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need) {
+bool is_of_definite(Problem problem) {
+  return std::count(problem->needs.begin(), problem->needs.end(), Need::spd) > 0;
+}
+
+/// Returns the predicate of a sentence whose subject is the matrix.
+std::string lack_words(const SeenMatrix& matrix, Need need, Uplo uplo) {
+  const MatrixFacts& facts = matrix.facts;
+  switch (need) {
+    case Need::spd:
+      if (facts.is_symmetric) return "is not positive definite";
+      return fmt::format("is not symmetric, elements differ by up to {:.2g} of the largest", facts.asymmetry);
+    case Need::strongly_regular:
+      return "has a singular leading block";
+    case Need::diagonally_dominant:
+      return "is not diagonally dominant";
+    case Need::triangular:
+      if (!facts.is_triangular()) return "is not triangular";
+      return fmt::format("is {} triangular, uplo is {}", to_string(facts.triangle()), to_string(uplo));
+    case Need::nonzero_elements:
+      return "has zeros";
+    case Need::nonzero_diagonal:
+      return fmt::format("has a zero on its diagonal, in row {}", facts.first_zero_diagonal);
+  }
+  return "?";
+}
+
+}  // namespace
+
+SeenMatrix see(HostMatrix<double>&& a, bool factors, Precision precision) {
+  SeenMatrix seen{facts_of(a, roundoff_of(precision)), std::nullopt};
+  if (factors && seen.facts.is_square()) seen.conditioning = conditioning_of(std::move(a), seen.facts);
+  return seen;
+}
+
+SeenMatrix see(io::Dense<double>&& a, bool factors) {
+  HostMatrix<double> matrix;
+  matrix.rows = a.rows;
+  matrix.cols = a.cols;
+  matrix.data = std::move(a.data);
+  return see(std::move(matrix), factors);
+}
+
+std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo) {
   const MatrixFacts& facts = matrix.facts;
   const bool dominant = facts.by_rows == Dominance::strict || facts.by_columns == Dominance::strict;
   switch (need) {
@@ -23,7 +71,7 @@ std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need) {
     case Need::diagonally_dominant:
       return dominant;
     case Need::triangular:
-      return problem->counts_of_a == Counts::triangle || facts.is_triangular();
+      return facts.is_triangular(uplo);
     case Need::nonzero_elements:
       // Nor may one become 0, or nearly, on the way: nobody knows that before.
       if (facts.nonzeros < facts.rows * facts.cols) return false;
@@ -34,10 +82,44 @@ std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need) {
   return std::nullopt;
 }
 
-Suitability suits(const SeenMatrix& matrix, const Method& method) {
+bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo) {
+  if (problem->counts_of_a == Counts::triangle) return !facts.is_triangular(uplo);
+  return is_of_definite(problem) && !facts.is_symmetric;
+}
+
+bool needs_regular(Problem problem) {
+  const Judge<double> judge = problem->judge.real;
+  return judge == judges::solution<double> || judge == judges::system_solution<double> ||
+         judge == judges::inverse<double> || judge == judges::either_inverse<double>;
+}
+
+std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method, Uplo uplo,
+                                  Precision precision, const std::string& name) {
+  std::vector<std::string> sentences;
+  for (const Need need : method.needs) {
+    if (has(matrix, need, uplo).value_or(true)) continue;
+    sentences.push_back(fmt::format("{} {}: {} needs {}", name, lack_words(matrix, need, uplo), method.id(),
+                                    need_words(need)));
+  }
+  if (!sentences.empty() || !needs_regular(method.problem) || !matrix.conditioning) return sentences;
+  const Conditioning& found = *matrix.conditioning;
+  const double most = 1 / roundoff_of(precision);
+  if (found.zero_pivot > 0) {
+    sentences.push_back(fmt::format("{} is singular: pivot {} is exactly 0; {} has no answer", name,
+                                    found.zero_pivot, to_string(method.problem)));
+  } else if (!(found.condition <= most)) {
+    sentences.push_back(fmt::format(
+        "{} is singular to working precision: its condition number is about {:.2g}, beyond 1/u = {:.2g} of "
+        "{}; no digit of {}'s answer is certain",
+        name, found.condition, most, to_string(precision), to_string(method.problem)));
+  }
+  return sentences;
+}
+
+Suitability suits(const SeenMatrix& matrix, const Method& method, Uplo uplo) {
   Suitability result;
   for (const Need need : method.needs) {
-    const std::optional<bool> there = has(matrix, method.problem, need);
+    const std::optional<bool> there = has(matrix, need, uplo);
     if (!there) result.known = false;
     if (there.value_or(true) || !result.fits) continue;
     result.fits = false;

@@ -122,6 +122,7 @@ RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock
   matrices.a = request_matrix(block, lookup);
   if (!entry.matrix_b) return matrices;
   matrices.b = request_matrix(*entry.matrix_b, lookup);
+  if (is_file(matrices.a)) matrices.seen = lookup(block.values.at("file").text, matrices.a.dataset).seen;
   matrices.b_has_seed = entry.matrix_b->values.count("seed") > 0 || is_file(*matrices.b);
   return matrices;
 }
@@ -136,6 +137,9 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.backend = backend.value_or(requested);
   t.shape.uplo = enum_or(chosen, "uplo", t.shape.uplo);
   t.shape.nrhs = integer_or(chosen, "nrhs", 1);
+  const bool is_of_triangles = t.problem->counts_of_a == Counts::triangle;
+  if (is_of_triangles && matrices.seen && matrices.seen->facts.is_triangular())
+    t.shape.uplo = matrices.seen->facts.triangle();
   t.shape.batch = integer_or(chosen, "batch", 1);
   t.parameters = parameters_of(method, chosen);
   t.matrix = matrices.a;

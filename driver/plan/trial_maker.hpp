@@ -13,6 +13,7 @@ struct RequestedMatrices {
   MatrixRequest a;
   std::optional<MatrixRequest> b;  ///< only if there is a `matrix_b`
   bool b_has_seed = false;         ///< true if B has a seed, or is a file, which needs none
+  std::optional<SeenMatrix> seen;  ///< properties of A, only if it is a file
 };
 /// Reads the entry's matrix block and its `matrix_b`.
 RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock& block,

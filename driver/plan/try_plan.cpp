@@ -15,7 +15,6 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/plan_words.hpp"
-#include "kernels/check/judges.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -49,16 +48,13 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
   return problems_of_one_matrix(false);
 }
 
-/// Returns true if an answer is judged by A X = B or by A X = I. A singular A has no such answer.
-bool needs_regular(Problem problem) {
-  const Judge<double> judge = problem->judge.float64;
-  return judge == judges::solution<double> || judge == judges::system_solution<double> ||
-         judge == judges::inverse<double> || judge == judges::either_inverse<double>;
-}
-
 /// An exact zero stopped the factorisation.
 bool is_singular(const SeenMatrix& matrix) {
   return matrix.conditioning && std::isinf(matrix.conditioning->condition);
+}
+
+Uplo uplo_for(const TryRequest& request, const SeenMatrix& matrix) {
+  return request.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
 }
 
 bool is_requested(const TryRequest& request, const Method& method) {
@@ -98,8 +94,7 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
       "matrix: {{file: {}{}}}\nsweep:\n",
       quoted(std::filesystem::path(file.path).stem().string()), joined(precisions), request.repeats,
       quoted(file.path), request.dataset.empty() ? "" : ", dataset: " + quoted(request.dataset));
-  const Uplo uplo =
-      request.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
+  const Uplo uplo = uplo_for(request, matrix);
   bool is_empty = true;
   for (const Problem problem : problems) {
     struct Entry {
@@ -178,15 +173,17 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
   const std::vector<Problem> problems = problems_for(request, matrix);
   refuse_unknown_methods(request, problems, registry);
   const auto once = [](const Method&) -> std::int64_t { return 1; };
+  const Uplo uplo = uplo_for(request, matrix);
   Refusals refusals(registry);
   std::vector<Candidate> candidates;
   for (const Problem problem : problems) {
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !is_requested(request, method)) continue;
-      const Suitability suited = suits(matrix, method);
+      const Suitability suited = suits(matrix, method, uplo);
       if (is_singular(matrix) && needs_regular(problem) && request.methods.empty()) {
         refusals.add(method, "the matrix is singular: nothing solves or inverts it");
-      } else if (suited.fits || !request.methods.empty()) {
+      } else if (suited.fits ||
+                 (!request.methods.empty() && !ignores_elements(matrix.facts, problem, uplo))) {
         candidates.push_back({&method, suited, resolve_backend(method, requested) == Backend::emulated});
       } else {
         refusals.add(method, "needs " + need_words(suited.lacks));

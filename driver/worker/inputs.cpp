@@ -13,6 +13,7 @@
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/status.hpp"
+#include "kernels/matrix/facts.hpp"
 #include "kernels/matrix/system.hpp"
 
 namespace gaussweep::driver {
@@ -163,6 +164,22 @@ bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
   return false;
 }
 
+/// A user's matrix is judged as it is. @throws io::InputError if the problem would ignore elements of a file
+template <class T>
+void require_all_counts(const Trial& trial, const HostMatrix<T>& a) {
+  if (trial.matrix.kind != "file") return;
+  const MatrixView<const T> view{a.data.data(), a.rows, a.cols, a.rows};
+  const Counts counts = trial.problem->counts_of_a;
+  const auto refuse = [&](const char* lack) {
+    throw io::InputError(fmt::format("{} {}: {} with uplo: {} would ignore its other triangle",
+                                     trial.matrix.file, lack, to_string(trial.problem),
+                                     to_string(trial.shape.uplo)));
+  };
+  if (counts == Counts::triangle && !is_triangular(view, trial.shape.uplo))
+    refuse(trial.shape.uplo == Uplo::lower ? "is not lower triangular" : "is not upper triangular");
+  if (counts == Counts::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
+}
+
 /// Adapts inputs to a trial: sets the right-hand sides and, if `cut`, zeroes the elements outside the
 /// triangle.
 template <class T>
@@ -170,6 +187,7 @@ void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;
   const Shape& s = trial.shape;
   require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
+  require_all_counts(trial, in.a);
   in.shape = s;
   in.b = {};
   in.x_true = {};

@@ -10,8 +10,6 @@
 namespace gaussweep {
 namespace {
 
-constexpr double unit_roundoff = 0x1p-53;
-
 /// Compares diagonal[i] with others[i], the sum of the other elements' magnitudes, for every i.
 Dominance dominance_of(const std::vector<long double>& diagonal, const std::vector<long double>& others) {
   Dominance found = Dominance::strict;
@@ -46,10 +44,6 @@ void add_square_facts(const HostMatrix<double>& a, MatrixFacts& facts) {
     }
   }
   facts.asymmetry = facts.largest > 0 ? 2 * (max_difference / facts.largest) : 0;
-  facts.is_symmetric = true;
-  for (std::int64_t j = 0; j < n && facts.is_symmetric; ++j) {
-    for (std::int64_t i = j + 1; i < n && facts.is_symmetric; ++i) facts.is_symmetric = a(i, j) == a(j, i);
-  }
   facts.by_rows = dominance_of(diagonal, row_sums);
   facts.by_columns = dominance_of(diagonal, column_sums);
 }
@@ -63,7 +57,43 @@ Conditioning from_rcond(double rcond, bool is_definite) {
 
 }  // namespace
 
-MatrixFacts facts_of(const HostMatrix<double>& a) {
+template <class T>
+bool is_symmetric(const MatrixView<const T>& a, double roundoff) {
+  double largest = 0;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i)
+      largest = std::max(largest, std::fabs(static_cast<double>(a.data[i + j * a.ld])));
+  }
+  const double most = static_cast<double>(a.rows) * roundoff * (largest / 2);  // halves do not overflow
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = j + 1; i < a.rows; ++i) {
+      const double below = a.data[i + j * a.ld], above = a.data[j + i * a.ld];
+      if (below == above) continue;
+      if (!(std::fabs(below / 2 - above / 2) <= most)) return false;  // NaN too
+    }
+  }
+  return true;
+}
+
+template <class T>
+bool is_triangular(const MatrixView<const T>& a, Uplo uplo) {
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    const T* column = a.data + j * a.ld;
+    const std::int64_t begin = uplo == Uplo::lower ? 0 : j + 1;
+    const std::int64_t end = uplo == Uplo::lower ? std::min(j, a.rows) : a.rows;
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (column[i] != T(0)) return false;
+    }
+  }
+  return true;
+}
+
+template bool is_symmetric<float>(const MatrixView<const float>&, double);
+template bool is_symmetric<double>(const MatrixView<const double>&, double);
+template bool is_triangular<float>(const MatrixView<const float>&, Uplo);
+template bool is_triangular<double>(const MatrixView<const double>&, Uplo);
+
+MatrixFacts facts_of(const HostMatrix<double>& a, double roundoff) {
   MatrixFacts facts;
   facts.rows = a.rows;
   facts.cols = a.cols;
@@ -73,7 +103,10 @@ MatrixFacts facts_of(const HostMatrix<double>& a) {
   facts.norm_1 = one_norm(a).value();
   facts.norm_inf = infinity_norm(a).value();
   facts.norm_frobenius = frobenius_norm(a).value();
-  if (facts.is_square()) add_square_facts(a, facts);
+  if (!facts.is_square()) return facts;
+  add_square_facts(a, facts);
+  facts.is_symmetric =
+      is_symmetric(MatrixView<const double>{a.data.data(), a.rows, a.cols, a.rows}, roundoff);
   return facts;
 }
 
@@ -97,7 +130,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     if (vendor::potrf(Uplo::lower, n, a.data.data(), n) == 0) {
       // In a singular matrix the last pivots are rounding errors, which may be positive.
       const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
-      if (rcond >= unit_roundoff) return from_rcond(rcond, true);
+      if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, true);
     }
     // Restores A from its unchanged upper triangle.
     for (std::int64_t j = 0; j < n; ++j) {

@@ -10,6 +10,11 @@
 
 namespace gaussweep {
 
+/// The unit roundoff u.
+constexpr double roundoff_of(Precision precision) {
+  return precision == Precision::float32 ? 0x1p-24 : 0x1p-53;
+}
+
 /// Diagonal dominance by rows or columns: every diagonal element compared with the sum of the others'
 /// magnitudes.
 enum class Dominance { none, weak, strict };
@@ -27,7 +32,7 @@ struct MatrixFacts {
   double largest = 0;                                   ///< max |a_ij|
   double norm_1 = 0, norm_inf = 0, norm_frobenius = 0;  ///< computed without overflow
   /// The following members apply to square matrices.
-  bool is_symmetric = false;  ///< exact equality
+  bool is_symmetric = false;  ///< by the rule of gaussweep::is_symmetric
   double asymmetry = 0;       ///< max |a_ij - a_ji| / max |a_ij|
   Dominance by_rows = Dominance::none, by_columns = Dominance::none;
   std::int64_t zero_diagonals = 0;
@@ -36,11 +41,24 @@ struct MatrixFacts {
 
   bool is_square() const { return rows == cols; }
   bool is_triangular() const { return is_square() && (lower_bandwidth == 0 || upper_bandwidth == 0); }
+  bool is_triangular(Uplo uplo) const {
+    return is_square() && (uplo == Uplo::lower ? upper_bandwidth : lower_bandwidth) == 0;
+  }
   /// Returns the triangle of a triangular matrix; lower if it is diagonal. @pre is_triangular()
   Uplo triangle() const { return upper_bandwidth == 0 ? Uplo::lower : Uplo::upper; }
 };
+/// @param roundoff of the precision in which the matrix will be used
 /// @pre every element is finite
-MatrixFacts facts_of(const HostMatrix<double>& a);
+MatrixFacts facts_of(const HostMatrix<double>& a, double roundoff = roundoff_of(Precision::float64));
+
+/// Returns true if no a_ij - a_ji exceeds n u max |a_ij|. Methods read one triangle and take the other to
+/// mirror it; such a difference changes the judged ratio of an answer by at most about 1.
+template <class T>
+bool is_symmetric(const MatrixView<const T>& a, double roundoff = roundoff_of(precision_of<T>));
+
+/// Returns true if every element outside of the triangle is 0.
+template <class T>
+bool is_triangular(const MatrixView<const T>& a, Uplo uplo);
 
 /// Properties that follow from a factorisation.
 struct Conditioning {

@@ -45,14 +45,28 @@ TEST(Facts, CountAndMeasureEveryElement) {
   EXPECT_FALSE(facts.is_triangular());
 }
 
-TEST(Facts, SymmetryIsExactAndItsLackIsMeasured) {
+TEST(Facts, SymmetryAllowsForRoundingAndItsLackIsMeasured) {
   EXPECT_TRUE(facts_of(matrix(2, 2, {1, 5, 5, 1})).is_symmetric);
   const MatrixFacts nearly = facts_of(matrix(2, 2, {1, 4, 3, 1}));
   EXPECT_FALSE(nearly.is_symmetric);
   EXPECT_EQ(nearly.asymmetry, 0.25);
-  // Neither the smallest difference nor the largest sum is lost.
-  EXPECT_FALSE(facts_of(matrix(2, 2, {1, 5e-324, 0, 1})).is_symmetric);
+  const double u = roundoff_of(Precision::float64);
+  EXPECT_TRUE(facts_of(matrix(2, 2, {1, 1, 1 + 2 * u, 1})).is_symmetric) << "n u";
+  const HostMatrix<double> more = matrix(2, 2, {1, 1, 1 + 8 * u, 1});
+  EXPECT_FALSE(facts_of(more).is_symmetric);
+  EXPECT_TRUE(facts_of(more, roundoff_of(Precision::float32)).is_symmetric);
+  // The largest difference does not overflow.
   EXPECT_EQ(facts_of(matrix(2, 2, {1, 1e308, -1e308, 1})).asymmetry, 2);
+}
+
+TEST(Facts, TriangleOfAView) {
+  const std::vector<float> upper = {1, 0, 7, 2};
+  const MatrixView<const float> view{upper.data(), 2, 2, 2};
+  EXPECT_TRUE(is_triangular(view, Uplo::upper));
+  EXPECT_FALSE(is_triangular(view, Uplo::lower));
+  const std::vector<float> diagonal = {1, 0, 0, 2};
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper})
+    EXPECT_TRUE(is_triangular(MatrixView<const float>{diagonal.data(), 2, 2, 2}, uplo));
 }
 
 TEST(Facts, DominanceIsStrictWeakOrNone) {

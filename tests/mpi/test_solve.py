@@ -20,7 +20,8 @@ class Solve(SweepTest):
 
     def solve(self, *options, output="x.npy", code=0):
         done = run(["solve", *options, "-o", output], cwd=self.folder)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        if code is not None:
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.said = done.stdout + done.stderr
         if code == 0 and output.endswith(".npy"):
             return np.load(self.folder / output)
@@ -43,14 +44,57 @@ class Solve(SweepTest):
             np.testing.assert_allclose(product, self.definite, atol=1e-9)
             inverse = self.solve("S.npy", "--problem", "poinv", "--uplo", uplo, force)
             np.testing.assert_allclose(inverse @ self.definite, np.eye(37), atol=1e-10)
-            triangle = self.solve("S.npy", "--rhs", "b.npy", "--problem", "trsv", "--uplo", uplo, force)
-            np.testing.assert_allclose(part(self.definite) @ triangle, np.load(self.folder / "b.npy"), atol=1e-8)
         self.solve(
             "A.npy", "--rhs", "b.npy", "--method", "gauss_jordan_shared", "--backend", "emulated", output="x.mtx"
         )
         self.assertIn("gesv/gauss_jordan_shared (emulated", self.said)
         written = np.loadtxt(self.folder / "x.mtx", skiprows=2).reshape((37, 3), order="F")
         np.testing.assert_allclose(written, self.x, atol=1e-10)
+
+    def test_a_triangle_is_the_matrix_s_own(self):
+        b = np.load(self.folder / "b.npy")
+        for other, uplo, part in (("upper", "lower", np.tril), ("lower", "upper", np.triu)):
+            triangle = part(self.definite)
+            np.save(self.folder / "T.npy", triangle)
+            for options in ([], ["--uplo", uplo]):
+                x = self.solve("T.npy", "--rhs", "b.npy", "--problem", "trsv", *options, "--force")
+                np.testing.assert_allclose(triangle @ x, b, atol=1e-8)
+            inverse = self.solve("T.npy", "--problem", "trtri", "--force")
+            np.testing.assert_allclose(inverse @ triangle, np.eye(37), atol=1e-8)
+            (self.folder / "x.npy").unlink()
+            self.solve("T.npy", "--rhs", "b.npy", "--problem", "trsv", "--uplo", other, code=2)
+            self.assertIn(f"is {uplo} triangular, uplo is {other}", self.said)
+        for problem in (["trsv", "--rhs", "b.npy"], ["trtri"]):
+            for options in ([], ["--uplo", "lower"]):
+                self.solve("S.npy", "--problem", *problem, *options, code=2)
+                self.assertIn("S.npy is not triangular", self.said)
+        self.assertFalse((self.folder / "x.npy").exists())
+
+    def test_what_the_matrix_lacks_is_named(self):
+        for problem in ("potrf", "poinv"):
+            self.solve("A.npy", "--problem", problem, code=2)
+            self.assertIn("A.npy is not symmetric", self.said)
+        np.save(self.folder / "indefinite.npy", np.array([[1.0, 2], [2, 1]]))
+        self.solve("indefinite.npy", "--problem", "potrf", code=1)
+        self.assertIn("is not positive definite", self.said)
+        np.save(self.folder / "zero.npy", np.array([[0.0, 1], [1, 0]]))
+        self.solve("zero.npy")
+        self.assertNotIn("warning", self.said)
+        rounded = self.definite.copy()
+        rounded[0, 1] = np.nextafter(rounded[1, 0], np.inf)
+        np.save(self.folder / "rounded.npy", rounded)
+        self.solve("rounded.npy", "--problem", "poinv", "--force")
+        low_rank = self.a[:, :30] @ self.a[:30, :]
+        np.save(self.folder / "low_rank.npy", low_rank)
+        for precision in ("double", "float"):
+            self.solve("low_rank.npy", "--precision", precision, "--force", code=None)
+            self.assertIn(f"1/u = {'9e+15' if precision == 'double' else '1.7e+07'}", self.said)
+        hilbert = 1 / (np.arange(7)[:, None] + np.arange(7) + 1)  # condition 1e9
+        np.save(self.folder / "hilbert.npy", hilbert)
+        self.solve("hilbert.npy", "--force")
+        self.assertNotIn("warning", self.said)
+        self.solve("hilbert.npy", "--precision", "float", "--force", code=None)
+        self.assertIn("singular to working precision", self.said)
 
     def test_right_hand_sides_in_the_file_of_the_matrix(self):
         with h5py.File(self.folder / "both.h5", "w") as file:
@@ -71,7 +115,7 @@ class Solve(SweepTest):
         (self.folder / "wide.mtx").write_text(header + "no entry\n")
         for options, code, said in (
             (["Z.npy"], 1, "x.npy: not written"),
-            (["A.npy", "--problem", "potrf"], 1, "x.npy: not written"),
+            (["A.npy", "--problem", "potrf"], 2, "is not symmetric"),
             (["A.npy", "--problem", "getrf"], 2, "allowed: trsv, gesv"),
             (["A.npy", "--problem", "gesv"], 2, "needs --rhs FILE"),
             (["A.npy", "--rhs", "b.npy", "--problem", "geinv"], 2, "geinv has no right-hand sides"),

@@ -38,14 +38,27 @@ Registry registry() {
   Method single = idle_method(gesv, "single");  // float only, even n only
   single.host.float64 = nullptr;
   single.accepts = [](const Shape& shape, const Parameters&) { return shape.n % 2 == 0; };
+  Method triangular = idle_method(Problem::named("trsv"), "plain");
+  triangular.needs = {Need::triangular};
+  Method definite = idle_method(Problem::named("potrf"), "plain");
+  definite.needs = {Need::spd};
   return Registry({cyclic, second, serial, tuned, single, idle_method(Problem::named("gemm"), "plain"),
-                   idle_method(Problem::named("trsv"), "plain"),
-                   idle_method(Problem::named("potrf"), "plain")});
+                   triangular, definite});
+}
+
+HostMatrix<double> matrix_of(std::int64_t n, std::vector<double> elements) {
+  HostMatrix<double> matrix;
+  matrix.rows = matrix.cols = n;
+  matrix.data = std::move(elements);
+  return matrix;
 }
 
 FileFacts lookup(const std::string& file, const std::string&) {
   if (file == "square.mtx") return {"/data/square.mtx", 12, 12, std::string(64, '1')};
   if (file == "moved.mtx") return {"/elsewhere/square.mtx", 12, 12, std::string(64, '1')};
+  FileFacts triangle{"/data/upper.mtx", 3, 3, std::string(64, '3')};
+  triangle.seen = see(matrix_of(3, {1, 0, 0, 2, 1, 0, 2, 2, 1}), true);
+  if (file == "upper.mtx") return triangle;
   if (file == "tall.mtx") return {"/data/tall.mtx", 8, 3, std::string(64, '2')};
   throw io::InputError(file + ": there is no such file");
 }
@@ -126,6 +139,20 @@ TEST(Expand, AParameterOfSomeMethodsIsIgnoredForTheOthersAndSaidOnce) {
   const Expansion result = expand_text(sweep("gesv", "[cyclic_a, serial]", "n: [4, 8]\n    blocks: 1:3"));
   EXPECT_THAT(result.trials, SizeIs(2 * 3 + 2));
   EXPECT_THAT(result.notes, ElementsAre(::testing::EndsWith(": blocks for gesv/serial")));
+}
+
+TEST(Expand, AFilesMatrixIsCheckedForWhatMethodsNeed) {
+  const std::string matrix = "matrix: {file: upper.mtx}";
+  const Expansion own = expand_text(sweep("trsv", "plain", matrix));
+  EXPECT_EQ(own.trials.at(0).shape.uplo, Uplo::upper) << "the file's triangle";
+  EXPECT_THAT(own.notes, IsEmpty());
+  const Expansion other = expand_text(sweep("trsv", "plain", matrix + "\n    uplo: lower"));
+  EXPECT_THAT(other.notes, ElementsAre(HasSubstr("upper.mtx is upper triangular, uplo is lower")));
+  const Expansion cholesky = expand_text(sweep("potrf", "plain", matrix));
+  EXPECT_THAT(cholesky.notes, ElementsAre(HasSubstr("upper.mtx is not symmetric")));
+  EXPECT_THAT(expand_text(sweep("potrf", "plain", matrix + "\n    expect: {plain: failed}")).notes,
+              IsEmpty());
+  EXPECT_THAT(expand_text(sweep("gesv", "serial", matrix)).notes, IsEmpty());
 }
 
 TEST(Expand, AListOfProblemsNeedsAMethodOfEach) {
