@@ -159,6 +159,8 @@ void print_notes(const Comparison& comparison) {
                                                              : ". The plan is another."),
                          width));
   }
+  if (const std::string changed = changed_files_words(comparison); !changed.empty())
+    fmt::print("\n{}", paragraph(printable(changed), width));
   fmt::print("\n{}", paragraph(count_words(comparison), width));
   for (const std::string& sentence : unclear_words(comparison))
     fmt::print("{}", paragraph(printable(sentence), width));
@@ -190,6 +192,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   json["only_new"] = comparison.only_new;
   json["same_plan"] = comparison.is_same_plan;
   json["vanished"] = comparison.vanished;
+  json["changed_files"] = comparison.changed_files;
   json["other_clocks"] = comparison.other_clocks;
   json["noise"] = nlohmann::ordered_json::array();
   for (const RunNoise& noise : comparison.noise) {
@@ -234,8 +237,8 @@ int compare_to_stdout(const CompareOptions& options) {
   if (comparison.pairs.empty()) {
     throw UsageError(
         fmt::format("{} have no trial in common: nothing can be compared. All must come of plans "
-                    "that share methods, backends, sizes, parameters and matrices",
-                    fmt::join(options.sets, " and ")));
+                    "that share methods, backends, sizes, parameters and matrices. {}",
+                    fmt::join(options.sets, " and "), changed_files_words(comparison)));
   }
   note_cpus(sides.base, sides.now);
   std::size_t hidden = 0;

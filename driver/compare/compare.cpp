@@ -1,6 +1,7 @@
 #include "driver/compare/compare.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -198,21 +199,37 @@ std::string trial_words(const Record& r) {
                      settings_text(r.parameters));
 }
 
-/// Notes the trials that only base has: methods of which none is left, otherwise their sizes.
+/// Identifies a trial of a matrix file by all but the file's elements and size.
+std::string identity_without_elements(const Record& r) {
+  nlohmann::json parameters = nlohmann::json::parse(r.matrix_parameters, nullptr, false);
+  if (parameters.is_object()) parameters.erase("sha256");
+  return fmt::format("{} {} {} {} {} {} {}\n{} {}", r.problem, r.method, r.backend, r.precision, r.nrhs,
+                     r.parameters, r.uplo, matrix_label(r), parameters.dump());
+}
+
+/// Notes the trials that only base has: methods of which none is left, otherwise their sizes. Trials of a
+/// file that changed are noted by its name.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now) {
   using Key = std::pair<std::string, std::string>;  // method, backend
   const auto key_of = [](const Record& r) { return Key{r.problem + "/" + r.method, r.backend}; };
   std::set<Key> remaining;
+  std::set<std::string> of_files;  // that only new has
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
     remaining.insert(key_of(first));
-    result.only_new += base.count(key) == 0;
+    if (base.count(key) > 0) continue;
+    ++result.only_new;
+    if (first.matrix_kind == "file") of_files.insert(identity_without_elements(first));
   }
   std::map<Key, std::set<std::int64_t>> sizes;
   for (const auto& [key, places] : base) {
     if (now.count(key) > 0) continue;
     const Record& first = *places.begin()->second.front();
     ++result.only_base;
+    if (first.matrix_kind == "file" && of_files.count(identity_without_elements(first)) > 0) {
+      result.changed_files.insert(matrix_label(first));
+      continue;
+    }
     sizes[key_of(first)].insert(first.n);
     if (result.is_same_plan) result.regressions.push_back(trial_words(first) + " (missing)");
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -145,7 +146,9 @@ struct Comparison {
   std::int64_t only_base = 0, only_new = 0;
   /// Texts about methods, and sizes of methods, that only base has.
   std::vector<std::string> vanished;
-  /// True if both have the same plan; then a trial that only base has is a regression.
+  /// Names of matrix files whose elements base and new do not share. Their trials are not missing.
+  std::set<std::string> changed_files;
+  /// True if both have the same plan; then a trial that only base has is a regression, but for changed files.
   bool is_same_plan = false;
   bool across = false;   ///< true if some pair has different places
   bool is_duet = false;  ///< true if the two builds alternated; then times are compared round by round
@@ -180,6 +183,8 @@ Table crossover_table(const Comparison& comparison);
 std::vector<std::string> unclear_words(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
 std::string count_words(const Comparison& comparison);
+/// Returns "The matrix file A.mtx changed …", or an empty text.
+std::string changed_files_words(const Comparison& comparison);
 /// Returns the regressions as text, or that there are none.
 std::string regression_words(const Comparison& comparison);
 

@@ -230,6 +230,14 @@ std::string count_words(const Comparison& comparison) {
   return text;
 }
 
+std::string changed_files_words(const Comparison& comparison) {
+  const std::set<std::string>& files = comparison.changed_files;
+  if (files.empty()) return {};
+  return fmt::format("The matrix {} {} changed between the runs; trials of {} are not compared.",
+                     files.size() == 1 ? "file" : "files", fmt::join(files, ", "),
+                     files.size() == 1 ? "it" : "them");
+}
+
 std::vector<std::string> unclear_words(const Comparison& comparison) {
   constexpr double useful_ratio = 0.8;  // relative to the change that is found now
   std::vector<std::string> sentences;

@@ -22,6 +22,8 @@ double tolerance_of(const io::Settings& settings, Problem problem) {
 /// Returns why a trial cannot run here; empty if it can.
 std::string reason_to_skip(const Method& method, const Trial& trial, std::optional<Backend> backend,
                            Backend requested, int capability) {
+  const bool is_for_cuda = std::count(method.backends.begin(), method.backends.end(), Backend::cuda) > 0;
+  if (!backend && requested == Backend::cuda && is_for_cuda) return "this build has no CUDA";
   if (!backend) return fmt::format("{} does not run on the backend {}", method.id(), to_string(requested));
   if (!method.has(trial.precision))
     return fmt::format("{} has no {} version", method.id(), to_string(trial.precision));
@@ -120,9 +122,9 @@ RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock
                                    const FileLookup& lookup) {
   RequestedMatrices matrices;
   matrices.a = request_matrix(block, lookup);
+  if (is_file(matrices.a)) matrices.seen = lookup(block.values.at("file").text, matrices.a.dataset).seen;
   if (!entry.matrix_b) return matrices;
   matrices.b = request_matrix(*entry.matrix_b, lookup);
-  if (is_file(matrices.a)) matrices.seen = lookup(block.values.at("file").text, matrices.a.dataset).seen;
   matrices.b_has_seed = entry.matrix_b->values.count("seed") > 0 || is_file(*matrices.b);
   return matrices;
 }
@@ -135,11 +137,11 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.method = method.variant;
   t.precision = enum_or(chosen, "precision", t.precision);
   t.backend = backend.value_or(requested);
-  t.shape.uplo = enum_or(chosen, "uplo", t.shape.uplo);
-  t.shape.nrhs = integer_or(chosen, "nrhs", 1);
   const bool is_of_triangles = t.problem->counts_of_a == Counts::triangle;
   if (is_of_triangles && matrices.seen && matrices.seen->facts.is_triangular())
     t.shape.uplo = matrices.seen->facts.triangle();
+  t.shape.uplo = enum_or(chosen, "uplo", t.shape.uplo);
+  t.shape.nrhs = integer_or(chosen, "nrhs", 1);
   t.shape.batch = integer_or(chosen, "batch", 1);
   t.parameters = parameters_of(method, chosen);
   t.matrix = matrices.a;

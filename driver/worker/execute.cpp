@@ -124,8 +124,9 @@ void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Pre
 }
 
 /// Returns true if a run took less time than its operations need at the measured peak, or than its operands
-/// need at the measured bandwidth if they do not fit in a cache.
+/// need at the measured bandwidth if they do not fit in a cache. A run that stopped at a pivot did less work.
 bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
+  if (record.info != 0) return false;
   constexpr double slack = 1.5;  // peaks are measured once per run, and clocks change
   constexpr double caches = 4;   // operands larger than this many last-level caches come from memory
   const double flops =

@@ -66,6 +66,27 @@ class CompareTwoRuns(harness.SweepTest):
                 _, slower = self.compared(base, self.redrawn(results, 2, scatter, method), code=4)
                 self.assertEqual(slower, [method])
 
+    def test_a_matrix_file_that_changed_is_named_and_is_no_regression(self):
+        entry = "{problem: gesv, method: [lapack, crout], matrix: {file: day.mtx}}"
+        more = "{problem: gesv, method: lapack, n: 20}"
+        plan = self.plan(f"name: files\nrepeats: 3\nstages: never\nsweep: [{entry}, {more}]\n")
+        header = "%%MatrixMarket matrix array real general\n"
+        runs = []
+        for i, matrix in enumerate(("2 2\n4\n1\n1\n3\n", "2 2\n5\n1\n1\n3\n", "1 1\n5\n")):
+            (self.folder / "day.mtx").write_text(header + matrix)
+            runs.append(self.sweep(plan, "--backend", "host", output=f"run{i}"))
+        for changed in runs[1:]:
+            said = json.loads(self.ran(["compare", runs[0], changed, "--format", "json"]).stdout)
+            self.assertEqual(said["changed_files"], ["day.mtx"])
+            self.assertEqual(said["regressions"], [])
+            self.assertIn("day.mtx", self.ran(["compare", runs[0], changed]).stdout)
+        text = plan.read_text()
+        plan.write_text(text.replace(f", {more}", ""))
+        alone = [self.sweep(plan, "--backend", "host", output="alone1")]
+        (self.folder / "day.mtx").write_text(header + "1 1\n6\n")
+        alone.append(self.sweep(plan, "--backend", "host", output="alone2"))
+        self.assertIn("day.mtx", self.ran(["compare", *alone], code=2).stderr)
+
     def test_a_merged_file_is_several_runs(self):
         results = self.sweep(self.plan(PLAN.replace("[1, 2, 3, 4]", "[1]")), "--backend", "host") / "results.h5"
         base, new = self.redrawn(results, 1, 0.002), self.redrawn(results, 2, 0.002, "gesv/crout")

@@ -161,6 +161,15 @@ TEST(Expand, AListOfProblemsNeedsAMethodOfEach) {
   EXPECT_THAT(failure(sweep("[gesv, trsv]", "serial", "n: 4")), HasSubstr("trsv has no method 'serial'"));
 }
 
+TEST(Expand, ABuildWithoutCudaSaysSo) {
+  Method method = idle_method(Problem::named("gesv"), "portable", {Backend::emulated});
+  method.backends = {Backend::cuda, Backend::emulated};
+  const Expansion result =
+      expand(io::parse_plan(sweep("gesv", "portable", "n: 4"), "p.yaml", enum_names<Problem>()),
+             Registry({method}), Backend::cuda, 0, lookup);
+  EXPECT_EQ(result.trials.at(0).skip_reason, "this build has no CUDA");
+}
+
 TEST(Expand, WhereTheMethodsRun) {
   const auto ran = [](Backend requested, int capability) {
     std::vector<std::string> words;
