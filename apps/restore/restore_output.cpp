@@ -147,7 +147,7 @@ class OutputFolder {
     constexpr unsigned max_attempts = 100;
     for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
       folder_ = target_.parent_path() / io::temporary_name(target_, ::getpid(), attempt);
-      if (::mkdir(folder_.c_str(), 0700) == 0) return;
+      if (::mkdir(folder_.c_str(), 0777) == 0) return;
       if (errno != EEXIST) break;
     }
     fail("create", errno);

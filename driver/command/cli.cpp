@@ -14,6 +14,7 @@
 #include "driver/base/printable.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/system/blas_memory.hpp"
+#include "driver/system/blas_threads.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
@@ -78,7 +79,10 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   const std::string command = argc > 1 ? argv[1] : "";
   const bool computes =
       command == "worker" || (command == "restore" && limit_below_blas(usable_cpus()).empty());
-  if (!computes) restart_with("OPENBLAS_NUM_THREADS", "1", argv);
+  if (!computes) {
+    keep_requested_threads();
+    restart_with("OPENBLAS_NUM_THREADS", "1", argv);
+  }
   open_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then fails with an error
   start_messages();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
+#include "driver/system/blas_threads.hpp"
 #include "driver/system/devices_listing.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
@@ -52,7 +53,9 @@ std::string too_few_devices(int ranks, std::size_t count, const char* what, cons
 }  // namespace
 
 int worker_threads(const World& world) {
-  return std::max(1, usable_cpus() / world.cpu_parts());
+  const int share = std::max(1, usable_cpus() / world.cpu_parts());
+  const int requested = requested_threads().threads;
+  return requested > 0 ? std::min(requested, share) : share;
 }
 
 AskedDevices ask_for_devices(const std::string& backend) {

@@ -29,41 +29,37 @@ constexpr double lock_timeout = 10;  // seconds
 constexpr const char* lock_name = "lock";
 constexpr double results_fraction = 0.05;  // fraction of the time that may be spent on writing results.h5
 
-void make_private_folder(const std::filesystem::path& path) {
-  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return;
+void make_folder(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return;
   throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
 }
 
-/// Removes the permissions of other users from an open folder that already existed. If this process may not
-/// change them, throws if others could write into the folder.
-void keep_private(int folder, const std::filesystem::path& path) {
-  constexpr mode_t of_others = 077, writing = 022;
+/// Warns if everybody may write into an open folder that already existed. Throws if it belongs to another
+/// user and others could write into it. Umask and mode decide the rest.
+void check_writers(int folder, const std::filesystem::path& path) {
   struct stat facts {};
-  if (::fstat(folder, &facts) != 0 || (facts.st_mode & of_others) == 0) return;
-  const mode_t before = facts.st_mode & 0777;
-  if (::fchmod(folder, facts.st_mode & 07700) == 0 || errno != EPERM) {
-    // Some file systems have no permissions and show a mount option instead.
-    if ((before & writing) != 0)
-      spdlog::warn("{}: others could write into it (mode {:04o}); a run directory is private to its user",
-                   path.string(), before);
-    return;
+  if (::fstat(folder, &facts) != 0) return;
+  const mode_t mode = facts.st_mode & 07777;
+  if (facts.st_uid != ::geteuid() && (mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw io::StorageError(fmt::format(
+        "{}: belongs to another user, and others may write into it (mode {:04o}): what a run reads "
+        "and records there could be changed; allowed: a folder of your own",
+        path.string(), mode));
   }
-  if ((before & writing) == 0) return;
-  throw io::StorageError(
-      fmt::format("{}: belongs to another user, and others may write into it (mode {:04o}): what a run reads "
-                  "and records there could be changed; allowed: a folder of your own",
-                  path.string(), before));
+  if ((mode & S_IWOTH) != 0)
+    spdlog::warn("{}: everybody may write into it (mode {:04o}) and change what a run records", path.string(),
+                 mode);
 }
 
 /// Creates a folder in the run directory. Rejects symbolic links, because all files must stay inside.
 void make_inner_folder(const std::filesystem::path& path) {
-  make_private_folder(path);
+  make_folder(path);
   const io::Opened held = io::hold_folder(path);
   if (!held) {
     throw io::StorageError(fmt::format("{} must be a folder of the run directory, not a link or a file: {}",
                                        path.string(), held.why));
   }
-  keep_private(held.file.fd(), path);
+  check_writers(held.file.fd(), path);
 }
 
 /// Creates the run directory and its missing parents, and syncs their entries to disk.
@@ -74,7 +70,7 @@ void make_durable_folder(const std::filesystem::path& path) {
   while (!std::filesystem::exists(made.back().parent_path(), error))
     made.push_back(made.back().parent_path());
   std::filesystem::create_directories(path.parent_path(), error);
-  make_private_folder(path);
+  make_folder(path);
   for (const std::filesystem::path& folder : made) {
     const std::filesystem::path above = folder.parent_path();
     // A parent that cannot be read cannot be opened for a sync.
@@ -159,7 +155,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   }
   make_durable_folder(path_);
   const io::Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.open()) keep_private(folder.fd(), path_);
+  if (folder.open()) check_writers(folder.fd(), path_);
   lock_ = lock_file(path_ / lock_name);
   if (!resume)
     require_empty(path_, lock_name);  // another run may have used the directory before this one got the lock

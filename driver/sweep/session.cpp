@@ -30,6 +30,7 @@
 #include "driver/sweep/world.hpp"
 #include "driver/system/batch_job.hpp"
 #include "driver/system/blas_memory.hpp"
+#include "driver/system/blas_threads.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
@@ -153,6 +154,41 @@ void refuse_other_backend(const RunOptions& options, const io::JournalContents& 
       fmt::format("{} ran on cuda, but no rank has a GPU here (see gaussweep devices): resume where there is "
                   "one, or say --backend {} to go on without",
                   options.output, to_string(backend)));
+}
+
+/// Each task would be a run of its own. Of a shard that may be meant.
+void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
+  const int tasks = world.unconnected_tasks();
+  if (tasks == 1 || options.shard.count > 1) return;
+  throw UsageError(fmt::format(
+      "srun started {} tasks, but no MPI connects them: use srun --mpi=pmix (srun --mpi=list names "
+      "the others), or mpirun, or --shard I/N for runs of their own",
+      tasks));
+}
+
+/// Returns how many trials of methods for GPUs the plan has that will run emulated.
+std::size_t emulated_trials(const Expansion& expansion) {
+  return static_cast<std::size_t>(std::count_if(
+      expansion.trials.begin(), expansion.trials.end(),
+      [](const Trial& trial) { return trial.backend == Backend::emulated && trial.skip_reason.empty(); }));
+}
+
+/// Warns before a dry run, or refuses a run, if `auto` would emulate the kernels of a job that has GPUs.
+void check_emulation(const Session& session, const Planned& planned) {
+  const RunOptions& options = session.options;
+  if (options.backend != "auto" || planned.backend != Backend::emulated) return;
+  const std::size_t trials = emulated_trials(planned.expansion);
+  if (trials == 0) return;
+  const std::string why = without_gpu(session.ranks);
+  const std::string gpus = gpus_of_job();
+  if (!gpus.empty() && !options.dry_run) {
+    throw UsageError(
+        fmt::format("Slurm gave this job GPUs ({}), but none can be used ({}). --backend emulated runs the "
+                    "kernels on the CPU all the same",
+                    gpus, why));
+  }
+  spdlog::warn("no GPU can be used ({}): {} of methods for GPUs run{} emulated on the CPU, which is slow",
+               why, counted(trials, "trial"), trials == 1 ? "s" : "");
 }
 
 void note_vanished(RunDirectory& directory, const Expansion& expansion) {
@@ -419,10 +455,10 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   spdlog::info("{}, {} to do, {}, backend {}, into {}", counted(work.all.size(), "trial"), work.todo.size(),
                counted(static_cast<std::size_t>(world.size()), "rank"), to_string(planned.backend),
                directory.path().string());
-  if (options.backend == "auto" && planned.backend == Backend::emulated) {
-    spdlog::warn("no GPU can be used ({}): the kernels run emulated on the CPU, which is slow",
-                 without_gpu(session.ranks));
-  }
+  if (const RequestedThreads request = requested_threads(); request.threads > 0)
+    spdlog::info("{} of BLAS per rank, by {}",
+                 counted(static_cast<std::size_t>(session.mine.host.blas_threads), "thread"),
+                 request.variable);
   Decision decision;
   decision.goes_on = !work.todo.empty();  // otherwise no rank needs a worker
   decision.backend = planned.backend;
@@ -453,6 +489,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
   const RunOptions& options = session.options;
   bool decision_sent = false;
   try {
+    refuse_unconnected_tasks(session.world, options);
     for (const json& facts : gathered) session.ranks.push_back(facts.get<RankFacts>());
     Planned planned;
     planned.backend = choose_backend(options.backend, session.ranks, options.resume || options.retry_failed);
@@ -469,6 +506,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
                                     least_capability(planned.backend, session.ranks));
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
+    check_emulation(session, planned);
     if (options.dry_run) {
       print_dry_run(planned.expansion, options);
       session.world.broadcast(Decision{});

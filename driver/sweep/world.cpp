@@ -182,10 +182,9 @@ class World::Traffic {
   std::size_t unsent_ = 0;
 };
 
-World::World() : mpi_(started_by_launcher()) {
+World::World() : mpi_(started_by_launcher()), launch_command_(launch_command()) {
   if (!mpi_) return;
   launcher_patience_ = sigkill_delay();
-  launch_command_ = launch_command();
   skip_network_probing();
   // A thread syncs the journal, but only this thread calls MPI.
   int level = MPI_THREAD_SINGLE;
@@ -218,6 +217,12 @@ World::World() : mpi_(started_by_launcher()) {
 
 std::string World::launcher() const {
   return size_ > 1 ? fmt::format("{} -n {} ", launch_command_, size_) : "";
+}
+
+int World::unconnected_tasks() const {
+  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (size_ > 1 || launch_command_ == "mpirun" || tasks == nullptr) return 1;
+  return std::max(1, std::atoi(tasks));
 }
 
 World::~World() {

@@ -47,6 +47,8 @@ class World final : public Post {
   /// The command that starts the same number of ranks, with a trailing space ("mpirun -n 4 "); empty for one
   /// rank.
   std::string launcher() const;
+  /// Returns how many tasks srun started that no MPI connects, of which this is one; 1 otherwise.
+  int unconnected_tasks() const;
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
@@ -69,7 +71,7 @@ class World final : public Post {
   std::unique_ptr<Traffic> traffic_;  ///< null without MPI
   bool lost_peer_ = false;
   bool mpi_ = false;
-  std::string launch_command_ = "mpirun";  ///< the command that started the ranks
+  std::string launch_command_;  ///< the command that started the ranks
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, cpu_part_ = 0, cpu_parts_ = 1;
   double launcher_patience_ = std::numeric_limits<double>::infinity();
   std::string mpi_version_;

@@ -22,6 +22,10 @@ struct BatchJob {
 /// SLURM_JOB_GRES, because Slurm does not always report what the job requested.
 BatchJob batch_job();
 
+/// Returns the GPUs that Slurm allocated to the job or step of this process, "SLURM_JOB_GPUS=0,1"; an empty
+/// text outside a job, or if it has none.
+std::string gpus_of_job();
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchJob, id, partition, gres, node)
 
 /// Sets the record's columns job_id, partition, gres and node.

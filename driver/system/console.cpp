@@ -45,7 +45,7 @@ class MessageFile {
   void open(const std::string& path) {
     // Non-blocking, because opening a pipe could block the sweep. A pipe is rejected below.
     Channel file(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     struct stat facts {};
     if (!file.open() || ::fstat(file.fd(), &facts) != 0)
       throw io::StorageError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));

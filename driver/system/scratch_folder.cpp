@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -68,8 +69,14 @@ bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
 }
 
 ScratchFolder::ScratchFolder(const std::string& stem) {
-  const fs::path parent = fs::temp_directory_path();
-  std::error_code error;  // an unreadable parent is skipped
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) {
+    throw io::StorageError(
+        fmt::format("TMPDIR={}: there is no such folder; make it, or set TMPDIR to another",
+                    environment_value("TMPDIR")));
+  }
+  // An unreadable parent is skipped.
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().filename().string().rfind(stem + "-", 0) == 0) remove_if_abandoned(entry->path());
   }

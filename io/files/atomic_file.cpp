@@ -86,7 +86,7 @@ void AtomicFile::create() {
   for (int attempt = 0; !file_.open(); ++attempt) {
     temporary_ = temporary_name(target_, getpid(), count.fetch_add(1));
     file_ = Descriptor(
-        openat(folder_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        openat(folder_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file_.open() && (errno != EEXIST || attempt == 100)) fail("create a temporary beside it", errno);
   }
 }

@@ -14,10 +14,10 @@ namespace gaussweep::io {
 /// Whether a file that has appeared survives a power failure too.
 enum class Durable { no, yes };
 
-/// A file under construction, private to the user (mode 0600). Without `commit` the temporary is removed and
-/// the target stays as it was; only a killed process leaves its temporary behind (remove_stale_temporaries).
-/// The folder is held from the first moment to the last: that its name comes to lead elsewhere in between
-/// moves nothing.
+/// A file under construction, with the mode that the umask gives. Without `commit` the temporary is removed
+/// and the target stays as it was; only a killed process leaves its temporary behind
+/// (remove_stale_temporaries). The folder is held from the first moment to the last: that its name comes to
+/// lead elsewhere in between moves nothing.
 class AtomicFile {
  public:
   /// Creates the empty temporary. @throws StorageError

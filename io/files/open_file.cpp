@@ -41,7 +41,7 @@ Opened open_regular(const std::filesystem::path& path, int flags, int folder) {
     return irregular(facts.st_mode);
   int fd = -1;
   do {
-    fd = ::openat(folder, path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+    fd = ::openat(folder, path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return refused(errno);
   Descriptor file(fd);

@@ -169,12 +169,21 @@ check_plan() {
   esac
 }
 
-# Creates a folder for the owner only, as gaussweep itself does.
-make_private_folder() { (umask 077 && mkdir -p "$1") || fail "cannot create the folder $1"; }
+make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
+
+# warn_without_gpus WORD…: warns if sbatch's words request no GPUs and the plan has methods for GPUs. Where Slurm manages
+# the GPUs, such a job gets none.
+warn_without_gpus() {
+  case ${value[backend]:-auto} in emulated | host) return ;; esac
+  [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]] && return
+  (load_modules && exec "$gaussweep" plan "$plan" --backend emulated) 2>/dev/null | grep -q '(emulated)' || return 0
+  say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
+}
 
 # submit WORD…: calls sbatch and sets job_id. With --dry-run it only shows the command.
 submit() {
   local -a command=(sbatch --parsable "$@")
+  if [[ -n ${plan:-} ]]; then warn_without_gpus "$@"; fi
   printf '%s: %s\n' "$script" "$(printf '%q ' "${command[@]}")" >&2
   if [[ -n ${flag[dry-run]:-} ]]; then
     job_id=JOB

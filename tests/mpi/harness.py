@@ -26,7 +26,8 @@ MPI_ENVIRONMENT = {
 
 
 def environment(**changes):
-    result = {**os.environ, **MPI_ENVIRONMENT, "CUDA_VISIBLE_DEVICES": ""}
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}  # of any job
+    result = {**outside, **MPI_ENVIRONMENT, "CUDA_VISIBLE_DEVICES": ""}
     result.update(changes)
     return result
 

@@ -1,4 +1,4 @@
-"""What a plan says reaches no shell; what a run writes stays in its directory, private to the user."""
+"""What a plan says reaches no shell; what a run writes stays in its directory, with the modes of the umask."""
 
 import os
 import pathlib
@@ -60,12 +60,12 @@ class Words(SweepTest):
 
 
 class Modes(SweepTest):
-    def test_everything_is_private_whatever_the_umask(self):
-        for mask in (0, 0o022):
+    def test_modes_follow_the_umask(self):
+        for mask in (0o077, 0o027):
             directory = self.folder / f"run{mask}"
             self.ran(["run", self.plan(SMALL), "-o", directory], 2, umask=mask)
             for path in (directory, *directory.rglob("*")):
-                expected = 0o700 if path.is_dir() else 0o600
+                expected = (0o777 if path.is_dir() else 0o666) & ~mask
                 self.assertEqual(stat.S_IMODE(path.lstat().st_mode), expected, path)
 
     def test_results_made_by_other_commands_too(self):
@@ -74,21 +74,22 @@ class Modes(SweepTest):
             ("merged.h5", ["merge", directory]),
             ("a.h5", ["matrix", "generate", "--kind", "spd", "--n", "4"]),
         ):
-            self.ran([*arguments, "-o", self.folder / output], umask=0)
-            self.assertEqual(stat.S_IMODE((self.folder / output).stat().st_mode), 0o600)
+            self.ran([*arguments, "-o", self.folder / output], umask=0o027)
+            self.assertEqual(stat.S_IMODE((self.folder / output).stat().st_mode), 0o640)
 
-    def test_a_folder_that_stood_there_becomes_private(self):
+    def test_a_folder_that_stood_there_keeps_its_mode(self):
         directory = self.folder / "run"
         directory.mkdir()
         directory.chmod(0o777)
         self.sweep(self.plan(SMALL))
-        self.assertIn(f"{directory}: others could write into it (mode 0777)", self.stderr)
-        for path in (directory, directory / "matrices", directory / "logs"):
-            self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o700, path)
-        (directory / "matrices").chmod(0o2755)  # others may read, as is usual: nothing to say
+        self.assertIn(f"{directory}: everybody may write into it (mode 0777)", self.stderr)
+        self.assertEqual(stat.S_IMODE(directory.stat().st_mode), 0o777)
+        directory.chmod(0o2770)  # as of a project's folder
+        (directory / "matrices").chmod(0o2755)
         self.sweep(self.plan(SMALL), "--resume")
-        self.assertEqual(stat.S_IMODE((directory / "matrices").stat().st_mode), 0o2700)
-        self.assertNotIn("others could write", self.stderr)
+        self.assertEqual(stat.S_IMODE(directory.stat().st_mode), 0o2770)
+        self.assertEqual(stat.S_IMODE((directory / "matrices").stat().st_mode), 0o2755)
+        self.assertNotIn("may write", self.stderr)
 
     @unittest.skipIf(os.geteuid() != 0, "only root can give a folder away and take another user's place")
     def test_another_s_folder_into_which_others_may_write_is_refused(self):

