@@ -88,7 +88,7 @@ bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo) {
 }
 
 bool needs_regular(Problem problem) {
-  const Judge<double> judge = problem->judge.real;
+  const Judge<double> judge = problem->judge.float64;
   return judge == judges::solution<double> || judge == judges::system_solution<double> ||
          judge == judges::inverse<double> || judge == judges::either_inverse<double>;
 }
