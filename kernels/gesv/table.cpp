@@ -23,7 +23,6 @@ GAUSSWEEP_DECLARE_IN(host, gesv_crout)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
-GAUSSWEEP_DECLARE_CUDA(gesv_cusolver_irs)
 GAUSSWEEP_DECLARE_CUDA(gesv_cublas)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_batched)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_recursive)
@@ -290,21 +289,6 @@ Method cusolver() {
              GAUSSWEEP_CUDA_ENTRY(gesv_cusolver)));
 }
 
-Method cusolver_irs() {
-  Method method =
-      row(gesv(), "cusolver_irs",
-          "LU in a lower precision on the GPU with iterative refinement (IRSXgesv); else as cusolver",
-          "NVIDIA cuSOLVER");
-  method.answer = AnswerIn::x;
-  method.mixed_precision = true;
-  method.parameters = {
-      choice_parameter("lowest", {"auto", "float", "tf32", "bfloat16", "half"},
-                       "precision of the factors; auto: float for double, tf32 for float"),
-      choice_parameter("refinement", {"auto", "gmres", "classical", "classical_gmres", "gmres_gmres"},
-                       "the refining solver; auto: gmres for one right-hand side, else classical")};
-  return library(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(gesv_cusolver_irs)));
-}
-
 std::vector<Method> methods() {
   return {gauss_serial(),
           gauss_block(),
@@ -330,7 +314,6 @@ std::vector<Method> methods() {
           batched(),
           lapack(),
           cusolver(),
-          cusolver_irs(),
           cublas()};
 }
 

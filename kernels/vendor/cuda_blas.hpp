@@ -91,21 +91,6 @@ void getrs(VendorHandles& handles, Op op, std::int64_t n, std::int64_t nrhs, con
 void getrs(VendorHandles& handles, Op op, std::int64_t n, std::int64_t nrhs, const double* lu,
            std::int64_t lda, const int* pivots, double* b, std::int64_t ldb);
 
-/// The precision of cuSOLVER's factors, and how it refines the solution.
-enum class LowestPrecision { float32, tf32, bfloat16, float16 };
-enum class Refinement { classical, gmres, classical_gmres, gmres_gmres };
-
-/// Solves A X = B by LU in the lowest precision and refinement (cusolverDnIRSXgesv). Waits for the device.
-/// A holds undefined values afterwards. Returns the number of iterations; it is negative if refinement failed
-/// and cuSOLVER solved the system in T instead.
-/// @throws NotOffered if cuSOLVER lacks this combination for this GPU or number of right-hand sides
-int gesv_refined(VendorHandles& handles, std::int64_t n, std::int64_t nrhs, LowestPrecision lowest,
-                 Refinement refinement, float* a, std::int64_t lda, float* b, std::int64_t ldb, float* x,
-                 std::int64_t ldx, int* info);
-int gesv_refined(VendorHandles& handles, std::int64_t n, std::int64_t nrhs, LowestPrecision lowest,
-                 Refinement refinement, double* a, std::int64_t lda, double* b, std::int64_t ldb, double* x,
-                 std::int64_t ldx, int* info);
-
 /// Replaces the triangle `uplo` of the symmetric A by its Cholesky factor: A = L L^T or U^T U.
 void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, float* a, std::int64_t lda, int* info);
 void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, double* a, std::int64_t lda, int* info);

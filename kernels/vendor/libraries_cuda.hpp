@@ -30,12 +30,7 @@
   X(cusolverDnDpotri_bufferSize) X(cusolverDnDpotri)                     \
   X(cusolverDnSpotrfBatched) X(cusolverDnDpotrfBatched)                  \
   X(cusolverDnSpotrsBatched) X(cusolverDnDpotrsBatched)                  \
-  X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)                     \
-  X(cusolverDnIRSParamsCreate) X(cusolverDnIRSParamsDestroy)             \
-  X(cusolverDnIRSInfosCreate) X(cusolverDnIRSInfosDestroy)               \
-  X(cusolverDnIRSParamsSetSolverPrecisions)                              \
-  X(cusolverDnIRSParamsSetRefinementSolver)                              \
-  X(cusolverDnIRSXgesv_bufferSize) X(cusolverDnIRSXgesv)
+  X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)
 #if CUBLAS_VERSION >= 130100
 #define GAUSSWEEP_CUBLAS_EMULATION(X)                       \
   X(cublasSetFixedPointEmulationMantissaControl)            \
