@@ -1,11 +1,11 @@
 #pragma once
-/// A limit of CPU time for a test of what must not take hours. The load of the machine does not count.
+/// A limit of CPU time for operations that must not take hours. The machine's load does not matter.
 
 #include <sys/time.h>
 
 namespace gaussweep::testing_help {
 
-/// Ends the process by SIGVTALRM if it takes half a minute of CPU time before the limit's end.
+/// Ends the process by SIGVTALRM if it uses half a minute of CPU time while the limit exists.
 class CpuLimit {
  public:
   CpuLimit() { set(30); }

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Makes a CUDA 11.8 toolchain in a folder of its own, for compiling to Kepler (sm_35) and Maxwell (sm_52),
-# which newer toolkits no longer know. It comes from Debian's non-free packages, is unpacked rather than
-# installed, and touches neither the system's package sources nor what is installed.
+# Makes a CUDA 11.8 toolchain in a separate folder, to compile for Kepler (sm_35) and Maxwell (sm_52), which
+# newer toolkits do not support. Unpacks Debian's non-free packages without installing them, and changes neither
+# the system's package sources nor its packages.
 #
 #   tests/cuda11_toolchain.sh [FOLDER]      default: ${XDG_CACHE_HOME:-$HOME/.cache}/gaussweep/cuda-11.8
 #
-# The last line printed is the path of a script `nvcc` that compiles with g++-11 as host compiler. Beside it is
-# FOLDER/toolkit, laid out as NVIDIA's own toolkit is, for CMake (-DCUDAToolkit_ROOT), without the shared libraries: the
-# program loads them where it runs.
-# About 860 MB are fetched once; a stamp file makes later calls quick. Needs apt, dpkg and g++-11, not root.
+# The last printed line is the path of a script `nvcc` that compiles with g++-11 as host compiler. Next to it is
+# FOLDER/toolkit with the layout of NVIDIA's toolkit, for CMake (-DCUDAToolkit_ROOT). It has no shared libraries, because
+# the program loads those of the machine on which it runs.
+# About 860 MB are fetched once; a stamp file makes later calls fast. Needs apt, dpkg and g++-11, not root.
 set -euo pipefail
 
 folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/gaussweep/cuda-11.8}
-layout=1  # counts up when what this script makes changes, so that older folders are made again
+layout=1  # increased when the output of this script changes, so that older folders are made again
 stamp=$folder/stamp
 packages=(nvidia-cuda-toolkit nvidia-cuda-dev libthrust-dev libcub-dev libcu++-dev)
 
@@ -21,14 +21,14 @@ fail() {
   exit 1
 }
 
-# The toolkit's folder: links to what was unpacked, and nvcc by its script. Made where it is not whole.
+# Makes the toolkit's folder, if it is incomplete: links to the unpacked files, and nvcc by its script.
 make_toolkit() {
   local usr=$folder/root/usr toolkit=$folder/toolkit
   if [[ -f $toolkit/whole ]]; then return; fi
   rm -rf "$toolkit"
   mkdir -p "$toolkit/bin" "$toolkit/lib64"
   ln -s "$usr"/bin/* "$toolkit/bin"
-  cp --remove-destination "$folder/nvcc" "$toolkit/bin/nvcc"  # no link: CMake looks where it leads
+  cp --remove-destination "$folder/nvcc" "$toolkit/bin/nvcc"  # no link, because CMake follows links
   ln -s "$usr/include" "$toolkit/include"
   ln -s "$usr/lib/nvidia-cuda-toolkit" "$toolkit/nvvm"
   ln -s "$usr"/lib/x86_64-linux-gnu/*.a "$toolkit/lib64"
@@ -45,7 +45,7 @@ for tool in apt-get dpkg g++-11; do
 done
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-# Two runs at once would unpack over each other.
+# Two concurrent runs would unpack over each other.
 exec 9>"$folder/lock"
 flock 9
 if [[ -f $folder/stamp && $(cat "$folder/stamp") == "$layout" && -x $folder/nvcc ]]; then
@@ -57,8 +57,8 @@ fi
 apt=$folder/apt
 rm -rf "$folder/root" "$folder/deb" "$apt"
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$folder/deb"
-# The mirror is the system's own: the one it takes Debian's main component from. apt names it before any list
-# was ever fetched.
+# Uses the system's own mirror, from which it takes Debian's main component. apt reports it even before the first
+# update.
 release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 mirror=$(apt-get -o "Dir::State::Lists=$apt/lists" update --print-uris \
   | sed -n "s|^'\(.*\)/dists/$release/main/binary-.*|\1|p")
@@ -83,10 +83,11 @@ for package in "$folder"/deb/*.deb; do
   rm -f "$package"
 done
 rm -rf "$folder/deb" "$apt"
-# Nothing is linked with the vendor's static libraries here; they are nine tenths of what was unpacked.
+# The vendor's static libraries are nine tenths of the unpacked files, and nothing here links them.
 find "$root/usr/lib" -name '*_static*.a' ! -name 'libcudart_static.a' -delete
 
-# nvcc finds its parts by nvcc.profile, a link to a file with absolute paths of /usr/lib: those are ours now.
+# nvcc finds its parts by nvcc.profile, a link to a file with absolute paths in /usr/lib; they are replaced by our
+# paths.
 bin=$root/usr/lib/nvidia-cuda-toolkit/bin
 rm -f "$bin/nvcc.profile"
 sed "s|/usr/lib|$root/usr/lib|g" "$root/etc/nvcc.profile" >"$bin/nvcc.profile"
@@ -96,7 +97,7 @@ PATH="$bin:$root/usr/bin:\$PATH" exec "$bin/nvcc" -ccbin g++-11 -I "$root/usr/in
 SCRIPT
 chmod +x "$folder/nvcc"
 
-# It works only if it compiles for both architectures.
+# Checks that it compiles for both architectures.
 trial=$(mktemp -d)
 trap 'rm -rf "$trial"' EXIT
 cat >"$trial/scale.cu" <<'CODE'

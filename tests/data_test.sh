@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The matrices and the image that ship are, byte for byte, what tests/data/make_matrices.py and make_image.py write.
+# Tests that the shipped matrices and image equal the output of tests/data/make_matrices.py and make_image.py, byte for
+# byte.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 made=$(mktemp -d)

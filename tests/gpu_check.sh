@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# On a machine with GPUs: builds, runs the tests labelled gpu, then compute-sanitizer on small sizes.
+# Builds on a machine with GPUs, runs the tests labelled gpu, then compute-sanitizer on small sizes.
 # Usage: tests/gpu_check.sh [--build DIR] [--no-sanitizer] [--shards N] [--seconds S] [CMAKE_OPTION…]
-#   --shards N   sanitizers run in N processes each (default: a third of the cores)
-#   --seconds S  for how long at most (default: 500)
-# Several GPUs share the tests and the sanitizers' processes. Left out of the sanitizers: the tests of peaks, which measure speed, and from
-# racecheck the vendors' kernels, which are not ours and take minutes; from memcheck what is refused on purpose. Each tool says one line: clean, FOUND ERRORS, not finished, or "not run"
-# where the machine refuses it. tests/gpu/sanitize.sh then has our own methods at larger orders, under synccheck too, a line a run.
+#   --shards N   processes per sanitizer (default: a third of the cores)
+#   --seconds S  time limit (default: 500)
+# Several GPUs share the tests and the sanitizers' processes. The sanitizers skip the tests of peaks (they measure speed), racecheck the vendors'
+# kernels (not ours, and minutes long), memcheck the intended refusals. Each tool prints clean, FOUND ERRORS, not finished, or "not run" (refused by
+# the machine). tests/gpu/sanitize.sh then runs our own methods at larger orders, under synccheck too, with a line per run.
 set -uo pipefail
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 build=$source_dir/build-gpu

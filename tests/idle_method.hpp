@@ -1,5 +1,5 @@
 #pragma once
-/// Methods that compute nothing: for tests of what is made of a registry.
+/// Methods that compute nothing, for tests of code that uses a registry.
 
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `cmake --install` puts under a prefix works there: the program runs, and knows the plans that came along.
+# Tests that an installation by `cmake --install` works: the program runs and finds the installed plans.
 #
 #   tests/install_test.sh BUILD        a built build folder
 set -euo pipefail
@@ -7,20 +7,20 @@ prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 cmake --install "${1:?usage: tests/install_test.sh BUILD}" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log"; exit 1; }
 program=$prefix/bin/gaussweep
-[[ $("$program" --version) == gaussweep\ * ]] || { echo "install_test.sh: $program does not say its version"; exit 1; }
-# It looks for cuBLAS and cuSOLVER where the one that was built does.
+[[ $("$program" --version) == gaussweep\ * ]] || { echo "install_test.sh: $program prints no version"; exit 1; }
+# The installed program looks for cuBLAS and cuSOLVER in the same folders as the built one.
 folders() { readelf -d "$1" | sed -n 's/.*R\(UN\)\?PATH.*\[\(.*\)\]/\2/p' | tr ':' '\n' | sort -u; }
 lost=$(comm -23 <(folders "$1/gaussweep") <(folders "$program"))
-[[ -z $lost ]] || { echo "install_test.sh: no library is found in $lost any more"; exit 1; }
+[[ -z $lost ]] || { echo "install_test.sh: the installed program no longer searches $lost"; exit 1; }
 said=$("$program" plan "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" --backend emulated)
 [[ $said == *"trials, 0 skipped, one after the other"* ]] || { echo "install_test.sh: plan said: $said"; exit 1; }
 for name in README.md io/SCHEMA.md LICENSE docs/plan.md docs/pictures/architecture.svg; do
-  find "$prefix" -path "*/$name" | grep -q . || { echo "install_test.sh: $name is not there"; exit 1; }
+  find "$prefix" -path "*/$name" | grep -q . || { echo "install_test.sh: $name is missing"; exit 1; }
 done
 grep -q '^\.SH' "$prefix/share/man/man1/gaussweep.1" || { echo "install_test.sh: no manual page"; exit 1; }
 grep -q 'complete .*gaussweep' "$prefix/share/bash-completion/completions/gaussweep" || { echo "install_test.sh: no completion"; exit 1; }
 [[ $("$prefix/bin/gaussweep-report" --help) == usage:* ]] || { echo "install_test.sh: the report does not start"; exit 1; }
-# The Python package reads results, and its texts compare with texts.
+# The Python package reads results, and its strings compare equal to str.
 python3=$(PATH=/usr/bin:$PATH command -v python3)
 run=$prefix/results.h5
 "$python3" -c 'import sys; sys.path.insert(0, sys.argv[1]); import fixture; n = fixture.Night(); n.trial("gesv", "lapack", 4, 1e-3)
@@ -32,8 +32,8 @@ print((records.status == "pass").sum(), gaussweep.__file__)' "$run")
 # A job script finds the program that was installed with it, and submits nothing under --dry-run.
 said=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1)
 [[ $said != *"no program"* && $said == *"dry run: nothing was submitted"* ]] || { echo "install_test.sh: sweep.sbatch said: $said"; exit 1; }
-if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: parts of the build came along"; exit 1; fi
-# The methods as a CMake package.
+if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: parts of the build were installed"; exit 1; fi
+# The methods work as a CMake package.
 { cmake -S "$(dirname "$0")/package" -B "$prefix/package" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$prefix/package"; } \
   >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
 said=$("$prefix/package/solve")

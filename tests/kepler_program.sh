@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the whole program for Kepler (sm_35) and Maxwell (sm_52) with CUDA 11.8 and g++ 11, any warning being an error, and
-# starts it: --version and the list of methods answer, and every portable kernel is in it for both architectures.
-# Nothing in it is optimised: docs/toolchains.md has the build for use.
+# Builds the whole program for Kepler (sm_35) and Maxwell (sm_52) with CUDA 11.8 and g++ 11, with warnings as errors.
+# Tests that --version and the list of methods work, and that every portable kernel is in it for both architectures.
+# The build is not optimised; docs/toolchains.md has the build for use.
 #
 #   tests/kepler_program.sh [--kernels] [FOLDER]     default: build-kepler
 #
-#   --kernels   only the library of kernels, for sm_35: a quarter of the time
+#   --kernels   only the library of kernels, for sm_35; takes a quarter of the time
 #
-# JOBS: how many compilers at once (default: the number of cores).
+# JOBS: number of concurrent compilers (default: the number of cores).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=gaussweep
@@ -46,7 +46,7 @@ sys.exit(not here)'
   kernels=$(find kernels -name '*.cu' ! -name '*_cuda.cu' | wc -l)
 else
   binary=$folder/kernels/cuda/libgaussweep_kernels_cuda.a
-  kernels=$(ar t "$binary" | grep '\.cu\.o$' | grep -vc '_cuda\.')  # several are one file there
+  kernels=$(ar t "$binary" | grep '\.cu\.o$' | grep -vc '_cuda\.')  # one file may hold several kernels
 fi
 "$toolkit/bin/cuobjdump" --list-elf "$binary" >"$folder/elf.log"
 for architecture in ${architectures//;/ }; do

@@ -1,11 +1,11 @@
 #pragma once
-/// What an action fails with.
+/// The error message of an action.
 
 #include <string>
 
 namespace gaussweep::testing_help {
 
-/// The message of the Error that `action` throws; empty where it throws none.
+/// Returns the message of the Error that `action` throws, or "" if it throws none.
 template <class Error, class Action>
 std::string message_of(const Action& action) {
   try {

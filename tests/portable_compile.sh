@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compiles every kernel (kernels/**/*.cu) for the architectures that gaussweep promises:
+# Compiles every kernel (kernels/**/*.cu) for the supported architectures:
 # sm_35 and sm_52 with CUDA 11.8, and sm_75, sm_90, sm_120 with CUDA 13. Any error or warning fails.
 #
 #   tests/portable_compile.sh [FILE.cu…]      only these files (paths from the top of the source tree)
 #
-# NVCC names CUDA 13's nvcc (default: nvcc on PATH, else /usr/local/cuda/bin/nvcc). JOBS: how many at once (2).
+# NVCC names CUDA 13's nvcc (default: nvcc on PATH, else /usr/local/cuda/bin/nvcc). JOBS: number of concurrent compilers (2).
 set -euo pipefail
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$source_root"
@@ -31,7 +31,7 @@ if [[ -z $nvcc13 && -x /usr/local/cuda/bin/nvcc ]]; then nvcc13=/usr/local/cuda/
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# compile LABEL FILE NVCC FLAGS…: one line of outcome, the compiler's output after it where it failed.
+# compile LABEL FILE NVCC FLAGS…: prints one line with the result, followed by the compiler's output if it failed.
 compile() {
   local label=$1 file=$2
   shift 2

@@ -16,10 +16,11 @@ std::string run_python(const std::string& script, const std::vector<std::string>
   for (const std::string& argument : arguments) command += " '" + argument + "'";
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error(command + ": cannot be started");
-  std::string said;
+  std::string output;
   std::array<char, 4096> part;
-  while (const std::size_t count = fread(part.data(), 1, part.size(), pipe)) said.append(part.data(), count);
-  return pclose(pipe) == 0 ? "" : command + " failed: " + said;
+  while (const std::size_t count = fread(part.data(), 1, part.size(), pipe))
+    output.append(part.data(), count);
+  return pclose(pipe) == 0 ? "" : command + " failed: " + output;
 }
 
 }  // namespace gaussweep::testing_help

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# jobs/quickstart.sh, with a build folder that is already built: ends well and leaves what the README promises.
+# Tests that jobs/quickstart.sh succeeds with an existing build and leaves the files that the README lists.
 #
-#   tests/quickstart_test.sh BUILD FOLDER     FOLDER is made anew
+#   tests/quickstart_test.sh BUILD FOLDER     FOLDER is replaced
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1
@@ -29,7 +29,7 @@ with h5py.File(sys.argv[1]) as results:
     assert b"file" in kinds, f"no matrix came from a file: {kinds}"
     bad = [r for r in records if r["status"] not in (b"pass", b"suspect", b"failed", b"skipped")]
     assert not bad, bad
-    # Only the cyclic schedules were told that they may fail.
+    # Only the cyclic schedules may fail.
     for record in records:
         assert record["status"] in (b"pass", b"skipped") or b"cyclic" in record["method"], record
 CODE

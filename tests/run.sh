@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
 # Builds gaussweep and tests it. The last line counts: "N passed, N failed, N skipped".
 #
-#   tests/run.sh [--all | --unit [ROOM]]
+#   tests/run.sh [--all | --unit [MODULE]]
 #
-#   (nothing)       what a change may break: on two cores 16 to 24 minutes with a compiler cache, 36 without
-#   --all           and what is slow and seldom fails (tests/README.md has the list)
-#   --unit [ROOM]   the unit tests of kernels, io or driver, or of all three: no CUDA, at most 3 minutes after a first build
+#   (nothing)       tests that a change may break: on two cores 16 to 24 minutes with a compiler cache, 36 without
+#   --all           also slow tests that seldom fail (tests/README.md has the list)
+#   --unit [MODULE] the unit tests of kernels, io or driver, or of all three: no CUDA, at most 3 minutes after a first build
 #
 # In order: packages (jobs/setup.sh), the build `ci` in build/ with its tests, the build `dev` in build-dev/ with address
 # and undefined-behaviour sanitizers and its unit tests, the kernels with CUDA 11.8 (kepler_program.sh).
-# A step that fails does not keep the next ones from running, except that nothing runs without a build.
-# JOBS: how many compilers and tests at once (default: the number of cores).
+# A failed step does not stop the next ones, except that nothing runs without a build.
+# JOBS: number of concurrent compilers and tests (default: the number of cores).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 refuse() { echo "run.sh: $*; allowed: --all, --unit, --unit kernels, --unit io, --unit driver" >&2; exit 2; }
 mode=${1:-}
-room=${2:-}
+module=${2:-}
 case "$mode" in
   '' | --all) if (($# > 1)); then refuse "unexpected argument '$2'"; fi ;;
   --unit) if (($# > 2)); then refuse "unexpected argument '$3'"; fi ;;
   -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
   *) refuse "unknown option '$mode'" ;;
 esac
-case "$room" in
+case "$module" in
   '' | kernels | io | driver) ;;
-  *) refuse "unknown room '$room'" ;;
+  *) refuse "unknown module '$module'" ;;
 esac
 jobs=${JOBS:-$(nproc)}
 source jobs/mpi_environment.sh
@@ -34,7 +34,7 @@ reports=()
 minutes=()
 current=
 
-# step NAME: the one before it has ended.
+# step NAME: begins a step, which ends the previous one.
 step() {
   if [[ -n $current ]]; then
     minutes+=("$current $(((SECONDS - began + 3) / 6))")
@@ -45,7 +45,8 @@ step() {
   if [[ -n $current ]]; then printf '\n== %s\n' "$current"; fi
 }
 
-# build PRESET FOLDER TARGET OPTION…: configures and builds; the compiler's output only where it has something to say.
+# build PRESET FOLDER TARGET OPTION…: configures and builds; prints the compiler's output if there are errors or
+# warnings.
 build() {
   local preset=$1 folder=$2 target=$3 log
   shift 3
@@ -55,7 +56,7 @@ build() {
     cmake --build "$folder" -j "$jobs" --target "$target" >>"$log" 2>&1
   local code=$?
   if ((code)) && [[ ${!#} != -DGAUSSWEEP_UNITY=OFF ]]; then
-    # Names of two files may clash that are right one by one.
+    # Two files that compile alone may have clashing names.
     grep -m 5 'error' "$log"
     echo "run.sh: the build $preset failed with several files at a time; once more, file by file"
     build "$preset" "$folder" "$target" "$@" -DGAUSSWEEP_UNITY=OFF || return
@@ -82,7 +83,7 @@ test_in() {
   ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$at_once" --output-junit tests.xml "$@" \
     >"$folder/tests.log" 2>&1 || {
     failures+=("tests in $folder")
-    # What passed or was skipped is in the log and in the summary.
+    # Passed and skipped tests are in the log and in the summary.
     awk '/^The following tests did not run:/ {listing = 1} /^$/ {listing = 0}
       !listing && !/^ +Start +[0-9]+:|\.\.\.+ +Passed |\*\*\*Skipped/' "$folder/tests.log"
   }
@@ -90,13 +91,14 @@ test_in() {
 
 build_and_test_units() {
   step "build of the unit tests"
-  build ci build-unit "unit_tests${room:+_$room}" -DGAUSSWEEP_CUDA=OFF || exit 1
+  build ci build-unit "unit_tests${module:+_$module}" -DGAUSSWEEP_CUDA=OFF || exit 1
   step "unit tests"
-  test_in build-unit "$jobs" -L "^(${room:-kernels|io|driver})\$"
+  test_in build-unit "$jobs" -L "^(${module:-kernels|io|driver})\$"
 }
 
 build_and_test_everything() {
-  # Without a GPU nothing of the backend cuda runs: that it compiles is all there is to see. With one, it is for that one.
+  # Without a GPU nothing runs on the backend cuda, so only its compilation is tested. With a GPU the build is for that
+  # GPU.
   local options=(-DGAUSSWEEP_CUDA=AUTO) gpu=true fast=(-LE slow) sanitized=(-L '^(io|simt)$')
   nvidia-smi -L >/dev/null 2>&1 || gpu=false
   if [[ $mode == --all ]]; then
@@ -113,7 +115,7 @@ build_and_test_everything() {
     echo "run.sh: !!! NO CUDA COMPILER HERE: THE BACKEND cuda WAS NOT EVEN COMPILED !!!"
   fi
   step "tests"
-  # Five more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
+  # Five more processes than cores, because the tests of Slurm, of time limits and of hangs mostly wait.
   test_in build $((jobs + 5)) "${fast[@]}"
 
   step "build dev, with sanitizers"
@@ -124,7 +126,7 @@ build_and_test_everything() {
   if [[ $mode == --all ]]; then
     step "the program for Kepler and Maxwell"
     tests/kepler_program.sh || failures+=("the program for Kepler and Maxwell")
-    # The build above was for this GPU alone.
+    # The build above was for this GPU only.
     if $gpu; then tests/portable_compile.sh || failures+=("portable kernels"); fi
   else
     step "the kernels for Kepler"
@@ -151,7 +153,7 @@ slowest = []
 
 
 def skip(name, said):
-    # googletest prints the reason of a skip under the place where it stands
+    # googletest prints the reason of a skip below its location
     lines = [line.strip() for line in said.splitlines()]
     lines = [s for s in lines if s and not re.match(r"\[|Running|Note:|\S+:\d+$|.*Skipped", s)]
     skipped[next(iter(lines), "no reason given")].append(name)
@@ -183,7 +185,7 @@ for report in map(pathlib.Path, sys.argv[1:]):
             passed += not tests
         elif case.get("status") in ("notrun", "disabled"):
             skip(name, case.findtext("system-out") or "")
-        elif not any(status == "failed" for _, status, _ in tests):  # a process that died has written nothing
+        elif not any(status == "failed" for _, status, _ in tests):  # a process that died has written no results
             failed += 1
             print(f"FAILED: {name} ({report.parts[0]})")
 for reason, names in skipped.items():

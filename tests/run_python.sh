@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs a Python test with an interpreter that has h5py. Usage: run_python.sh SCRIPT [ARGUMENT…]
 set -euo pipefail
-# Without it each start of the program is two (driver/command/cli.cpp).
+# Without it each start of the program starts it twice (driver/command/cli.cpp).
 export OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
-# Looked for, not imported: that would take longer than most scripts.
+# Looks for the modules without importing them, which would take longer than most scripts.
 has='import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("h5py", "pandas"))))'
 for python in "${GAUSSWEEP_PYTHON:-}" /usr/bin/python3 python3; do
   if [ -n "$python" ] && "$python" -c "$has" 2>/dev/null; then

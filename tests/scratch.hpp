@@ -1,5 +1,5 @@
 #pragma once
-/// A folder of a test's own. Several runs of the same test may go on at once on one machine.
+/// A temporary folder of a test. Several runs of the same test may be active on one machine.
 
 #include <unistd.h>
 
@@ -10,12 +10,12 @@
 
 namespace gaussweep::testing_help {
 
-/// An empty folder that vanishes with the test.
+/// An empty folder that is removed with the test.
 class Scratch {
  public:
   enum class Place {
-    disk,   ///< where the system keeps temporary files
-    memory  ///< in memory where that is possible: for tests that sync thousands of times
+    disk,   ///< the system's folder for temporary files
+    memory  ///< in memory if possible, for tests that sync thousands of times
   };
   explicit Scratch(Place place = Place::disk) {
     const std::filesystem::path shared = "/dev/shm";

@@ -1,19 +1,20 @@
-# Tests that are scripts, and what Open MPI needs to start on one machine (jobs/mpi_environment.sh says why).
+# Tests that are scripts, and the settings that Open MPI needs to start on one machine (see
+# jobs/mpi_environment.sh).
 set(GAUSSWEEP_MPI_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none)
 
-# They do not depend on how the program was built: once, in the build without sanitizers, is enough.
+# They do not depend on the build, so they run once, in the build without sanitizers.
 if(NOT GAUSSWEEP_SANITIZE)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  add_test(NAME house.doors COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/doors_test.py ${CMAKE_BINARY_DIR})
-  add_test(NAME house.style COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/style_test.sh)
-  add_test(NAME house.setup COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/setup_test.sh)
-  add_test(NAME house.data COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/data_test.sh)
-  add_test(NAME house.install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install_test.sh ${CMAKE_BINARY_DIR})
-  set_tests_properties(house.doors house.style house.setup house.data house.install PROPERTIES
+  add_test(NAME source.dependencies COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/dependencies_test.py ${CMAKE_BINARY_DIR})
+  add_test(NAME source.style COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/style_test.sh)
+  add_test(NAME source.setup COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/setup_test.sh)
+  add_test(NAME source.data COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/data_test.sh)
+  add_test(NAME source.install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install_test.sh ${CMAKE_BINARY_DIR})
+  set_tests_properties(source.dependencies source.style source.setup source.data source.install PROPERTIES
     LABELS unit TIMEOUT 900 SKIP_RETURN_CODE 77)
-  set_tests_properties(house.doors house.style PROPERTIES COST 110)  # of the longer ones: not at the end, alone
+  set_tests_properties(source.dependencies source.style PROPERTIES COST 110)  # rather long: not alone at the end
   add_test(NAME quickstart
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quickstart_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/quickstart_test)
   set_tests_properties(quickstart PROPERTIES LABELS mpi TIMEOUT 900 RUN_SERIAL TRUE)
@@ -26,7 +27,7 @@ if(NOT GAUSSWEEP_SANITIZE)
       ENVIRONMENT "GAUSSWEEP=$<TARGET_FILE:gaussweep>")
   endforeach()
   set_tests_properties(analysis.sizes PROPERTIES LABELS "analysis;slow")
-  # What the pages say, against the program.
+  # Compares the pages with the program.
   foreach(name commands pages plan_page)
     add_test(NAME docs.${name}
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/docs/test_${name}.py)
@@ -36,7 +37,7 @@ if(NOT GAUSSWEEP_SANITIZE)
   add_test(NAME io.odd_files COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh
     ${CMAKE_CURRENT_SOURCE_DIR}/io/matrix/odd_files.py $<TARGET_FILE:gaussweep> --files 40)
   set_tests_properties(io.odd_files PROPERTIES LABELS unit TIMEOUT 900)
-  # The gateway to MATLAB and Octave, in Octave.
+  # Tests the gateway to MATLAB and Octave in Octave.
   add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/apps/mex/run.sh ${CMAKE_BINARY_DIR})
   set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 1800 COST 110 SKIP_RETURN_CODE 77)
   if(NOT TEST slurm.limits)

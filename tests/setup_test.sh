@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# jobs/setup.sh says exactly what is missing, and how to get it, where it cannot install it itself. The machine is
-# played by small stand-ins in front of PATH. And the scripts that users start first refuse what they do not understand,
+# Tests that jobs/setup.sh names exactly the missing packages, and how to get those that it cannot install. Small stand-in
+# programs at the front of PATH simulate the machine. Also tests that the users' first scripts refuse unknown arguments
 # before they do anything.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -8,12 +8,12 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 failed=0
 
-# stand_in NAME: its body comes from standard input.
+# stand_in NAME: makes a stand-in program; standard input is its body.
 stand_in() {
   { echo '#!/bin/sh'; cat; } >"$stage/$1"
   chmod +x "$stage/$1"
 }
-# expect WHAT CODE TEXT… -- ARGUMENT…: runs setup.sh with the stand-ins, and holds its exit code and words to it.
+# expect WHAT CODE TEXT… -- ARGUMENT…: runs setup.sh with the stand-ins and checks its exit code and output.
 expect() {
   local what=$1 code=$2 text got said
   shift 2
@@ -34,7 +34,7 @@ expect() {
   done
 }
 
-# Everything but cmake and h5py is installed.
+# All packages except cmake and h5py are installed.
 stand_in dpkg-query <<'BODY'
 for name in "$@"; do
   case $name in

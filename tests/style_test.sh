@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# House style that a tool can judge: clang-format 14 leaves every C++ and CUDA file as it is and black 23.1 every Python
-# file, shellcheck and flake8 have nothing to say, no import hides in a function, no file is longer than 700 lines, and
-# no note to do something later stands in the tree. Each tool in the version of Debian 12: others know other rules.
+# Tests the style: clang-format 14 changes no C++ or CUDA file, black 23.1 no Python file; shellcheck and flake8 report
+# nothing; functions contain no imports; no file has more than 700 lines or a note to do something later. The tools have
+# the versions of Debian 12, because other versions have other rules.
 #
 #   tests/style_test.sh [FILE…]        these files, or all of them
 set -uo pipefail
@@ -12,7 +12,7 @@ git rev-parse --is-inside-work-tree >/dev/null 2>&1 || { echo "SKIPPED: not a gi
 
 failed=0
 unchecked=0
-# not_checked WHAT FOUND TOOL: for want of the tool in the version that the tree is held to.
+# not_checked WHAT FOUND TOOL: reports that the required version of a tool is missing.
 not_checked() {
   echo "style_test.sh: !!! NO $3 HERE (found: ${2:-none}): $1 NOT CHECKED !!! jobs/setup.sh --for-tests installs it on Debian 12"
   unchecked=1
@@ -21,7 +21,7 @@ complain() {
   echo "style_test.sh: $*"
   failed=1
 }
-# ours PATTERN…: the tree's files, or those of them that were asked for, new ones too.
+# ours PATTERN…: lists the tree's files, new ones too, or those that were given as arguments.
 ours() {
   if [[ ${#asked[@]} -eq 0 ]]; then
     git ls-files -- "$@"
@@ -40,7 +40,7 @@ version=$([[ -n $formatter ]] && "$formatter" --version | sed -n 's/.*version \(
 if [[ ${#there[@]} -eq 0 ]]; then
   :
 elif [[ $version == 14 ]]; then
-  # All in one process: it starts as long as it formats.
+  # One process for all files, because its start takes as long as the formatting.
   said=$(printf '%s\0' "${there[@]}" | xargs -0r "$formatter" --dry-run -Werror 2>&1) || {
     while read -r places file; do
       complain "$file: clang-format 14 would change $places places: clang-format-14 -i $file"
@@ -51,7 +51,7 @@ else
   not_checked "THE FORMAT OF THE C++ WAS" "$version" "CLANG-FORMAT 14"
 fi
 
-# Python: what black reads from pyproject.toml and flake8 from .flake8 holds for all of it.
+# Python files follow pyproject.toml (black) and .flake8 (flake8).
 mapfile -t python < <(ours '*.py' analysis/report)
 version=$(black --version 2>/dev/null | sed -n 's/^black, \([0-9]*\.[0-9]*\)\..*/\1/p')
 if [[ ${#python[@]} -eq 0 ]]; then
@@ -89,7 +89,7 @@ fi
 while read -r lines file; do complain "$file: $lines lines, at most 700"; done < <(
   for file in "${written[@]}"; do if [[ -f $file ]]; then printf '%s\0' "$file"; fi; done |
     xargs -0r wc -l | awk '$1 > 700 && $2 != "total"')
-# Spelled so that this file does not find itself.
+# split so that this file does not match
 later='TO''DO|FIX''ME|XX''X'
 if [[ ${#written[@]} -gt 0 ]] && grep -nEIw "$later" "${written[@]}"; then complain "the lines above put something off"; fi
 

@@ -1,8 +1,8 @@
-"""Which trials that passed are in a time plot of the report, counted from the page's own data.
+"""Counts the passed trials that a time plot of the report shows, from the page's own data.
 
     tests/run_python.sh tests/analysis/drawn.py RUN…
 
-RUN: run directories or results files, which make one report. Exit code 1 where a trial is missing.
+RUN: run directories or results files, which make one report. Exit code 1 if a trial is missing.
 """
 
 import sys
@@ -19,7 +19,7 @@ from analysis.loader import load  # noqa: E402
 
 
 def is_drawn(page, r):
-    """Whether a record is a point of a time plot of its problem and precision, or within the range of one."""
+    """Returns true if a record is a point of a time plot of its problem and precision, or within the range of one."""
     for name in page.figures["time"]:
         if not name.startswith(f"time-{r.problem}-{r.precision}-"):
             continue
@@ -40,7 +40,7 @@ def is_drawn(page, r):
 
 
 def missing(page, records):
-    """(the trials that passed and are in no plot, how many passed)"""
+    """Returns the passed trials that are in no plot, and the number of passed trials."""
     passed = [r for r in records[records["status"] == "pass"].itertuples()]
     return [r for r in passed if not is_drawn(page, r)], len(passed)
 

@@ -1,4 +1,4 @@
-"""The night in which every section, every status and every paper has something."""
+"""Makes a night in which every section, every status and every paper has data."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import fixture
 
 
 def everything(seed=1, gpus=tuple(fixture.GPUS)):
-    """A night in which every section, every status and every paper has something."""
+    """Returns a night in which every section, every status and every paper has data."""
     night = fixture.Night("everything", seed)
     new = "NVIDIA Test 100"
     for n in (256, 512, 900, 1024, 2048, 4096):

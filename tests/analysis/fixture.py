@@ -1,4 +1,4 @@
-"""Makes results.h5 files as io/SCHEMA.md lays them out: nights of any kind, with every status in them."""
+"""Makes results.h5 files with the layout of io/SCHEMA.md: nights of any kind, with every status."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def columns(text):
-    """The columns of "S: key run_id i8: m n", each with its kind."""
+    """Parses "S: key run_id i8: m n" into columns with their types."""
     kind, found = "", []
     for word in text.split():
         if word.endswith(":"):
@@ -51,7 +51,7 @@ GPUS = {"NVIDIA Test 100": ("GPU-100", 90, 1.0), "NVIDIA Old <20>": ("GPU-20", 3
 
 
 def table(columns, rows):
-    """Rows (dicts) as a compound array; text as wide as its longest value, at least 1."""
+    """Returns rows (dicts) as a compound array; text columns are as wide as their longest value, at least 1."""
     kinds = []
     for name, kind in columns:
         if kind == "S":
@@ -110,7 +110,7 @@ class Night:
         scatter=0.02,
         **more,
     ):
-        """One record; `seconds` is its median, the rest of the statistics and the samples follow from it."""
+        """Adds one record with the median `seconds`; the other statistics and the samples are derived from it."""
         text = json.dumps(parameters or {}, sort_keys=True)
         digest = hashlib.sha256(f"{problem}{n}{matrix}{precision}".encode()).hexdigest()
         key = hashlib.sha256(
@@ -172,7 +172,8 @@ class Night:
         return record
 
     def write(self, path, leave_out=(), columns_left_out=(), variable=False):
-        """`leave_out`: tables, `columns_left_out`: columns of /records that an older version did not have."""
+        """Writes the file without the tables `leave_out` and the columns `columns_left_out` of /records, which an older
+        version did not have."""
         with h5py.File(path, "w") as file:
             for name, value in self.attributes.items():
                 file.attrs[name] = value if variable else np.bytes_(value.encode())
@@ -193,7 +194,7 @@ class Night:
 
 
 def bulk(path, count, samples, seed=1):
-    """`count` records with `samples` samples each, made column by column: for sizes and times."""
+    """Writes `count` records with `samples` samples each, column by column, for tests of size and time."""
     random = np.random.default_rng(seed)
     records = np.zeros(count, dtype=[(n, {"S": "S64"}.get(k, k)) for n, k in RECORD])
     i = np.arange(count)

@@ -1,4 +1,4 @@
-"""Makes a report as a user does and takes the page apart."""
+"""Makes a report as a user does and parses the page."""
 
 import base64
 import io
@@ -18,16 +18,16 @@ SECTIONS = (
     "transfer trials ranking architectures timeline failures papers provenance"
 ).split()
 
-ALWAYS = ["overview", "papers", "provenance"]  # what is empty is left out
+ALWAYS = ["overview", "papers", "provenance"]  # all other sections are left out if empty
 
 
 def parts_of(page):
-    """The sections of a page, those of the problems' blocks once."""
+    """Returns the sections of a page; those of several problems once."""
     return {name for name in page.sections if not name.startswith("problem-")}
 
 
 def command(*arguments, out):
-    """Runs analysis/report as a user does, papers and all, and returns (page, stderr)."""
+    """Runs analysis/report as a user does, with the papers, and returns (page, stderr)."""
     line = [str(ROOT / "analysis" / "report"), *map(str, arguments), "--all-papers", "-o", str(out)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode != 0:
@@ -36,17 +36,17 @@ def command(*arguments, out):
 
 
 def report(*arguments, out, expect=0):
-    """The same in this process, without the papers. The page is None where it had to fail."""
+    """Makes a report in this process, without the papers. The page is None if the report must fail."""
     line = [*map(str, arguments), "-o", str(out)]
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as output:
         code = main([*line, "--no-papers"])
     if code != expect:
-        raise AssertionError(f"exit code {code}, expected {expect}\n{said.getvalue()}")
-    return (Reader.of(Path(out) / "index.html") if expect == 0 else None), said.getvalue()
+        raise AssertionError(f"exit code {code}, expected {expect}\n{output.getvalue()}")
+    return (Reader.of(Path(out) / "index.html") if expect == 0 else None), output.getvalue()
 
 
 def report_here(*nights, papers="none"):
-    """The page of fixtures, made in this process."""
+    """Returns the page of fixtures, made in this process."""
     with tempfile.TemporaryDirectory() as folder:
         files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
         page = Reader.of(build(load(files), of_papers=papers).write(Path(folder) / "out"))
@@ -57,16 +57,17 @@ def report_here(*nights, papers="none"):
 
 
 class Reader(HTMLParser):
-    """Sections with their words, tables (rows of (text, exact value or None)), figures and addresses."""
+    """Parses a page into sections with their words, tables (rows of (text, exact value or None)), figures and
+    addresses."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.sections, self.tables, self.figures, self.headings = {}, {}, {}, []
         self.addresses, self.tags, self.none = [], set(), {}
-        self.pictures = {}  # name -> [(what, PNG bytes)]
+        self.pictures = {}  # name -> [(kind, PNG bytes)]
         self.section = self.table = self.cell = self.inside_heading = None
         self.in_none = self.in_script = False
-        self.plots = {}  # name -> what plots.js draws
+        self.plots = {}  # name -> input of plots.js
         self.bars = {}  # name -> [(value, lowest, highest)]
         self.plot = ""
         self.repeated = 0
@@ -84,7 +85,7 @@ class Reader(HTMLParser):
         self.tags.add(tag)
         self.addresses += [attributes[a] for a in ("href", "src", "xlink:href") if a in attributes]
         if tag == "section":
-            # The parts of the problems' blocks ("gesv/time") together: a test looks for what, not where.
+            # Merges equal parts of several problems ("gesv/time"), because tests look for contents, not for places.
             self.section = attributes["id"].rpartition("/")[2]
             for found in (self.sections, self.none, self.figures):
                 found.setdefault(self.section, [])
@@ -120,7 +121,7 @@ class Reader(HTMLParser):
             self.tables[self.table][-1].append(tuple(self.cell))
             self.cell = None
         elif tag == "table":
-            if self.repeated:  # its heading is there already
+            if self.repeated:  # its heading was read before
                 del self.tables[self.table][self.repeated]
             self.table = None
         elif tag == "section":
@@ -145,7 +146,7 @@ class Reader(HTMLParser):
         return " ".join(self.sections.get(section, []))
 
     def rows(self, table):
-        """Rows as dicts: heading -> exact value where there is one, else text. Repeated headings get a number."""
+        """Returns rows as dicts: heading -> exact value if there is one, else text. Repeated headings get a number."""
         head, *body = self.tables[table]
         names = []
         for text, _ in head:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of analysis/, all of them or those named: run.py [NAME…]. The exit code is 0 only if all passed."""
+"""Runs all tests of analysis/, or those named: run.py [NAME…]. The exit code is 0 only if all passed."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""Launches, energy and clocks on the page: what is told of them, and that it says nothing where nothing is known."""
+"""Tests launches, energy and clocks on the page, and that they are absent if unknown."""
 
 import unittest
 
@@ -9,7 +9,7 @@ GPU = "NVIDIA Test 100"
 
 
 class CostsTest(unittest.TestCase):
-    def test_without_a_gpu_there_is_nothing(self):
+    def test_without_a_gpu_the_section_is_absent(self):
         night = fixture.Night()
         night.trial("gesv", "gauss_serial", 64, 1e-3)
         self.assertNotIn("costs", report_here(night).sections)
@@ -27,7 +27,7 @@ class CostsTest(unittest.TestCase):
         self.assertAlmostEqual(row["GPU alone"], 1e-3)
         self.assertAlmostEqual(row["times longer"], 2, delta=0.1)
 
-    def test_what_is_too_fast_or_sloppy_is_named(self):
+    def test_names_times_that_are_too_short_and_methods_that_lose_digits(self):
         night = fixture.Night()
         night.trial("gemm", "shared", 512, 1e-9, timing="suspect", peak_share=300.0, digits_lost=0.1)
         night.trial("trsv", "gets", 512, 1e-4, digits_lost=3.5)
@@ -35,7 +35,7 @@ class CostsTest(unittest.TestCase):
         rows = report_here(night).rows("failures-doubted")
         self.assertEqual({row["method"] for row in rows}, {"shared", "gets"})
 
-    def test_the_most_frugal_is_not_always_the_fastest(self):
+    def test_the_lowest_energy_is_not_always_the_fastest(self):
         night = fixture.Night()
         told = {"gpu": GPU, "energy_source": "counter", "idle_power_w": 80.0, "energy_uncertainty": 0.01}
         night.trial("gemm", "cublas", 1024, 1e-4, energy_joules=0.06, **told)
@@ -48,7 +48,7 @@ class CostsTest(unittest.TestCase):
         self.assertAlmostEqual(rows[1]["of the least"], 1.2)
         self.assertAlmostEqual(rows[0]["GFLOP/s a watt"], 2 * 1024**3 / 0.05 / 1e9)
 
-    def test_races_at_different_clocks_are_told(self):
+    def test_names_races_at_different_clocks(self):
         night = fixture.Night()
         night.trial("gemm", "cublas", 1024, 1e-4, gpu=GPU)
         night.trial("gemm", "shared", 1024, 3e-4, gpu=GPU)

@@ -1,4 +1,4 @@
-"""Every trial that passed is in a plot: counted from the page's own data, of nights of six kinds."""
+"""Tests that every passed trial is in a plot, counted from the page's own data for nights of six kinds."""
 
 import json
 import re
@@ -17,7 +17,7 @@ GPU = "NVIDIA Test 100"
 
 
 def sweep(run="run-1", day="01"):
-    """As a night's plan: kinds of matrices at sizes of their own, both triangles, right-hand sides, parameters."""
+    """Returns a night with kinds of matrices at different sizes, both triangles, right-hand sides and parameters."""
     night = fixture.Night("night")
     same = {"run_id": run, "start_time": f"2026-01-{day}T00:00:00Z"}
     for precision in ("float", "double"):
@@ -71,7 +71,7 @@ def batches():
 
 
 def conditions():
-    """Matrices whose names repeat their kind: the axis says "condition=1e+03 mode=2"."""
+    """Returns matrices whose names repeat their kind: the axis shows "condition=1e+03 mode=2"."""
     night = fixture.Night("conditions")
     for i in range(10):
         words = {"condition": 10.0 ** (i // 2), "mode": 2 + i % 2}
@@ -82,7 +82,7 @@ def conditions():
 
 
 class DrawnTest(unittest.TestCase):
-    def test_every_trial_that_passed(self):
+    def test_draws_every_passed_trial(self):
         several = {
             "night": [sweep()],
             "seeds": [seeds()],
@@ -99,7 +99,7 @@ class DrawnTest(unittest.TestCase):
                 self.assertEqual([r for left, _ in counts for r in left], [])
                 self.assertGreaterEqual(sum(passed for _, passed in counts), 20)
 
-    def test_batches_are_apart_from_single_systems(self):
+    def test_separates_batches_from_single_systems(self):
         page = report_here(batches())
         for name in page.figures["time"]:
             is_of_batch = {", batch " in line["l"] for line in page.plots[name]["series"]}
@@ -112,7 +112,7 @@ class DrawnTest(unittest.TestCase):
             self.assertAlmostEqual(y, 1024 / (n * 1033 * 1e-8), delta=0.1 * y)
         self.assertEqual(page.plots[name]["y"], "1/s")
 
-    def test_of_seeds_the_median_and_the_range(self):
+    def test_seeds_become_median_and_range(self):
         (name,) = [n for n in report_here(seeds()).plots if n.startswith("time-")]
         lines = {s["l"]: s for s in report_here(seeds()).plots[name]["series"]}
         self.assertEqual(set(lines), {"cusolver", "gauss_block"})
@@ -122,24 +122,24 @@ class DrawnTest(unittest.TestCase):
         self.assertAlmostEqual(line["lo"][0], 1e-6, delta=1e-7)
         self.assertAlmostEqual(line["hi"][0], 31e-6, delta=2e-6)
 
-    def test_right_hand_sides_and_matrices_differ_in_their_dashes(self):
+    def test_dashes_distinguish_right_hand_sides_and_matrices(self):
         page = report_here(sweep())
         for name in page.figures["time"]:
             lines = {(s["l"], s["c"], s["d"]) for s in page.plots[name]["series"]} if name in page.plots else set()
             self.assertEqual(len(lines), len({(c, d) for _, c, d in lines}), name)
 
-    def test_matrices_of_one_size_stand_as_cards(self):
+    def test_matrices_of_one_size_are_cards(self):
         self.assertEqual(len(re.findall(r'<div class="cards">', report_here(matrices(size=64)).text)), 1)
         self.assertNotIn('<div class="cards">', report_here(matrices(3, size=64)).text)
 
-    def test_where_every_method_is_one_stage_none_is_drawn(self):
+    def test_methods_with_one_stage_have_no_stage_plot(self):
         for stages, drawn in (([("solve", 1, 1e-3, np.nan)], 0), ([("a", 1, 1e-3, np.nan), ("b", 1, 1e-3, np.nan)], 1)):
             night = fixture.Night("stages")
             for n in (64, 128):
                 night.trial("gesv", "lapack", n, 1e-3, stages=stages)
             self.assertEqual(len(report_here(night).figures["stages"]), drawn)
 
-    def test_the_map_says_what_passes_on_what(self):
+    def test_map_shows_which_method_passes_on_which_matrix(self):
         page = report_here(matrices())
         head, *rows = page.tables["judgements"]
         self.assertEqual(len(head), 31)

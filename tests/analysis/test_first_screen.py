@@ -1,4 +1,4 @@
-"""What the first screen says is what the records say."""
+"""Tests that the first screen agrees with the records."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ class FirstScreenTest(unittest.TestCase):
         ):
             self.assertNotIn(doubt, words)
 
-    def test_what_is_missing_broken_and_wrong(self):
+    def test_lists_missing_broken_and_wrong_trials(self):
         night = fixture.Night("sweep")
         night.attributes["total"] = "9"
         night.trial("gesv", "gauss_block", 64, 1e-3, status="failed", residual_ratio=1e5, gpu=GPU)
@@ -53,7 +53,7 @@ class FirstScreenTest(unittest.TestCase):
         self.assertIn("2 answers did not pass: gesv/gauss_block on hilbert, uniform.", words)
 
     def test_doubts(self):
-        """Two runs whose peaks are far apart, by two versions of the program, one sample throttled."""
+        """Two runs with very different peaks, by two versions of the program, with one throttled sample."""
         nights = fixture.Night("a"), fixture.Night("b")
         for night, commit, rate in zip(nights, ("abc1234", "def5678"), (6e13, 3e13)):
             night.trial("gemm", "cublas", 512, 1e-3, gpu=GPU, commit=commit, run_id=commit)
@@ -91,9 +91,9 @@ class FirstScreenTest(unittest.TestCase):
             page.words("papers"),
         )
 
-    def test_leaders_race_over_all_devices(self):
-        """The largest size that most methods reached, not the largest; a wrong answer does not lead; the identity tells
-        nothing."""
+    def test_leaders_are_found_over_all_devices(self):
+        """Leaders are taken at the largest size that most methods reached. A wrong answer does not lead, and the
+        identity matrix is ignored."""
         night = fixture.Night()
         for n in (64, 128):
             night.trial("getrf", "crout_serial", n, 1e-3, seconds_median=1e-3)
@@ -101,7 +101,7 @@ class FirstScreenTest(unittest.TestCase):
             night.trial("getrf", "cusolver", n, 2e-3, gpu=GPU, seconds_median=2e-3)
             night.trial("getrf", "quick_and_wrong", n, 1e-6, status="failed")
             night.trial("getrf", "fixed_point", n, 1e-6, gpu=GPU, matrix="identity")
-        for method in ("crout_serial", "fixed_point", "lapack"):  # as many, but on a kind that has this size only
+        for method in ("crout_serial", "fixed_point", "lapack"):  # as many methods, but on a kind with this size only
             night.trial("getrf", method, 128, 1e-4, matrix="cauchy")
         night.trial("getrf", "fixed_point", 4096, 1.0, gpu=GPU)
         (row,) = report_here(night).rows("leaders")
@@ -111,7 +111,7 @@ class FirstScreenTest(unittest.TestCase):
         )
         self.assertAlmostEqual(row["slower by"], 2.0)
 
-    def test_tally_counts_no_win_without_a_rival(self):
+    def test_a_sole_method_wins_nothing(self):
         night = fixture.Night()
         for n in (64, 128, 256):
             night.trial("gesv", "alone", n, 1e-3, gpu=GPU)
@@ -124,7 +124,7 @@ class FirstScreenTest(unittest.TestCase):
 
 
 class SinceLastRunTest(unittest.TestCase):
-    """Two nights of one plan: the later one is drawn, and compared with the one before."""
+    """Two nights of one plan: the later one is drawn, and compared with the earlier one."""
 
     @classmethod
     def setUpClass(cls):
@@ -134,9 +134,9 @@ class SinceLastRunTest(unittest.TestCase):
             night.trial("gesv", "cusolver", 512, 1e-3, **same)
             night.trial("gesv", "gauss_block", 512, 4e-3 * slow, **same)
             night.trial("gesv", "recursive", 512, 2e-3, status="pass" if day == "01" else "failed", **same)
-        cls.page = report_here(*reversed(nights))  # whatever the order of the files
+        cls.page = report_here(*reversed(nights))  # in any order of the files
 
-    def test_they_are_compared_and_not_pooled(self):
+    def test_nights_are_compared_and_not_pooled(self):
         words = self.page.words("overview")
         self.assertIn("Since the last run of the same plan: 3 trials in both: 1 SLOWER, 2 UNCLEAR", words)
         self.assertIn("3 regressions: ", words)
@@ -144,13 +144,13 @@ class SinceLastRunTest(unittest.TestCase):
         self.assertIn("(pass -> failed)", words)
         self.assertIn("3 trials in 2 files", words)
 
-    def test_what_changed_stands_in_a_table(self):
+    def test_changes_are_in_a_table(self):
         rows = {r["method"]: r for r in self.page.rows("changes")}
         self.assertEqual(set(rows), {"gauss_block", "recursive"})
         self.assertEqual((rows["recursive"]["was"], rows["recursive"]["is"]), ("pass", "failed"))
         self.assertAlmostEqual(rows["gauss_block"]["now / before"], 1.5, delta=0.1)
 
-    def test_without_the_program_no_time_is_judged(self):
+    def test_without_the_program_times_have_no_verdict(self):
         nights = fixture.Night("nightly"), fixture.Night("nightly")
         for night, run, day, slow in zip(nights, ("run-1", "run-2"), ("01", "02"), (1.0, 9.0)):
             night.trial("gesv", "lapack", 512, 4e-3 * slow, run_id=run, start_time=f"2026-01-{day}T00:00:00Z")
@@ -158,7 +158,7 @@ class SinceLastRunTest(unittest.TestCase):
             words = report_here(*nights).words("overview")
         self.assertIn("1 trial in both, 0 WORSE. Times were not compared: no program gaussweep is here.", words)
 
-    def test_the_grid_is_of_the_last_run(self):
+    def test_grid_shows_the_last_run(self):
         cells = [cell for row in self.page.tables["grid-1"][1:] for cell, _ in row]
         self.assertEqual(len(cells), 2)
         self.assertIn("cusolver", cells[1])
@@ -167,7 +167,7 @@ class SinceLastRunTest(unittest.TestCase):
 
 
 class RemarksTest(unittest.TestCase):
-    def test_remarks_on_files_are_folded_unless_one_was_left_out(self):
+    def test_remarks_on_files_are_folded_unless_a_file_was_left_out(self):
         night = fixture.Night()
         night.trial("gesv", "lapack", 64, 1e-3)
         with tempfile.TemporaryDirectory() as folder:
@@ -180,7 +180,7 @@ class RemarksTest(unittest.TestCase):
 
 
 class TrendTest(unittest.TestCase):
-    def test_the_fastest_trial_is_followed_from_run_to_run(self):
+    def test_follows_the_fastest_trial_from_run_to_run(self):
         nights = [fixture.Night("nightly") for _ in range(3)]
         for day, night in enumerate(nights):
             same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day + 1}T12:00:00Z", gpu=GPU)
@@ -198,18 +198,18 @@ class TrendTest(unittest.TestCase):
         self.assertEqual([round(float(row.rpartition(",")[2])) for row in rows], [1, 2, 3])
         self.assertEqual({row.split(",")[0].strip('"') for row in rows}, {"cusolver"})
         self.assertNotIn("trend", report_here(*nights[:2]).figures)
-        with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as told:
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as reported:
             files = [str(night.write(Path(folder) / f"{i}.h5")) for i, night in enumerate(nights)]
             self.assertEqual(main(["--trend", "--method", "cusolver", *files]), 0)
             self.assertEqual(main(["--trend", *files[:2]]), 0)
-        what, medians, none = told.getvalue().splitlines()
+        what, medians, none = reported.getvalue().splitlines()
         self.assertRegex(what, rf"^gesv/cusolver double, n = 512, {GPU}: \+(19|20)\d\.\d %$")
         self.assertRegex(medians, r"^  01-01 (1\.\d+ ms|9\d\d µs), 01-02 [12]\.\d+ ms, 01-03 [23]\.\d+ ms$")
         self.assertEqual(none, "No trial passed in three runs of its plan.")
 
 
 class SinceWhenTest(unittest.TestCase):
-    """What changed some runs ago is told as `gaussweep trend` tells it."""
+    """A change of some runs ago is described as by `gaussweep trend`."""
 
     def page(self, slow):
         nights = [fixture.Night("nightly") for _ in range(10)]
@@ -220,11 +220,11 @@ class SinceWhenTest(unittest.TestCase):
             night.trial("gemm", "cublas", 1024, 1e-3, **same)
         return report_here(*nights)
 
-    def test_a_step_stands_on_the_first_screen_and_is_marked_where_it_was(self):
+    def test_a_step_is_on_the_first_screen_and_marked_at_its_place(self):
         page = self.page(1.2)
-        told = r"gemm/shared double n=1024( \S+)?: \d+\.\d % slower \([\d.]+ to [\d.]+\) since 2026-01-17,"
-        told += r" commits a{8}\.\.b{8}"
-        self.assertRegex(page.words("overview"), told)
+        reported = r"gemm/shared double n=1024( \S+)?: \d+\.\d % slower \([\d.]+ to [\d.]+\) since 2026-01-17,"
+        reported += r" commits a{8}\.\.b{8}"
+        self.assertRegex(page.words("overview"), reported)
         (name,) = page.figures["since"]
         rows = [row.split(",") for row in page.data[name].splitlines()[1:]]
         self.assertEqual(len([row for row in rows if "a night each" in row[0] + row[1]]), 10)
@@ -232,14 +232,14 @@ class SinceWhenTest(unittest.TestCase):
         self.assertIn("2026-01-17", mark)
         self.assertRegex(mark, r"\+(19|20)\.\d %")
 
-    def test_nothing_stands_there_where_nothing_is(self):
+    def test_without_a_step_nothing_is_reported(self):
         page = self.page(1)
         self.assertNotIn(" since ", page.words("overview"))
         self.assertNotIn("since", page.figures)
 
 
 class OneRuleTest(unittest.TestCase):
-    """Report and mail say of each trial what `gaussweep compare` says of all earlier runs, whatever that is."""
+    """Report and mail give each trial the verdict of `gaussweep compare` with all earlier runs."""
 
     FACTORS = {"same": 1, "slower": 1.5, "faster": 0.6, "unclear": 1.022, "wrong": 1}
 
@@ -256,15 +256,15 @@ class OneRuleTest(unittest.TestCase):
             seconds = 4e-3 * (1.06 if last else 1)
             night.trial("gesv", "paced", 512, seconds, queue_seconds=seconds, launch_bound=-1, **same)
             night.trial("gesv", "waits", 512, 4e-3, waits=2 if last else 1, **same)
-            # By the last night alone nothing changed, against both it did.
+            # Compared with the last night alone nothing changed; compared with both nights it did.
             night.trial("gesv", "before", 512, 4e-3 if day == 0 else 5e-3, **same)
         return nights
 
-    def test_every_verdict_is_the_same(self):
+    def test_verdicts_are_those_of_compare(self):
         with tempfile.TemporaryDirectory() as folder:
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(self.nights())]
             night = load(files)
-            said = comparison.verdicts(files[:2], files[2])
+            expected = comparison.verdicts(files[:2], files[2])
             of_last = comparison.verdicts(files[1:2], files[2])
             rows = changes(night)
             program = comparison._program()
@@ -275,28 +275,28 @@ class OneRuleTest(unittest.TestCase):
                 text=True,
                 check=False,
             )
-        told = {row.method: (row.change, row.reason, row.ratio) for row in rows.itertuples()}
-        by_method = {trial["method"].partition("/")[2] or trial["method"]: trial for trial in said.values()}
-        self.assertEqual(set(by_method), set(told))
+        reported = {row.method: (row.change, row.reason, row.ratio) for row in rows.itertuples()}
+        by_method = {trial["method"].partition("/")[2] or trial["method"]: trial for trial in expected.values()}
+        self.assertEqual(set(by_method), set(reported))
         verdicts = {trial["verdict"] for trial in by_method.values()}
         self.assertEqual(verdicts, {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND"})
-        self.assertNotEqual([t["speedup"] for t in said.values()], [t["speedup"] for t in of_last.values()])
+        self.assertNotEqual([t["speedup"] for t in expected.values()], [t["speedup"] for t in of_last.values()])
         loud = set()
         for method, trial in by_method.items():
             word = "WORSE" if trial["worse"] else trial["verdict"]
-            self.assertEqual(told[method][:2], (word, trial["reason"]), method)
-            self.assertAlmostEqual(told[method][2], 1 / trial["speedup"], msg=method)
+            self.assertEqual(reported[method][:2], (word, trial["reason"]), method)
+            self.assertAlmostEqual(reported[method][2], 1 / trial["speedup"], msg=method)
             if word in ("WORSE", "SLOWER"):
                 loud.add(method)
-        self.assertEqual(told["waits"][:2], ("SLOWER", "waits 1 -> 2"))
+        self.assertEqual(reported["waits"][:2], ("SLOWER", "waits 1 -> 2"))
         self.assertEqual(mail.returncode, 4, mail.stderr)
         last = " ".join(mail.stdout.partition("Against")[2].split()).partition("regressions: ")[2]
-        named = {method for method in told if f"gesv/{method} double" in last.partition("Since when")[0]}
+        named = {method for method in reported if f"gesv/{method} double" in last.partition("Since when")[0]}
         self.assertEqual(named, loud)
 
 
 class GridTest(unittest.TestCase):
-    def test_rows_of_like_sizes_stand_together_and_few_side_by_side(self):
+    def test_similar_sizes_share_rows_and_few_are_side_by_side(self):
         night = fixture.Night()
         for n in range(64, 64 + 10 * 64, 64):
             night.trial("gesv", "cusolver", n, 1e-6 * n, gpu=GPU)
@@ -314,17 +314,17 @@ class GridTest(unittest.TestCase):
         self.assertEqual(labels, ["n", "gesv", "potrf", "n", "gesv", "potrf", "n", "getrf"])
         self.assertTrue(all(cell for row in rows for cell in row), "no cell is empty")
 
-    def test_few_sizes_are_one_block_whose_heading_is_repeated_on_paper(self):
+    def test_few_sizes_are_one_block_whose_heading_repeats_on_paper(self):
         night = fixture.Night()
         for n in (64, 128):
             night.trial("gesv", "cusolver", n, 1e-6 * n, gpu=GPU, matrix="uniform")
         night.trial("gesv", "cusolver", 1000, 1e-3, gpu=GPU, matrix="cauchy")
         page = report_here(night)
         first = [row[0][0].split()[-1] for row in page.tables["grid-1"]]
-        self.assertEqual(first, ["n", "doubleuniform", "doublecauchy"])  # that of most sizes first
+        self.assertEqual(first, ["n", "doubleuniform", "doublecauchy"])  # the one with most sizes first
         self.assertRegex(page.text, r'<thead><tr class="sizes"><th scope="col">n</th><th [^>]*>64</th>')
 
-    def test_the_rows_of_many_matrices_are_all_there_and_most_of_them_folded(self):
+    def test_rows_of_many_matrices_are_complete_and_mostly_folded(self):
         night = fixture.Night()
         for i in range(60):
             for n in (64, 128):
@@ -336,7 +336,7 @@ class GridTest(unittest.TestCase):
         self.assertRegex(page.text, rf"<details><summary>{len(folded)} more rows of {GPU}</summary><figure")
         self.assertGreater(len(shown), 40)
 
-    def test_of_many_systems_of_one_name_a_cell_shows_those_with_most_methods(self):
+    def test_a_cell_of_many_systems_shows_those_with_most_methods(self):
         night = fixture.Night()
         for i in range(6):
             night.trial("gesv", f"m{i}", 64, 1e-6, gpu=GPU, matrix_digest=f"system{i}")
@@ -346,7 +346,7 @@ class GridTest(unittest.TestCase):
         self.assertTrue(cell.startswith("m5 1 of 6"), cell)
         self.assertEqual(len(page.data["grid-1"].splitlines()), 7)
 
-    def test_a_problem_that_only_its_records_know_has_title_and_limit(self):
+    def test_an_unknown_problem_has_title_and_limit_from_its_records(self):
         night = fixture.Night()
         known = dict(problem_title="squares of matrices", problem_flops=2e9, problem_bytes=8e6)
         night.trial("square", "cublas", 1000, 1e-3, gpu=GPU, **known)
@@ -358,7 +358,7 @@ class GridTest(unittest.TestCase):
         self.assertAlmostEqual(float(row["limit"]), least)
         self.assertGreater(float(row["share"]), 0)
 
-    def test_the_winner_is_held_against_the_vendor_too_and_more_than_the_limit_has_its_footnote(self):
+    def test_the_winner_is_compared_with_the_vendor_and_exceeding_the_limit_has_a_footnote(self):
         night = fixture.Night()
         for method, seconds in (("recursive", 1e-3), ("gauss_block", 2e-3), ("cusolver", 5e-3)):
             night.trial("gesv", method, 512, seconds, gpu=GPU, reference_method="cusolver", seconds_median=seconds)
@@ -372,7 +372,7 @@ class GridTest(unittest.TestCase):
 
 
 class ClocksTest(unittest.TestCase):
-    def test_machines_whose_clocks_differ_are_said(self):
+    def test_names_machines_with_different_clocks(self):
         night = fixture.Night()
         for host, clock in (("node1", 1980.0), ("node2", 1500.0)):
             night.trial("gesv", "cusolver", 512, 1e-3, gpu=GPU, host=host, sm_clock_mhz=clock, key=host)

@@ -1,4 +1,4 @@
-"""Texts of a file that somebody else made: none of them is markup, TeX or a formula, and none stops the report."""
+"""Tests texts of a foreign file: none becomes markup, TeX or a formula, and none stops the report."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ throttle_reason precision""".split()
 
 
 def night(**foreign):
-    """Trials of three methods, every second of which has the foreign values."""
+    """Returns trials of three methods; every second one has the foreign values."""
     made = fixture.Night()
     for n in (64, 128, 256):
         for i, method in enumerate(("lapack", "gauss_serial", "cusolver", "gauss_block")):
@@ -61,7 +61,7 @@ class ForeignTest(unittest.TestCase):
                 self.assertLessEqual({a[1:] for a in page.addresses if a.startswith("#")}, ids)
 
     def test_no_value_of_a_column_stops_the_report(self):
-        """Values of tomorrow, and values that are names of columns here."""
+        """Values of a future version, and values that equal column names."""
         for names, value, papers in (
             (["precision"], "tomorrow", "all"),
             (["status"], "tomorrow", "all"),
@@ -72,15 +72,15 @@ class ForeignTest(unittest.TestCase):
             with self.subTest(f"{names} = {value}"):
                 self.assertIn("12 trials", self.read(night(**dict.fromkeys(names, value)), papers).words("overview"))
 
-    def test_a_text_in_tex_is_that_text(self):
+    def test_tex_escapes_text(self):
         self.assertEqual(tex("a&b_c%#{}"), r"a\&b\_c\%\#\{\}")
         self.assertEqual(tex("\\input{x}"), r"\textbackslash{}input\{x\}")
         self.assertEqual(tex("$^~"), r"\textdollar{}\textasciicircum{}\textasciitilde{}")
         self.assertEqual(tex("é × \u6f22\n\x01"), r"\'{e} \ensuremath{\times} [6F22] [FFFD]")
         self.assertEqual(matplotlib_text("_$x$\n"), r" _\$x\$")
 
-    def test_figures_hold_no_command_of_a_file(self):
-        """Without a TeX here: what would measure the texts gives each the same size."""
+    def test_figures_contain_no_command_of_a_file(self):
+        """No TeX is needed: the measurement of texts is replaced by one that gives each the same size."""
         page = self.page(night(method=EVIL, matrix="a&b.mtx"))
         self.assertTrue(page.drawn)
         with mock.patch.object(backend_pgf, "LatexManager") as manager, mock.patch("shutil.which", return_value="tex"):
@@ -94,7 +94,7 @@ class ForeignTest(unittest.TestCase):
             self.assertTrue(r"\textbackslash{}input\{secret\}\textdollar{}" in words)
             self.assertFalse(r"\input{s" in words)
 
-    def test_figures_are_whole_and_their_captions_lines(self):
+    def test_figures_are_complete_and_captions_single_lines(self):
         page = self.page(night(method=EVIL + "\n\x01", problem="_p"))
         (self.base / "svg").mkdir()
         figures.write(page.drawn, page.methods, self.base / "svg", "svg")
@@ -105,10 +105,10 @@ class ForeignTest(unittest.TestCase):
         captions = (self.base / "svg" / "figures" / "captions.txt").read_text(encoding="utf-8")
         self.assertEqual(len(captions.splitlines()), len(made) - 1)
         self.assertNotRegex(captions, "[\x00-\x08\x1b]")
-        self.assertEqual([p.name for p in (self.base / "svg").iterdir()], ["figures"], "nothing half-written is left")
+        self.assertEqual([p.name for p in (self.base / "svg").iterdir()], ["figures"], "no partial file is left")
 
     @unittest.skipUnless(shutil.which("pdflatex"), "needs pdflatex (Debian: texlive-latex-base)")
-    def test_tex_sets_the_figures(self):
+    def test_tex_compiles_the_figures(self):
         report(night(method=EVIL).write(self.base / "r.h5"), "--figures", "pgf", out=self.base / "out")
         inputs = "".join(rf"\input{{{path}}}" for path in (self.base / "out" / "figures").glob("*.pgf"))
         document = rf"\documentclass{{article}}\usepackage{{pgf}}\begin{{document}}{inputs}\end{{document}}"
@@ -127,7 +127,7 @@ class OutputTest(unittest.TestCase):
             )
             return done, sorted(path.name for path in Path(folder).iterdir())
 
-    def test_a_full_device(self):
+    def test_full_device(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for arguments in (["r.h5", "-o", "out", "--no-papers"], ["r.h5", "--trend"], ["--help"]):
                 with self.subTest(arguments):

@@ -1,4 +1,4 @@
-"""No two trials share a row or a race, whatever they differ in; what the plan expected is a finding."""
+"""Tests that no two different trials share a row or a race, and that expected failures are findings."""
 
 import hashlib
 import itertools
@@ -28,8 +28,8 @@ def digest_of(*what):
 
 
 def alike():
-    """Two files of one size and two conditions, each with both triangles, 1 and 3 right-hand sides and three seeds, by
-    two methods."""
+    """Returns records of two files of one size and two condition numbers, each with both triangles, 1 and 3 right-hand
+    sides, three seeds and two methods."""
     night = fixture.Night("alike")
     cases = itertools.product(MATRICES, ("lower", "upper"), (1, 3), (1, 2, 3), ("substitution", "cublas"))
     for i, ((name, parameters, kind), uplo, nrhs, seed, method) in enumerate(cases):
@@ -56,15 +56,15 @@ def loaded(night):
 
 
 class IdentityTest(unittest.TestCase):
-    def test_every_trial_has_a_race_of_its_own_with_its_rival(self):
+    def test_every_trial_has_a_race_with_its_rival(self):
         rows = winners(loaded(alike()).records)
-        self.assertEqual(len(rows), 2 * TASKS, "none was taken for another's configuration")
+        self.assertEqual(len(rows), 2 * TASKS, "no trial counts as another's configuration")
         races = rows.groupby(["problem", "precision", "task", "size", "device"])
         self.assertEqual(len(races), TASKS)
         self.assertTrue((races["method"].nunique() == 2).all())
         self.assertEqual(set(rows.loc[rows["place"] == 1, "method"]), {"substitution"})
 
-    def test_the_page_names_each(self):
+    def test_the_page_names_each_trial(self):
         page = report_here(alike())
         ranked = page.rows("ranking")
         self.assertEqual(len({row["matrix"] for row in ranked}), min(TASKS, len(ranked)))
@@ -78,13 +78,13 @@ class IdentityTest(unittest.TestCase):
         self.assertEqual({row["of"] for row in ranked}, {2})
         self.assertEqual(len(page.rows("accuracy")), 4 * 2, "the four matrices, by method")
 
-    def test_no_two_trials_share_a_point_of_a_figure_but_for_their_seeds(self):
+    def test_only_seeds_share_a_point_of_a_figure(self):
         records = loaded(alike()).records
         drawn = curves(records, "seconds_median")
         self.assertEqual(sum(len(series.x) for series in drawn), len(records) / 3)
         self.assertEqual({word for series in drawn for word in series.told}, {"3 seeds"})
 
-    def test_what_does_not_vary_is_not_told(self):
+    def test_omits_what_does_not_vary(self):
         night = fixture.Night("plain")
         for method in ("lapack", "crout"):
             night.trial("gesv", method, 64, 1e-3, matrix_parameters='{"high":1.0,"low":0.0}', uplo="lower")
@@ -92,7 +92,7 @@ class IdentityTest(unittest.TestCase):
 
     def test_products_of_other_shapes_and_other_factors_do_not_race(self):
         night = fixture.Night("products")
-        shapes = [(64, 64, 64), (32, 64, 128), (128, 64, 32)]  # all of the same n³
+        shapes = [(64, 64, 64), (32, 64, 128), (128, 64, 32)]  # all have the same n³
         for i, (m, n, k) in enumerate(shapes):
             for b in ("", '{"b":"ones","b_value":1.0}'):
                 night.trial("gemm", "cublas", n, 1e-3, key=f"{i}{b}", m=m, k=k, matrix_parameters=b)
@@ -101,7 +101,7 @@ class IdentityTest(unittest.TestCase):
         self.assertEqual(records["task"].nunique(), 6)
         self.assertIn("32 × 128 × 64", " ".join(records["task"]))
 
-    def test_failures_that_the_plan_expects_are_findings(self):
+    def test_expected_failures_are_findings(self):
         night = fixture.Night("expected")
         night.trial("gesv", "gauss_block", 64, 1e-3, status="failed", residual_ratio=1e5, expected=1)
         night.trial("gesv", "gauss_serial", 64, 1e-3, status="failed", residual_ratio=1e5, expected=0)
@@ -118,7 +118,7 @@ class IdentityTest(unittest.TestCase):
         self.assertEqual(unexpected, {"gauss_block": 0, "gauss_serial": 1})
         self.assertEqual(page.rows("failures-broken")[0]["not as expected"], 0)
 
-    def test_two_machines_of_one_name_are_two(self):
+    def test_two_machines_with_one_name_are_two(self):
         nights = [fixture.Night(), fixture.Night()]
         for night, cpu, run in zip(nights, ("EPYC", "Xeon"), ("run-1", "run-2")):
             night.hosts[0]["cpu"] = cpu

@@ -1,4 +1,4 @@
-"""Every number on the page is the one that h5py gives for the same question, asked here without the loader."""
+"""Compares every number on the page with h5py's, without the loader."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ class NumbersTest(unittest.TestCase):
         cls.folder.cleanup()
 
     def where(self, row, **columns):
-        """Rows of /records that agree with a row of the page; columns: heading -> column."""
+        """Returns the mask of /records that agree with a row of the page; columns: heading -> column."""
         mask = np.ones(len(self.r), bool)
         for heading, column in columns.items():
             heading = heading.replace("_", " ") if heading not in row else heading
@@ -56,7 +56,7 @@ class NumbersTest(unittest.TestCase):
         self.assertIn(f"{len(self.r)} trials", self.page.words("overview"))
         self.assertIn(f"{len(self.s)} samples", self.page.words("overview"))
 
-    def test_ranking_is_the_least_median_of_what_passes(self):
+    def test_ranking_is_by_the_smallest_passed_median(self):
         rows = self.page.rows("ranking")
         self.assertGreater(len(rows), 20)
         for row in rows:
@@ -83,7 +83,7 @@ class NumbersTest(unittest.TestCase):
                     row["slower by"], sorted(best.values())[1] / self.r["seconds_median"][winner], places=12
                 )
 
-    def test_medians_of_records_are_those_of_their_samples(self):
+    def test_medians_of_records_equal_those_of_samples(self):
         for trial in np.unique(self.s["trial"])[:50]:
             self.assertAlmostEqual(
                 np.median(self.s["seconds"][self.s["trial"] == trial]), self.r["seconds_median"][trial], places=12
@@ -99,7 +99,7 @@ class NumbersTest(unittest.TestCase):
             }
             for point in csv.DictReader(io.StringIO(self.page.data[name])):
                 if "trials" in point["told"] or "seeds" in point["told"] or not point["x"].isdigit():
-                    continue  # of several
+                    continue  # a point of several trials
                 method = point["series"].split(",")[0].removesuffix(" (CPU)")
                 i = known[method, int(point["x"]), float(point["y"])]
                 seen += 1
@@ -186,7 +186,7 @@ class NumbersTest(unittest.TestCase):
             total = self.r["allocate_seconds"][i] + self.r["h2d_seconds"][i] + self.r["d2h_seconds"][i]
             self.assertAlmostEqual(row["transfer / compute"], total / row["compute"], places=10)
 
-    def test_gpu_against_gpu_joins_by_key(self):
+    def test_gpu_comparison_joins_by_key(self):
         rows = self.page.rows("gpu-NVIDIA_Old__20_-NVIDIA_Test_100")
         times = {name: {} for name in set(self.device)}
         for i in np.flatnonzero(self.answered):
@@ -206,7 +206,7 @@ class NumbersTest(unittest.TestCase):
             self.assertEqual(row["trials in common"], len(ratios))
             self.assertAlmostEqual(row["median speedup"], np.median(ratios), places=10)
 
-    def test_published_beside_measured(self):
+    def test_published_and_measured_numbers(self):
         rows = self.page.rows("fuhrmann-table-6.1-NVIDIA_Test_100")
         measured = [r for r in rows if r["judged"] != "not measured"]
         self.assertEqual({r["n"] for r in rows if r["what"] == "standard" and r["published"] == 0.53}, {900})
@@ -236,7 +236,7 @@ class NumbersTest(unittest.TestCase):
             self.assertEqual((row["of"], row["samples throttled"]), (len(samples), np.sum(samples["throttled"] != 0)))
 
     def test_shown_text_is_the_rounded_exact_value(self):
-        """Every cell's text is within rounding (three digits) of the value behind it."""
+        """Every cell's text is within rounding (three digits) of its exact value."""
         units = {"s": 1, "ms": 1e-3, "µs": 1e-6, "%": 1e-2}
         checked = 0
         for rows in self.page.tables.values():

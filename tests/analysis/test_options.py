@@ -1,4 +1,4 @@
-"""What --problem, --method, --gpu, --baseline, --title and the papers' options make of a page."""
+"""Tests --problem, --method, --gpu, --baseline, --title and the papers' options."""
 
 import shutil
 import subprocess
@@ -41,7 +41,7 @@ class OptionsTest(unittest.TestCase):
         page, self.stderr = report(self.file, *options, out=self.base / "out", expect=expect)
         return page
 
-    def test_what_is_chosen_is_all_that_is_shown(self):
+    def test_shows_only_the_selection(self):
         page = self.page("--problem", "gesv", "--method", "cusolver,gesv/lap*", "--gpu", "*100*", "--title", "a < b")
         self.assertIn("problem-gesv", page.sections)
         self.assertNotIn("problem-trsv", page.sections)
@@ -49,7 +49,7 @@ class OptionsTest(unittest.TestCase):
         self.assertNotIn("Old", page.words("verdict"))
         self.assertIn("<h1>a &lt; b</h1>", page.text)
 
-    def test_words_that_match_nothing_say_what_there_is(self):
+    def test_unmatched_filters_list_the_choices(self):
         for option, word, there in (
             ("--problem", "gezv", "gesv, trsv"),
             ("--method", "gaus", "cublas, cusolver, gauss_block, lapack"),
@@ -60,7 +60,7 @@ class OptionsTest(unittest.TestCase):
             self.assertIn(f"{option} {word}: no record", self.stderr)
             self.assertIn(there, self.stderr)
 
-    def test_speedups_are_over_the_vendor_or_what_is_asked_for(self):
+    def test_speedups_are_over_the_vendor_or_the_baseline(self):
         for options, over, expected in (((), "cusolver", 0.25), (("--baseline", "lapack"), "lapack", 0.5)):
             page = self.page("--problem", "gesv", *options)
             self.assertIn(f"Speedup over {over}", page.words("baseline"))
@@ -71,7 +71,7 @@ class OptionsTest(unittest.TestCase):
             for value in found:
                 self.assertAlmostEqual(value, expected, delta=0.05)
 
-    def test_papers_are_shown_where_their_plans_were_run_and_folded(self):
+    def test_papers_are_shown_if_their_plans_ran_and_folded(self):
         def sections(night, *options):
             file = night.write(self.base / "papers.h5")
             self.assertEqual(main([str(file), "-o", str(self.base / "p"), *options]), 0)
@@ -82,7 +82,7 @@ class OptionsTest(unittest.TestCase):
         self.assertRegex(own, r'id="papers"><h2>[^<]*</h2><details><summary>')
         self.assertNotIn('id="papers"', sections(some_night("fuhrmann-figure-6.1"), "--no-papers"))
 
-    def test_a_colour_means_one_method_throughout_the_page(self):
+    def test_a_method_has_one_colour_on_the_whole_page(self):
         page = self.page()
         numbers = methods(load([self.file]).records)
         self.assertEqual(len(set(numbers.values())), 4)
@@ -98,7 +98,7 @@ class OptionsTest(unittest.TestCase):
             self.assertGreaterEqual(min(contrast(c, PAPER[dark]) for c in found), 3)
         self.assertAlmostEqual(contrast("#000000", "#ffffff"), 21)
 
-    def test_figures_for_papers_have_no_title_and_their_captions_are_text(self):
+    def test_paper_figures_have_no_title_and_their_captions_are_text(self):
         self.page("--problem", "gesv", "--method", "cusolver", "--figures", "svg")
         figures = self.base / "out" / "figures"
         captions = dict(line.split(": ", 1) for line in (figures / "captions.txt").read_text().splitlines())
@@ -110,13 +110,13 @@ class OptionsTest(unittest.TestCase):
         self.assertIn("time [s]", svg)
         self.assertIn('width="244.8pt"', svg)
 
-    def test_a_figure_in_tex_needs_one(self):
+    def test_tex_figures_need_tex(self):
         with mock.patch("shutil.which", return_value=None):
             self.page("--figures", "pgf", expect=2)
         self.assertIn("pdflatex", self.stderr)
 
     @unittest.skipUnless(shutil.which("pdflatex"), "needs pdflatex (Debian: texlive-latex-base)")
-    def test_a_figure_in_tex_is_text_of_its_document(self):
+    def test_tex_figures_contain_text(self):
         self.page("--problem", "trsv", "--gpu", "*100*", "--figures", "pgf")
         figure = next((self.base / "out" / "figures").glob("time-*.pgf"))
         document = r"\documentclass{article}\usepackage{pgf}\begin{document}\input{%s}\end{document}"

@@ -1,4 +1,4 @@
-"""Every section renders; the page needs nothing beside it; every plot has its data."""
+"""Tests that every section renders, that the page is self-contained, and that every plot has its data."""
 
 import base64
 import csv
@@ -38,7 +38,7 @@ class EverythingTest(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_every_section_is_there_with_data(self):
-        sections = set(SECTIONS) - {"trend", "costs"}  # of three runs and more: TrendTest; test_costs
+        sections = set(SECTIONS) - {"trend", "costs"}  # these need three runs and more: TrendTest; test_costs
         self.assertEqual(parts_of(self.page), sections)
         for name in sections:
             self.assertFalse([w for w in self.page.none[name] if w.startswith("No ")], name)
@@ -62,7 +62,7 @@ class EverythingTest(unittest.TestCase):
     def test_page_is_self_contained(self):
         self.assertEqual(re.findall(r"<script(?! type=.application/json)[^>]*>", self.page.text), ["<script>"])
         self.assertNotRegex(self.page.text, r"<script[^>]*src|fetch\(|XMLHttpRequest|import\(")
-        self.assertIn("Copyright (c) 2022 Leon Sorokin", self.page.text)  # uPlot's licence wants it
+        self.assertIn("Copyright (c) 2022 Leon Sorokin", self.page.text)  # uPlot's licence requires it
         self.assertNotIn("link", self.page.tags)
         self.assertNotIn("img", self.page.tags)
         for address in self.page.addresses:
@@ -83,7 +83,7 @@ class EverythingTest(unittest.TestCase):
                 )
                 self.assertTrue(line["c"] is None or f"--c{line['c']}:#" in self.page.text, name)
 
-    def test_embedded_csv_is_the_file_beside(self):
+    def test_embedded_csv_equals_the_file(self):
         found = re.findall(r'download="([^"]+)" href="data:text/csv;base64,([^"]*)"', self.page.text)
         self.assertGreater(len(found), 50)
         for name, code in found:
@@ -97,11 +97,11 @@ class EverythingTest(unittest.TestCase):
                 rows = list(csv.DictReader((self.page.folder / "data" / f"{name}.csv").open(encoding="utf-8")))
                 self.assertTrue(any(r["ended" if name == "timeline" else "y"] not in ("", "nan") for r in rows), name)
 
-    def test_messages_are_escaped_and_control_characters_gone(self):
+    def test_messages_are_escaped_and_control_characters_removed(self):
         self.assertIn("signal 11 &lt;script&gt;", self.page.text)
         self.assertNotRegex(self.page.text, r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
-    def test_findings_are_said(self):
+    def test_findings_are_shown(self):
         rows = {(r["method"], r["matrix"]): r for r in self.page.rows("findings")}
         self.assertIn("passes on diagonally_dominant", rows["fixed_point", "uniform"]["what it says"])
         self.assertIn(
@@ -111,8 +111,8 @@ class EverythingTest(unittest.TestCase):
 
 
 class PiecesTest(unittest.TestCase):
-    def test_a_page_of_many_records_is_made_in_pieces(self):
-        """Each piece of a few rows: the page is the same."""
+    def test_many_records_are_read_in_pieces(self):
+        """With pieces of a few rows the page is the same."""
         night = everything(gpus=list(fixture.GPUS)[:1])
         whole = report_here(night)
         sizes = {
@@ -135,8 +135,8 @@ class PiecesTest(unittest.TestCase):
 
 
 class TakeTest(unittest.TestCase):
-    def test_columns_are_as_they_were_read(self):
-        """Texts are texts, whole numbers 64 bits wide, however they are kept."""
+    def test_columns_keep_their_types(self):
+        """Texts are str and integers have 64 bits, in any storage."""
         with tempfile.TemporaryDirectory() as folder:
             night = load([everything().write(Path(folder) / "results.h5")])
         some = night.only(night.take("problem")["problem"] == "gesv")

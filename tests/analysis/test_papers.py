@@ -1,4 +1,4 @@
-"""What the papers' pages say in words is what the records say."""
+"""Tests that the text on the papers' pages agrees with the records."""
 
 import csv
 import re
@@ -14,9 +14,9 @@ GPU = "NVIDIA Test 100"
 
 
 class PapersTest(unittest.TestCase):
-    def test_a_share_under_half_is_explained_from_the_stages(self):
-        """Copy peak 4 TB/s: 0.2 TB take 50 ms at least; of 200 ms the elimination is 100 ms, so half of the bandwidth
-        by itself."""
+    def test_a_fraction_below_half_is_explained_by_the_stages(self):
+        """Copy peak 4 TB/s: 0.2 TB take at least 50 ms. The elimination takes 100 of 200 ms, so it reaches half of the
+        bandwidth."""
         night = fixture.Night("xia-lee-peak")
         for precision, slower in (("float", 1.0), ("double", 1.2)):
             night.trial(
@@ -49,7 +49,7 @@ class PapersTest(unittest.TestCase):
         self.assertIn("eliminate by itself moves the least traffic at 50.0 % of the copy bandwidth", words)
         self.assertIn("twice the bytes in 1.20× the time: the number of elements", words)
 
-    def test_a_share_over_half_needs_no_explanation(self):
+    def test_a_fraction_above_half_needs_no_explanation(self):
         night = fixture.Night("xia-lee-peak")
         night.trial(
             "gesv",
@@ -86,7 +86,7 @@ class PapersTest(unittest.TestCase):
             words,
         )
 
-    def test_the_traditional_serial_solver_is_compared_with_the_modified(self):
+    def test_compares_the_traditional_serial_solver_with_the_modified(self):
         night = fixture.Night("xia-lee-times")
         for n in (512, 1024):
             night.trial("gesv", "gauss_pivot_serial", n, 1.0, precision="float", seconds_median=1.0)
@@ -109,7 +109,7 @@ class PapersTest(unittest.TestCase):
         self.assertIn("Not repeated, for they have no measured numbers", page.words("papers"))
         self.assertIn("Published: modified over traditional serial elimination 1.4 to 1.61 times", page.words("papers"))
 
-    def test_a_profile_is_that_of_the_grid_that_the_paper_launches(self):
+    def test_a_profile_uses_the_papers_grid(self):
         night = fixture.Night("xia-lee-profile")
         for grid, time in (("full", 2.0), ("shrinking", 1.0)):
             for method in ("gauss_jordan_global", "gauss_jordan_shared"):
@@ -117,7 +117,7 @@ class PapersTest(unittest.TestCase):
                 night.trial("gesv", method, 1024, time, precision="float", **more)
         self.assertEqual({r["mean"] for r in report_here(night, papers="all").rows("xia-lee-profile")}, {2.0 / 1024})
 
-    def test_two_gpus_are_compared_in_time_and_in_speedup(self):
+    def test_compares_two_gpus_in_time_and_speedup(self):
         night = fixture.Night("fuhrmann-figure-6.5")
         for gpu, times in (("NVIDIA Old <20>", {1: 8.0, 14: 1.0}), (GPU, {1: 4.0, 14: 1.0})):
             for blocks, time in times.items():
@@ -130,7 +130,7 @@ class PapersTest(unittest.TestCase):
         )
         self.assertIn(True, [f.startswith("fuhrmann-figure-6.5-speedup") for f in page.figures["papers"]])
 
-    def test_published_means_stand_beside_means(self):
+    def test_published_means_are_next_to_means(self):
         night = fixture.Night("fuhrmann-table-6.1")
         for n in (900, 1000):
             for how in ("reduction", "pipelined_locks", "pipelined"):
@@ -149,7 +149,7 @@ class PapersTest(unittest.TestCase):
         ):
             self.assertEqual(len(page.rows(f"fuhrmann-table-6.1-verdict-{first}-{second}")), 2)
 
-    def test_every_claim_has_its_line_and_its_measure(self):
+    def test_every_claim_has_a_line_and_a_rule(self):
         claims, measures = table_of("claims.csv"), answers.rules()
         self.assertEqual(sorted(claims["id"]), sorted(measures))
         names = {experiment["id"] for experiment in experiments()}
@@ -172,44 +172,45 @@ class PapersTest(unittest.TestCase):
                 night.trial("gesv", method, n, time, precision="float", seconds_median=time, **gpu)
         more = dict(gpu=GPU, status="failed", parameters={"preparation": "add_rows", "blocks": 2})
         night.trial("gesv", "gauss_cyclic_decrement", 64, 1.0, **more)
-        for n, apart in ((160, 3.2e-5), (1600, 8e-5)):  # the larger quotient by k is that of the smaller size
+        for n, apart in ((160, 3.2e-5), (1600, 8e-5)):  # the larger ratio belongs to the smaller size
             night.trial(
                 "gemm", "shared", n, 1.0, gpu=GPU, precision="float", matrix="ones", largest_relative_difference=apart
             )
         page = report_here(night, papers="all")
-        said = {row["claim"]: (row.get("ours"), row["verdict"]) for row in page.rows("claims")}
-        self.assertEqual(said["modified over traditional serial elimination"], (1.5, "confirmed"))
-        self.assertEqual(said["shared before global memory by about"][1], "confirmed")
+        verdicts = {row["claim"]: (row.get("ours"), row["verdict"]) for row in page.rows("claims")}
+        self.assertEqual(verdicts["modified over traditional serial elimination"], (1.5, "confirmed"))
+        self.assertEqual(verdicts["shared before global memory by about"][1], "confirmed")
         self.assertAlmostEqual(
-            said["shared memory on 16 SMs, expected before traditional serial code by about"][0], 8 / 2.4
+            verdicts["shared memory on 16 SMs, expected before traditional serial code by about"][0], 8 / 2.4
         )
-        self.assertEqual(said["systems with zeros solved right after adding rows"], (0.0, "contradicted"))
-        self.assertEqual(said["|error| / |C| / k of the product below"], (2e-7, "confirmed"))
-        self.assertEqual(said["GETS over MATLAB for n > 1000 at least"][1], "not in these records")
-        self.assertIn("needs a Tesla K20Xm", said["GTX 980 before the K20Xm by"][1])
+        self.assertEqual(verdicts["systems with zeros solved right after adding rows"], (0.0, "contradicted"))
+        self.assertEqual(verdicts["|error| / |C| / k of the product below"], (2e-7, "confirmed"))
+        self.assertEqual(verdicts["GETS over MATLAB for n > 1000 at least"][1], "not in these records")
+        self.assertIn("needs a Tesla K20Xm", verdicts["GTX 980 before the K20Xm by"][1])
 
-    def test_the_emulation_says_nothing_of_the_times_of_a_gpu(self):
+    def test_emulated_times_decide_no_claim(self):
         night = fixture.Night("xia-lee-times")
         for method, time in (("gauss_pivot_serial", 1.0), ("gauss_jordan_serial", 1.5)):
             night.trial("gesv", method, 64, time, precision="float", seconds_median=time)
         for method in ("gauss_jordan_global", "gauss_jordan_shared"):
             more = dict(precision="float", backend="emulated", parameters={"grid": "full"}, reference_difference=1e-05)
             night.trial("gesv", method, 64, 1.0, **more)
-        said = {row["claim"]: row["verdict"] for row in report_here(night, papers="all").rows("claims")}
-        self.assertEqual(said["modified over traditional serial elimination"], "confirmed")
+        verdicts = {row["claim"]: row["verdict"] for row in report_here(night, papers="all").rows("claims")}
+        self.assertEqual(verdicts["modified over traditional serial elimination"], "confirmed")
         self.assertEqual(
-            said["shared before global memory by about"], "not measurable here: its times are those of a GPU"
+            verdicts["shared before global memory by about"], "not measurable here: its times are those of a GPU"
         )
-        self.assertEqual(said["error against the serial code below"], "confirmed")  # accuracy is the same to the bit
+        # the accuracy is the same to the bit
+        self.assertEqual(verdicts["error against the serial code below"], "confirmed")
 
-    def test_a_claim_of_no_gain_is_not_contradicted_by_noise(self):
+    def test_noise_does_not_contradict_a_claim_of_no_gain(self):
         claim = next(c for c in table_of("claims.csv").itertuples() if c.id == "pipeline-no-gain")
         rule = answers.rules()[claim.id]
         self.assertEqual(
             [answers.holds(claim, rule, ratio) for ratio in (0.9, 0.997, 1.0, 1.2)], [False, True, True, True]
         )
 
-    def test_numbered_stages_are_one_kernel_and_their_occupancy_is_drawn(self):
+    def test_numbered_stages_are_one_kernel_with_an_occupancy_plot(self):
         night = fixture.Night("soriano-table-5.12")
         more = dict(
             stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)]
@@ -228,19 +229,19 @@ class PapersTest(unittest.TestCase):
         ]
         self.assertEqual(points, [(512.0 * i, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
 
-    def test_kernels_of_two_methods_are_compared_at_the_largest_size_that_both_tell_of(self):
+    def test_kernels_of_two_methods_are_compared_at_the_largest_common_size(self):
         night = fixture.Night("soriano-table-5.12")
-        for n in (2048, 4096, 8192):  # further than the other
+        for n in (2048, 4096, 8192):  # more sizes than the other method
             gets = [("gets", n, n * 1e-5, 1.0)]
             night.trial("trtri", "gets", n, 1.0, precision="float", gpu=GPU, matrix="triangular", stages=gets)
         for n in (2048, 4096):
             update = [("update", n, n * (5.5e-5 if n == 4096 else 1e-3), 1.0)]
             full = dict(parameters={"grid": "full"}, stages=update)
             night.trial("geinv", "gauss_jordan", n, 1.0, precision="float", gpu=GPU, **full)
-        said = {row["claim"]: row.get("ours") for row in report_here(night, papers="all").rows("claims")}
-        self.assertAlmostEqual(said["GETS kernel before the Gauss-Jordan kernel by"], 5.5)
+        verdicts = {row["claim"]: row.get("ours") for row in report_here(night, papers="all").rows("claims")}
+        self.assertAlmostEqual(verdicts["GETS kernel before the Gauss-Jordan kernel by"], 5.5)
 
-    def test_calls_kept_apart_are_drawn_over_the_iterations_and_summed_up_elsewhere(self):
+    def test_separate_calls_are_drawn_over_the_iterations_and_summed_elsewhere(self):
         night = fixture.Night("soriano-table-5.10")
         calls = []
         for i in range(1, 301):
@@ -304,7 +305,7 @@ class PapersTest(unittest.TestCase):
         self.assertRegex(words, r"within the tolerance: wilkinson\.")
 
     def test_methods_are_compared_on_one_kind_of_matrix(self):
-        """An iteration is done at once on a triangular matrix: that must not become its speedup."""
+        """An iteration finishes at once on a triangular matrix; that must not become its speedup."""
         night = fixture.Night("cejka-lu")
         for n in (64, 128):
             for matrix, quick in (("triangular", 1e-3), ("uniform", 0.5), ("spd", 0.5)):
@@ -323,7 +324,7 @@ class PapersTest(unittest.TestCase):
             )
 
     def test_methods_are_compared_on_one_triangle(self):
-        """The lower where both have it; a size at which they have none in common is none."""
+        """The lower triangle if both methods have it; a size without a common triangle is skipped."""
         night = fixture.Night("soriano-figure-5.4")
         for n, times in (
             (1024, {"blocked": {"lower": 1.0}, "lapack": {"upper": 9.0}}),
@@ -336,8 +337,8 @@ class PapersTest(unittest.TestCase):
                     given = dict(precision="float", matrix="spd", uplo=uplo, key=f"{method} {n} {uplo}", **gpu)
                     night.trial("potrf", method, n, time, seconds_median=time, **given)
         page = report_here(night, papers="all")
-        said = {row["claim"]: (row.get("ours"), row["taken from"]) for row in page.rows("claims")}
-        self.assertEqual(said["blocked Cholesky over MATLAB up to"], (1.5, "the most of 2 sizes, n = 2048 to 4096"))
+        verdicts = {row["claim"]: (row.get("ours"), row["taken from"]) for row in page.rows("claims")}
+        self.assertEqual(verdicts["blocked Cholesky over MATLAB up to"], (1.5, "the most of 2 sizes, n = 2048 to 4096"))
         rows = page.rows("soriano-figure-5.4-ratio-lapack-blocked")
         self.assertEqual({(r["n"], r["times faster"]) for r in rows}, {(2048, 1.25), (4096, 1.5)})
 
@@ -363,14 +364,14 @@ class PapersTest(unittest.TestCase):
             )
             self.assertIn(words, report_here(night, papers="all").words("papers"))
 
-    def test_what_has_no_plan_of_its_own_misses_none(self):
+    def test_runs_without_a_papers_plan_miss_nothing(self):
         night = fixture.Night("else")
         night.trial("gemm", "cublas", 64, 1e-3, gpu=GPU)
         page = report_here(night, papers="all")
         self.assertIn("cejka-table-1.1", page.headings)
         self.assertNotIn("cejka_table_1_1", page.words("papers"))
 
-    def test_an_experiment_that_shows_nothing_is_only_named(self):
+    def test_an_experiment_without_data_is_only_named(self):
         night = fixture.Night("else")
         for n in (64, 128):
             night.trial("gesv", "gauss_cyclic_decrement", n, 1e-3, gpu=GPU, parameters={"blocks": 2})
@@ -378,7 +379,7 @@ class PapersTest(unittest.TestCase):
         self.assertNotIn("fuhrmann-figure-6.5", page.headings)
         self.assertRegex(page.words("papers"), r"too little of it.*fuhrmann-figure-6\.5")
 
-    def test_right_answers_that_the_first_row_check_rejects(self):
+    def test_counts_right_answers_that_the_first_row_check_rejects(self):
         night = fixture.Night("fuhrmann-verification")
         night.trial("gesv", "gauss_serial", 64, 1e-3, precision="float", first_row_percent=0.01)
         night.trial("gesv", "gauss_serial", 64, 1e-3)
@@ -390,7 +391,7 @@ class PapersTest(unittest.TestCase):
             report_here(night, papers="all").words("papers"),
         )
 
-    def test_an_experiment_with_one_point_is_named_not_drawn(self):
+    def test_an_experiment_with_one_point_is_not_drawn(self):
         night = fixture.Night("one")
         night.trial("gesv", "gauss_serial", 512, 1e-3, matrix="cauchy")
         page = report_here(night, papers="all")

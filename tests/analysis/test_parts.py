@@ -1,4 +1,4 @@
-"""The fits, the words of numbers, the published tables, and who leads where."""
+"""Tests fits, the text of numbers, published tables, and leaders."""
 
 import re
 import unittest
@@ -23,12 +23,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class TimelineTest(unittest.TestCase):
-    """Trials that waited 1 s, made their inputs for 2 s, were timed for 3 s and judged for 4 s."""
+    """Trials that waited for 1 s, made their inputs in 2 s, were timed for 3 s and verified for 4 s."""
 
     NOON = 1772366400  # 2026-03-01T12:00:00Z
 
     def records(self, *trials):
-        """A trial is (seconds after noon, GPU, rank)."""
+        """Each trial is (seconds after noon, GPU, rank)."""
         rows = []
         for later, gpu, rank in trials:
             row = {f"{phase}_began": np.nan for phase in PHASES}
@@ -38,19 +38,19 @@ class TimelineTest(unittest.TestCase):
             rows.append({**row, "end_time": end, "run_id": "run", "host": "node", "rank": rank, "gpu_name": gpu})
         return pd.DataFrame(rows)
 
-    def test_a_phase_ends_where_the_next_one_begins(self):
+    def test_a_phase_ends_where_the_next_begins(self):
         rows = intervals(self.records((0, "", 0)))
         self.assertEqual(list(rows["phase"]), ["wait", "inputs", "timed", "verify"])
         np.testing.assert_allclose(rows["ended"] - rows["began"], [1, 2, 3, 4], atol=1e-5)
 
-    def test_older_records_and_clocks_that_were_set_have_none(self):
+    def test_older_records_and_changed_clocks_have_no_phases(self):
         records = self.records((0, "", 0), (0, "", 0), (10, "", 0))
         records.loc[0, "end_time"] = ""
         records.loc[1, "end_time"] = "2026-03-01T11:00:00.000000Z"
         self.assertEqual(set(intervals(records)["trial"]), {2})
         self.assertEqual(len(intervals(records.head(1))), 0)
 
-    def test_a_device_is_busy_while_it_measures(self):
+    def test_a_device_is_busy_during_measurement(self):
         records = self.records((40, "", 0), (0, "a GPU", 0), (0, "", 1), (20, "a GPU", 0))
         for at_once in (100, 1):  # in one piece, and trial by trial
             with unittest.mock.patch("analysis.sections.timeline.AT_ONCE", at_once):
@@ -96,7 +96,7 @@ class FitTest(unittest.TestCase):
         self.assertAlmostEqual(fit.coefficients["c"], 400)
         self.assertAlmostEqual(float(fit.curve(8)), 1 / (400 / 8))
 
-    def test_reciprocal_says_when_the_hypothesis_is_wrong(self):
+    def test_reciprocal_has_a_low_r_squared_if_the_hypothesis_is_wrong(self):
         blocks = np.array([1, 2, 4, 8, 14])
         self.assertLess(reciprocal(blocks, 100.0 - 5 * blocks).r_squared, 0.9)
 
@@ -147,11 +147,11 @@ class PublishedTest(unittest.TestCase):
         plans = sorted((ROOT / "jobs/plans/papers").glob("*.yaml"))
         self.assertGreater(len(plans), 15)
         self.assertEqual([p.stem for p in plans if p.stem not in named], [])
-        for plan in plans:  # records are found by the plan's name, not its file's
+        for plan in plans:  # records have the plan's name, not the file's
             name = re.search(r"^name: *(\S+)", plan.read_text(encoding="utf-8"), re.M).group(1)
             self.assertEqual(plain(name), plain(plan.stem), plan.name)
 
-    def test_experiments_ask_for_what_exists(self):
+    def test_experiments_use_existing_drawings_and_tables(self):
         names = [e["id"] for e in experiments()]
         self.assertEqual(len(names), len(set(names)))
         for experiment in experiments():
@@ -164,7 +164,7 @@ class PublishedTest(unittest.TestCase):
 
 
 class FindingWordsTest(unittest.TestCase):
-    def test_how_iterations_grow(self):
+    def test_growth_of_iterations(self):
         sizes = np.array([64, 128, 256, 1024])
         for counts, words in (
             ([22, 20, 21, 22], "does not grow"),
@@ -175,7 +175,7 @@ class FindingWordsTest(unittest.TestCase):
             self.assertIn(words, _growth(pd.Series(counts, index=sizes)))
         self.assertIn("never", _growth(pd.Series([], dtype=float)))
 
-    def test_whether_it_pays(self):
+    def test_verdict_on_the_gain(self):
         for middle, width, words in (
             (0.8, 0.1, "pays: faster in 5 of 5"),
             (1.2, 0.1, "does not pay"),
@@ -187,7 +187,7 @@ class FindingWordsTest(unittest.TestCase):
 
 
 class DrawingTest(unittest.TestCase):
-    def test_series_at_one_size_stand_beside_their_names(self):
+    def test_series_at_one_size_are_labelled_directly(self):
         several = [
             Series(name, [512], [y], [0.9 * y], [1.1 * y], [hollow])
             for name, y, hollow in (("fast", 1e-3, False), ("slow", 2e-2, True))
@@ -196,15 +196,15 @@ class DrawingTest(unittest.TestCase):
         self.assertEqual((drawn.kind, drawn.title, list(series.x)), ("bars", "Time, n = 512", ["fast", "slow"]))
         self.assertEqual((list(series.y), list(series.hollow)), ([1e-3, 2e-2], [False, True]))
 
-    def test_axes_end_where_data_do(self):
+    def test_axes_end_at_the_data(self):
         many = Plot("p", "Error", "n", "error", [Series("a", [1, 2, 3], [1e-315, 1e-3, np.inf])], ylog=True)
-        _, (series,), said = many.drawable()
+        _, (series,), message = many.drawable()
         self.assertEqual(list(series.y), [1e-30, 1e-3])
-        self.assertIn("1 point beyond 1e30 (or below 1e-30), drawn there", said)
+        self.assertIn("1 point beyond 1e30 (or below 1e-30), drawn there", message)
 
 
 class LeadTest(unittest.TestCase):
-    def test_who_leads_where(self):
+    def test_leader_per_size(self):
         for ratios, words in (
             ([2, 3], "B at every size"),
             ([0.5, 0.9], "A at every size"),

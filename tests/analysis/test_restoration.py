@@ -1,4 +1,4 @@
-"""The section on restored images: its numbers and pictures against the files, alone and beside sweeps."""
+"""Compares the section on restored images with the files, alone and together with sweeps."""
 
 import io
 import tempfile
@@ -26,7 +26,7 @@ def write(path, psf, noise, degraded, restored, **changes):
     path.parent.mkdir(parents=True, exist_ok=True)
     with h5py.File(path, "w") as file:
         for name in ("original", "degraded", "restored"):
-            file[name] = rng.normal(128, 90, (6, 8))  # below 0 and above 255 too
+            file[name] = rng.normal(128, 90, (6, 8))  # beyond 0 and 255 too
         file["psf"] = np.ones((3, 3)) / 9
         facts = dict(gaussweep="restoration", schema_version=1, image="shapes.pgm", image_sha256="1" * 64, psf=psf)
         facts.update(psf_text=f"{psf} radius=1", noise=noise, formula="regularised", method="poinv/lapack")
@@ -49,12 +49,12 @@ class RestorationTest(unittest.TestCase):
             write(self.folder / "all" / name / "restoration.h5", *case)
         return self.folder / "all"
 
-    def test_directory_of_restorations_only(self):
-        page, said = report(self.cases(), out=self.folder / "out")
-        self.assertEqual(said, "")
+    def test_directory_with_restorations_only(self):
+        page, message = report(self.cases(), out=self.folder / "out")
+        self.assertEqual(message, "")
         self.assertEqual(list(page.sections), ["restoration"])
         rows = page.rows("restoration")
-        # the thesis's figures in order, then what it does not have
+        # the thesis's figures in order, then the others
         self.assertEqual([row["case"] for row in rows], ["b", "d", "e", "a", "c"])
         self.assertEqual(
             {row.get("figure", "") for row in rows}, {""}, "not all that the thesis shows: one's own picture"
@@ -72,7 +72,7 @@ class RestorationTest(unittest.TestCase):
         self.assertNotIn("Figure 6", words)
         self.assertNotIn("Table 6.3", words)
 
-    def test_the_six_of_the_thesis_have_its_numbers(self):
+    def test_the_six_cases_of_the_thesis_have_its_numbers(self):
         for psf in ("gaussian", "sharpen"):
             for noise in ("none", "salt_pepper:0.1", "gaussian:8"):
                 write(self.folder / "all" / f"{psf}-{noise[:4]}" / "restoration.h5", psf, noise, 90.0, 3.0)
@@ -98,7 +98,7 @@ class RestorationTest(unittest.TestCase):
         page, _ = report(write(self.folder / "mine.h5", *CASES["c"]), out=self.folder / "out")
         self.assertEqual([row["case"] for row in page.rows("restoration")], ["mine"])
 
-    def test_beside_sweeps(self):
+    def test_restorations_and_sweeps(self):
         sweep = self.folder / "all" / "sweep" / "results.h5"
         sweep.parent.mkdir(parents=True)
         bulk(sweep, 40, 2)
@@ -108,7 +108,7 @@ class RestorationTest(unittest.TestCase):
         page, _ = report(sweep, out=self.folder / "other")
         self.assertNotIn("restoration", page.sections)
 
-    def test_damaged_and_strange_files(self):
+    def test_damaged_and_foreign_files(self):
         self.cases()
         whole = (self.folder / "all" / "a" / "restoration.h5").read_bytes()
         (self.folder / "all" / "a" / "restoration.h5").write_bytes(whole[:700])
@@ -126,15 +126,15 @@ class RestorationTest(unittest.TestCase):
         )
         with h5py.File(self.folder / "all" / "f" / "restoration.h5", "a") as file:
             file["restored"][:] = np.nan
-        page, said = report(self.folder / "all", out=self.folder / "out")
-        self.assertIn("a/restoration.h5 was left out: ", said)
-        self.assertIn("b/restoration.h5 was left out: its pictures are not of one shape", said)
+        page, message = report(self.folder / "all", out=self.folder / "out")
+        self.assertIn("a/restoration.h5 was left out: ", message)
+        self.assertIn("b/restoration.h5 was left out: its pictures are not of one shape", message)
         self.assertEqual({row["case"] for row in page.rows("restoration")}, {"c", "d", "e", "f"})
         self.assertIn("The inverse did not pass its check: f (failed).", page.words("restoration"))
         only = self.folder / "only"
         only.mkdir()
-        _, said = report(only, out=self.folder / "none", expect=2)
-        self.assertIn("no results.h5 here or below", said)
+        _, message = report(only, out=self.folder / "none", expect=2)
+        self.assertIn("no results.h5 here or below", message)
 
 
 if __name__ == "__main__":

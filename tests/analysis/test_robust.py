@@ -1,4 +1,4 @@
-"""What real nights leave behind: nothing of it may stop the report or leave an empty plot on it."""
+"""Tests damaged, partial and odd nights: none may stop the report or leave an empty plot."""
 
 import os
 import subprocess
@@ -39,13 +39,13 @@ class RobustTest(unittest.TestCase):
         self.assertLessEqual(set(ALWAYS), parts_of(page))
         self.assertLessEqual(parts_of(page), set(SECTIONS))
         for name in parts_of(page):
-            self.assertTrue(page.figures[name] or page.none[name] or page.words(name).strip(), f"{name} says nothing")
+            self.assertTrue(page.figures[name] or page.none[name] or page.words(name).strip(), f"{name} is empty")
         return page
 
     def test_no_records(self):
         page = self.page(fixture.Night())
         self.assertIn("no record", page.words("overview"))
-        self.assertEqual(parts_of(page), {"overview", "papers", "provenance"}, "what is empty is left out")
+        self.assertEqual(parts_of(page), {"overview", "papers", "provenance"}, "empty sections are left out")
         self.assertEqual([n for names in page.figures.values() for n in names], [])
 
     def test_one_record(self):
@@ -74,7 +74,7 @@ class RobustTest(unittest.TestCase):
         self.assertNotIn("ranking", page.sections)
         self.assertTrue(page.figures["time"], "times of wrong answers are still times")
 
-    def test_nothing_came_to_an_answer(self):
+    def test_no_trial_has_an_answer(self):
         night = fixture.Night()
         night.trial("gesv", "gauss_block", 64, None, status="timeout", message="no answer within 1 s")
         page = self.page(night)
@@ -99,7 +99,7 @@ class RobustTest(unittest.TestCase):
         self.assertIn("lacks convergence, throttle_reason, node, peak_share, pivot_growth", page.words("overview"))
         self.assertIn("pivot_growth", self.stderr)
 
-    def test_only_what_is_indispensable(self):
+    def test_only_the_required_columns(self):
         rows = np.zeros(2, dtype=[("key", "S4"), ("problem", "S4"), ("method", "S8"), ("status", "S8")])
         rows["problem"], rows["method"], rows["status"] = b"gesv", b"lapack", b"pass"
         with h5py.File(self.base / "results.h5", "w") as file:
@@ -154,7 +154,7 @@ class RobustTest(unittest.TestCase):
         self.assertIn("bad.h5 was left out", stderr)
         self.assertIn("bad.h5 was left out", page.words("overview"))
 
-    def test_what_cannot_be_read_is_a_clear_error(self):
+    def test_unreadable_input_is_a_clear_error(self):
         (self.base / "text.h5").write_text("hello")
         (self.base / "empty").mkdir()
         for argument, words in (
@@ -173,7 +173,7 @@ class RobustTest(unittest.TestCase):
         self.assertNotIn("Traceback", stderr)
         self.assertFalse((self.base / "out").exists())
 
-    def test_foreign_files_are_refused_in_words(self):
+    def test_foreign_files_are_refused_with_a_message(self):
         def group(file):
             file.create_group("records")
 
@@ -201,14 +201,14 @@ class RobustTest(unittest.TestCase):
                     fill(file)
                 self.refuse(self.base / "foreign.h5", "foreign.h5 was left out", words)
 
-    def test_damaged_tables_are_refused_in_words(self):
+    def test_damaged_tables_are_refused_with_a_message(self):
         path = some_trials().write(self.base / "damaged.h5")
         with h5py.File(path, "r") as file:
             chunk = file["records"].id.get_chunk_info(0)
         data = bytearray(path.read_bytes())
         data[chunk.byte_offset : chunk.byte_offset + chunk.size] = os.urandom(chunk.size)
         path.write_bytes(data)
-        self.refuse(path, "damaged.h5 was left out", "an't")  # HDF5's words: can't …
+        self.refuse(path, "damaged.h5 was left out", "an't")  # HDF5's message starts with "can't"
 
     def test_a_table_that_claims_more_than_it_holds(self):
         path = fixture.Night().write(self.base / "endless.h5")
@@ -225,7 +225,7 @@ class RobustTest(unittest.TestCase):
             file.attrs["schema_version"] = "one"
         self.refuse(path, "schema_version is not a whole number")
 
-    def test_escapes_of_a_file_reach_neither_terminal_nor_page(self):
+    def test_control_characters_reach_neither_terminal_nor_page(self):
         night = fixture.Night("\x1b[31m\x9b")
         night.trial("gesv", "lapack", 64, 1e-3)
         path = night.write(self.base / "a\x1b[2J.h5", variable=True, columns_left_out=("gres",))
@@ -234,8 +234,8 @@ class RobustTest(unittest.TestCase):
         for words in (page.text, stderr):
             self.assertNotRegex(words, "[\x1b\x9b]")
 
-    def test_a_report_that_fails_leaves_the_one_before(self):
-        """A disk that is full, as far as the process can see: no file may have more than 8,192 bytes."""
+    def test_a_failed_report_keeps_the_previous_one(self):
+        """A file size limit of 8,192 bytes replaces a full disk."""
         out, other = self.base / "out", fixture.Night("other")
         report(some_trials().write(self.base / "results.h5"), out=out)
         before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -264,21 +264,21 @@ class RobustTest(unittest.TestCase):
         self.assertIn("cannot write the page", done.stderr)
         self.assertEqual({path: path.read_bytes() for path in out.rglob("*") if path.is_file()}, before)
 
-    def test_a_report_that_fails_leaves_no_folder(self):
+    def test_a_failed_report_leaves_no_folder(self):
         with self.assertRaises(OSError):
             page = build(load([fixture.Night().write(self.base / "results.h5")]))
             page.files["no such folder/x.csv"] = 0, 0
             page.write(self.base / "out")
         self.assertFalse((self.base / "out").exists())
 
-    def test_output_that_cannot_be_written(self):
+    def test_unwritable_output(self):
         night = fixture.Night()
         night.write(self.base / "results.h5")
         (self.base / "file").write_text("")
         _, stderr = report(self.base / "results.h5", out=self.base / "file", expect=2)
         self.assertIn("cannot write", stderr)
 
-    def test_details_of_trials_that_do_not_exist(self):
+    def test_details_of_missing_trials(self):
         night = fixture.Night()
         night.trial("gesv", "lapack", 64, 1e-3, stages=[("gesv", 1, 1e-3, np.nan)])
         night.samples.append(dict(trial=99, index=0, seconds=1.0))
@@ -295,8 +295,8 @@ class RobustTest(unittest.TestCase):
         page = self.page(night)
         self.assertEqual(len(next(iter(page.plots.values()))["series"]), 40)
 
-    def test_too_old_python_environment_is_said(self):
-        """Without its packages the command says which are missing (here: an environment that has none)."""
+    def test_an_old_python_environment_is_named(self):
+        """Without its packages the command names the missing ones (here in an environment without any)."""
         environment = {**os.environ, "GAUSSWEEP_REPORT_PYTHON": "system"}
         code = (
             "import importlib.util as u, runpy, sys; u.find_spec = lambda name: None; sys.argv = ['report'];"

@@ -1,4 +1,4 @@
-"""Runs are told apart by their ids and by the models that they ran on, in one file or in several."""
+"""Tests that runs are separated by their ids and by their models, in one file or in several."""
 
 import tempfile
 import unittest
@@ -14,7 +14,7 @@ GPU, OTHER_GPU = fixture.GPUS
 
 
 def run(day, factor=1, gpu=GPU, night=None):
-    """A run of a plan with trials on a GPU and on its CPU; into `night`, as a merge writes it, if there is one."""
+    """Returns a run of a plan with trials on a GPU and on its CPU; given `night`, adds it there as a merge does."""
     night = night or fixture.Night("nightly")
     same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z")
     for n in (512, 1024, 2048):
@@ -24,16 +24,16 @@ def run(day, factor=1, gpu=GPU, night=None):
 
 
 class OneFileTest(unittest.TestCase):
-    def test_a_merged_file_is_compared_run_with_run(self):
+    def test_compares_runs_within_a_merged_file(self):
         words = report_here(run(2, 3.5, night=run(1))).words("overview")
         self.assertIn("Since the last run of the same plan: 6 trials in both: 6 SLOWER.", words)
         self.assertNotIn("No regression", words)
 
-    def test_a_merged_file_and_another_are_compared_run_with_run(self):
+    def test_compares_runs_of_a_merged_file_with_another_file(self):
         words = report_here(run(3, 3.5, night=run(1)), run(2)).words("overview")
         self.assertIn("Since the 2 earlier runs of the same plan: 6 trials in both: 6 SLOWER.", words)
 
-    def test_the_uncommitted_changes_of_one_part_are_said(self):
+    def test_remarks_uncommitted_changes_of_one_part(self):
         for dirty, is_said in (("false, true", True), ("true", True), ("false", False)):
             night = run(1)
             night.attributes["dirty"] = dirty
@@ -46,14 +46,14 @@ class ModelsTest(unittest.TestCase):
         self.assertNotIn("of the same plan", report_here(run(1), run(2, 9, OTHER_GPU)).words("overview"))
         self.assertNotIn("of the same plan", report_here(run(2, 9, OTHER_GPU, run(1))).words("overview"))
 
-    def test_of_several_models_each_is_compared_with_itself(self):
+    def test_compares_each_of_several_models_with_itself(self):
         first, second = run(1, 1, OTHER_GPU, run(1)), run(2, 3.5)
         words = report_here(first, second).words("overview")
         self.assertIn("Since the last run of the same plan", words)
         with tempfile.TemporaryDirectory() as folder:
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate((first, second))]
-            told = changes(load(files))
-        self.assertEqual({row.change for row in told.itertuples() if row.gpu_name == GPU}, {"SLOWER"})
+            found = changes(load(files))
+        self.assertEqual({row.change for row in found.itertuples() if row.gpu_name == GPU}, {"SLOWER"})
 
     def test_another_cpu_model_is_no_earlier_run(self):
         second = run(2, 9)
@@ -62,7 +62,7 @@ class ModelsTest(unittest.TestCase):
 
 
 class UnclearTest(unittest.TestCase):
-    def test_the_first_screen_says_what_would_help(self):
+    def test_first_screen_suggests_a_remedy(self):
         words = report_here(run(1), run(2)).words("overview")
         self.assertRegex(words, r"UNCLEAR trials? on host: .*rounds: 3.*duet")
 

@@ -1,4 +1,4 @@
-"""What a report of many records costs: `tests/run.sh --all`."""
+"""Tests the cost of a report with many records: `tests/run.sh --all`."""
 
 import os
 import resource
@@ -13,11 +13,11 @@ from pages import ROOT, Reader, report
 
 
 class SizeTest(unittest.TestCase):
-    """What a report costs per record; how long it takes is benchmark/report_size.py's to say."""
+    """Tests memory per record; benchmark/report_size.py measures the time."""
 
-    def test_memory_grows_by_no_more_than_1_gib_in_100000_records(self):
+    def test_memory_grows_by_at_most_1_gib_per_100000_records(self):
         peak = {}
-        for count in (500, 2_500):  # in this order: the peak is the largest that any child had
+        for count in (500, 2_500):  # in this order, because the peak is the largest of all children
             with tempfile.TemporaryDirectory() as folder:
                 path = fixture.bulk(Path(folder) / "results.h5", count, 10)
                 code = "import sys; from pages import build, load;" " build(load([sys.argv[1]])).write(sys.argv[2])"

@@ -1,10 +1,10 @@
-// How many records a second the coordinator takes: it is the real one, with its queue, journal, syncs and
-// results.h5 on a disk; the ranks only pretend to compute. Each says a record for every trial of its batch,
-// in the very bytes that MPI would carry, and asks for more when half of the batch is done, as supervisors
+// Measures how many records per second the coordinator handles. The coordinator is real, with its queue,
+// journal, syncs and results.h5 on a disk. The ranks are simulated: each sends a record for every trial of
+// its batch, with the bytes that MPI would carry, and asks for more after half of the batch, as supervisors
 // do.
 //
 // By hand: ninja -C build coordinator_rate && build/tests/coordinator_rate FOLDER [RANKS [TRIALS [SECONDS]]]
-// SECONDS: what a rank pretends that a trial takes; 0: nothing, so that the coordinator is never idle.
+// SECONDS: the simulated time of a trial; with 0 the coordinator is never idle.
 
 #include <ctime>
 
@@ -33,7 +33,7 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// A rank that has a record ready `seconds` after it began a trial.
+/// A rank that returns a record `seconds` after it began a trial.
 struct PretendedRank {
   std::deque<Trial> trials;
   std::size_t ask_at = 0;
@@ -55,9 +55,9 @@ class PretendedRanks final : public Post {
   double launcher_patience() const override { return 1e300; }
   void lose_peer() override {}
 
-  /// What the ranks do by now: records of the trials that have ended.
+  /// Sends the records of all trials that have ended by now.
   void work(double now) {
-    constexpr int most_at_once = 4;  // messages of a rank, so that none comes before its time
+    constexpr int most_at_once = 4;  // limits the messages per rank, so that no record comes before its time
     for (int rank = 0; rank < size(); ++rank) {
       PretendedRank& own = ranks_[static_cast<std::size_t>(rank)];
       for (int i = 0; i < most_at_once && !own.trials.empty() && own.next_end <= now; ++i) {
@@ -72,7 +72,7 @@ class PretendedRanks final : public Post {
       }
     }
   }
-  /// Seconds that a rank had nothing to do, on the average, before the first found the queue empty.
+  /// Returns the mean idle seconds per rank before the queue ran empty.
   double mean_idle() const {
     double sum = 0;
     for (const PretendedRank& rank : ranks_) sum += rank.idle;
@@ -84,8 +84,9 @@ class PretendedRanks final : public Post {
  protected:
   void send(int to, Mailbox /*box*/, const nlohmann::json& message) override {
     PretendedRank& rank = ranks_[static_cast<std::size_t>(to)];
-    const auto told = read_message<ToSupervisor>(nlohmann::json::from_cbor(nlohmann::json::to_cbor(message)));
-    if (const auto* batch = std::get_if<message::Batch>(&told)) {
+    const auto received =
+        read_message<ToSupervisor>(nlohmann::json::from_cbor(nlohmann::json::to_cbor(message)));
+    if (const auto* batch = std::get_if<message::Batch>(&received)) {
       const double now = now_seconds();
       if (rank.trials.empty()) rank.next_end = now + seconds_;
       if (rank.trials.empty() && rank.idle_since >= 0) rank.idle += now - rank.idle_since;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes a large results file out of a small one: the same records over and over, each with a key of its own. It has no
-checksums; `gaussweep merge LARGE.h5 -o CHECKED.h5` gives it some.
+"""Makes a large results file from a small one by repeating its records, each with another key. It has no checksums;
+`gaussweep merge LARGE.h5 -o CHECKED.h5` adds them.
 
     tests/benchmark/grow_results.py SMALL.h5 LARGE.h5 COUNT
 """

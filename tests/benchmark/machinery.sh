@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# How fast is everything around the methods? Prints, for a commit and a machine:
-#   - trials a second: 1000 trials of n = 32 on the host, one sample each, two ranks, from the start of mpirun to
-#     the finished results.h5 (wanted: 100)
-#   - seconds of `gaussweep summary` over 100,000 records (wanted: 3)
+# Measures the overhead around the methods. Prints, for a commit and a machine:
+#   - trials per second: 1000 trials of n = 32 on the host, one sample each, two ranks, from the start of mpirun to
+#     the finished results.h5 (goal: 100)
+#   - seconds of `gaussweep summary` over 100,000 records (goal: 3)
 #
 #   tests/benchmark/machinery.sh [BUILD]        default: build
 #
-# Exit code 1 where a figure misses what is wanted.
+# Exit code 1 if a figure misses its goal.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 gaussweep=$(realpath "${1:-build}")/gaussweep
@@ -37,7 +37,7 @@ with h5py.File(sys.argv[3]) as results:
 wrong = [r["status"] for r in records if r["status"] != b"pass"]
 assert len(records) >= 1000 and not wrong, f"{len(records)} records, of which not passed: {wrong[:5]}"
 seconds = float(sys.argv[2]) - float(sys.argv[1])
-print(f"trials: {len(records)} in {seconds:.2f} s: {len(records) / seconds:.0f} a second (wanted: 100)")
+print(f"trials: {len(records)} in {seconds:.2f} s: {len(records) / seconds:.0f} a second (goal: 100)")
 sys.exit(len(records) / seconds < 100)
 CODE
 
@@ -46,7 +46,7 @@ start=$(now)
 "$gaussweep" summary "$work/large.h5" >"$work/summary"
 end=$(now)
 awk -v start="$start" -v end="$end" -v lines="$(wc -l <"$work/summary")" 'BEGIN {
-  printf "summary: 100000 records in %.2f s, %d lines (wanted: 3)\n", end - start, lines
+  printf "summary: 100000 records in %.2f s, %d lines (goal: 3)\n", end - start, lines
   exit end - start > 3
 }' || missed=1
 exit "${missed:-0}"

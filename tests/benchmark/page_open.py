@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long a browser takes to open the report on COUNT records (wanted for 10,000: 2 s, 5 MB): until it paints, until
-the page answers, until it is loaded; the middle one of five times. Needs chromium.
+"""Measures how long a browser takes to open the report on COUNT records (goal for 10,000: 2 s, 5 MB): to the first
+paint, to an interactive page, and to the end of loading; medians of five times. Needs chromium.
 
     tests/benchmark/page_open.py [COUNT]      default: 10000
 
-Exit code 1 where a figure misses what is wanted.
+Exit code 1 if a figure misses its goal.
 """
 import json
 import re

@@ -1,5 +1,5 @@
-// How far the estimate of the time left was from the truth, for sweeps that have ended: their records, in the
-// order of their ends, go through the estimator; at 10, 25, 50, 75 and 90 % of the trials it is asked.
+// Measures the error of the estimated time left for finished sweeps. Feeds their records to the estimator in
+// order of their end times, and queries it after 10, 25, 50, 75 and 90 % of the trials.
 //
 // By hand: ninja -C build replay_estimates && build/tests/replay_estimates RUN…
 
@@ -17,7 +17,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The trial of a record, as far as its time hangs on it.
+/// Returns the parts of a record's trial that determine its time.
 Trial trial_of(const io::Record& r, const Method& method, Precision precision, Backend backend) {
   Trial trial;
   trial.problem = method.problem;

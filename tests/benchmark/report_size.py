@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long the report takes, and how much memory: COUNT records of 10 samples (wanted for 100,000: 60 s and 2 GiB).
+"""Measures time and memory of the report on COUNT records with 10 samples (goal for 100,000: 60 s and 2 GiB).
 
     tests/benchmark/report_size.py [COUNT]      default: 100000
 
-Exit code 1 where a figure misses what is wanted.
+Exit code 1 if a figure misses its goal.
 """
 import resource
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws jobs/plans/data/shapes_64.pgm, the image that is degraded and restored: edges, fine bars, a slow wave.
 
-Every level follows from the pixel's place by whole numbers and one sine table, so that the file is the same everywhere.
+Every level is computed from the pixel's indices with integers and one sine table, so the file is the same everywhere.
 """
 
 import math
@@ -12,7 +12,7 @@ SIZE = 64
 
 
 def level(y, x):
-    """The grey level of a pixel, 0 black to 255 white."""
+    """Returns the grey level of a pixel, from 0 (black) to 255 (white)."""
     grey = 96 + (y + x) // 2 - round(24 * math.sin(2 * math.pi * x / 32))
     if (x - 20) ** 2 + (y - 20) ** 2 <= 14**2:  # a disc with a hole
         grey = 220

@@ -4,13 +4,13 @@
     tests/data/make_matrices.py [FOLDER]        default: jobs/plans/data
 
 They come from published facts, not from a collection: the branch reactances of the IEEE 14-bus test system, and
-the five-point Laplacian of a square. tests/data_test.sh checks that what ships is what this writes.
+the five-point Laplacian of a square. tests/data_test.sh compares the shipped files with this script's output.
 """
 import pathlib
 import sys
 
-# IEEE 14-bus test system (a part of the American Electric Power grid as of 1962): from, to, reactance in
-# per unit on 100 MVA. The same figures stand in every copy of the case.
+# IEEE 14-bus test system (a part of the American Electric Power grid as of 1962): from, to, reactance in per unit on
+# 100 MVA. Every copy of this case has the same figures.
 BRANCHES = [
     (1, 2, "0.05917"), (1, 5, "0.22304"), (2, 3, "0.19797"), (2, 4, "0.17632"), (2, 5, "0.17388"),
     (3, 4, "0.17103"), (4, 5, "0.04211"), (4, 7, "0.20912"), (4, 9, "0.55618"), (5, 6, "0.25202"),
@@ -20,7 +20,7 @@ BRANCHES = [
 
 
 def susceptance():
-    """The nodal susceptance matrix of the DC power flow, bus 1 grounded: 13 x 13, positive definite."""
+    """Returns the nodal susceptance matrix of the DC power flow with bus 1 grounded: 13 x 13, positive definite."""
     entries = {}
     for start, stop, reactance in BRANCHES:
         b = 1.0 / float(reactance)
@@ -33,7 +33,7 @@ def susceptance():
 
 
 def laplacian(side):
-    """The five-point Laplacian of a square of side x side inner points, fixed at the rim: positive definite."""
+    """Returns the five-point Laplacian of a square with side x side inner points and a fixed rim: positive definite."""
     entries = {}
     for y in range(side):
         for x in range(side):
@@ -47,7 +47,7 @@ def laplacian(side):
 
 
 def write(path, matrix, comments):
-    """Coordinate, real, symmetric: the lower triangle, column by column."""
+    """Writes the lower triangle column by column: coordinate, real, symmetric."""
     n, entries = matrix
     lines = ["%%MatrixMarket matrix coordinate real symmetric"]
     lines += ["% " + comment for comment in comments]

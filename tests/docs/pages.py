@@ -1,4 +1,4 @@
-"""The pages for people: where they are, and their headings, tables and links."""
+"""The user's pages: their paths, headings, tables and links."""
 
 import os
 import re
@@ -22,17 +22,17 @@ FOR_USERS = [path for path in PAGES if path.parent != NOTEBOOK and path.name != 
 
 
 def headings(text):
-    """The headings outside of code, in order."""
+    """Returns the headings outside code, in order."""
     return re.findall(r"^#{1,6} +(.*?) *$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
 
 
 def anchor(heading):
-    """What GitHub makes of a heading: letters, digits, - and _, small, spaces as -."""
+    """Returns GitHub's anchor of a heading: letters, digits, - and _, in lower case, with - for spaces."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def section(text, heading):
-    """From a heading to the next."""
+    """Returns the text from a heading to the next one."""
     found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.M | re.S)
     if not found:
         raise AssertionError(f"there is no heading '{heading}'")
@@ -40,7 +40,7 @@ def section(text, heading):
 
 
 def tables(text, heading):
-    """Rows of the tables below a heading, a dictionary by column each; back quotes around a whole cell are left out."""
+    """Returns the table rows below a heading as dictionaries by column, without backquotes around whole cells."""
     rows, names = [], None
     for line in section(text, heading).splitlines():
         if not line.startswith("|"):
@@ -57,12 +57,12 @@ def tables(text, heading):
 
 
 def words(cell):
-    """The words of a cell, with or without back quotes."""
+    """Returns the words of a cell, with or without backquotes."""
     return {word.strip("` ") for word in cell.split(",")} - {""}
 
 
 def prose(text):
-    """The paragraphs and list items of a page. Code blocks, tables and headings are left out; code in a line counts as
+    """Returns the paragraphs and list items of a page, without code blocks, tables and headings; inline code counts as
     one word, a link as its text."""
     text = re.sub(r"^ *```.*?^ *```", "\n", text, flags=re.M | re.S)
     text = re.sub(r"^ *(\||#).*$", "\n", text, flags=re.M)
@@ -75,8 +75,8 @@ def prose(text):
 
 
 def sentences(text):
-    """The sentences of a page, each a list of its words. A sentence ends with its paragraph or list item, or at a full
-    stop before a space, but not after an initial. A word holds a letter or a digit."""
+    """Returns the sentences of a page as lists of words. A sentence ends with its paragraph or list item, or at a full
+    stop before a space, but not after an initial. A word has a letter or a digit."""
     for paragraph in prose(text):
         paragraph = re.sub(r"\b([A-ZČ]|e\.g|i\.e)\. ", r"\1 ", paragraph)
         for sentence in re.split(r"(?<=[.!?])[*\")]* ", paragraph):

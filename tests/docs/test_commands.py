@@ -1,4 +1,4 @@
-"""The commands that the pages name, against the program: each is one of its commands, and has the options."""
+"""Tests that every command and option on the pages exists in the program."""
 
 import functools
 import re
@@ -21,7 +21,7 @@ def help_of(*command):
 
 @functools.lru_cache(maxsize=None)
 def commands_of(*command):
-    """The commands below a command (none: the program)."""
+    """Returns the subcommands of a command (without arguments: of the program)."""
     _, heading, rest = help_of(*command).partition("SUBCOMMANDS:")
     if not heading:
         _, heading, rest = help_of(*command).partition("Subcommands:")
@@ -29,24 +29,25 @@ def commands_of(*command):
 
 
 def snippets(text):
-    """Lines of code blocks, a continued line as one, and code within sentences."""
+    """Returns lines of code blocks, with continued lines joined, and inline code."""
     for block in re.findall(r"^ *```\w*\n(.*?)^ *```", text, re.M | re.S):
         yield from block.replace("\\\n", " ").splitlines()
     yield from re.findall(r"`([^`\n]+)`", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S))
 
 
 def words_of(snippet):
-    """The words of a command, up to a pipe, a redirection or a comment."""
+    """Returns the words of a command, up to a pipe, a redirection or a comment."""
     try:
         words = shlex.split(snippet, comments=True)
-    except ValueError:  # no shell: a piece of a plan
+    except ValueError:  # not shell, but a piece of a plan
         return []
     ends = [i for i, word in enumerate(words) if re.match(r"[|>&;]|2>", word)]
     return words[: ends[0]] if ends else words
 
 
 def calls(text):
-    """(command, its words) of each call of the program: "gaussweep summary …", or "summary --best" in a sentence."""
+    """Returns (command, its words) for each call of the program: "gaussweep summary …", or "summary --best" in a
+    sentence."""
     for snippet in snippets(text):
         words = words_of(snippet)
         programs = [i for i, word in enumerate(words) if re.fullmatch(r"(\S*/)?gaussweep", word)]
@@ -59,7 +60,7 @@ def calls(text):
 
 
 class Commands(unittest.TestCase):
-    def test_every_command_and_option_is_the_programs(self):
+    def test_every_command_and_option_exists(self):
         seen = 0
         for page in pages.FOR_USERS:
             for command, words in calls(page.read_text(encoding="utf-8")):
@@ -73,7 +74,7 @@ class Commands(unittest.TestCase):
                             seen += 1
         self.assertGreater(seen, 40)
 
-    def test_a_call_is_found(self):
+    def test_finds_calls(self):
         text = "`summary DIR --best`, `make -j`\n\n```sh\nsrun build/gaussweep run p.yaml \\\n -o r | tee --no\n```\n"
         found = list(calls(text))
         self.assertEqual(found, [("run", ["p.yaml", "-o", "r"]), ("summary", ["DIR", "--best"])])

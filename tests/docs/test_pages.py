@@ -1,5 +1,5 @@
-"""The pages as a whole: links lead somewhere, pictures are what their sources say, README stays a page, sentences
-are short and words are the field's."""
+"""Tests the pages as a whole: links work, pictures match their sources, the README is one page, sentences are short,
+and words are the field's."""
 
 import hashlib
 import re
@@ -8,8 +8,8 @@ import unittest
 import pages
 
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
-LONGEST = 25  # words of a sentence; pages.sentences says how they are counted
-# What only this house says, and what the field says.
+LONGEST = 25  # words per sentence, as counted by pages.sentences
+# Invented words and the field's terms for them.
 JARGON = {
     r"rooms": "modules",
     r"doors?": "dependency",
@@ -25,7 +25,7 @@ PICTURES = pages.ROOT / "docs" / "pictures"
 
 
 class Pages(unittest.TestCase):
-    def test_every_link_leads_somewhere(self):
+    def test_every_link_works(self):
         seen = 0
         for page in pages.PAGES:
             text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
@@ -44,12 +44,12 @@ class Pages(unittest.TestCase):
                     seen += 1
         self.assertGreater(seen, 20)
 
-    def test_every_page_of_docs_is_named_in_the_readme(self):
+    def test_the_readme_names_every_page_of_docs(self):
         readme = (pages.ROOT / "README.md").read_text(encoding="utf-8")
         for page in (pages.ROOT / "docs").glob("*.md"):
             self.assertIn(f"](docs/{page.name})", readme)
 
-    def test_the_readme_is_a_page(self):
+    def test_the_readme_is_one_page(self):
         self.assertLessEqual(len((pages.ROOT / "README.md").read_text(encoding="utf-8").splitlines()), 120)
 
     def test_sentences_are_short(self):
@@ -58,7 +58,7 @@ class Pages(unittest.TestCase):
                 with self.subTest(page=page.name, sentence=" ".join(words)):
                     self.assertLessEqual(len(words), LONGEST)
 
-    def test_a_sentence_is_counted(self):
+    def test_counts_the_words_of_a_sentence(self):
         def count(text):
             return [len(words) for words in pages.sentences(text)]
 
@@ -67,29 +67,29 @@ class Pages(unittest.TestCase):
         self.assertEqual(count("Two items:\n\n- J. Smith wrote\n  this\n- 1 trial\n"), [2, 4, 2])
         self.assertEqual(count("word " * (LONGEST + 1)), [LONGEST + 1])
 
-    def test_words_are_the_fields(self):
+    def test_words_are_those_of_the_field(self):
         for page in pages.FOR_USERS:
             text = re.sub(r"```.*?```|`[^`]*`|\([^()\s]*\)", "", page.read_text(encoding="utf-8"), flags=re.S)
             for ours, theirs in JARGON.items():
                 with self.subTest(page=page.name, instead=theirs):
                     self.assertEqual(re.findall(rf"\b{ours}\b", text, re.IGNORECASE), [])
 
-    def test_the_rooms_are_those_of_the_tree(self):
+    def test_the_modules_are_those_of_the_tree(self):
         text = (pages.ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
         for room in ("driver/", "apps/", "io/"):
             named = {row["folder"] for row in pages.tables(text, room)}
             there = {f"{folder.name}/" for folder in (pages.ROOT / room).iterdir() if folder.is_dir()}
             self.assertEqual(named, there, f"the folders of {room}")
 
-    def test_pictures_are_what_their_sources_say(self):
-        """Without Graphviz here: a picture has the digest of what it was drawn from, and shows its words."""
+    def test_pictures_match_their_sources(self):
+        """Needs no Graphviz: a picture contains the digest of its source, and its words."""
         sources = sorted(PICTURES.glob("*.dot"))
         self.assertTrue(sources)
         for source in sources:
             with self.subTest(picture=source.stem):
                 picture = source.with_suffix(".svg").read_text(encoding="utf-8")
                 drawn_from = re.search(r"sha256 ([0-9a-f]{64})", picture)
-                self.assertTrue(drawn_from, "it does not say what it was drawn from: docs/pictures/draw.sh")
+                self.assertTrue(drawn_from, "it does not name its source: docs/pictures/draw.sh")
                 digest = hashlib.sha256(source.read_bytes()).hexdigest()
                 self.assertEqual(drawn_from.group(1), digest, "drawn from another source: docs/pictures/draw.sh")
                 shown = re.findall(r"<text[^>]*>([^<]*)</text>", picture)

@@ -1,5 +1,5 @@
-"""docs/plan.md against the plan reader, which names what it knows where a key is wrong: every key that it knows is on
-the page, every key on the page is one that it knows, with its range, and every example is a plan that it takes."""
+"""Compares docs/plan.md with the plan reader, whose errors list all keys: both must have the same keys and ranges, and
+every example must be a valid plan."""
 
 import re
 import shutil
@@ -29,29 +29,29 @@ class PlanPage(unittest.TestCase):
             file["A"] = [[2.0, 1.0], [1.0, 2.0]]
 
     def plan(self, text):
-        """What `gaussweep plan` says of a plan, and its exit code."""
+        """Returns the output of `gaussweep plan` for a plan, and its exit code."""
         (self.folder / "plan.yaml").write_text(text, encoding="utf-8")
         command = [pages.GAUSSWEEP, "plan", self.folder / "plan.yaml", "--backend", "emulated"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout + done.stderr
 
     def allowed(self, text):
-        """The words that the reader would take in place of a wrong one."""
-        code, said = self.plan(text)
-        self.assertEqual(code, 2, said)
-        found = re.search(r"; (?:allowed|allowed here|it has): ([^(\n]*)", said)
-        self.assertTrue(found, said)
+        """Returns the words that the reader would accept instead of a wrong one."""
+        code, message = self.plan(text)
+        self.assertEqual(code, 2, message)
+        found = re.search(r"; (?:allowed|allowed here|it has): ([^(\n]*)", message)
+        self.assertTrue(found, message)
         return {word.strip() for word in found.group(1).split(",")}
 
     def rows(self, heading):
-        """The tables below a heading, each row a dictionary by column; the first cell without its back quotes."""
+        """Returns the table rows below a heading as dictionaries by column; the first cell without its backquotes."""
         return pages.tables(self.text, heading)
 
     def of_matrix(self, block):
         return f"sweep: [{{problem: gesv, method: lapack, n: 64, matrix: {{{block}}}}}]\n"
 
     def plans_of(self, heading, fragment):
-        """A whole plan around an example of the section's table."""
+        """Returns whole plans around an example of the section's table."""
         if heading == "Keys of the plan":
             return fragment if fragment.startswith("sweep:") else f"{fragment}\nsweep: [{{{ENTRY}}}]\n"
         if heading == "Matrices":
@@ -80,7 +80,7 @@ class PlanPage(unittest.TestCase):
         self.assertEqual(set(rows), self.allowed(self.of_matrix("kind: no_such_kind")))
         for kind, row in rows.items():
             with self.subTest(kind=kind):
-                # a key that the reader knows, but of which no kind is
+                # a key that exists, but not for this kind
                 other = "low" if kind not in ("uniform", "symmetric") else "value"
                 known = self.allowed(self.of_matrix(f"kind: {kind}, {other}: 1"))
                 self.assertEqual(pages.words(row["keys of its own"]), known - {"kind", "seed", "store"})
@@ -103,8 +103,8 @@ class PlanPage(unittest.TestCase):
         ):
             self.assertEqual({word for word in words if f"`{word}`" not in section}, set())
 
-    def test_every_range_is_the_readers(self):
-        """Of numbers the reader says "from A to B", of words it lists them."""
+    def test_every_range_is_that_of_the_reader(self):
+        """For numbers the reader's error has "from A to B", for words a list."""
         seen = 0
         for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
             for row in self.rows(heading):
@@ -118,25 +118,25 @@ class PlanPage(unittest.TestCase):
                     example = re.sub(
                         rf"\b{row['key']}: (\[[^]]*\]|\{{[^}}]*\}}|[^,}}]+)", f"{row['key']}: no-value", row["example"]
                     )
-                    code, said = self.plan(self.plans_of(heading, example))
-                    self.assertEqual(code, 2, said)
-                    self.assertIn(want, said)
+                    code, message = self.plan(self.plans_of(heading, example))
+                    self.assertEqual(code, 2, message)
+                    self.assertIn(want, message)
                     seen += 1
         self.assertGreater(seen, 30)
 
     def trials(self, *entries):
-        """How many trials these entries are; one that comes up twice counts once."""
-        code, said = self.plan("sweep:\n" + "".join(f"  - {{{entry}}}\n" for entry in entries))
-        self.assertEqual(code, 0, said)
-        return int(re.search(r"^All: (\d+) trials?,", said, re.M).group(1))
+        """Returns the number of trials of these entries; repeated trials count once."""
+        code, message = self.plan("sweep:\n" + "".join(f"  - {{{entry}}}\n" for entry in entries))
+        self.assertEqual(code, 0, message)
+        return int(re.search(r"^All: (\d+) trials?,", message, re.M).group(1))
 
-    def test_every_default_is_the_readers(self):
-        """An entry that leaves a key out and one that says its default are the same trial."""
+    def test_every_default_is_that_of_the_reader(self):
+        """An entry without a key and one with the key's default are the same trial."""
         seen = 0
         for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
             for row in self.rows(heading):
                 key, default = row["key"], row["default"]
-                # what is no value, and what is no part of a trial's identity
+                # not a value, or not part of a trial's identity
                 if not re.fullmatch(r"[\w.]+", default) or key in ("stages", "timeout", "store", "n", "m", "k"):
                     continue
                 with self.subTest(key=key, section=heading):
@@ -154,22 +154,22 @@ class PlanPage(unittest.TestCase):
                     seen += 1
         self.assertGreater(seen, 15)
 
-    def test_every_example_is_taken(self):
+    def test_every_example_is_valid(self):
         for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
             for row in self.rows(heading):
                 with self.subTest(key=row["key"], section=heading):
                     self.assertRegex(row["example"], rf"\b{row['key']}:")
-                    code, said = self.plan(self.plans_of(heading, row["example"]))
-                    self.assertEqual(code, 0, f"{row['example']}: {said}")
+                    code, message = self.plan(self.plans_of(heading, row["example"]))
+                    self.assertEqual(code, 0, f"{row['example']}: {message}")
 
-    def test_every_whole_plan_of_the_pages_is_taken(self):
+    def test_every_whole_plan_of_the_pages_is_valid(self):
         seen = 0
         for page in pages.PAGES:
             for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
                 if "sweep:" in block:
                     with self.subTest(page=page.name):
-                        code, said = self.plan(block)
-                        self.assertEqual(code, 0, said)
+                        code, message = self.plan(block)
+                        self.assertEqual(code, 0, message)
                         seen += 1
         self.assertGreaterEqual(seen, 2)
 

@@ -1,4 +1,4 @@
-// A method that one environment makes slower than another: for tests of what tells times apart.
+// A method that an environment variable makes slower, to test comparisons of times.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -12,14 +12,14 @@ GAUSSWEEP_DECLARE_IN(GAUSSWEEP_BACKEND, gemm_shared)
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// GAUSSWEEP_FAULT_CHANGE: "work=1.01" (a factor), "launches=2" (a factor), "waits=1" (as many more).
+/// Reads GAUSSWEEP_FAULT_CHANGE: "work=1.01" (a factor), "launches=2" (a factor), or "waits=1" (added).
 double changed(const std::string& what, double otherwise) {
   const char* const text = std::getenv("GAUSSWEEP_FAULT_CHANGE");
   const std::string change = text == nullptr ? "" : text;
   return change.rfind(what + "=", 0) == 0 ? std::stod(change.substr(what.size() + 1)) : otherwise;
 }
 
-/// Products that each wait for the one before.
+/// Computes a chain of products, each of which depends on the previous one.
 template <class T>
 __global__ void chain(T* never_written, std::int64_t steps) {
   T x = 1;
@@ -29,14 +29,14 @@ __global__ void chain(T* never_written, std::int64_t steps) {
 
 }  // namespace
 
-/// The product by gemm/shared, and beside it what can be changed: without `steps` half of its columns once
-/// more, otherwise a chain of so many products in `launches` kernels. It reads an element `waits` times.
+/// Computes the product with gemm/shared plus adjustable work: without `steps` half of its columns again,
+/// otherwise a chain of `steps` products in `launches` kernels. It reads an element `waits` times.
 template <class T>
 void gemm_fault_changed(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   const double work = changed("work", 1);
   gemm_shared<T>(ctx, op, parameters);
   if (parameters.integer("steps") == 0) {
-    Operands<T> part = op;  // of all work a third
+    Operands<T> part = op;  // a third of all work
     const double share = 0.5 * (3 * work - 2);
     part.b.cols = part.x.cols =
         std::min(op.x.cols, static_cast<std::int64_t>(share * static_cast<double>(op.x.cols)));

@@ -1,4 +1,4 @@
-// Methods that cheat: right by other means than by computing, or right only where somebody looks.
+// Methods that cheat: right without computing, or right only in the runs that a naive check sees.
 #include <cstdint>
 
 #include "kernels/simt/simt.hpp"
@@ -12,14 +12,14 @@ GAUSSWEEP_DECLARE_IN(GAUSSWEEP_BACKEND, getrf_recursive)
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Memory of the method's own, for as long as the process lives.
+/// Memory that the method keeps for the life of the process.
 template <class T>
 struct Hoard {
   T* answers[2] = {nullptr, nullptr};
   std::size_t bytes = 0;
   std::int64_t runs = 0;
 
-  /// Of the cheat of this number; begins anew with answers of another size.
+  /// Returns the memory of cheat number `cheat`; an answer of another size resets it.
   static Hoard& of(Device& device, std::size_t bytes, int cheat) {
     static Hoard hoards[8];
     Hoard& hoard = hoards[cheat];
@@ -45,7 +45,7 @@ __global__ void scale_elements(T* elements, std::int64_t count, T factor) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < count) elements[i] *= factor;
 }
-/// Reads what is above the diagonal of a lower triangle, and adds none of it.
+/// Reads the elements above the diagonal of a lower triangle, and adds none of them.
 template <class T>
 __global__ void read_other_triangle(MatrixView<T> a, T* x) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -61,7 +61,7 @@ __global__ void set_info(int* info, int value) {
 
 }  // namespace
 
-/// Keeps its first answer in its workspace.
+/// Keeps its first answer in its workspace and returns it again.
 template <class T>
 void cheat_keeps_in_workspace(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   const std::size_t bytes = bytes_of(op.x);
@@ -71,7 +71,7 @@ void cheat_keeps_in_workspace(Context& ctx, Operands<T>& op, const Parameters& p
   ctx.device.copy(kept, op.x.data, bytes);
 }
 
-/// Keeps it in memory of its own.
+/// Keeps its first answer in memory of its own and returns it again.
 template <class T>
 void cheat_keeps(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   Hoard<T>& hoard = Hoard<T>::of(ctx.device, bytes_of(op.x), 1);
@@ -80,7 +80,7 @@ void cheat_keeps(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   ctx.device.copy(hoard.answers[0], op.x.data, hoard.bytes);
 }
 
-/// Keeps an answer for either sign of A: always right, and too fast.
+/// Keeps an answer for each sign of A: always right, and too fast.
 template <class T>
 void cheat_keeps_both(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   Hoard<T>& hoard = Hoard<T>::of(ctx.device, bytes_of(op.x), 2);
@@ -92,7 +92,7 @@ void cheat_keeps_both(Context& ctx, Operands<T>& op, const Parameters& parameter
   ctx.device.copy(kept, op.x.data, hoard.bytes);
 }
 
-/// Right in every sixth run, and wrong in every fifth.
+/// Right in every sixth run, wrong in every fifth.
 template <class T>
 void cheat_right_in_sixth(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   gemm_direct<T>(ctx, op, parameters);
@@ -106,14 +106,14 @@ void cheat_wrong_in_fifth(Context& ctx, Operands<T>& op, const Parameters& param
     simt::launch(ctx, scale_element<T>, dim3(1), dim3(1), 0, op.x.data, T(2));
 }
 
-/// Writes into its operands, which its row says that it leaves.
+/// Writes into operands that its row declares unchanged.
 template <class T>
 void cheat_overwrites(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   gemm_direct<T>(ctx, op, parameters);
   simt::launch(ctx, scale_element<T>, dim3(1), dim3(1), 0, op.b.data, T(2));
 }
 
-/// A relative error of 1e-13, within what HPL allows.
+/// Adds a relative error of 1e-13, which HPL's criterion accepts.
 template <class T>
 void cheat_sloppy(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   trsv_column_sweep<T>(ctx, op, parameters);
@@ -135,7 +135,7 @@ void cheat_writes_other_triangle(Context& ctx, Operands<T>& op, const Parameters
   simt::launch(ctx, write_other_triangle<T>, dim3(1), dim3(1), 0, op.a);
 }
 
-/// info = 7 of a regular matrix, info = 0 of a singular one.
+/// Returns info = 7 for a regular matrix and info = 0 for a singular one.
 template <class T>
 void cheat_info_seven(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   getrf_recursive<T>(ctx, op, parameters);

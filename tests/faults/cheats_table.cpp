@@ -17,7 +17,7 @@ GAUSSWEEP_DECLARE_PORTABLE(gemm_fault_changed)
 namespace gaussweep::faults {
 namespace {
 
-/// The row of the honest method that it pretends to be.
+/// Returns the row of the correct method that the cheat imitates, with the cheat's entries.
 Method cheat(const char* problem, const char* honest, const char* variant, const char* summary,
              PortableEntries entries) {
   static const Registry registry = builtin_registry();

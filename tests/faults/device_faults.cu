@@ -1,12 +1,12 @@
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"
 
-/// The kernels of tests/faults/device_methods: one misbehaviour each.
+/// The kernels of tests/faults/device_methods, with one misbehaviour each.
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Spins far beyond every timeout of the tests, yet not for ever: some 10^11 steps.
+/// Spins far beyond every timeout of the tests, but not forever: some 10^11 steps.
 __global__ void spin_for_long(volatile int* never_set) {
   for (long long step = 0; step < 100000000000LL; ++step) {
     if (*never_set == 12345) return;
@@ -52,7 +52,7 @@ void fault_device_memory(Context& ctx, Operands<T>&, const Parameters&) {
   const Buffer far_too_much(ctx.device, std::size_t{1} << 50);
 }
 
-/// Right for diagonal matrices (kind identity).
+/// Right for diagonal matrices (kind identity) only.
 template <class T>
 void fault_good_kernel(Context& ctx, Operands<T>& op, const Parameters&) {
   const auto blocks = static_cast<unsigned>((op.shape.n + 127) / 128);

@@ -1,7 +1,7 @@
-/// Preloaded: a disk that is slow or fails.
+/// A library to preload that simulates a slow or failing disk.
 ///
-/// GAUSSWEEP_SYNC_SECONDS: every sync of a file takes as long, as on a disk that is busy with gigabytes of
-/// others. GAUSSWEEP_SYNCS: so many syncs of data (the journal's) succeed; the later ones fail.
+/// GAUSSWEEP_SYNC_SECONDS: the time of every sync, as on a disk that is busy with gigabytes of other files.
+/// GAUSSWEEP_SYNCS: the number of data syncs (of the journal) that succeed; later ones fail.
 
 #include <atomic>
 #include <cerrno>

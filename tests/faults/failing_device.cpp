@@ -18,7 +18,7 @@ struct Fault {
   std::string how, file;
 };
 
-/// A device that works, until the fault.
+/// A device that works until the fault.
 class FailingDevice final : public testing_help::ForwardingDevice {
  public:
   FailingDevice(std::unique_ptr<Device> real, Fault fault)
@@ -51,7 +51,7 @@ class FailingDevice final : public testing_help::ForwardingDevice {
   int fetches_ = 0;
 };
 
-/// What befalls a worker before it has a device.
+/// Applies a fault that hits a worker before it has a device.
 void fail_in_the_making(const Fault& fault) {
   if (::access(fault.file.c_str(), F_OK) != 0) return;
   if (fault.how == "aborts") {
@@ -61,8 +61,8 @@ void fail_in_the_making(const Fault& fault) {
   while (fault.how == "hangs") ::pause();
 }
 
-/// Of the supervisor that started this worker: the launcher's variables are taken from a worker's
-/// environment, its parent still has them.
+/// Returns the rank of the supervisor that started this worker, from the environment of the parent process. A
+/// worker's own environment lacks the launcher's variables.
 int rank_of_parent() {
   std::ifstream file("/proc/" + std::to_string(::getppid()) + "/environ", std::ios::binary);
   const std::string name = "OMPI_COMM_WORLD_RANK=";

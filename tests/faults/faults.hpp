@@ -1,5 +1,5 @@
 #pragma once
-/// Methods that misbehave, one way each: for tests of what the pipeline does then. They exist only in the
+/// Methods that each misbehave in one way, to test how the pipeline handles them. They exist only in the
 /// executable `gaussweep_faulty`, never in `gaussweep`.
 
 #include <vector>
@@ -18,21 +18,20 @@ std::vector<Method> host_methods();
 /// `fault_device_memory`, `fault_barrier` (emulated only), `fault_good_kernel`.
 std::vector<Method> device_methods();
 
-/// Rows on the backends emulated and cuda that are right by other means than by computing, or only where
-/// somebody looks. There is one each way that the judge must see through.
+/// Rows on the backends emulated and cuda that cheat: right without computing, or right only in some runs.
+/// The verification must detect each of them.
 std::vector<Method> cheats();
 
-/// `gemm/fault_changed`: takes longer, launches more or waits more where GAUSSWEEP_FAULT_CHANGE says so
+/// `gemm/fault_changed`: takes longer, launches more or waits more, as GAUSSWEEP_FAULT_CHANGE requests
 /// (changed.cu).
 Method changed_method();
 
-/// Makes workers' devices, which fail after a while: for tests of what becomes of their rank.
-/// GAUSSWEEP_FAULT_DEVICE="RANK FETCHES HOW FILE": the device of rank RANK fails after FETCHES copies to the
-/// host (the probe's are 4, a trial's 3). With HOW "dies" every call is an error that ends the process, with
-/// "refuses" one that does not. With "lies" results change on their way to the host, without an error. With
-/// "full" no memory can be had. FILE is made when it happens. While it exists, later workers of the rank find
-/// the device as it is. HOW "aborts" or "hangs" is what they do when they make it. Without the variable: no
-/// faults.
+/// Makes workers' devices. GAUSSWEEP_FAULT_DEVICE="RANK FETCHES HOW FILE": the device of rank RANK fails
+/// after FETCHES copies to the host (the probe makes 4, a trial 3) and creates FILE. HOW "dies": every call
+/// is an error that ends the process; "refuses": an error that does not end it; "lies": results change
+/// silently on their way to the host; "full": no memory is available. While FILE exists, later workers of the
+/// rank have the failed device. HOW "aborts" or "hangs": a worker does so while it makes the device. Without
+/// the variable there are no faults.
 std::unique_ptr<Device> make_failing_device(Backend backend);
 
 }  // namespace gaussweep::faults

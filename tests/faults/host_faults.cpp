@@ -17,7 +17,7 @@
 namespace gaussweep::faults {
 namespace {
 
-/// Solves by elimination without pivoting, column-major in place: right on the matrices of these tests.
+/// Solves by elimination without pivoting, column-major and in place; right on the matrices of these tests.
 template <class T>
 void solve(Operands<T>& op) {
   const std::int64_t n = op.shape.n;
@@ -45,7 +45,7 @@ void aborts(Context&, Operands<T>&, const Parameters&) {
 }
 template <class T>
 void segfaults(Context&, Operands<T>&, const Parameters&) {
-  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn it into an exit
+  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn the signal into an exit
   ::raise(SIGSEGV);
 }
 template <class T>
@@ -70,7 +70,7 @@ void leaks(Context&, Operands<T>&, const Parameters&) {
     try {
       for (int i = 0; i < 1 << 16; ++i) leaked.emplace_back(bytes, 'x');
     } catch (const std::bad_alloc&) {
-      if (bytes == smallest) throw;  // nothing is left, not even for small pieces
+      if (bytes == smallest) throw;  // not even small blocks are left
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Fuzz targets whose readers run in children. There a library may die: the program survives that, so it is
-/// no finding. A child in which a sanitizer accuses our own code is one.
+/// For fuzz targets whose readers run in child processes. A crash in a library ends only the child and is no
+/// finding. A child in which a sanitizer reports our own code is a finding.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -11,13 +11,13 @@
 #include <cstring>
 #include <string>
 
-// What only a build with sanitizers, or with libFuzzer, has.
+// Symbols that exist only in builds with sanitizers or libFuzzer.
 extern "C" {
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 __attribute__((weak)) void __asan_set_error_report_callback(void (*callback)(const char* report));
-extern char* fuzz_counters[2];  ///< where the counters of branches begin and end; null without libFuzzer
+extern char* fuzz_counters[2];  ///< begin and end of the branch counters; null without libFuzzer
 }
-// In assembler: were these two names used in C++, the compiler would give its own use of them other names.
+// In assembler, because the compiler would rename its own use of these two symbols if C++ used them too.
 __asm__(R"(
   .pushsection .data
   .weak __start___sancov_cntrs
@@ -33,7 +33,7 @@ fuzz_counters:
 
 namespace gaussweep::fuzz {
 
-/// Memory of this process and of its children.
+/// Returns memory that this process shares with its children.
 inline void* shared_memory(void* place, std::size_t bytes) {
   void* memory = mmap(place, bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | (place != nullptr ? MAP_FIXED : 0), -1, 0);
@@ -41,9 +41,8 @@ inline void* shared_memory(void* place, std::size_t bytes) {
   return memory;
 }
 
-/// Whether a report of the address sanitizer accuses our code, and not a library that it called. The
-/// innermost of the frames that are one or the other's decides. (Those of the sanitizer, of C and of C++ are
-/// neither.)
+/// Returns true if a report of the address sanitizer blames our code, and not a library that it called. The
+/// innermost frame of either kind decides; frames of the sanitizer, of C and of C++ are skipped.
 inline bool accuses_us(const std::string& report) {
   for (std::size_t at = report.find("    #"); at != std::string::npos; at = report.find("    #", at + 1)) {
     const std::string frame = report.substr(at, report.find('\n', at) - at);
@@ -55,15 +54,15 @@ inline bool accuses_us(const std::string& report) {
   return true;
 }
 
-/// Set by a child that died of our own fault.
+/// Set by a child that died from an error in our code.
 inline volatile bool* fault_of_ours = nullptr;
-inline bool reported = false;  ///< in a child: the address sanitizer has said whose fault it is
+inline bool reported = false;  ///< in a child: the address sanitizer has reported the cause
 
 inline void in_child() {
-  // libFuzzer's callback would keep the input as if it had killed the fuzzer.
+  // libFuzzer's own callback would save the input as if it had crashed the fuzzer.
   if (__sanitizer_set_death_callback != nullptr)
     __sanitizer_set_death_callback([] {
-      if (!reported) *fault_of_ours = true;  // undefined behaviour: no library is watched for it
+      if (!reported) *fault_of_ours = true;  // undefined behaviour: no library is instrumented for it
     });
   if (__asan_set_error_report_callback != nullptr)
     __asan_set_error_report_callback([](const char* report) {
@@ -72,7 +71,7 @@ inline void in_child() {
     });
 }
 
-/// Call it before the first child: what is counted in children leads libFuzzer too.
+/// Shares the branch counters with children, so that they guide libFuzzer. Call it before the first child.
 inline void prepare_for_children() {
   fault_of_ours = static_cast<volatile bool*>(shared_memory(nullptr, sizeof(bool)));
   pthread_atfork(nullptr, nullptr, in_child);
@@ -86,7 +85,7 @@ inline void prepare_for_children() {
   std::memcpy(counters, kept.data(), kept.size());
 }
 
-/// Call it after every input.
+/// Aborts if a child died from an error in our code. Call it after every input.
 inline void require_no_fault_of_ours() {
   if (*fault_of_ours) std::abort();
 }

@@ -1,7 +1,7 @@
-/// The readers of matrices in HDF5 and MATLAB files on damaged ones: as a foreign file, and, behind a seal
-/// that fits, as one of the store's. Once as the program reads files from elsewhere: a crash or a hang of
-/// HDF5 is an InputError, and nothing else is. And once all in a child, as a worker reads them, where HDF5
-/// may crash, but no id stays open.
+/// Fuzzes the readers of matrices in HDF5 and MATLAB files: as a foreign file and, with a valid seal, as a
+/// file of the store. First as the program reads foreign files: a crash or a hang of HDF5 must become an
+/// InputError, like every other failure. Then in one child, as a worker reads them: HDF5 may crash there, but
+/// no id may stay open.
 
 #include <hdf5.h>
 
@@ -21,8 +21,8 @@ namespace {
 
 using namespace gaussweep;
 
-constexpr double patience = 0.5;  // seconds, a few times less than run.sh gives an input
-// A small file may announce gigabytes that it never stored: memory is not what is tried here.
+constexpr double patience = 0.5;  // seconds; a few times less than run.sh allows per input
+// A small file may announce gigabytes that it never stored; the fuzzer does not test memory use.
 constexpr std::int64_t most_elements = 1 << 16;
 
 template <class T>
@@ -30,7 +30,7 @@ bool whole(const io::Dense<T>& matrix) {
   return static_cast<std::int64_t>(matrix.data.size()) == matrix.rows * matrix.cols;
 }
 
-/// Whether `read` gives true or an InputError.
+/// Returns true if `read` succeeds or throws an InputError.
 template <class Read>
 bool well(const Read& read) {
   try {
@@ -52,16 +52,15 @@ bool import_here(const std::filesystem::path& path) {
   return info.rows > most_elements / info.cols || whole(io::import_matrix(path));
 }
 
-/// What is open of files and of what stands in them. (HDF5 counts no data spaces, and H5Inmembers refuses all
-/// types of its own.)
+/// Returns the number of open ids of files and their objects. (HDF5 does not count data spaces, and
+/// H5Inmembers refuses all types of HDF5 itself.)
 ssize_t open_ids() {
   const ssize_t count = H5Fget_obj_count(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL);
   if (count < 0) std::abort();
   return count;
 }
 
-/// Requires of `work`, in a child, that it goes well and leaves no id open. @return whether HDF5 ended the
-/// child
+/// Requires that `work` succeeds in a child and leaves no id open. @return true if HDF5 ended the child
 template <class Work>
 bool require_well_in_child(const Work& work) {
   std::int64_t went_well = 0;
@@ -92,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!prepared) std::abort();
   const fuzz::MemoryFile file(data, size);
   const bool ended = require_well_in_child([&] { return well([&] { return import_here(file.path()); }); });
-  // A process more costs more than all the rest: of what HDF5 stands, each eighth does.
+  // Another process costs more than all the rest, so only every eighth input that HDF5 survives gets one.
   if ((ended || size % 8 == 0) && !well([&] { return import_apart(file.path()); })) std::abort();
   if (size > io::seal_bytes) {
     const std::string seal =

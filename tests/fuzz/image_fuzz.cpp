@@ -1,4 +1,4 @@
-/// The reader of PNG and PGM on anything: a picture of the announced size, or an InputError.
+/// Fuzzes the reader of PNG and PGM: it must return an image of the announced size or an InputError.
 
 #include <cstdint>
 #include <cstdlib>

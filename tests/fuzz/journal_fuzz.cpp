@@ -1,5 +1,5 @@
-/// The journal reader on anything: it never throws for what a journal holds, and what it says adds up. The
-/// same once more with the checksums put right, so that what stands behind them is read too.
+/// Fuzzes the journal reader: it must never throw for the contents of a journal, and its counts must be
+/// consistent. A second run repairs the checksums, so that the parser behind them is reached.
 
 #include <zlib.h>
 
@@ -28,7 +28,7 @@ void read(const std::string& text) {
   if (contents.damaged_lines.size() > 100) std::abort();
 }
 
-/// Every line that ends like a line of a journal gets the checksum that it should have.
+/// Sets the right checksum on every line that ends like a journal line.
 std::string with_checksums(const std::string& text) {
   std::string result;
   std::size_t begin = 0;

@@ -1,4 +1,4 @@
-/// The Matrix Market reader on anything: a matrix of the announced size, or an InputError.
+/// Fuzzes the Matrix Market reader: it must return a matrix of the announced size or an InputError.
 
 #include <cmath>
 #include <cstdint>
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     io::read_matrix_market(file.path(), false, info);
     readable = true;
-    // A few bytes may well announce a sparse matrix of gigabytes: memory is not what is tried here.
+    // A few bytes may announce a sparse matrix of gigabytes; the fuzzer does not test memory use.
     constexpr std::int64_t most_elements = 1 << 16;
     if (info.rows > most_elements / info.cols) return 0;
     const io::Dense<double> matrix = io::read_matrix_market(file.path(), true, info);
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!std::isfinite(element)) std::abort();
     }
   } catch (const io::InputError&) {
-    // What passes the check may still overflow where entries of one place are added, and in nothing else.
+    // After a successful check only the sum of repeated entries may still overflow.
     if (readable && info.stored_entries < 2) std::abort();
   }
   return 0;

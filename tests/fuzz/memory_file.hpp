@@ -1,5 +1,5 @@
 #pragma once
-/// A file in memory for readers that want a path.
+/// A file in memory, for readers that need a path.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace gaussweep::fuzz {
 class MemoryFile {
  public:
   MemoryFile(const std::uint8_t* data, std::size_t size) {
-    // Not memfd_create: HDF5 opens nothing that has no name in a folder.
+    // Not memfd_create: HDF5 opens only files that have a name in a folder.
     const bool in_memory = access("/dev/shm", W_OK) == 0;
     std::string name =
         ((in_memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path()) /

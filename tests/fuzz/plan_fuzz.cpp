@@ -1,4 +1,4 @@
-/// The plan reader on anything: a plan, or an InputError with words.
+/// Fuzzes the plan reader: it must return a plan, or an InputError with a message.
 
 #include <cstdint>
 #include <cstdlib>

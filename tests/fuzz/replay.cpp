@@ -1,4 +1,4 @@
-/// A fuzz target without a fuzzer: every file of the folders named, once. replay FOLDER…
+/// Runs a fuzz target once on every file of the given folders, without a fuzzer: replay FOLDER…
 
 #include <algorithm>
 #include <cstdint>
@@ -19,11 +19,11 @@ int main(int count, char** words) {
   std::sort(files.begin(), files.end());
   for (const auto& path : files) {
     std::printf("%s\n", path.c_str());
-    std::fflush(stdout);  // the last name is the one that crashed
+    std::fflush(stdout);  // the last printed name is the input that crashed
     std::ifstream file(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
   std::printf("%zu inputs, nothing crashed\n", files.size());
-  return files.empty() ? 1 : 0;  // an empty corpus tries nothing
+  return files.empty() ? 1 : 0;  // an empty corpus is an error
 }

@@ -1,7 +1,8 @@
-/// The reader of results.h5, in a child as the program reads files from elsewhere: a crash or a hang of HDF5
-/// is an InputError, and nothing else is. An input that begins like HDF5 is such a file. Any other is a list
-/// of changes, of 5 bytes each (where, 4 bytes little-endian, and what is laid over the byte by exclusive
-/// or), to a file whose records are known: what is read of it as checked must be those.
+/// Fuzzes the reader of results.h5 in a child, as the program reads foreign files: a crash or a hang of HDF5
+/// must become an InputError, like every other failure. An input that begins like HDF5 is a results file. Any
+/// other input is a list of changes to a file with known records, 5 bytes each: the offset (4 bytes,
+/// little-endian), and a value that is XORed with the byte there. If the changed file passes its checksums,
+/// its records must be the known ones.
 
 #include <cstdint>
 #include <cstdlib>
@@ -20,9 +21,9 @@ namespace {
 
 using namespace gaussweep;
 
-constexpr double patience = 5;  // seconds, less than run.sh gives an input
+constexpr double patience = 5;  // seconds; less than run.sh allows per input
 
-/// Two trials with everything that a record may have.
+/// Returns two trials with every part that a record may have.
 io::Results known_results() {
   io::Results results;
   for (int i = 1; i <= 2; ++i) {
@@ -59,7 +60,7 @@ std::string text_of(const io::Results& results) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// A results.h5 and what it says.
+/// The bytes of a results.h5, and its contents as text.
 struct Known {
   std::string bytes, text;
   Known() {
@@ -73,7 +74,7 @@ struct Known {
   }
 };
 
-/// What is read of a file as checked; empty: it was refused, or nothing could be checked.
+/// Returns the verified contents of a file; empty if it was refused or had no checksums.
 std::string read(const std::string& bytes) {
   const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   try {
@@ -107,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     byte = static_cast<char>(byte ^ static_cast<char>(data[at + 4]));
   }
   const std::string text = read(bytes);
-  if (!text.empty() && text != known.text) std::abort();  // other figures, silently
+  if (!text.empty() && text != known.text) std::abort();  // silently changed figures
   if (bytes == known.bytes && text != known.text) std::abort();
   return 0;
 }

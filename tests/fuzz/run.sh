@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of plans, Matrix Market files, journals, matrices in HDF5 and MATLAB files, images and results.h5
-# with libFuzzer, under address and undefined-behaviour sanitizers. Exit code 0: nothing was found.
+# with libFuzzer, under address and undefined-behaviour sanitizers. Exit code 0: no findings.
 #
 #   tests/fuzz/run.sh [--seconds S] [--build FOLDER] [TARGET…]
 #
-#   --seconds S      a target (default 60)
-#   --build FOLDER   where the targets are built, and what was found is kept (default build-fuzz)
+#   --seconds S      per target (default 60)
+#   --build FOLDER   folder for the targets and the findings (default build-fuzz)
 #   TARGET           plan, matrix_market, journal, hdf5_matrix, image, results (default: all, one after the other)
 #
-# It begins with the inputs in tests/fuzz/corpus/TARGET and leaves them as they are; new inputs stay in
-# FOLDER/corpus, what crashes in FOLDER/found. What was found and mended belongs into tests/fuzz/corpus, where the
-# unit tests fuzz.TARGET replay it. Needs clang-14 and libclang-rt-14-dev.
+# Starts with the inputs in tests/fuzz/corpus/TARGET and does not change them. New inputs go to FOLDER/corpus, crashing
+# ones to FOLDER/found. Add the input of a fixed finding to tests/fuzz/corpus, where the unit tests fuzz.TARGET
+# replay it. Needs clang-14 and libclang-rt-14-dev.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=60
@@ -33,7 +33,7 @@ compiler=${CXX:-clang++-14}
 # shellcheck disable=SC2054
 flags=(-std=c++17 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
   -DGAUSSWEEP_HAS_NETPBM -I. -isystem /usr/include/hdf5/serial)
-# compile SOURCE OBJECT FLAG…: unless the object is newer than every file that it was made of.
+# compile SOURCE OBJECT FLAG…: compiles unless the object is newer than all its sources.
 compile() {
   local source=$1 object=$2
   shift 2
@@ -55,7 +55,7 @@ for source in io/*/*.cpp; do
 done
 
 export LSAN_OPTIONS=suppressions=$PWD/tests/fuzz/leaks.supp:print_suppressions=0
-# The sanitizer's limit, not libFuzzer's: that one would keep an input over which only a child of the target ended.
+# The sanitizer's limit, not libFuzzer's: libFuzzer would save inputs that ended only a child of the target.
 export ASAN_OPTIONS=max_allocation_size_mb=2048
 failed=()
 for target in "${targets[@]}"; do

@@ -1,4 +1,4 @@
-// Batches on a GPU: every method that takes them, every order at which its shape changes, planted faults.
+// Tests batches on a GPU: every method, every order at which its kernel changes, and injected faults.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class BatchOnGpu : public OnGpu {
     for (const Method& method : registry.all()) {
       const bool runs = method.runs_on(Backend::cuda) && method.capability <= device->info().capability;
       if (small() && method.id().find("/batched") == std::string::npos)
-        continue;  // compute-sanitizer takes minutes for libraries
+        continue;  // compute-sanitizer would take minutes in library code
       if (method.max_batch > 1 && runs) visit(method);
     }
   }
@@ -39,7 +39,7 @@ Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch) {
   return shape;
 }
 
-TEST_F(BatchOnGpu, HasTheBitsOfTheCpu) {
+TEST_F(BatchOnGpu, EqualsTheCpuToTheBit) {
   MatrixSpec spec;
   spec.rows = spec.cols = 13;
   spec.batch = 1001;
@@ -49,7 +49,7 @@ TEST_F(BatchOnGpu, HasTheBitsOfTheCpu) {
   }
 }
 
-/// The ratios of the device, and where it leaves them open those of the CPU, are the CPU's.
+/// Expects the device's ratios to equal the CPU's, and a fully CPU-computed ratio where the device has none.
 void expect_ratios(const std::vector<double>& ratios, const std::vector<Findings>& by_cpu,
                    const std::string& words) {
   ASSERT_EQ(ratios.size(), by_cpu.size()) << words;
@@ -86,7 +86,7 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
           EXPECT_LE(found[s].ratio, tolerance) << words << ", system " << s;
           EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
         }
-        if (method.layout != Layout::column_major) continue;  // the CPU judges them
+        if (method.layout != Layout::column_major) continue;  // these are tested on the CPU
         const SystemRatios judged =
             system_ratios(*context, method, staging, 0, shape, tolerance, std::uint64_t{4}, 1).value();
         expect_ratios(judged.all(), found, words);
@@ -99,7 +99,7 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
   });
 }
 
-TEST_F(BatchOnGpu, FaultsAreFoundAndSpoilNoOtherSystem) {
+TEST_F(BatchOnGpu, FaultsAreReportedAndSpoilNoOtherSystem) {
   for_methods([&](const Method& method) {
     if (method.problem != Problem::named("gesv") || !pivots(method)) return;
     const Shape shape = shape_of(16, 1, small() ? 2500 : 100000);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Batches of small systems on one GPU: the tests, compute-sanitizer at small orders, then gaussweep's own methods beside the vendor's by
-# jobs/plans/vendor_batched.yaml. Each result is in OUT as soon as it is there; `figures` counts anew.
+# Tests batches of small systems on one GPU: the tests, compute-sanitizer at small orders, then gaussweep's own methods against the vendor's
+# by jobs/plans/vendor_batched.yaml. OUT has each result as soon as it exists; `figures` computes the figures again.
 #   tests/gpu/batched.sh BUILD OUT [--minutes M] [--plan FILE] [--backend B]     default: 9 minutes, auto
 #   tests/gpu/batched.sh BUILD OUT figures
-# OUT/table.txt: a line a step; OUT/figures.txt: the table, geometric means, the judge beside the samples. Exit code: 0, or 1 where a step failed.
+# OUT/table.txt: a line per step; OUT/figures.txt: the table, geometric means, verification times against samples. Exit code: 1 if a step failed.
 set -uo pipefail
 [[ $# -ge 2 ]] || { sed -n '2,7p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +22,7 @@ done
 end=$(awk -v now="$EPOCHREALTIME" -v minutes="$minutes" 'BEGIN { printf "%d", now + 60 * minutes }')
 mkdir -p "$out"
 failed=0
-# step NAME SECONDS COMMAND…: for at most so long; what it prints is in OUT/NAME.txt
+# step NAME SECONDS COMMAND…: runs the command for at most SECONDS, with its output in OUT/NAME.txt
 step() {
   local name=$1 seconds=$2 began=$EPOCHREALTIME code left=$((end - EPOCHSECONDS))
   shift 2
@@ -40,7 +40,7 @@ if [[ -z $only_figures ]]; then
     nvidia-smi --query-gpu=name,driver_version,clocks.sm --format=csv,noheader >>"$out/table.txt"
   fi
   step tests 100 "$build/tests/gpu_tests" --gtest_filter='BatchOnGpu*:*batched*' --gtest_brief=1
-  # The figures before the sanitizers: should the time run out, they are there.
+  # The figures come before the sanitizers, so that they exist if the time runs out.
   rm -rf "$out/run"
   step run 300 "$build/gaussweep" run "$plan" -o "$out/run" --backend "$backend"
   if command -v compute-sanitizer >/dev/null; then

@@ -1,5 +1,5 @@
-// The chain of block rows on a GPU, where its blocks really run beside each other: thousands of runs end,
-// each with the bits of the first, alone and while another stream keeps the GPU busy.
+// Tests the block-row solve (block_chain) on a GPU, where its blocks run concurrently. Thousands of runs must
+// terminate with the bits of the first one, alone and while another stream keeps the GPU busy.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace gaussweep {
 namespace {
 
-/// A system on one stream, solved with the lower triangle, the upper one, and both after exchanges by turns.
+/// Solves one system on one stream: in turn the lower triangle, the upper one, and both with exchanges.
 class Solves {
  public:
   explicit Solves(std::int64_t order)
@@ -65,7 +65,7 @@ class Solves {
     device_->to_host(answer.data(), b, b_.bytes());
     return answer;
   }
-  /// How many of `runs` have other bits than the first of their kind.
+  /// Returns the number of runs whose bits differ from the first run of the same kind.
   int differing(int runs) {
     int count = 0;
     for (int run = 0; run < runs; ++run) {
@@ -91,18 +91,18 @@ class Solves {
 
 using BlockChainOnGpu = testing_help::OnGpu;
 
-TEST_F(BlockChainOnGpu, TenThousandRunsEndWithTheSameBits) {
+TEST_F(BlockChainOnGpu, TenThousandRunsHaveTheSameBits) {
   Solves solves(small() ? 300 : 1000);
   EXPECT_EQ(solves.differing(small() ? 6 : 10000), 0);
   EXPECT_EQ(solves.info(), 0);
 }
 
-TEST_F(BlockChainOnGpu, RunsEndBesideAnotherStream) {
+TEST_F(BlockChainOnGpu, TerminatesBesideABusyStream) {
   Solves solves(small() ? 300 : 1500);
   std::atomic<bool> done{false};
   std::atomic<int> others{0};
   std::thread neighbour([&] {
-    Solves its_own(small() ? 300 : 6000);  // more block rows than the other leaves multiprocessors for
+    Solves its_own(small() ? 300 : 6000);  // more block rows than the other stream leaves multiprocessors for
     do {
       others += its_own.differing(3);
     } while (!done);

@@ -1,5 +1,6 @@
-// posv/mixed_gmres and potrf/halves: what they refine, where that is given up, and that a factor by halves is
-// as exact as one of floats whatever the scale. float_from is 1 here unless a test says otherwise.
+// Tests posv/mixed_gmres and potrf/halves: what they refine, when they fall back to the direct solve, and
+// that a factor by halves is as accurate as one in float at any scale. float_from is 1 here unless a test
+// sets it.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ class DefiniteSystems : public RefinedOnGpu {
                        const char* problem = "posv") {
     return make_inputs<T>(Problem::named(problem), {n, n, n, nrhs, uplo}, MatrixKind::spd);
   }
-  /// Eigenvalues 1, …, 1 / condition: one of them small, all others 1 (mode 2), or a geometric sequence (3).
+  /// Returns a matrix with one eigenvalue 1 / condition and others 1 (mode 2), or a geometric sequence (3).
   static Inputs<double> conditioned(std::int64_t n, double condition, int mode) {
     Inputs<double> inputs = spd<double>(n);
     MatrixSpec spec;
@@ -43,7 +44,7 @@ class DefiniteSystems : public RefinedOnGpu {
     inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
     return inputs;
   }
-  /// A = H A H with a random reflector H = I - 2 v v^T, as A - v w^T - w v^T.
+  /// Computes A = H A H for a random reflector H = I - 2 v v^T, as A - v w^T - w v^T.
   static void reflect(HostMatrix<double>& a, std::mt19937& engine) {
     const std::int64_t n = a.rows;
     std::normal_distribution<double> normal;
@@ -97,17 +98,17 @@ TEST_P(DefiniteSizes, AreRefined) {
   expect_refined(spd<float>(GetParam(), 1, one()));
 }
 
-TEST_P(DefiniteSizes, FactorsByHalvesAreAsExactAsTheVendors) {
+TEST_P(DefiniteSizes, FactorsByHalvesAreAsAccurateAsTheVendors) {
   const Inputs<float> inputs = spd<float>(GetParam(), 1, one(), "potrf");
   EXPECT_LE(ratio("potrf/halves", inputs), std::max(3 * ratio("potrf/cusolver", inputs), 0.01));
 }
 
-// 4608 is one launch. Larger orders have products of halves: 4736 with a short last panel, 5000 with short
-// squares.
+// Up to 4608 one launch factors everything. Larger orders use products of halves: 4736 has a short last
+// panel, 5000 short squares.
 INSTANTIATE_TEST_SUITE_P(All, DefiniteSizes,
                          testing::Values(1, 2, 33, 65, 290, 1101, 3200, 4101, 4608, 4609, 4736, 5000));
 
-TEST_F(DefiniteSystems, DirectSolvesAreAsAccurateAsTheVendorsWhereItIsHard) {
+TEST_F(DefiniteSystems, DirectSolvesAreAsAccurateAsTheVendorsOnBlurMatrices) {
   for (const std::int64_t width : {10, 20, 30, 50, 64}) {
     if (small() && width > 20) break;
     const Inputs<double> inputs = hard_blur(width);
@@ -115,8 +116,8 @@ TEST_F(DefiniteSystems, DirectSolvesAreAsAccurateAsTheVendorsWhereItIsHard) {
   }
 }
 
-/// Rows and columns scaled by powers of two: so is the factor, bit by bit.
-TEST_F(DefiniteSystems, FactorsByHalvesAreScaledAsTheMatrixIs) {
+/// Scaling rows and columns by powers of two scales the factor by the same powers, bit by bit.
+TEST_F(DefiniteSystems, FactorsByHalvesScaleWithTheMatrix) {
   const std::int64_t n = small() ? 290 : 3300;
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
     Inputs<float> inputs = spd<float>(n, 1, uplo, "potrf");
@@ -138,7 +139,7 @@ TEST_F(DefiniteSystems, FactorsByHalvesAreScaledAsTheMatrixIs) {
   }
 }
 
-TEST_F(DefiniteSystems, SaysWhichPivotIsNotPositive) {
+TEST_F(DefiniteSystems, InfoNamesTheFirstNonpositivePivot) {
   for (const std::int64_t n : {65, 640, 4200}) {
     if (n > 100 && small()) break;
     for (const std::int64_t bad : {std::int64_t{0}, n / 2, n - 1}) {
@@ -154,7 +155,7 @@ TEST_F(DefiniteSystems, SaysWhichPivotIsNotPositive) {
   }
 }
 
-TEST_F(DefiniteSystems, ConditionsThatFloatCanBearAreRefined) {
+TEST_F(DefiniteSystems, RefinesModerateConditions) {
   for (const double condition : {1e2, 1e3}) {
     SCOPED_TRACE(condition);
     EXPECT_LE(expect_refined(conditioned(order(), condition, 3)), 10);
@@ -164,8 +165,8 @@ TEST_F(DefiniteSystems, ConditionsThatFloatCanBearAreRefined) {
   EXPECT_LE(expect_refined(conditioned(4101, 1e5, 3)), 10);
 }
 
-/// In float its pivot is only what was added to the diagonal.
-TEST_F(DefiniteSystems, OneTinyEigenvalueIsRefined) {
+/// In float the pivot of this eigenvalue is only the shift that was added to the diagonal.
+TEST_F(DefiniteSystems, RefinesOneTinyEigenvalue) {
   for (const double condition : {1e8, 1e12, 1e14}) {
     SCOPED_TRACE(condition);
     EXPECT_LE(expect_refined(conditioned(order(), condition, 2)), 20);
@@ -174,15 +175,15 @@ TEST_F(DefiniteSystems, OneTinyEigenvalueIsRefined) {
   expect_refined(conditioned(4101, 1e12, 2));
 }
 
-TEST_F(DefiniteSystems, ConditionsBeyondFloatAreSolvedDirectly) {
+TEST_F(DefiniteSystems, SolvesLargeConditionsDirectly) {
   for (const double condition : {1e8, 1e12}) EXPECT_EQ(expect_direct(conditioned(order(), condition, 3)), 0);
   for (const MatrixKind kind : {MatrixKind::hilbert, MatrixKind::cauchy}) {
     expect_direct(make_inputs<double>(Problem::named("posv"), {300, 300, 300, 1, Uplo::lower}, kind));
   }
 }
 
-/// By the same rows and columns, over twelve decades each; and beyond what float holds.
-TEST_F(DefiniteSystems, GradedMatricesAreRefined) {
+/// Rows and columns are scaled alike, over 12 decades, and over 60, which float cannot represent.
+TEST_F(DefiniteSystems, RefinesGradedMatrices) {
   const std::int64_t n = order();
   for (const int decades : {12, 60}) {
     Inputs<double> inputs = spd<double>(n);
@@ -203,13 +204,13 @@ TEST_F(DefiniteSystems, GradedMatricesAreRefined) {
   }
 }
 
-TEST_F(DefiniteSystems, ElementsAtTheEndOfTheRangeAreSolvedDirectly) {
+TEST_F(DefiniteSystems, SolvesElementsNearOverflowDirectly) {
   Inputs<double> inputs = spd<double>(100);
   for (double& element : inputs.a.data) element = std::ldexp(element, 1000);
   EXPECT_EQ(expect_direct(inputs), 0);
 }
 
-TEST_F(DefiniteSystems, WhatIsNotANumberIsSeen) {
+TEST_F(DefiniteSystems, ReportsNaN) {
   Inputs<double> inputs = spd<double>(order());
   inputs.a(50, 20) = std::numeric_limits<double>::quiet_NaN();
   run(inputs);
@@ -221,21 +222,21 @@ TEST_F(DefiniteSystems, WhatIsNotANumberIsSeen) {
   EXPECT_TRUE(std::isnan(ours.x(7, 0)));
 }
 
-TEST_F(DefiniteSystems, SeveralRightHandSidesAreRefined) {
+TEST_F(DefiniteSystems, RefinesSeveralRightHandSides) {
   for (const std::int64_t nrhs : {2, 5, 9, 64, 70}) {
     expect_refined(spd<double>(order(), nrhs));
     expect_refined(spd<float>(order(), nrhs, Uplo::upper));
   }
 }
 
-TEST_F(DefiniteSystems, BelowFloatFromItIsRecursive) {
+TEST_F(DefiniteSystems, BelowFloatFromEqualsRecursive) {
   const Inputs<double> inputs = spd<double>(order());
   const Answer<double> ours = run(row("mixed_gmres"), inputs);
   EXPECT_EQ(context->report.convergence, Convergence::none);
   EXPECT_TRUE(same_values(ours, run("posv/recursive", inputs)));
 }
 
-TEST_F(DefiniteSystems, RunsAgreeToTheBit) {
+TEST_F(DefiniteSystems, RepeatedRunsHaveTheSameBits) {
   const Inputs<double> inputs = spd<double>(small() ? 200 : 4101);
   const Answer<double> first = run(inputs);
   const std::vector<double> history = context->report.history;

@@ -1,4 +1,4 @@
-// On a GPU.
+// Runs the device difference tests on a GPU.
 #include "tests/kernels/device_difference.hpp"
 
 namespace gaussweep::testing_help {

@@ -1,5 +1,6 @@
-// Products of floats by split halves on tensor cores: hard products beside exact sums, large ones beside the
-// vendor's, and what is factored, solved and inverted by them beside the vendor's, over the whole range.
+// Tests products of floats by split halves on tensor cores: hard products are compared with exact sums, large
+// ones with the vendor's. Factors, solutions and inverses by halves are compared with the vendor's over the
+// whole exponent range.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ class HalvesOnGpu : public OnGpu {
   }
 };
 
-TEST_F(HalvesOnGpu, AreRightOverTheWholeRange) {
+TEST_F(HalvesOnGpu, AreAccurateOverTheWholeRange) {
   for (unsigned seed = 0; seed < (small() ? 8 : 1000); ++seed) {
     const HardFloatProduct hard = hard_float_product(seed);
     EXPECT_EQ(wrong_elements(hard.inputs, run("gemm/halves", hard.inputs).x), 0)
@@ -36,8 +37,8 @@ TEST_F(HalvesOnGpu, AreRightOverTheWholeRange) {
   }
 }
 
-// In several blocks of columns, and in one; sizes that are multiples of nothing. All terms have one sign.
-TEST_F(HalvesOnGpu, MakeLargeProductsAsRightAsTheVendors) {
+// Covers several column blocks and one, with sizes that are no multiples of tiles. All terms have one sign.
+TEST_F(HalvesOnGpu, LargeProductsAreAsAccurateAsTheVendors) {
   if (small()) GTEST_SKIP() << "small sizes only";
   for (const Shape& shape : {Shape{33001, 2501, 65, 1, Uplo::lower}, Shape{1501, 1003, 1777, 1, Uplo::lower},
                              Shape{1, 700, 5001, 1, Uplo::lower}}) {
@@ -48,16 +49,16 @@ TEST_F(HalvesOnGpu, MakeLargeProductsAsRightAsTheVendors) {
   }
 }
 
-/// Elements times 2^exponent(row, column).
+/// Scales elements by 2^exponent(row, column).
 struct Grading {
   const char* name;
   double (*exponent)(double row, double column);  ///< of numbers from 0 to 1, in any order
 };
 
-/// Orders with products of several sizes, in the recursion and beside it.
+/// Orders that need products of several sizes, inside and outside the recursion.
 class HalvesOnMatrices : public HalvesOnGpu, public testing::WithParamInterface<const char*> {};
 
-TEST_P(HalvesOnMatrices, AreAsRightAsTheVendors) {
+TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
   const std::int64_t n = small() ? 1101 : 1301;
   const Grading gradings[] = {
       {"none", [](double, double) { return 0.0; }},
@@ -73,7 +74,7 @@ TEST_P(HalvesOnMatrices, AreAsRightAsTheVendors) {
   const Inputs<float> uniform = make_inputs<float>(named, {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);
   for (const Grading& grading : gradings) {
     if (small() && grading.name != gradings[0].name) continue;
-    // Quotients of elements of U, as in geinv/recursive, are beyond the range.
+    // Quotients of elements of U, as in geinv/recursive, exceed the range.
     if (problem == "geinv" && grading.name == gradings[7].name) continue;
     Inputs<float> inputs = uniform;
     const auto any = [n](std::int64_t i) {
@@ -110,8 +111,8 @@ TEST_P(HalvesOnMatrices, AreAsRightAsTheVendors) {
 INSTANTIATE_TEST_SUITE_P(All, HalvesOnMatrices, testing::Values("getrf", "gesv", "geinv"),
                          [](const testing::TestParamInfo<const char*>& info) { return info.param; });
 
-// Odd orders, and such as fill panels and blocks; the pivots are those of the same recursion in float.
-TEST_F(HalvesOnGpu, MakeTheProductsOfAnLu) {
+// Odd orders, and orders that fill panels and blocks. The pivots are those of the recursion in float.
+TEST_F(HalvesOnGpu, ReplaceTheProductsOfAnLu) {
   if (small()) GTEST_SKIP() << "small sizes only";
   for (const std::int64_t n : {1300, 2100, 4101, 4608}) {
     const Shape shape{n, n, n, 1, Uplo::lower};
@@ -125,7 +126,7 @@ TEST_F(HalvesOnGpu, MakeTheProductsOfAnLu) {
   }
 }
 
-TEST_F(HalvesOnGpu, AZeroPivotIsReported) {
+TEST_F(HalvesOnGpu, ReportAZeroPivot) {
   if (small()) GTEST_SKIP() << "small sizes only";
   const std::int64_t n = 1500;
   auto inputs = make_inputs<float>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);

@@ -1,4 +1,4 @@
-// The search of tests/kernels/hard_systems_test.cpp on a GPU, for every row that solves by inverted blocks.
+// Runs the search of tests/kernels/hard_systems_test.cpp on a GPU for rows with inverted blocks.
 
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/hard_systems.hpp"
@@ -27,13 +27,13 @@ class HardOnGpu : public OnGpu {
 using Both = testing::Types<float, double>;
 TYPED_TEST_SUITE(HardOnGpu, Both);
 
-TYPED_TEST(HardOnGpu, Triangles) {
+TYPED_TEST(HardOnGpu, TrianglesAreAsAccurateAsLapack) {
   this->expect_as_good_as_lapack("trsv", "inverted_blocks");
 }
-TYPED_TEST(HardOnGpu, Systems) {
+TYPED_TEST(HardOnGpu, SystemsAreAsAccurateAsLapack) {
   this->expect_as_good_as_lapack("gesv", "recursive");
 }
-TYPED_TEST(HardOnGpu, ElementsAtTheEndsOfTheRange) {
+TYPED_TEST(HardOnGpu, ElementsNearTheEndsOfTheRange) {
   for (const auto& [problem, variant] :
        {std::pair("getrf", "recursive"), std::pair("gesv", "recursive"), std::pair("gesv", "mixed_gmres")}) {
     const Method& method = *this->registry.find(Problem::named(problem), variant);

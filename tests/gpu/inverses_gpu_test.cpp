@@ -1,5 +1,5 @@
-// trtri/levels, geinv/recursive and poinv/recursive at a hundred odd orders, and where their parts change:
-// judged on the CPU where that takes no time, beyond that compared with the vendor's inverse.
+// Tests trtri/levels, geinv/recursive and poinv/recursive at a hundred odd orders, and at orders where their
+// algorithm changes. Small inverses are verified on the CPU; larger ones are compared with the vendor's.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing_help;
 
-/// A row, the vendor's, and the kind of matrix to be inverted.
+/// A row, the vendor's row, and the kind of matrix to invert.
 struct Case {
   const char* problem;
   const char* variant;
@@ -53,14 +53,14 @@ class InversesOnGpu : public OnGpu, public testing::WithParamInterface<Case> {
   }
 };
 
-TEST_P(InversesOnGpu, OddOrdersAreRight) {
+TEST_P(InversesOnGpu, OddOrdersAreAccurate) {
   invert_odd_orders<double>(50);
   invert_odd_orders<float>(50);
 }
 
-// 1088 and 2112: a last pair of one block of 64. 1024, 2048, 4160: products of the vendor's over one strip
-// and several. 1025, 1500 and 4101: in a copy. 1040 and 2064: 16 rows beyond equal halves.
-TEST_P(InversesOnGpu, LargerOnesAreTheVendors) {
+// 1088 and 2112 have a last pair with one block of 64. 1024, 2048 and 4160 use the vendor's products over one
+// strip and several. 1025, 1500 and 4101 work in a copy. 1040 and 2064 have 16 rows beyond equal halves.
+TEST_P(InversesOnGpu, LargeInversesEqualTheVendors) {
   Context context(*device);
   const Problem problem = Problem::named(GetParam().problem);
   for (const std::int64_t n : {1024, 1025, 1040, 1088, 1500, 2048, 2064, 2112, 4101, 4160}) {
@@ -76,8 +76,8 @@ TEST_P(InversesOnGpu, LargerOnesAreTheVendors) {
   }
 }
 
-// Products with inverses would lose digits where A is ill-conditioned.
-TEST_F(OnGpu, PoinvIsAsAccurateAsTheVendorWhereItIsHard) {
+// Products with inverses would lose digits if A is ill-conditioned.
+TEST_F(OnGpu, PoinvIsAsAccurateAsTheVendorOnBlurMatrices) {
   if (small()) GTEST_SKIP() << "small sizes only";
   require(90);
   Context context(*device);

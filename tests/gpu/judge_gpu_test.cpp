@@ -1,6 +1,6 @@
-// The judge on a GPU beside the CPU's: every number the same to the bit, for right answers and damaged ones.
-// GAUSSWEEP_SMALL limits the sizes to n <= 100 and takes the CPU's answers, for runs under compute-sanitizer:
-// it is to look at our kernels, not at the vendor's.
+// Compares the verification on a GPU with the CPU's: every number must have the same bits, for right and
+// damaged answers. GAUSSWEEP_SMALL limits the sizes to n <= 100 and uses the CPU's answers, so that
+// compute-sanitizer checks our kernels and not the vendor's.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string judge_name_of(const testing::TestParamInfo<JudgeCase>& info) {
          "_" + std::to_string(info.param.n);
 }
 
-/// The judge on the CPU takes 2 n^3 products' time: beyond these sizes seconds on any machine.
+/// Verification on the CPU costs 2 n^3 flops. Larger sizes take seconds on any machine.
 bool is_large(const JudgeCase& c) {
   return c.n > 2048 && !has_right_hand_sides(c.problem);
 }
@@ -83,7 +83,7 @@ void JudgeOnGpu::compare(const Shape& shape) {
   }
 }
 
-TEST_P(JudgeOnGpu, SaysWhatTheCpuSays) {
+TEST_P(JudgeOnGpu, EqualsTheCpu) {
   const auto [problem, precision, n] = GetParam();
   const std::int64_t nrhs = has_right_hand_sides(problem) && n <= 513 ? 3 : 1;
   std::vector<Shape> all{problem == Problem::named("gemm") ? Shape{n - 1, n, n + 37, 1, Uplo::lower}

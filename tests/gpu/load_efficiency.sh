@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# On a machine with a GPU and Nsight Compute: how well Xia and Lee's elimination kernels load global memory, at n = 1024
-# in float (their profile). ncu's CSV lines of one launch a kernel, in the middle of the elimination: load efficiency (bytes
-# asked for of those moved), requests, sectors, and the shares of the peaks of memory and L2.
+# Measures how efficiently Xia and Lee's elimination kernels load global memory, on a machine with a GPU and Nsight
+# Compute, at n = 1024 in float (the order of their profile). Prints ncu's CSV lines for one launch per kernel, in the
+# middle of the elimination: load efficiency (requested bytes / moved bytes), requests, sectors, and fractions of peak
+# for memory and L2.
 # Usage: tests/gpu/load_efficiency.sh BUILD [N]
 set -euo pipefail
 build=$1 n=${2:-1024}

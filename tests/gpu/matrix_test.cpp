@@ -1,4 +1,4 @@
-// What the rooms of matrices, checks and vendor libraries do on a GPU.
+// Tests the matrix, verification and vendor library modules on a GPU.
 
 #include <gtest/gtest.h>
 
@@ -38,8 +38,8 @@ TYPED_TEST(MatrixOnGpu, GeneratesTheHostsBits) {
   }
 }
 
-// Pieces, halves of pieces, and what is too small for them.
-TYPED_TEST(MatrixOnGpu, CopiesArriveWhateverTheirLength) {
+// Tests whole pieces of the copy pipeline, halves of pieces, and copies that are smaller than a piece.
+TYPED_TEST(MatrixOnGpu, CopiesOfAnyLengthArrive) {
   constexpr std::size_t piece = std::size_t{32} << 20;
   Device& device = *this->device;
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{5} << 20, piece - 1, piece,
@@ -55,14 +55,14 @@ TYPED_TEST(MatrixOnGpu, CopiesArriveWhateverTheirLength) {
   }
 }
 
-TYPED_TEST(MatrixOnGpu, VendorRowsAreRight) {
+TYPED_TEST(MatrixOnGpu, VendorRowsAreAccurate) {
   const Registry registry = builtin_registry();
   int rows = 0;
   for (const Method& method : registry.all()) {
     if (!method.vendor || !method.runs_on(Backend::cuda)) continue;
     ++rows;
     const Parameters parameters = testing_help::defaults(method);
-    // Larger after smaller, and smaller again: memory that is kept for the library grows and is used again.
+    // Orders grow and shrink, so that the memory kept for the library grows and is reused.
     for (const std::int64_t n : {1, 2, 31, 32, 33, 97, 500, 33}) {
       for (const Shape& shape : testing_help::shapes(method, n)) {
         for (const MatrixKind kind : testing_help::fit_kinds(method, parameters)) {
@@ -76,10 +76,10 @@ TYPED_TEST(MatrixOnGpu, VendorRowsAreRight) {
       }
     }
   }
-  EXPECT_GE(rows, 2);  // gesv/cusolver and trsv/cublas
+  EXPECT_GE(rows, 2);  // at least gesv/cusolver and trsv/cublas
 }
 
-TYPED_TEST(MatrixOnGpu, SingularIsAResult) {
+TYPED_TEST(MatrixOnGpu, SingularMatrixGivesInfoOrInfinity) {
   const Registry registry = builtin_registry();
   for (const Problem problem : {Problem::named("trsv"), Problem::named("gesv")}) {
     const Method* method = registry.reference(problem, Backend::cuda);
@@ -88,7 +88,7 @@ TYPED_TEST(MatrixOnGpu, SingularIsAResult) {
       const Shape shape{97, 97, 97, nrhs, Uplo::lower};
       auto inputs = testing_help::make_inputs<TypeParam>(problem, shape, MatrixKind::triangular);
       inputs.a(40, 40) = 0;
-      for (std::int64_t i = 41; i < 97; ++i) inputs.a(i, 40) = 0;  // no row to exchange with
+      for (std::int64_t i = 41; i < 97; ++i) inputs.a(i, 40) = 0;  // column 40 is 0 from the diagonal down
       const Parameters parameters = testing_help::defaults(*method);
       EXPECT_EQ(testing_help::run_method(*this->context, *method, inputs, parameters).info, 41)
           << method->id();
@@ -96,7 +96,7 @@ TYPED_TEST(MatrixOnGpu, SingularIsAResult) {
   }
 }
 
-TYPED_TEST(MatrixOnGpu, PeaksAreThoseOfAGpu) {
+TYPED_TEST(MatrixOnGpu, PeaksArePlausible) {
   const Peaks peaks = measure_peaks(*this->context, 2);
   EXPECT_GT(peaks.copy_bytes_per_second, 5e9);
   EXPECT_LT(peaks.copy_bytes_per_second, 1e14);

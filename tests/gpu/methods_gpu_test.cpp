@@ -1,6 +1,6 @@
-// Every method of the registry that runs on a GPU: right on matrices that it is fit for, and equal to the
-// emulated build of the same kernels to the bit. The environment variable GAUSSWEEP_SMALL limits the sizes to
-// n <= 33, for runs under compute-sanitizer.
+// Tests every registry method that runs on a GPU: accurate on the matrices that suit it, and bit-identical to
+// the emulated build of the same kernels. The environment variable GAUSSWEEP_SMALL limits the sizes to n <=
+// 33, for compute-sanitizer.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ class GpuMethods : public OnGpu, public testing::WithParamInterface<std::string>
   void SetUp() override { require(method().capability); }
   const Method& method() const { return row_of(registry, GetParam()); }
 
-  /// What a library does not offer on this GPU is not tested.
+  /// Runs the body for every precision; skips methods whose library lacks a function on this GPU.
   template <class Body>
   void everywhere(Body body) {
     Context context(*device);
@@ -72,8 +72,8 @@ class GpuMethods : public OnGpu, public testing::WithParamInterface<std::string>
   }
 };
 
-TEST_P(GpuMethods, IsHonest) {
-  // A sweep then judges both answers.
+TEST_P(GpuMethods, RepeatsItsBitsAndStaysInItsOperands) {
+  // A sweep then verifies both answers.
   if (method().id() == "gemm/cublas_emulated")
     GTEST_SKIP() << "cuBLAS's fixed point rounds A and -A differently";
   everywhere([&](Context& context, auto tag) {
@@ -87,21 +87,21 @@ TEST_P(GpuMethods, IsHonest) {
   });
 }
 
-TEST_P(GpuMethods, RightOnMatricesItIsFitFor) {
+TEST_P(GpuMethods, IsAccurateOnSuitableMatrices) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 31, 32, 33, 97, 257})) {
       expect_right<T>(context, method(), n, {1, 3, 14});
     }
-    // One block alone takes half a minute here, for every choice of every other parameter.
+    // A single block takes half a minute here for every combination of the other parameters.
     for (const std::int64_t n : sizes({512, 1024})) expect_right<T>(context, method(), n, {14});
   });
 }
 
-TEST_P(GpuMethods, SingularIsAResult) {
+TEST_P(GpuMethods, SingularMatrixRaisesNoError) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
-    if (method().problem == Problem::named("gemm")) return;  // any matrix will do
+    if (method().problem == Problem::named("gemm")) return;  // gemm takes any matrix
     for (const std::int64_t n : {1, 2, 33}) expect_singular_is_a_result<T>(context, method(), n);
   });
 }
@@ -109,26 +109,26 @@ TEST_P(GpuMethods, SingularIsAResult) {
 TEST_P(GpuMethods, InfoIsTheSmallestIndex) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
-    if (method().problem == Problem::named("gemm")) return;  // has no pivots
+    if (method().problem == Problem::named("gemm")) return;  // gemm has no pivots
     expect_smallest_info<T>(context, method(), 33);
   });
 }
 
-TEST_P(GpuMethods, NanIsSeen) {
+TEST_P(GpuMethods, NanIsReported) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 33}) expect_nan_is_seen<T>(context, method(), n);
   });
 }
 
-TEST_P(GpuMethods, WorkspaceIsEnough) {
+TEST_P(GpuMethods, WorkspaceIsSufficient) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 33, 97})) expect_workspace_is_enough<T>(context, method(), n);
   });
 }
 
-TEST_P(GpuMethods, InputsSurviveWhereTheRowSaysSo) {
+TEST_P(GpuMethods, InputsSurviveIfTheRowPromisesIt) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().overwrites) return;
@@ -141,12 +141,12 @@ INSTANTIATE_TEST_SUITE_P(All, GpuMethods, testing::ValuesIn(gpu_methods(false)),
                            return test_name(info.param);
                          });
 
-/// Portable rows: the same kernels, once on the GPU, once emulated.
+/// Tests portable rows: the same kernels run on the GPU and emulated.
 class GpuAgainstEmulated : public GpuMethods {};
 
 TEST_P(GpuAgainstEmulated, SameBits) {
   if (GetParam() == "gemm/halves") GTEST_SKIP() << "its products are the vendor's at every order";
-  // Their reciprocal roots are the GPU's own, which the CPU does not round alike.
+  // They use the GPU's reciprocal square root instruction, which rounds differently from the CPU.
   for (const char* id : {"potrf/recursive", "posv/recursive", "poinv/recursive"}) {
     if (method().id() == id) GTEST_SKIP() << id << " has other bits on a CPU";
   }
@@ -156,9 +156,9 @@ TEST_P(GpuAgainstEmulated, SameBits) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 5, 32, 33, 97})) {
       for_each_case(method(), n, {1, 2, 3, 14, 200}, [&](const Shape& shape, Parameters parameters) {
-        // By itself it may leave a product to the vendors, who do not agree to the bit.
+        // Without this parameter it may use the vendors' products, which differ in the last bits.
         if (has_parameter(method(), "moduli")) parameters.set("moduli", std::int64_t{15});
-        // Where any square matrix may be given, one on which rounding errors grow: it shows every difference.
+        // A matrix with growing rounding errors shows every difference, if any square matrix is allowed.
         const bool any_square = method().problem == Problem::named("gesv") && !needs(method(), Need::spd);
         const MatrixKind kind = any_square ? MatrixKind::uniform : fit_kinds(method(), parameters).front();
         const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind);
@@ -170,7 +170,7 @@ TEST_P(GpuAgainstEmulated, SameBits) {
   });
 }
 
-TEST_P(GpuAgainstEmulated, OperandsInPinnedMemoryGiveTheSameBits) {
+TEST_P(GpuAgainstEmulated, PinnedOperandsGiveTheSameBits) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({33, 97})) {
@@ -191,9 +191,9 @@ INSTANTIATE_TEST_SUITE_P(All, GpuAgainstEmulated, testing::ValuesIn(gpu_methods(
                            return test_name(info.param);
                          });
 
-/// The pipelined back substitution finishes whatever the grid: fewer blocks than multiprocessors, as many,
-/// and far more than can be resident at once.
-TEST_F(OnGpu, PipelineFinishesWithAnyGrid) {
+/// The pipelined back substitution must terminate on any grid: with fewer blocks than multiprocessors, with
+/// one block per multiprocessor, and with far more blocks than can be resident.
+TEST_F(OnGpu, PipelineTerminatesOnAnyGrid) {
   const std::int64_t n = small_sizes() ? 33 : 2000;
   Context context(*device);
   const Shape shape{n, n, n, 1, Uplo::lower};
@@ -201,7 +201,8 @@ TEST_F(OnGpu, PipelineFinishesWithAnyGrid) {
   const Method& halving = row_of(registry, "gesv/gauss_cyclic_halving");
   for (const std::int64_t blocks : {1, 14, 132, 1000}) {
     for (const std::int64_t threads : {0, 256}) {
-      if (threads == 256 && blocks < 1000 && !small_sizes()) continue;  // half a minute of elimination each
+      // each elimination takes half a minute
+      if (threads == 256 && blocks < 1000 && !small_sizes()) continue;
       Parameters parameters = defaults(halving);
       parameters.set("blocks", blocks);
       parameters.set("threads", threads);
@@ -211,11 +212,11 @@ TEST_F(OnGpu, PipelineFinishesWithAnyGrid) {
       const Answer<double> pipelined = run_method(context, halving, inputs, parameters);
       EXPECT_EQ(pipelined.info, 0) << blocks << " blocks";
       EXPECT_TRUE(is_right(halving, inputs, pipelined)) << blocks << " blocks";
-      EXPECT_TRUE(same_values(pipelined, reduced)) << blocks << " blocks";  // both add up in the same order
+      EXPECT_TRUE(same_values(pipelined, reduced)) << blocks << " blocks";  // both sum in the same order
       parameters.set("back_substitution", std::string("pipelined_locks"));
       const Answer<double> behind_locks = run_method(context, halving, inputs, parameters);
-      // Fixed pieces need blocks that start in order, which nobody promises where they are not resident at
-      // once.
+      // Statically assigned pieces need blocks that start in order. CUDA does not guarantee that order unless
+      // all blocks are resident.
       if (blocks <= 132) {
         EXPECT_EQ(behind_locks.info, 0) << blocks << " blocks";
       }
@@ -228,7 +229,7 @@ TEST_F(OnGpu, PipelineFinishesWithAnyGrid) {
   }
 }
 
-TEST_F(OnGpu, MemoryToPinIsRefusedWithoutHarm) {
+TEST_F(OnGpu, RefusedPinnedAllocationIsHarmless) {
   EXPECT_THROW(HostBuffer(*device, std::size_t{1} << 50), std::runtime_error);
   double value = 3, back = 0;
   const Buffer memory(*device, sizeof value);

@@ -1,5 +1,5 @@
-// gesv/mixed_gmres: what it refines, and where it gives that up. With all rows it is tested in sizes in which
-// float is not tried; here float_from is 1 unless a test says otherwise.
+// Tests gesv/mixed_gmres: what it refines, and when it falls back to the direct solve. methods_gpu_test.cpp
+// covers it at orders at which float is not tried; here float_from is 1 unless a test sets it.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class MixedGmres : public RefinedOnGpu {
     inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
     return inputs;
   }
-  /// Rows, columns or both fall over twelve decades.
+  /// Rows, columns or both decrease over twelve decades.
   static Inputs<double> graded(std::int64_t n, bool rows, bool columns) {
     Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
     for (std::int64_t j = 0; j < n; ++j) {
@@ -49,7 +49,7 @@ class MixedGmres : public RefinedOnGpu {
   }
 };
 
-TEST_F(MixedGmres, WhatAllRowsMustDo) {
+TEST_F(MixedGmres, PassesTheTestsOfAllRows) {
   for (const std::int64_t n : {1, 2, 33}) {
     expect_right<double>(*context, mixed, n, {});
     expect_right<float>(*context, mixed, n, {});
@@ -70,7 +70,7 @@ TEST_F(MixedGmres, WhatAllRowsMustDo) {
   }
 }
 
-TEST_F(MixedGmres, BelowFloatFromItIsRecursive) {
+TEST_F(MixedGmres, BelowFloatFromEqualsRecursive) {
   const Inputs<double> inputs = inputs_of<double>(order(), MatrixKind::uniform);
   const Answer<double> direct = run(row("recursive"), inputs);
   const Method& method = row("mixed_gmres");
@@ -89,28 +89,28 @@ TEST_F(MixedGmres, BelowFloatFromItIsRecursive) {
 
 class MixedGmresSizes : public MixedGmres, public testing::WithParamInterface<std::int64_t> {};
 
-TEST_P(MixedGmresSizes, UniformMatricesAreRefined) {
+TEST_P(MixedGmresSizes, RefinesUniformMatrices) {
   const std::int64_t n = GetParam();
   if (n > 300 && small()) GTEST_SKIP() << "small sizes only";
   expect_refined(inputs_of<double>(n, MatrixKind::uniform));
   expect_refined(inputs_of<float>(n, MatrixKind::uniform));
 }
 
-// 1 to 33: a panel; 256, 257: the window of pivots, and the recursion; 289: a last panel of one column beyond
-// it; 600: a product by halves; 1300: exchanges of more than 512 rows; 2100: rests that are odd; 2600:
-// updates through inverses; 2601: products that go beyond the rows.
+// 1 to 33: one panel. 256, 257: the pivot window, then the recursion. 289: a last panel with one column
+// beyond the window. 600: a product by halves. 1300: exchanges of more than 512 rows. 2100: odd remainders.
+// 2600: updates through inverses. 2601: products that extend beyond the rows.
 INSTANTIATE_TEST_SUITE_P(All, MixedGmresSizes,
                          testing::Values(1, 2, 33, 256, 257, 289, 600, 1300, 2100, 2600, 2601));
 
-TEST_F(MixedGmres, ConditionsThatFloatCanBearAreRefined) {
+TEST_F(MixedGmres, RefinesModerateConditions) {
   expect_refined(conditioned(order(), 1e6, 3));
   expect_refined(inputs_of<double>(order(), MatrixKind::diagonally_dominant));
 }
 
-/// The factors in float are nearly singular in one direction, which drowns all others where they are applied
-/// in float; in double a few iterations suffice. By chance the last pivot is 0 in float: then nothing is
-/// refined.
-TEST_F(MixedGmres, OneTinySingularValueIsRefined) {
+/// The factors in float are nearly singular in one direction. That direction dominates all others if the
+/// factors are applied in float; in double a few iterations suffice. If the last pivot happens to be 0 in
+/// float, nothing is refined.
+TEST_F(MixedGmres, RefinesOneTinySingularValue) {
   const std::vector<std::int64_t> sizes =
       small() ? std::vector<std::int64_t>{33, 100} : std::vector<std::int64_t>{17, 33, 300, 511, 1000, 1500};
   int cases = 0, refined = 0;
@@ -134,8 +134,8 @@ TEST_F(MixedGmres, OneTinySingularValueIsRefined) {
   EXPECT_GE(2 * refined, cases);
 }
 
-/// Factors that were converted serve all right-hand sides.
-TEST_F(MixedGmres, OneTinySingularValueWithSeveralRightHandSides) {
+/// Factors that were converted to double serve all right-hand sides.
+TEST_F(MixedGmres, RefinesOneTinySingularValueWithSeveralRightHandSides) {
   const std::int64_t n = order();
   for (const std::int64_t nrhs : {3, 20}) {
     Inputs<double> inputs = conditioned(n, 1e8, 2);
@@ -146,9 +146,9 @@ TEST_F(MixedGmres, OneTinySingularValueWithSeveralRightHandSides) {
   }
 }
 
-/// What rounding leaves in x beside a small column is as small as a direct solution's, not only small in
-/// relation to itself.
-TEST_F(MixedGmres, GradedMatricesAreRefined) {
+/// The rounding error of an element of x that belongs to a small column must be as small as a direct
+/// solution's, not only small relative to that element.
+TEST_F(MixedGmres, RefinesGradedMatrices) {
   const Method& recursive = row("recursive");
   for (const std::int64_t n :
        small() ? std::vector<std::int64_t>{100} : std::vector<std::int64_t>{300, 1500}) {
@@ -162,7 +162,7 @@ TEST_F(MixedGmres, GradedMatricesAreRefined) {
   }
 }
 
-TEST_F(MixedGmres, ScalesBeyondFloatAreRefined) {
+TEST_F(MixedGmres, RefinesScalesBeyondFloat) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
   for (std::int64_t j = 0; j < n; ++j) {
@@ -174,11 +174,11 @@ TEST_F(MixedGmres, ScalesBeyondFloatAreRefined) {
   EXPECT_LE(check(mixed, inputs, ours).ratio, 0.1);
 }
 
-TEST_F(MixedGmres, ConditionsBeyondFloatAreSolvedDirectly) {
+TEST_F(MixedGmres, SolvesLargeConditionsDirectly) {
   expect_direct(conditioned(order(), 1e12, 3));
   expect_direct(conditioned(order(), 1e14, 5));
   if (small()) return;
-  // Seen by the sample, before any column is factored.
+  // The sample shows these conditions before any column is factored.
   for (const int mode : {1, 3, 5}) {
     for (const std::int64_t n : {500, 1000, 1500}) {
       EXPECT_EQ(expect_direct(conditioned(n, 1e12, mode)), 0) << n << ", mode " << mode;
@@ -186,8 +186,8 @@ TEST_F(MixedGmres, ConditionsBeyondFloatAreSolvedDirectly) {
   }
 }
 
-/// A sample of a permutation is 0 but for a few elements: that tells nothing.
-TEST_F(MixedGmres, PermutationsAreRefined) {
+/// A sample of a permutation is 0 except for a few elements, so it says nothing about the condition.
+TEST_F(MixedGmres, RefinesPermutations) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
   for (std::int64_t j = 0; j < n; ++j) {
@@ -197,7 +197,7 @@ TEST_F(MixedGmres, PermutationsAreRefined) {
   expect_refined(inputs);
 }
 
-/// The only pivots of the first columns lie further down than is looked.
+/// The only pivots of the first columns lie below the pivot window.
 TEST_F(MixedGmres, PivotsBeyondTheWindowAreFoundDirectly) {
   const std::int64_t n = 700;
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
@@ -210,8 +210,8 @@ TEST_F(MixedGmres, PivotsBeyondTheWindowAreFoundDirectly) {
   EXPECT_EQ(check(mixed, inputs, ours).ratio, 0);
 }
 
-/// Of a column's elements the largest lies further down than is looked, and is 1024 times the pivot.
-TEST_F(MixedGmres, FactorsFarAboveOneAreRefined) {
+/// The largest element of a column lies below the pivot window and is 1024 times the pivot.
+TEST_F(MixedGmres, RefinesWithMultipliersFarAboveOne) {
   const std::int64_t n = 1024, small_pivot = 300, beyond = 900, last = 1000;
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::identity);
   inputs.a(small_pivot, small_pivot) = 0x1p-10;
@@ -221,18 +221,18 @@ TEST_F(MixedGmres, FactorsFarAboveOneAreRefined) {
   expect_refined(inputs);
 }
 
-/// Elements that double at every step: halves end where they are infinite.
-TEST_F(MixedGmres, GrowthIsSolvedDirectly) {
+/// The elements double in every step, until halves overflow.
+TEST_F(MixedGmres, SolvesElementGrowthDirectly) {
   expect_direct(inputs_of<double>(100, MatrixKind::wilkinson));
 }
 
-TEST_F(MixedGmres, ElementsAtTheEndOfTheRangeAreSolvedDirectly) {
+TEST_F(MixedGmres, SolvesElementsNearOverflowDirectly) {
   Inputs<double> inputs = inputs_of<double>(40, MatrixKind::diagonally_dominant);
   for (double& element : inputs.a.data) element = std::ldexp(element, 1000);
   EXPECT_EQ(expect_direct(inputs), 0);
 }
 
-TEST_F(MixedGmres, InfoIsThatOfTheDirectWay) {
+TEST_F(MixedGmres, InfoIsThatOfTheDirectSolve) {
   Inputs<double> inputs = inputs_of<double>(400, MatrixKind::diagonally_dominant);
   for (std::int64_t i = 0; i < 400; ++i) inputs.a(i, 350) = 0;
   const Answer<double> ours = run(inputs);
@@ -240,7 +240,7 @@ TEST_F(MixedGmres, InfoIsThatOfTheDirectWay) {
   EXPECT_EQ(context->report.convergence, Convergence::none);
 }
 
-/// Right-hand side `r` of a system with several.
+/// Returns the system with right-hand side `r` only.
 template <class T>
 Inputs<T> one_of(const Inputs<T>& inputs, std::int64_t r) {
   const std::int64_t n = inputs.shape.n;
@@ -255,8 +255,8 @@ Inputs<T> one_of(const Inputs<T>& inputs, std::int64_t r) {
 
 class MixedGmresColumns : public MixedGmres, public testing::WithParamInterface<std::int64_t> {};
 
-/// Each by its own measure: of sizes twelve decades apart, and one of them 0.
-TEST_P(MixedGmresColumns, EveryRightHandSideIsRefinedByItself) {
+/// Right-hand sides up to twelve decades apart, one of them 0, must each be refined by their own norm.
+TEST_P(MixedGmresColumns, RefinesEveryRightHandSideByItsOwnNorm) {
   const std::int64_t nrhs = GetParam();
   for (const std::int64_t n :
        small() ? std::vector<std::int64_t>{100} : std::vector<std::int64_t>{1, 33, 301, 1300}) {
@@ -289,12 +289,11 @@ TEST_P(MixedGmresColumns, EveryRightHandSideIsRefinedByItself) {
   expect_refined(inputs_of<float>(order(), MatrixKind::uniform, nrhs));
 }
 
-// What the kernels take at a time: 1, 4, 8, 16; 64 are refined at once.
+// The kernels take 1, 4, 8 or 16 right-hand sides at a time; 64 are refined together.
 INSTANTIATE_TEST_SUITE_P(All, MixedGmresColumns, testing::Values(2, 5, 9, 17, 64, 70));
 
-/// In lock-step with others a right-hand side takes no other way than alone: as many iterations as the
-/// slowest.
-TEST_F(MixedGmres, IterationsAreThoseOfTheSlowest) {
+/// A right-hand side takes the same steps in a group as alone, so the iteration count is that of the slowest.
+TEST_F(MixedGmres, CountsTheIterationsOfTheSlowest) {
   const Inputs<double> inputs = inputs_of<double>(order(), MatrixKind::uniform, 3);
   std::int64_t most = 0;
   for (std::int64_t r = 0; r < 3; ++r) {
@@ -306,8 +305,8 @@ TEST_F(MixedGmres, IterationsAreThoseOfTheSlowest) {
   EXPECT_GE(context->report.iterations, most - 1);
 }
 
-/// One that cannot be refined: all of its group are solved directly, those of the group before stay.
-TEST_F(MixedGmres, OneThatIsNotANumberIsSolvedDirectlyWithItsGroup) {
+/// A right-hand side that cannot be refined sends its group, but no earlier one, to the direct solve.
+TEST_F(MixedGmres, SolvesAGroupWithNaNDirectly) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform, 9);
   inputs.b(n / 2, 4) = std::numeric_limits<double>::quiet_NaN();
@@ -324,7 +323,7 @@ TEST_F(MixedGmres, OneThatIsNotANumberIsSolvedDirectlyWithItsGroup) {
   }
 }
 
-TEST_F(MixedGmres, ZeroIsTheAnswerToZero) {
+TEST_F(MixedGmres, ZeroRightHandSideGivesZero) {
   Inputs<double> inputs = inputs_of<double>(70, MatrixKind::uniform);
   std::fill(inputs.b.data.begin(), inputs.b.data.end(), 0.0);
   const Answer<double> ours = run(inputs);
@@ -333,7 +332,7 @@ TEST_F(MixedGmres, ZeroIsTheAnswerToZero) {
   for (const double value : ours.x.data) EXPECT_EQ(value, 0);
 }
 
-TEST_F(MixedGmres, RunsAgreeToTheBit) {
+TEST_F(MixedGmres, RepeatedRunsHaveTheSameBits) {
   const Inputs<double> inputs = inputs_of<double>(small() ? 100 : 600, MatrixKind::uniform);
   const Answer<double> first = run(inputs);
   const std::vector<double> history = context->report.history;

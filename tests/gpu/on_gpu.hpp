@@ -1,5 +1,5 @@
 #pragma once
-/// A test on the first GPU; skipped, with the reason, where there is none or one that is too old.
+/// A test on the first GPU; skipped with the reason if there is no GPU or it is too old.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class OnGpu : public testing::Test {
       GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << capability;
     context.emplace(*device);
   }
-  /// Under compute-sanitizer, which takes seconds for what takes milliseconds.
+  /// Returns true under compute-sanitizer, which takes seconds for milliseconds of GPU time.
   static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
 
   const Registry registry = builtin_registry();

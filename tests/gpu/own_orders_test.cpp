@@ -1,5 +1,5 @@
-// Methods of our own, one run each at orders of a tile, a few, several groups of them and a copy. They are
-// small enough for compute-sanitizer: tests/gpu/sanitize.sh runs them one by one.
+// Runs each of our own methods once at orders of one tile, of a few tiles, of several tile groups, and of a
+// copy. The orders are small enough for compute-sanitizer; tests/gpu/sanitize.sh runs them one by one.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,8 @@ std::vector<std::string> own_methods() {
 
 class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<std::string, std::int64_t>> {
  protected:
-  static constexpr std::int64_t most_judged = 1101;  ///< on the CPU; beyond, the vendor's answer is compared
+  /// larger answers are compared with the vendor's instead of verified on the CPU
+  static constexpr std::int64_t most_judged = 1101;
 
   void SetUp() override { require(method_.capability); }
 
@@ -36,7 +37,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       for (const std::int64_t nrhs : {1, 3}) {
         const Problem problem = method_.problem;
-        // A triangle of another kind is copied, and then as the other one.
+        // Symmetric problems copy an upper triangle to a lower one first, so small orders suffice for it.
         const bool as_the_first = uplo == Uplo::upper && n_ > 300 && !needs(method_, Need::triangular);
         if (uplo == Uplo::upper && (!problem->has_axis("uplo") || as_the_first)) continue;
         if (nrhs > 1 && (!has_right_hand_sides(problem) || method_.max_nrhs < nrhs)) continue;
@@ -50,7 +51,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
  private:
   template <class T>
   void expect_right(const Shape& shape) {
-    // Floats that choose other pivots than the vendor's have other factors.
+    // In float our pivots may differ from the vendor's, and so may the factors.
     const bool any_matrix = kind_for(method_.problem) == MatrixKind::uniform;
     const bool dominant = any_matrix && n_ > most_judged && precision_of<T> == Precision::float32;
     const MatrixKind kind = dominant ? MatrixKind::diagonally_dominant : kind_for(method_.problem);
@@ -72,7 +73,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
 
  protected:
   const std::int64_t n_ = std::get<1>(GetParam());
-  /// Lower precisions are tried whatever the order.
+  /// Lower precisions are tried at every order.
   const Method method_ = [] {
     Method method = row_of(builtin_registry(), std::get<0>(GetParam()));
     for (Parameter& parameter : method.parameters) {
@@ -83,7 +84,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
   }();
 };
 
-TEST_P(OwnMethods, AreRightAtOrder) {
+TEST_P(OwnMethods, AreAccurateAtOrder) {
   if (method_.cuda.float32 != nullptr) run<float>();
   if (method_.cuda.float64 != nullptr) run<double>();
 }

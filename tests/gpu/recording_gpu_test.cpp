@@ -1,4 +1,4 @@
-// A method's run as a recording: the same answer to the bit, and the kernels counted.
+// Tests a method's run as a recorded graph: the same bits, and the kernels counted.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using namespace testing_help;
 
 using RecordingOnGpu = OnGpu;
 
-TEST_F(RecordingOnGpu, ARecordedRunGivesTheSameBits) {
+TEST_F(RecordingOnGpu, RecordedRunHasTheSameBits) {
   const Shape shape{200, 200, 200, 1, Uplo::lower};
   const Inputs<double> inputs = make_inputs<double>(Problem::named("trsv"), shape, MatrixKind::triangular);
   const Method& method = row_of(registry, "trsv/column_sweep");
@@ -36,7 +36,7 @@ TEST_F(RecordingOnGpu, ARecordedRunGivesTheSameBits) {
   }
 }
 
-TEST_F(RecordingOnGpu, WhatWaitsForTheDeviceIsRefusedAndDoesNoHarm) {
+TEST_F(RecordingOnGpu, RefusesWorkThatWaitsForTheDevice) {
   EXPECT_EQ(record_work(*device, [this] { device->synchronize(); }), nullptr);
   EXPECT_EQ(record_work(*device, [this] { Buffer more(*device, 1 << 20); }), nullptr);
   EXPECT_THROW(record_work(*device, [] { throw std::invalid_argument("mine"); }), std::invalid_argument);
@@ -47,8 +47,8 @@ TEST_F(RecordingOnGpu, WhatWaitsForTheDeviceIsRefusedAndDoesNoHarm) {
   EXPECT_EQ(back, 3);
 }
 
-/// Vendors' routines queue what they like: some wait for the device in the middle.
-TEST_F(RecordingOnGpu, VendorRoutinesGoOnAsBeforeWhetherRecordedOrRefused) {
+/// Some vendor routines wait for the device, which a recording refuses.
+TEST_F(RecordingOnGpu, VendorRoutinesWorkAfterARecordingOrARefusal) {
   int recorded = 0;
   for (const Method& method : registry.all()) {
     if (!method.vendor || !method.runs_on(Backend::cuda)) continue;
@@ -73,7 +73,7 @@ TEST_F(RecordingOnGpu, VendorRoutinesGoOnAsBeforeWhetherRecordedOrRefused) {
   EXPECT_GT(recorded, 0);
 }
 
-TEST_F(RecordingOnGpu, AFlushedCacheIsTwiceTheL2) {
+TEST_F(RecordingOnGpu, CacheFlushWritesTwiceTheL2) {
   EXPECT_GT(last_cache_bytes(*device), std::size_t{1} << 16);
   CacheFlush flush(*device);
   flush();

@@ -1,5 +1,5 @@
-// potrf/recursive and posv/recursive at sizes where their parts change: one launch and several, whole tiles
-// and copies, both triangles, groups of tile columns that are not whole.
+// Tests potrf/recursive and posv/recursive at orders where their algorithm changes: one launch and several,
+// whole tiles and copies, both triangles, incomplete groups of tile columns.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class RecursiveCholesky : public OnGpu {
 
 class RecursiveCholeskySizes : public RecursiveCholesky, public testing::WithParamInterface<std::int64_t> {};
 
-TEST_P(RecursiveCholeskySizes, FactorsAreTheVendors) {
+TEST_P(RecursiveCholeskySizes, FactorsEqualTheVendors) {
   if (std::getenv("GAUSSWEEP_SMALL") != nullptr && GetParam() > 700) GTEST_SKIP() << "small sizes only";
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
     const Inputs<double> inputs = spd<double>(GetParam(), uplo, 0);
@@ -45,8 +45,8 @@ TEST_P(RecursiveCholeskySizes, FactorsAreTheVendors) {
   }
 }
 
-// 64, 576, 1152: one group of tile columns, one tile and two groups more. Up to 2560 all is the tail, at 2561
-// and 3136 one group and two are before it. Above 9216 there are several launches.
+// 64, 576 and 1152: one group of tile columns, one more tile, and two more groups. Up to 2560 everything is
+// the tail; at 2561 and 3136 one and two groups precede it. Above 9216 there are several launches.
 INSTANTIATE_TEST_SUITE_P(All, RecursiveCholeskySizes,
                          testing::Values(1, 63, 64, 65, 127, 290, 576, 1101, 1152, 2560, 2561, 3136, 4101,
                                          4160, 8192, 8256, 10001));
@@ -56,7 +56,7 @@ class RecursiveCholeskyOf : public RecursiveCholesky {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(RecursiveCholeskyOf, Precisions);
 
-TYPED_TEST(RecursiveCholeskyOf, HasRightAnswersAtAHundredOddOrders) {
+TYPED_TEST(RecursiveCholeskyOf, IsAccurateAtAHundredOddOrders) {
   using T = TypeParam;
   if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
   std::mt19937 engine(35);
@@ -70,7 +70,7 @@ TYPED_TEST(RecursiveCholeskyOf, HasRightAnswersAtAHundredOddOrders) {
   }
 }
 
-TYPED_TEST(RecursiveCholeskyOf, SaysWhichPivotIsNotPositive) {
+TYPED_TEST(RecursiveCholeskyOf, InfoNamesTheFirstNonpositivePivot) {
   using T = TypeParam;
   for (const std::int64_t n : {65, 640, 2112}) {
     for (const std::int64_t bad : {std::int64_t{0}, n / 2, n - 1}) {

@@ -1,6 +1,6 @@
-// getrf/recursive at sizes where its parts change: panels of fewer columns, exchanges by the column,
-// triangular updates of both widths. The CPU would take minutes to judge these; the vendor's factors are
-// compared instead.
+// Tests getrf/recursive at orders where its algorithm changes: narrower panels, exchanges by column,
+// triangular updates of both widths. The factors are compared with the vendor's, because a verification on
+// the CPU would take minutes.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class RecursiveLu : public OnGpu {
 
 class RecursiveLuSizes : public RecursiveLu, public testing::WithParamInterface<std::int64_t> {};
 
-TEST_P(RecursiveLuSizes, FactorsAreTheVendors) {
+TEST_P(RecursiveLuSizes, FactorsEqualTheVendors) {
   if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
   const std::int64_t n = GetParam();
   Context context(*device);
@@ -39,17 +39,17 @@ TEST_P(RecursiveLuSizes, FactorsAreTheVendors) {
 }
 
 // 1300: exchanges of more than 512 rows. 1100, 2100 and 4101: columns beyond the last block of 1024. 2300: a
-// rest that is narrower than its place in the recursion. 4200: two rows a thread. 8200 and 16500: panels of
-// 16 and 8 columns, and the change to wider ones within a block. 4101, 4200, 8200 and 16500: in a copy; 8192:
-// not.
+// remainder narrower than its part of the recursion. 4200: two rows per thread. 8200 and 16500: panels of 16
+// and 8 columns, and the change to wider ones within a block. 4101, 4200, 8200 and 16500 work in a copy, 8192
+// does not.
 INSTANTIATE_TEST_SUITE_P(All, RecursiveLuSizes,
                          testing::Values(1100, 1300, 2100, 2300, 4101, 4200, 8192, 8200, 16500));
 
-/// Panels that do what the one before left to do, in their own columns and beside them in those further on:
-/// small enough for compute-sanitizer, with clusters of 2 and of 4 blocks.
+/// Panels that apply the updates which the previous panel deferred, in their own columns and in later ones.
+/// The orders are small enough for compute-sanitizer, with clusters of 2 and 4 blocks.
 class RecursiveLuPanels : public RecursiveLu, public testing::WithParamInterface<std::int64_t> {};
 
-TEST_P(RecursiveLuPanels, WithinABlockAreLapacks) {
+TEST_P(RecursiveLuPanels, PanelsWithinABlockEqualLapack) {
   const std::int64_t n = GetParam();
   Context context(*device);
   const Shape shape{n, n, n, 1, Uplo::lower};
@@ -84,14 +84,14 @@ void factor_odd_orders(Device& device, const Registry& registry, int count) {
 }
 
 /// A hundred random odd orders, from panels of one block to clusters of 16.
-TEST_F(RecursiveLu, OddOrdersAreRight) {
+TEST_F(RecursiveLu, OddOrdersAreAccurate) {
   if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
   factor_odd_orders<double>(*device, registry, 50);
   factor_odd_orders<float>(*device, registry, 50);
 }
 
 /// Sylvester's Hadamard matrix: its elimination is exact, and its columns are full of ties.
-TEST_F(RecursiveLu, TiesAreBrokenAsLapackDoes) {
+TEST_F(RecursiveLu, BreaksTiesAsLapackDoes) {
   const std::int64_t n = 128;
   Context context(*device);
   const Shape shape{n, n, n, 1, Uplo::lower};

@@ -1,5 +1,5 @@
 #pragma once
-/// A fixture for the mixed_gmres row of a problem: what it refines, and where it gives that up.
+/// A fixture for a mixed_gmres row: the systems that it refines, and its fallback to the direct solve.
 
 #include <algorithm>
 #include <string>
@@ -25,8 +25,8 @@ class RefinedOnGpu : public OnGpu {
     return run(mixed, inputs);
   }
 
-  /// Refined, and as right as the vendor's answer, which of large matrices is not made. How many iterations
-  /// it took.
+  /// Expects a refined answer that is as accurate as the vendor's; the vendor's is not computed for large
+  /// matrices. @return the number of iterations
   template <class T>
   std::int64_t expect_refined(const Inputs<T>& inputs) {
     const Answer<T> ours = run(inputs);
@@ -41,8 +41,8 @@ class RefinedOnGpu : public OnGpu {
     EXPECT_LE(check(mixed, inputs, ours).ratio, std::max(3 * theirs, 8.0 / static_cast<double>(n)));
     return report.iterations;
   }
-  /// Given up: the answer of the direct way to the bit, and a report that claims no convergence. How many
-  /// iterations were in vain.
+  /// Expects the fallback: the bits of the direct solve, and a report without convergence. @return the number
+  /// of wasted iterations
   template <class T>
   std::int64_t expect_direct(const Inputs<T>& inputs) {
     const Answer<T> ours = run(inputs);
@@ -59,7 +59,7 @@ class RefinedOnGpu : public OnGpu {
   std::string problem_;
 
  protected:
-  /// The row, but that float is tried in every size.
+  /// The mixed_gmres row with float tried at every order.
   const Method mixed = [this] {
     Method method = row("mixed_gmres");
     for (Parameter& parameter : method.parameters) {

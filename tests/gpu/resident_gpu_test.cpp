@@ -1,4 +1,4 @@
-// Inputs that one Staging leaves on a GPU serve the next in every layout, as if they had been uploaded.
+// Tests that inputs which one Staging leaves on a GPU serve the next one in every layout, as if uploaded.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ Method row(Layout layout) {
   return method;
 }
 
-/// A and b of the pristine set, without the room between lines.
+/// Returns A and b of the pristine set, without the padding between lines.
 template <class T>
 std::vector<T> elements(Device& device, const Staging<T>& staging, std::int64_t n, std::int64_t nrhs) {
   std::vector<std::byte> bytes(staging.pristine().bytes());

@@ -1,5 +1,5 @@
-// Products by residues on tensor cores: a thousand hard products beside exact sums, large ones in blocks
-// beside the vendor's, and an LU that makes some.
+// Tests products by residues on tensor cores: a thousand hard products against exact sums, large ones in
+// blocks against the vendor's, and an LU that uses them.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class ResiduesOnGpu : public OnGpu {
   const unsigned count = small() ? 10 : 1000;
 };
 
-TEST_F(ResiduesOnGpu, AreAsRightAsDoubleOnHardProducts) {
+TEST_F(ResiduesOnGpu, AreAsAccurateAsDoubleOnHardProducts) {
   Context context(*device);
   std::int64_t by_residues = 0;
   for (unsigned seed = 0; seed < count; ++seed) {
@@ -42,7 +42,7 @@ TEST_F(ResiduesOnGpu, AreAsRightAsDoubleOnHardProducts) {
   std::cout << by_residues << " of " << count << " by residues\n";
 }
 
-TEST_F(ResiduesOnGpu, MakeLargeProductsInBlocks) {
+TEST_F(ResiduesOnGpu, ComputeLargeProductsInBlocks) {
   if (count < 1000) GTEST_SKIP() << "small sizes only";
   Context context(*device);
   for (const Shape& shape :
@@ -56,7 +56,7 @@ TEST_F(ResiduesOnGpu, MakeLargeProductsInBlocks) {
   }
 }
 
-TEST_F(ResiduesOnGpu, MakeTheProductsOfAnLu) {
+TEST_F(ResiduesOnGpu, ComputeTheProductsOfAnLu) {
   if (count < 1000) GTEST_SKIP() << "small sizes only";
   Context context(*device);
   const Shape shape{8200, 8200, 8200, 1, Uplo::lower};

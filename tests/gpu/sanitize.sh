@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# compute-sanitizer over the kernels of our own methods (tests/gpu/own_orders_test.cpp), several processes at a time on one GPU.
+# Runs compute-sanitizer on the kernels of our own methods (tests/gpu/own_orders_test.cpp), several processes at a time on one GPU.
 # Usage: tests/gpu/sanitize.sh PROGRAM OUT [--seconds S] [--jobs J] [--only REGEX]
 #   PROGRAM      the program of the GPU's tests
 #   OUT          a folder for the logs
-#   --seconds S  for how long in all (default: 500); what is missing most comes first
+#   --seconds S  total time (default: 500); the most important runs come first
 #   --jobs J     processes at a time (default: half of the cores)
-#   --only REGEX of the runs "TOOL ORDER METHODS" those that match
-# A run says one line when it ends: clean, FOUND ERRORS, "the tool failed", "cut off" or "not started". The exit status is 0 if all were clean.
-# The vendors' kernels run, unchecked: they are not ours, and synccheck ends launches of cuBLAS's triangular solves.
+#   --only REGEX only the runs whose "TOOL ORDER METHODS" match
+# Each run prints one line at its end: clean, FOUND ERRORS, "the tool failed", "cut off" or "not started". The exit status is 0 if all were clean.
+# The vendors' kernels run unchecked: they are not ours, and synccheck aborts launches of cuBLAS's triangular solves.
 set -uo pipefail
 program=$1 out=$2
 seconds=500
@@ -37,7 +37,7 @@ declare -A methods=(
   [residues]="gemm_residues getrf_residues gesv_residues"
   [batched]="*_batched")
 
-# Which runs, most important first: tool, order, methods.
+# Lists the runs as "tool order methods", the most important ones first.
 runs() {
   local order tool group
   printf '%s\n' "racecheck 290 chain" "racecheck 1101 chain" "synccheck 37 lu" "synccheck 37 mixed" "synccheck 290 lu" "synccheck 290 chain" \
@@ -58,7 +58,8 @@ one() {
   local tool=$1 order=$2 group=$3 left=$((deadline - SECONDS)) began=$SECONDS filter="" method code summary tests
   local log=$out/$tool.$order.$group.log options=()
   for method in ${methods[$group]}; do filter+="*/OwnMethods.*/${method}_$order:"; done
-  # Panels of LU have barriers of the memory kind, more than the tool's table holds; as it makes room for them, one such run at a time.
+  # Panels of LU have memory barriers, more than the table of the tool holds. With the enlarged table only one such run
+  # is active at a time.
   if [ "$tool" = synccheck ] && ((order > 100)) && [[ $group =~ ^(lu|inverse|mixed|halves|residues)$ ]]; then
     options=(--num-cuda-barriers 65536)
     exec 8> "$out/table.lock"

@@ -1,4 +1,4 @@
-// The matrices of tests/kernels/stable_methods_test.cpp on a GPU.
+// Runs the matrices of tests/kernels/stable_methods_test.cpp on a GPU.
 
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/stable_matrices.hpp"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What compare, trend and duet find, on one GPU or emulated: false alarms of runs without change, methods that are slowed, launch or
-# wait more, and two builds that differ by 1 % or not at all. Each result is in OUT as soon as it is there; `figures` counts anew.
+# Counts what compare, trend and duet detect, on one GPU or emulated: false alarms of unchanged runs, methods that are slowed, launch or wait
+# more often, and two builds that differ by 1 % or not at all. OUT has each result as soon as it exists; `figures` computes the figures again.
 #   tests/gpu/what_changed.sh BUILD OUT [--minutes M] [--runs N] [--backend B]     default: 7.5 minutes (and one to count), 12 runs, auto
 #   tests/gpu/what_changed.sh BUILD OUT figures
-# OUT/table.txt: a line a run; OUT/runs, OUT/duets: results; OUT/figures.txt. Exit code: 0, or 1 where a run broke off.
+# OUT/table.txt: a line per run; OUT/runs, OUT/duets: results; OUT/figures.txt. Exit code: 1 if a run broke off, else 0.
 set -uo pipefail
 [[ $# -ge 2 ]] || { sed -n '2,6p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ end=$(awk -v now="$EPOCHREALTIME" -v minutes="$minutes" 'BEGIN { printf "%d", no
 mkdir -p "$out/runs" "$out/duets" "$out/logs"
 broken=0
 is_late() { ((EPOCHSECONDS >= end)); }
-# note NAME CODE BEGAN: a line of the table
+# note NAME CODE BEGAN: adds a line to the table
 note() {
   awk -v name="$1" -v code="$2" -v began="$3" -v now="$EPOCHREALTIME" \
     'BEGIN { printf "%s: exit %d, %.1f s\n", name, code, now - began }' | tee -a "$out/table.txt"
@@ -40,7 +40,7 @@ run() {
   rm -rf "$folder"
   note "$1" "$code" "$began"
 }
-# duet NAME CHANGE: this build has the change, the other one has none
+# duet NAME CHANGE: this build has the change, the other one does not
 duet() {
   is_late && return
   local began=$EPOCHREALTIME code side folder=$out/work-$1
@@ -64,7 +64,7 @@ if [[ -z $only_figures ]]; then
   if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=name,driver_version,clocks.sm --format=csv,noheader >>"$out/table.txt"
   fi
-  # What takes seconds first: should the time run out, each kind has something.
+  # Short runs come first, so that each kind has results if the time runs out.
   for ((i = 1; i <= runs; ++i)); do run "short$i" gaussweep short.yaml; done
   for ((i = 1; i <= runs; ++i)); do
     run "changed-none$i" gaussweep_faulty changed.yaml

@@ -30,7 +30,7 @@ bool same(const HostMatrix<T>& one, const HostMatrix<T>& other) {
 
 class BatchOfKind : public testing::TestWithParam<MatrixKind> {};
 
-TEST_P(BatchOfKind, HasTheBitsThatEachMatrixHasAlone) {
+TEST_P(BatchOfKind, HasTheBitsOfItsSingleMatrices) {
   MatrixSpec spec;
   spec.kind = GetParam();
   spec.rows = spec.cols = 9;
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(All, BatchOfKind,
                                          MatrixKind::condition, MatrixKind::cauchy, MatrixKind::wilkinson,
                                          MatrixKind::kernel, MatrixKind::blur));
 
-TEST(Batch, MoreColumnsThanThereMayBeAreRefused) {
+TEST(Batch, RefusesTooManyColumns) {
   MatrixSpec spec;
   spec.rows = spec.cols = 1000;
   spec.batch = 3000000;
@@ -89,8 +89,9 @@ double mean_ratio(const Method& method, Backend backend, const Inputs<double>& i
 struct Ratios {
   double worst = 0, mean = 0;
 };
-/// The ratios of a method of single systems. A textbook's elimination is what others are held against: unlike
-/// LAPACK's, its roundings do not depend on the CPU, for which OpenBLAS chooses other kernels.
+/// Returns the ratios of a method that solves the systems one by one. Accuracy is compared with a textbook
+/// elimination: its rounding does not depend on the CPU, unlike LAPACK's, because OpenBLAS has other kernels
+/// per CPU.
 Ratios ratios_one_by_one(const Method& method, Backend backend, const Inputs<double>& inputs) {
   const auto device = cpu(backend);
   Context context(*device);
@@ -104,8 +105,8 @@ Ratios ratios_one_by_one(const Method& method, Backend backend, const Inputs<dou
   return ratios;
 }
 
-/// @param textbook the method held against, on `backend`
-/// @param most how many times its ratio is allowed
+/// @param textbook the method of reference, on `backend` @param most largest allowed factor between the
+/// ratios
 void expect_as_accurate_as(const std::string& textbook, Backend backend, double most, std::int64_t nrhs,
                            std::initializer_list<MatrixKind> kinds) {
   const Registry registry = builtin_registry();
@@ -124,16 +125,16 @@ void expect_as_accurate_as(const std::string& textbook, Backend backend, double 
   }
 }
 
-/// An inverse of a few steps of U would be as inaccurate as these steps are ill-conditioned. (The ratios are
+/// An inverse of a few steps of U would lose as many digits as the condition of these steps. (The ratios are
 /// up to 1.52 times the textbook's.)
 TEST(Batch, SeveralRightHandSidesAreAsAccurateAsElimination) {
   expect_as_accurate_as("gesv/gauss_pivot_serial", Backend::host, 1.6, 4,
                         {MatrixKind::uniform, MatrixKind::cauchy, MatrixKind::condition});
 }
 
-/// Products taken from the right-hand side one by one, rounded at its size each, give 0.9 times the
-/// textbook's ratio or more. (The method gives 0.28 to 0.37 times.)
-TEST(Batch, IllConditionedSystemsAreSolvedTwiceAsAccuratelyAsByElimination) {
+/// Products subtracted from the right-hand side one by one, each rounded at its size, give at least 0.9 times
+/// the textbook's ratio. (The method gives 0.28 to 0.37 times.)
+TEST(Batch, IllConditionedSystemsAreTwiceAsAccurateAsElimination) {
   const Registry registry = builtin_registry();
   const Method& own = row_of(registry, "gesv/batched");
   const Method& textbook = row_of(registry, "gesv/gauss_pivot_serial");
@@ -157,16 +158,16 @@ TEST(Batch, IllConditionedSystemsAreSolvedTwiceAsAccuratelyAsByElimination) {
   }
 }
 
-/// All of them have the same factors, whose rounding decides how accurate LAPACK is: the bound is a number.
-TEST(Batch, CauchySystemsAreSolvedAccurately) {
+/// All systems have the same factors, whose rounding alone decides LAPACK's ratio: a fixed bound.
+TEST(Batch, CauchySystemsAreAccurate) {
   const Registry registry = builtin_registry();
   const Method& own = row_of(registry, "gesv/batched");
   const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(64, 1, 16), MatrixKind::cauchy, 1);
   EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, defaults(own)), 0.0012);
 }
 
-/// Over a pivot of 2^-1000 the right-hand side overflows, though nothing is left of it.
-TEST(Batch, RightHandSidesThatCancelDoNotOverflowOverTinyPivots) {
+/// Divided by a pivot of 2^-1000 the right-hand side would overflow, although it cancels to 0.
+TEST(Batch, CancellingRightHandSidesDoNotOverflowOverTinyPivots) {
   const Registry registry = builtin_registry();
   const Method& own = row_of(registry, "gesv/batched");
   for (const std::int64_t n : {40, 70}) {
@@ -180,14 +181,14 @@ TEST(Batch, RightHandSidesThatCancelDoNotOverflowOverTinyPivots) {
   }
 }
 
-TEST(Batch, InversesAreAsAccurateAsEliminations) {
+TEST(Batch, InversesAreAsAccurateAsElimination) {
   expect_as_accurate_as("geinv/gauss_jordan_pivot", Backend::emulated, 1, 1,
                         {MatrixKind::uniform, MatrixKind::condition});
 }
 
-/// What is left of an identity's column grows to 2^29 before it cancels; over pivots of 2^-1000 it would
+/// The remainder of an identity column grows to 2^29 before it cancels; divided by pivots of 2^-1000 it would
 /// overflow.
-TEST(Batch, InversesOfTinyMatricesDoNotOverflowOnTheWay) {
+TEST(Batch, InversesOfTinyMatricesDoNotOverflow) {
   const Registry registry = builtin_registry();
   const Method& own = row_of(registry, "geinv/batched");
   for (const std::int64_t n : {31, 32}) {
@@ -199,15 +200,15 @@ TEST(Batch, InversesOfTinyMatricesDoNotOverflowOnTheWay) {
   }
 }
 
-/// Elimination that takes U away as it goes has errors of U's condition, and fails from order 32 on.
-TEST(Batch, InversesOfCauchyMatricesAreRight) {
+/// Elimination that subtracts U step by step has errors like U's condition and fails from order 32 on.
+TEST(Batch, InversesOfCauchyMatricesAreAccurate) {
   const Registry registry = builtin_registry();
   const Method& own = row_of(registry, "geinv/batched");
   const auto device = cpu(Backend::emulated);
   Context context(*device);
   for (const std::int64_t n : {2, 8, 9, 16, 20, 32, 33, 48, 64, 65, 128}) {
     const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::cauchy, 36);
-    const double most = n > 16 ? 0.05 : 0.5;  // inverses of eight steps of U alone give 0.1 at 20
+    const double most = n > 16 ? 0.05 : 0.5;  // inverses of eight steps of U alone give 0.1 at order 20
     for (const Parameters& parameters : parameter_grid(own, {})) {
       if (!own.accepts(inputs.shape, parameters)) continue;
       const Answer<double> answer = run_method(context, own, inputs, parameters);
@@ -219,7 +220,7 @@ TEST(Batch, InversesOfCauchyMatricesAreRight) {
   }
 }
 
-/// A method, where it runs without a GPU, and what it runs on.
+/// A method, a backend without a GPU, and a kind of matrix.
 struct OnBatches {
   const char* id;
   Backend backend;
@@ -242,7 +243,8 @@ class MethodOnBatches : public testing::TestWithParam<OnBatches> {
   }
   template <class T>
   void expect_all_right(const Shape& shape, const Method& method, const Parameters& parameters) {
-    if (shape.n == 1 && GetParam().kind == MatrixKind::condition) return;  // it has condition 1
+    // at order 1 the condition is always 1
+    if (shape.n == 1 && GetParam().kind == MatrixKind::condition) return;
     // Its last pivot is 2^(n - 1).
     if (shape.n > 128 && GetParam().kind == MatrixKind::wilkinson && sizeof(T) == 4) return;
     if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
@@ -267,7 +269,7 @@ class MethodOnBatches : public testing::TestWithParam<OnBatches> {
   std::unique_ptr<Device> device;
 };
 
-/// A warp has several systems up to order 16: there the last warp is not full.
+/// Up to order 16 a warp has several systems; 19 systems leave the last warp partly filled.
 std::int64_t systems_of(std::int64_t n) {
   return n > 16 ? 2 : 19;
 }
@@ -292,8 +294,8 @@ TEST_P(MethodOnBatches, EverySystemIsRight) {
   }
 }
 
-/// Where a block has 256 and 512 rows.
-TEST_P(MethodOnBatches, LargerSystemsAreRight) {
+/// Orders at which a block has 256 and 512 rows.
+TEST_P(MethodOnBatches, LargerSystemsAreAccurate) {
   const Method& method = row_of(registry, GetParam().id);
   Shape shape = shape_of(150, has_right_hand_sides(method.problem) ? 3 : 1, 2);
   expect_all_right<double>(shape, method, defaults(method));
@@ -304,12 +306,12 @@ TEST_P(MethodOnBatches, LargerSystemsAreRight) {
     expect_all_right<double>(shape_of(261, 1, 1), method, defaults(method));
 }
 
-TEST_P(MethodOnBatches, OneSystemIsRight) {
+TEST_P(MethodOnBatches, OneSystemIsAccurate) {
   for (const std::int64_t n : {1, 5, 16, 33, 100}) expect_all_right<double>(shape_of(n, 1, 1));
 }
 
-/// Signs that change from run to run, and what may not be read or written, are each system's.
-TEST_P(MethodOnBatches, RunsAreGuardedSystemBySystem) {
+/// The sign changes between runs and the read and write limits apply to each system.
+TEST_P(MethodOnBatches, RunsAreGuardedPerSystem) {
   const Method& method = row_of(registry, GetParam().id);
   Context context(*device);
   const Shape shape = shape_of(5, 1, 4);
@@ -327,8 +329,8 @@ TEST_P(MethodOnBatches, RunsAreGuardedSystemBySystem) {
   EXPECT_EQ(run.forbidden_writes(), "");
 }
 
-/// A batch of one, or any of its systems, has the vendor's answer within rounding.
-TEST_P(MethodOnBatches, AnswersAreLapacksWithinRounding) {
+/// A batch of one, and each system of a batch, has the vendor's answer within rounding.
+TEST_P(MethodOnBatches, AnswersEqualLapacksWithinRounding) {
   const Method& method = row_of(registry, GetParam().id);
   const Method& vendor = *registry.reference(method.problem, Backend::host);
   const auto host = cpu(Backend::host);
@@ -370,8 +372,8 @@ INSTANTIATE_TEST_SUITE_P(
                     OnBatches{"gemm/openblas", Backend::host, MatrixKind::uniform}),
     name_of);
 
-/// Panels of right-hand sides are multiplied by inverses of pivots, but where these are infinite.
-TEST(BatchOfSeveralRightHandSides, IsDividedByTinyPivots) {
+/// Panels of right-hand sides are multiplied by reciprocal pivots, unless these are infinite.
+TEST(BatchOfSeveralRightHandSides, DividesByTinyPivots) {
   const Registry registry = builtin_registry();
   const Method& method = row_of(registry, "gesv/batched");
   Parameters parameters = defaults(method);
@@ -386,7 +388,7 @@ TEST(BatchOfSeveralRightHandSides, IsDividedByTinyPivots) {
   for (const double x : answer.x.data) EXPECT_EQ(x, 3);
 }
 
-TEST(BatchDifference, LooksAtTheTriangleOfEachSystem) {
+TEST(BatchDifference, ComparesTheTriangleOfEachSystem) {
   const Problem potrf = Problem::named("potrf");
   const Shape shape = shape_of(3, 1, 2);
   Answer<double> one, other;
@@ -395,17 +397,17 @@ TEST(BatchDifference, LooksAtTheTriangleOfEachSystem) {
     for (std::int64_t i = 0; i < 3; ++i) one.x(i, j) = 1 + static_cast<double>(i + j);
   }
   other.x = one.x;
-  other.x(0, 5) = std::nan("");  // above the diagonal of the second one
+  other.x(0, 5) = std::nan("");  // above the diagonal of the second system
   EXPECT_EQ(norm_of_answer(potrf, shape, other), 8);
   EXPECT_EQ(difference(potrf, shape, other, one).largest, 0);
-  other.x(2, 3) += 2;  // of 6
+  other.x(2, 3) += 2;  // the element is 6
   const Difference apart = difference(potrf, shape, other, one);
   EXPECT_EQ(apart.largest, 2.0 / 8);
   EXPECT_EQ(apart.largest_relative, 2.0 / 6);
   EXPECT_EQ(apart.mean_absolute, 2.0 / 12);
 }
 
-/// Of 1,000 systems those with a fault, and no others, have it.
+/// Of 1,000 systems exactly those with an injected fault must report it.
 class FaultsInABatch : public testing::TestWithParam<OnBatches> {};
 
 TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
@@ -425,7 +427,7 @@ TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
   for (std::int64_t s = 0; s < shape.batch; ++s) {
     const bool singular = s == 17 || s == 500 || s == 999;
     EXPECT_EQ(answer.infos[static_cast<std::size_t>(s)], singular ? 3 : 0) << s;
-    // Factors of a singular matrix are right all the same.
+    // Factors of a singular matrix can still be right.
     const bool right = s != 3 && (!singular || method.problem->zero_pivot == ZeroPivot::singular);
     EXPECT_EQ(found[static_cast<std::size_t>(s)].ratio <= method.problem->tolerance, right) << s;
     if (singular || s == 3) continue;

@@ -1,5 +1,5 @@
-// The chain of block rows behind trsv/inverted_blocks and the solves after LU: against substitution in long
-// double, for every place where a block, a group of right-hand sides or an aligned column ends.
+// Tests the block-row solve behind trsv/inverted_blocks and the solves after LU against substitution in long
+// double, at every order where a block, a group of right-hand sides or an aligned column ends.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using vendor::Diagonal;
 
-/// n x n in columns of `ld`, one element behind `shift` others.
+/// An n x n matrix in columns of `ld` elements; `shift` elements precede it.
 template <class T>
 struct System {
   System(std::int64_t order, std::int64_t right_hand_sides, std::int64_t leading, std::int64_t shift_by)
@@ -41,7 +41,7 @@ struct System {
   T& at(std::int64_t i, std::int64_t j) { return a[static_cast<std::size_t>(shift + i + j * ld)]; }
   T& right(std::int64_t i, std::int64_t r) { return b[static_cast<std::size_t>(i + r * (n + 3))]; }
 
-  /// max |b - A x| / ((max row sum of |A|) max |x| + max |b|) over u, of one triangle.
+  /// Returns max |b - A x| / ((max row sum of |A|) max |x| + max |b|) in units of u, for one triangle.
   double residual(std::vector<T>& x, bool lower, bool unit) {
     long double worst = 0, norm = 0, largest_x = 0, largest_b = 0;
     for (std::int64_t r = 0; r < nrhs; ++r) {
@@ -78,7 +78,7 @@ class BlockChain : public testing::Test {
     solve_triangle<T>(context, uplo, diagonal, s.n, s.nrhs, a.data() + s.shift, s.ld, b.data(), s.n + 3,
                       memory.data(), info.data());
     this->info = info.values()[0];
-    EXPECT_EQ(std::memcmp(a.values().data(), s.a.data(), s.a.size() * sizeof(T)), 0) << "A was written";
+    EXPECT_EQ(std::memcmp(a.values().data(), s.a.data(), s.a.size() * sizeof(T)), 0) << "A was overwritten";
     return b.values();
   }
   std::vector<T> lu(System<T>& s, const std::vector<int>& pivots) {
@@ -98,7 +98,7 @@ class BlockChain : public testing::Test {
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(BlockChain, Precisions);
 
-TYPED_TEST(BlockChain, BothTrianglesInEveryShape) {
+TYPED_TEST(BlockChain, SolvesBothTrianglesInEveryShape) {
   for (const std::int64_t n : {1, 2, 63, 64, 65, 128, 129, 200, 256, 321}) {
     for (const std::int64_t nrhs : {1, 2, 4, 5, 8, 9}) {
       if (nrhs > 2 && n % 2 == 0) continue;
@@ -122,9 +122,9 @@ TYPED_TEST(BlockChain, BothTrianglesInEveryShape) {
   }
 }
 
-// Of -c below a diagonal of ones the inverse has elements to c (1 + c)^62. With growing c it serves as it is,
-// then with one or two corrections, then not at all. The answer does not grow with it.
-TYPED_TEST(BlockChain, TrianglesOfEveryCondition) {
+// With -c below a unit diagonal, the inverse has elements up to c (1 + c)^62. With growing c the inverse is
+// used as it is, then with one or two corrections, then not at all. The answer does not grow with c.
+TYPED_TEST(BlockChain, SolvesTrianglesOfEveryCondition) {
   for (const double c : {0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5, 0.9}) {
     for (const std::int64_t nrhs : {1, 3, 8}) {
       for (const bool lower : {true, false}) {
@@ -147,7 +147,7 @@ TYPED_TEST(BlockChain, TrianglesOfEveryCondition) {
   }
 }
 
-TYPED_TEST(BlockChain, ThreadsInAnyOrder) {
+TYPED_TEST(BlockChain, SolvesWithThreadsInAnyOrder) {
   System<TypeParam> s(321, 3, 322, 0);
   const std::vector<TypeParam> expected = this->triangle(s, Uplo::upper);
   for (const std::uint64_t seed : shuffle_seeds) {
@@ -156,8 +156,8 @@ TYPED_TEST(BlockChain, ThreadsInAnyOrder) {
   }
 }
 
-/// L and U of a matrix with the rows exchanged as `pivots` says; b is exchanged one after another here.
-TYPED_TEST(BlockChain, BothTrianglesAfterExchanges) {
+/// L and U of a matrix whose rows are exchanged by `pivots`; this test applies the exchanges to b one by one.
+TYPED_TEST(BlockChain, SolvesBothTrianglesAfterExchanges) {
   using T = TypeParam;
   for (const std::int64_t n : {1, 2, 31, 64, 97, 321}) {
     std::mt19937_64 random(7);
@@ -170,9 +170,9 @@ TYPED_TEST(BlockChain, BothTrianglesAfterExchanges) {
       };
       cases[0][k] = one_of_the_rest(n - i);
       cases[1][k] = static_cast<int>(n);                   // all with the last row
-      cases[2][k] = static_cast<int>(std::min(i + 2, n));  // one row goes down through all
+      cases[2][k] = static_cast<int>(std::min(i + 2, n));  // one row moves down through all others
       cases[3][k] = one_of_the_rest(std::min<std::int64_t>(n - i, 7));
-      cases[4][k] = static_cast<int>(i + 1);  // none
+      cases[4][k] = static_cast<int>(i + 1);  // no exchange
     }
     cases.push_back({});
     for (const std::vector<int>& pivots : cases) {
@@ -184,7 +184,7 @@ TYPED_TEST(BlockChain, BothTrianglesAfterExchanges) {
           std::swap(s.right(i, r), s.right(pivots[static_cast<std::size_t>(i)] - 1, r));
         }
       }
-      // L (U x) = b: what U makes of x is the answer of L.
+      // L (U x) = b: the right-hand side of U is the answer of L.
       std::vector<T> y(s.b.size());
       for (std::int64_t r = 0; r < s.nrhs; ++r) {
         for (std::int64_t i = 0; i < n; ++i) {
@@ -200,9 +200,9 @@ TYPED_TEST(BlockChain, BothTrianglesAfterExchanges) {
   }
 }
 
-/// Numbers of exchanges that do not fit in shared memory.
+/// Too many exchanges for shared memory.
 using BlockChainInFloat = BlockChain<float>;
-TEST_F(BlockChainInFloat, ManyExchanges) {
+TEST_F(BlockChainInFloat, AppliesMoreExchangesThanSharedMemoryHolds) {
   using T = float;
   const std::int64_t n = chain::order * chain::stride * static_cast<std::int64_t>(sizeof(T)) / 4 + 40;
   System<T> s(n, 1, n, 0);
@@ -220,7 +220,7 @@ TEST_F(BlockChainInFloat, ManyExchanges) {
   EXPECT_EQ(x, s.b);
 }
 
-TYPED_TEST(BlockChain, TheFirstZeroOnTheDiagonalIsSaid) {
+TYPED_TEST(BlockChain, InfoIsTheFirstZeroOnTheDiagonal) {
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
     System<TypeParam> s(200, 1, 200, 0);
     s.at(70, 70) = s.at(150, 150) = 0;
@@ -234,8 +234,8 @@ TYPED_TEST(BlockChain, TheFirstZeroOnTheDiagonalIsSaid) {
   }
 }
 
-/// All bits set is a NaN too, and the mark of a piece that is not there: it must not be waited for.
-TYPED_TEST(BlockChain, NanWithAllBitsEnds) {
+/// The NaN with all bits set is also the mark of a missing value. The kernel must not wait for it.
+TYPED_TEST(BlockChain, TerminatesIfNaNHasAllBitsSet) {
   TypeParam all_bits;
   std::memset(&all_bits, 0xff, sizeof(all_bits));
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
@@ -244,20 +244,20 @@ TYPED_TEST(BlockChain, NanWithAllBitsEnds) {
     const std::vector<TypeParam> x = this->triangle(s, uplo);
     EXPECT_TRUE(std::isnan(x[uplo == Uplo::lower ? 199 : 0]));
     EXPECT_TRUE(std::isfinite(x[uplo == Uplo::lower ? 0 : 199]));
-    EXPECT_EQ(this->info, 0) << "a wait was given up";
+    EXPECT_EQ(this->info, 0) << "a wait timed out";
     std::vector<int> pivots(200);
     for (int i = 0; i < 200; ++i) pivots[static_cast<std::size_t>(i)] = i + 1;
     EXPECT_TRUE(std::isnan(this->lu(s, pivots)[0]));
-    EXPECT_EQ(this->info, 0) << "a wait was given up";
+    EXPECT_EQ(this->info, 0) << "a wait timed out";
     s.right(100, 0) = 0;
     s.at(199, 0) = s.at(0, 199) = std::numeric_limits<TypeParam>::infinity();
     EXPECT_FALSE(std::isfinite(this->triangle(s, uplo)[uplo == Uplo::lower ? 199 : 0]));
   }
 }
 
-/// Ones on the diagonal and -1 beside it: the inverse of a block grows to 2^62. The answers are small whole
-/// numbers, which substitution finds without rounding.
-TYPED_TEST(BlockChain, WeakInversesAreNotUsed) {
+/// Ones on the diagonal and -1 off it: the inverse of a block grows to 2^62. The answers are small integers,
+/// which substitution finds without rounding.
+TYPED_TEST(BlockChain, DoesNotUseIllConditionedInverses) {
   for (const std::int64_t n : {64, 97, 200}) {
     for (const std::int64_t nrhs : {1, 5}) {
       for (const bool lower : {true, false}) {
@@ -285,8 +285,8 @@ TYPED_TEST(BlockChain, WeakInversesAreNotUsed) {
   }
 }
 
-/// A row that nobody solves: those that wait for it give up, and info says so.
-TYPED_TEST(BlockChain, AWaitEnds) {
+/// One row is never solved. The rows that wait for it time out and set info.
+TYPED_TEST(BlockChain, AWaitTimesOut) {
   using T = TypeParam;
   System<T> s(200, 1, 200, 0);
   const DeviceArray<T> a(*this->device, s.a), b(*this->device, s.b);

@@ -1,4 +1,4 @@
-// Solves by products with inverses on the diagonal, kernels/trsv/block_products.cuh.
+// Tests solves by products with inverted diagonal blocks, kernels/trsv/block_products.cuh.
 
 #include "kernels/trsv/block_products.cuh"
 
@@ -16,7 +16,7 @@ namespace {
 class BlockProductsTest : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, BlockProductsTest, ::testing::Values(0, 1));
 
-/// b of the answer (1, -1, 2, -2, ...) for every right-hand side, times its number from 1, then solved for.
+/// Solves for right-hand sides with the answer r (1, -1, 2, -2, ...), r = 1, 2, ...
 template <class T>
 void check_solve(Context& context, int n, int nrhs, bool unit, int order) {
   SCOPED_TRACE(testing::Message() << "n = " << n << ", " << nrhs << " right-hand sides, order " << order);
@@ -40,24 +40,24 @@ void check_solve(Context& context, int n, int nrhs, bool unit, int order) {
       b[i + r * ldb] = static_cast<T>(sum);
     }
   }
-  const DeviceArray<T> lu_there(context.device, lu), b_there(context.device, b);
+  const DeviceArray<T> device_lu(context.device, lu), device_b(context.device, b);
   const BlockProductsWorkspace room(n, nrhs, order, ldb);
   const DeviceArray<T> memory(context.device,
                               std::vector<T>(static_cast<std::size_t>(room.elements()), T(NAN)));
-  BlockProducts<T> solver(context, n, lu_there.data(), ld, unit, order, nrhs, ldb, memory.data());
+  BlockProducts<T> solver(context, n, device_lu.data(), ld, unit, order, nrhs, ldb, memory.data());
   solver.prepare();
-  solver.solve(b_there.data(), nrhs);
-  const std::vector<T> found = b_there.values();
+  solver.solve(device_b.data(), nrhs);
+  const std::vector<T> found = device_b.values();
   const double allowed = (sizeof(T) == 8 ? 1e-11 : 5e-3) * nrhs;
   for (int r = 0; r < nrhs; ++r) {
     for (int i = 0; i < n; ++i) ASSERT_NEAR(found[i + r * ldb], answer(i, r), allowed) << i << ", " << r;
-    for (int i = n; i < ldb; ++i) ASSERT_EQ(found[i + r * ldb], T(7));  // nothing beyond
+    for (int i = n; i < ldb; ++i) ASSERT_EQ(found[i + r * ldb], T(7));  // the padding is untouched
   }
-  EXPECT_TRUE(std::equal(lu.begin(), lu.end(), lu_there.values().begin(),
+  EXPECT_TRUE(std::equal(lu.begin(), lu.end(), device_lu.values().begin(),
                          [](T x, T y) { return x == y || (std::isnan(x) && std::isnan(y)); }));
 }
 
-/// One block and several, with a last one that is smaller, of whole tiles and not.
+/// One block and several, the last one smaller, with and without partial tiles.
 TEST_P(BlockProductsTest, SolvesWithBothTriangles) {
   for (const int n : {1, 64, 100, 200}) {
     for (const int order : {64, 128}) {
@@ -67,7 +67,7 @@ TEST_P(BlockProductsTest, SolvesWithBothTriangles) {
   }
 }
 
-TEST_P(BlockProductsTest, AZeroOnTheDiagonalIsNotFinite) {
+TEST_P(BlockProductsTest, ZeroOnTheDiagonalGivesNoFiniteAnswer) {
   const int n = 100;
   std::vector<double> lu(n * n, 0.0);
   for (int i = 0; i < n; ++i) lu[i + i * n] = i == 70 ? 0 : 1;

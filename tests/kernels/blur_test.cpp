@@ -41,14 +41,14 @@ std::vector<MatrixSpec> samples(BlurMatrix what) {
       std::iota(spec.blur.weights.data.begin(), spec.blur.weights.data.end(), -3.0);
       all.push_back(spec);
       if (psf != PointSpread::file) continue;
-      for (const auto& [rows, cols] : {std::pair{2, 2}, {4, 1}, {3, 6}, {6, 8}}) {  // no pixel in the middle
+      for (const auto& [rows, cols] : {std::pair{2, 2}, {4, 1}, {3, 6}, {6, 8}}) {  // no central pixel
         spec.blur.weights = HostMatrix<double>(rows, cols);
         std::iota(spec.blur.weights.data.begin(), spec.blur.weights.data.end(), -3.0);
         all.push_back(spec);
       }
     }
   }
-  // Less of the image is seen, or more than there is.
+  // The seen image is smaller or larger than the image.
   const std::size_t square = all.size();
   for (std::size_t i = 0; i < square; i += 3) {
     for (const auto& [width, height] : {std::pair{1, 1}, {3, 9}, {12, 5}}) {
@@ -63,7 +63,7 @@ std::vector<MatrixSpec> samples(BlurMatrix what) {
   return all;
 }
 
-/// H as section 6.1 of the source says: row p holds what every pixel contributes to pixel p of the answer.
+/// Returns H by section 6.1 of the source: row p has all pixels' contributions to blurred pixel p.
 HostMatrix<double> plain_h(const BlurSpec& spec) {
   const HostMatrix<double> w = point_spread(spec);
   const std::int64_t seen = spec.columns_seen();
@@ -108,7 +108,7 @@ TEST(PointSpread, ByHand) {
   MatrixSpec point = blur(3, 3, PointSpread::motion);
   point.blur.length = 1;
   EXPECT_THAT(point_spread(point.blur).data, testing::ElementsAre(1));
-  // Two and a half pixels to the right: the last one is half a pixel away from the line's end.
+  // Motion by 2.5 pixels to the right: the last pixel is half a pixel beyond the end of the line.
   MatrixSpec right = blur(3, 3, PointSpread::motion);
   right.blur.length = 2.5;
   const HostMatrix<double> w = point_spread(right.blur);
@@ -117,14 +117,14 @@ TEST(PointSpread, ByHand) {
     const double row[] = {0, 0, 0.4, 0.4, 0.2};
     for (std::int64_t j = 0; j < 5; ++j) EXPECT_DOUBLE_EQ(w(i, j), i == 2 ? row[j] : 0) << i << " " << j;
   }
-  // Upwards is where row numbers fall.
+  // Upwards means towards smaller row numbers.
   MatrixSpec up = blur(3, 3, PointSpread::motion);
   up.blur.length = 2;
   up.blur.angle = 90;
   EXPECT_THAT(point_spread(up.blur).data, testing::ElementsAre(0, 0, 0, 0.5, 0.5, 0, 0, 0, 0));  // by columns
 }
 
-TEST(PointSpread, GaussianIsTheBell) {
+TEST(PointSpread, GaussianFollowsItsFormula) {
   MatrixSpec spec = blur(3, 3, PointSpread::gaussian);
   spec.blur.sigma = 1.5;
   spec.blur.radius = 4;
@@ -156,12 +156,12 @@ TEST(Blur, ByHand) {
   spec.blur.lambda = 0.25;
   EXPECT_THAT(generate<double>(spec).data,
               testing::ElementsAre(0.75, 0.25, 0, 0.25, 0.75, 0.25, 0, 0.25, 0.5));
-  // 2 x 2 pixels, sharpened: diagonal neighbours do not matter.
+  // 2 x 2 pixels, sharpened: diagonal neighbours have weight 0.
   EXPECT_THAT(generate<float>(blur(2, 2, PointSpread::sharpen)).data,
               testing::ElementsAre(5, -1, -1, 0, -1, 5, 0, -1, -1, 0, 5, -1, 0, -1, -1, 5));
 }
 
-TEST(Blur, IsThePlainLoops) {
+TEST(Blur, EqualsPlainLoops) {
   for (const MatrixSpec& spec : samples(BlurMatrix::h)) {
     EXPECT_EQ(generate<double>(spec).data, plain_h(spec.blur).data) << spec.blur.canonical();
   }
@@ -174,7 +174,7 @@ TEST(Blur, IsThePlainLoops) {
   }
 }
 
-TEST(Blur, IsSymmetricWhereThePointSpreadIs) {
+TEST(Blur, IsSymmetricIfThePointSpreadIs) {
   for (const MatrixSpec& spec : samples(BlurMatrix::h)) {
     const bool symmetric = spec.blur.psf != PointSpread::motion && spec.blur.psf != PointSpread::file;
     if (spec.rows == spec.cols && spec.rows > 1 && spec.blur.width > 1 && spec.blur.height > 1) {
@@ -191,7 +191,7 @@ TEST(Blur, SystemIsPositiveDefinite) {
   }
 }
 
-TEST(Blur, SameBitsForAnyNumberOfThreads) {
+TEST(Blur, HasTheSameBitsForAnyThreadCount) {
   for (const BlurMatrix what : {BlurMatrix::h, BlurMatrix::system}) {
     for (const MatrixSpec& spec : samples(what)) {
       const auto one = generate<double>(spec, 1);
@@ -220,7 +220,7 @@ TEST(Blur, AppliesWithoutTheMatrix) {
   EXPECT_THROW(apply_blur(blur(2, 2, PointSpread::box).blur, {1, 2, 3}, false), std::invalid_argument);
 }
 
-TEST(Blur, RejectsWithWhatIsAllowed) {
+TEST(Blur, RejectionsNameTheAllowedValues) {
   const auto fault = [](const std::function<void(MatrixSpec&)>& change) {
     MatrixSpec spec = blur(4, 3, PointSpread::gaussian, BlurMatrix::system);
     change(spec);
@@ -255,20 +255,20 @@ TEST(Blur, RejectsWithWhatIsAllowed) {
               HasSubstr("at least 1e-10"));
 }
 
-TEST(Blur, CanonicalTextHoldsWhatDecides) {
+TEST(Blur, CanonicalTextHasExactlyTheRelevantParameters) {
   MatrixSpec spec = blur(4, 3, PointSpread::gaussian, BlurMatrix::system);
   EXPECT_EQ(
       spec.canonical(Precision::float64),
       "gaussweep generator 1: kind=blur precision=double rows=12 cols=12 psf=gaussian sigma=1.5 radius=3 "
       "width=4 height=3 what=system lambda=0.01");
   MatrixSpec other = spec;
-  other.blur.length = 9;  // means nothing to gaussian
+  other.blur.length = 9;  // ignored by gaussian
   other.seed = 7;
   EXPECT_EQ(spec.canonical(Precision::float64), other.canonical(Precision::float64));
   other.blur.width = 3, other.blur.height = 4;
   EXPECT_NE(spec.canonical(Precision::float64), other.canonical(Precision::float64));
   other = spec;
-  other.blur.seen_width = 4, other.blur.seen_height = 3;  // all of it
+  other.blur.seen_width = 4, other.blur.seen_height = 3;  // the whole image
   EXPECT_EQ(spec.canonical(Precision::float64), other.canonical(Precision::float64));
   other.blur.seen_width = 3, other.blur.seen_height = 4;
   EXPECT_THAT(other.canonical(Precision::float64), HasSubstr("width=4 height=3 seen=3x4 what=system"));
@@ -279,7 +279,7 @@ TEST(Blur, CanonicalTextHoldsWhatDecides) {
               HasSubstr("psf=file weights=1x3,0.25,0.5,0.25 width=4 height=3 what=h"));
 }
 
-TEST(Noise, SaltAndPepperHitsTheShare) {
+TEST(Noise, SaltAndPepperHitTheRequestedFraction) {
   std::vector<double> image(10000, 100.0);
   add_noise(image, {NoiseKind::salt_pepper, 0.1}, 3);
   const auto salt = std::count(image.begin(), image.end(), 255.0);
@@ -290,7 +290,7 @@ TEST(Noise, SaltAndPepperHitsTheShare) {
   EXPECT_NEAR(static_cast<double>(pepper), 500, 5 * std::sqrt(10000 * 0.05 * 0.95));
 }
 
-TEST(Noise, GaussianHasItsSpread) {
+TEST(Noise, GaussianHasItsStandardDeviation) {
   std::vector<double> image(10000, 100.0);
   add_noise(image, {NoiseKind::gaussian, 8}, 3);
   double sum = 0, squares = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Deliberately broken kernels, and their mended twins.
+/// Deliberately broken kernels, and their correct twins.
 
 #include "kernels/simt/simt.hpp"
 
@@ -18,7 +18,7 @@ __global__ void either_barrier(int* out) {
   }
 }
 
-/// Threads beyond n leave, the others wait for them.
+/// Threads beyond n return; the others wait for them.
 __global__ void early_return(int* out, int n) {
   const int i = static_cast<int>(threadIdx.x);
   if (i >= n) return;
@@ -26,7 +26,7 @@ __global__ void early_return(int* out, int n) {
   __syncthreads();
 }
 
-/// Some threads take another round than others.
+/// Some threads run one more iteration than others.
 __global__ void uneven_rounds(int* out, int rounds) {
   const int own = rounds + (threadIdx.x == 3 ? 1 : 0);
   for (int i = 0; i < own; ++i) {
@@ -35,7 +35,7 @@ __global__ void uneven_rounds(int* out, int rounds) {
   }
 }
 
-/// Lane 5 is named in the mask, but takes part at another place.
+/// Lane 5 is in the mask, but calls another shuffle.
 __global__ void uneven_shuffle(int* out) {
   const int lane = static_cast<int>(threadIdx.x);
   if (lane == 5) {
@@ -45,12 +45,12 @@ __global__ void uneven_shuffle(int* out) {
   }
 }
 
-/// Lane 0 shuffles outside of its own mask.
+/// Lane 0 shuffles although the mask excludes it.
 __global__ void outside_of_mask(int* out) {
   out[threadIdx.x] = __shfl_sync(0xfffffffeu, static_cast<int>(threadIdx.x), 1);
 }
 
-// Broken unless `mended`: the barrier between writing and reading shared memory.
+// Without `mended` the barrier between writing and reading shared memory is missing.
 
 /// out[i] = in[n - 1 - i] for one block of n <= 256 threads.
 template <bool mended>
@@ -63,8 +63,8 @@ __global__ void reverse_in_shared(const int* in, int* out) {
   out[i] = part[n - 1 - i];
 }
 
-/// out = the sum of n values, n a power of two up to 256. Runs right in ascending order of threads only if
-/// nobody reads what a later thread has yet to write. That is why the halves are read backwards.
+/// Computes the sum of n values; n is a power of two up to 256. The halves are read backwards, so that the
+/// broken kernel is right in ascending thread order: there no thread reads what a later one has yet to write.
 template <bool mended>
 __global__ void sum_by_halves(const int* in, int* out) {
   int* const part = simt::dynamic_shared<int>();
@@ -77,7 +77,7 @@ __global__ void sum_by_halves(const int* in, int* out) {
   if (i == 0) *out = part[0];
 }
 
-// Broken unless `mended`: lanes of a warp that take for granted that they run in step.
+// Without `mended` the lanes of a warp rely on lockstep execution.
 
 /// out[i] = in[(i + 1) % 32] for one warp.
 template <bool mended>
@@ -89,11 +89,11 @@ __global__ void rotate_in_warp(const int* in, int* out) {
   out[i] = part[(i + 1) % 32];
 }
 
-// Broken unless `mended`: the barrier between the threads of one block that write global memory and those
-// that read it. Race checkers on the GPU look at shared memory alone.
+// Without `mended` the barrier between threads of one block that write global memory and those that read it
+// is missing. Race checkers on the GPU check only shared memory.
 
-/// Elimination of a column of a row-major n x n matrix by one block, thread i owning column i. In every step
-/// thread 0 writes the multipliers of all rows to global memory, then all threads use them.
+/// Eliminates in a row-major n x n matrix with one block; thread i owns column i. In every step thread 0
+/// writes the multipliers of all rows to global memory, then all threads use them.
 template <bool mended>
 __global__ void eliminate(double* a, double* multipliers, int n) {
   const int j = static_cast<int>(threadIdx.x);
@@ -109,9 +109,9 @@ __global__ void eliminate(double* a, double* multipliers, int n) {
   }
 }
 
-// Kernels that touch `count` elements of an array whose size the caller chose too small by one.
+// Kernels that access `count` elements of an array that the caller made one element too small.
 
-namespace {  // internal, as kernels of methods are: only such static arrays have red zones
+namespace {  // internal like the kernels of methods: only such static arrays have red zones
 
 __global__ void write_global(double* out, int count) {
   const int i = static_cast<int>(threadIdx.x);
@@ -133,7 +133,7 @@ __global__ void write_dynamic_shared(double* out, int count) {
   out[0] = shared[0];
 }
 
-/// Through an index: seen by the undefined-behaviour sanitizer, which knows the array's size.
+/// Writes through an index: the undefined-behaviour sanitizer, which knows the array's size, reports it.
 __global__ void write_static_shared(double* out, int count) {
   __shared__ double shared[32];
   const int i = static_cast<int>(threadIdx.x);
@@ -142,7 +142,7 @@ __global__ void write_static_shared(double* out, int count) {
   out[0] = shared[0];
 }
 
-/// Through a pointer: seen by the address sanitizer, in the red zone behind the array.
+/// Writes through a pointer: the address sanitizer reports it in the red zone behind the array.
 __global__ void write_static_shared_by_pointer(double* out, int count) {
   __shared__ double shared[32];
   double* volatile hidden = shared;
@@ -155,9 +155,9 @@ __global__ void write_static_shared_by_pointer(double* out, int count) {
 
 }  // namespace
 
-// Kernels that wait for something that cannot come. Not for a GPU: there they hang.
+// Kernels that wait for an event that never comes. They would hang on a GPU.
 
-/// Every block waits for the next one: on a GPU this ends only while all blocks are resident.
+/// Every block waits for the next one; on a GPU this ends only while all blocks are resident.
 __global__ void wait_for_higher_block(int* flags) {
   const int last = static_cast<int>(gridDim.x) - 1;
   const int block = static_cast<int>(blockIdx.x);
@@ -177,13 +177,13 @@ __global__ void wait_without_pause(int* flags) {
   simt::store_release(flags + blockIdx.x, 1);
 }
 
-/// A lock that is never freed.
+/// Takes a lock that is never released.
 __global__ void take_lock_twice(int* lock) {
   while (atomicCAS(lock, 0, 1) != 0) {
   }
 }
 
-/// Thread 0 waits for what the others do only after the barrier.
+/// Thread 0 waits for a write that the others make only after the barrier.
 __global__ void spin_before_barrier(int* flag) {
   if (threadIdx.x == 0) {
     while (simt::load_acquire(flag) == 0) simt::spin_pause();

@@ -1,4 +1,4 @@
-// The judge where numbers are largest and smallest, and where a right answer has large errors.
+// Tests the verification at the ends of the exponent range, and right answers with large errors.
 
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> column
   return a;
 }
 
-// The largest and the smallest numbers side by side: an exact inverse whose products overflow.
-TEST(CheckRange, AnExactInverseWithHugeProductsIsRight) {
+// The matrix has very large and very small numbers: an exact inverse whose products overflow.
+TEST(CheckRange, ExactInverseWithHugeProductsPasses) {
   Inputs<double> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
   inputs.a = matrix<double>(2, 2, {1e200, 0, 1e200, 1e-150});
@@ -37,28 +37,27 @@ TEST(CheckRange, AnExactInverseWithHugeProductsIsRight) {
   answer.x(0, 1) = 1e150;
   EXPECT_GT(check(method_of(Problem::named("poinv")), inputs, answer).ratio, 1e15);
   answer.x(0, 1) = -1e150;
-  answer.x(1, 0) = 1e150;  // X A is wrong as well
+  answer.x(1, 0) = 1e150;  // X A is wrong too
   EXPECT_GT(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1e15);
 }
 
-// A = [1e-318 1e-318; 1e-318 2e-318] = L L^T, L = 1e-159 [1 .; 1 1]. A wrong L is as wrong as anywhere else.
-TEST(CheckRange, WhatIsNearTheSmallestNumberIsJudgedToo) {
+// A = [1e-318 1e-318; 1e-318 2e-318] = L L^T, L = 1e-159 [1 .; 1 1]. A wrong L must fail here too.
+TEST(CheckRange, WrongFactorsOfSubnormalMatricesFail) {
   Inputs<double> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
   inputs.a = matrix<double>(2, 2, {0x1p-1056, 0x1p-1056, 0x1p-1056, 0x1p-1055});
   Answer<double> answer;
   answer.x = matrix<double>(2, 2, {0x1p-528, 0x1p-528, 0, 0x1p-528});
   EXPECT_EQ(check(method_of(Problem::named("potrf")), inputs, answer).ratio, 0);
-  answer.x(1, 1) *=
-      1 + 0x1p-20;  // (2, 2) off by 2^-1075 and more: nothing that arithmetic in double would see
+  answer.x(1, 1) *= 1 + 0x1p-20;  // (2, 2) is off by at least 2^-1075, which arithmetic in double cannot see
   const Findings findings = check(method_of(Problem::named("potrf")), inputs, answer);
   EXPECT_NEAR(findings.ratio / ((0x1p-19 + 0x1p-40) / 3 / (2 * u<double>)), 1, 1e-12);
   EXPECT_GT(findings.ratio, 1e9);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, (1 + 0x1p-20) * (1 + 0x1p-20) / 2);
 }
 
-// 1 / 3e38 is no normal number of float: the nearest is right to a few digits only, and better is none.
-TEST(CheckRange, TheNearestNumberToARightInverseIsRight) {
+// 1 / 3e38 is subnormal in float: even the nearest float has few correct digits.
+TEST(CheckRange, NearestFloatToTheInversePasses) {
   Inputs<float> inputs;
   inputs.shape = {3, 3, 3, 1, Uplo::lower};
   inputs.a = matrix<float>(3, 3, {3.3e38f, 0, 0, 0, 2.9e38f, 0, 0, 0, 3.1e38f});
@@ -74,8 +73,8 @@ class CheckSums : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(CheckSums, Precisions);
 
-// Of equal terms every rounding has the same sign, and products of small elements vanish: nobody does better.
-TYPED_TEST(CheckSums, AProductMayHaveWhatASumOfItsLengthMustHave) {
+// Sums of equal terms round in one direction and products of tiny elements underflow, in any method.
+TYPED_TEST(CheckSums, ProductMayHaveTheErrorOfALongSum) {
   using T = TypeParam;
   Inputs<T> inputs;
   inputs.shape = {3, 3, 50000, 1, Uplo::lower};
@@ -91,7 +90,7 @@ TYPED_TEST(CheckSums, AProductMayHaveWhatASumOfItsLengthMustHave) {
   for (int k = 0; k < 50000; ++k) sum += term;
   for (T& value : answer.x.data) value = sum;
   EXPECT_LE(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 3);
-  for (T& value : answer.x.data) value = sum * static_cast<T>(1 + 1e5 * 4 * u<T>);  // twice what is allowed
+  for (T& value : answer.x.data) value = sum * static_cast<T>(1 + 1e5 * 4 * u<T>);  // twice the allowed error
   EXPECT_GT(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 3);
 
   const T tiny = std::is_same_v<T, float> ? static_cast<T>(1e-30) : static_cast<T>(1e-200);

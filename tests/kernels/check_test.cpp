@@ -36,7 +36,7 @@ HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> column
   return a;
 }
 
-/// The answer of the vendor's library, rounded like any good method's.
+/// Returns the answer of the vendor's library, with the rounding errors of any good method.
 template <class T>
 Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
   using namespace vendor;
@@ -103,7 +103,7 @@ class Check : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(Check, Precisions);
 
-TYPED_TEST(Check, GoodAnswersPassAndDamagedOnesDoNot) {
+TYPED_TEST(Check, RightAnswersPassAndDamagedOnesFail) {
   using T = TypeParam;
   for (const Problem problem : all_problems()) {
     for (const std::int64_t n : sizes) {
@@ -114,7 +114,7 @@ TYPED_TEST(Check, GoodAnswersPassAndDamagedOnesDoNot) {
         const double good = check(method, inputs, answer).ratio;
         EXPECT_LE(good, default_tolerance(problem)) << to_string(problem) << " n " << n;
         EXPECT_GE(good, 0);
-        // The corner counts in both triangles. An inverse must be wrong from both sides.
+        // Damages the corner, which both triangles have. An inverse must be wrong from both sides.
         const double damage = problem == Problem::named("geinv") ? 10 : 1;
         T& corner = answer.x(answer.x.rows - 1, answer.x.cols - 1);
         corner += static_cast<T>(damage * max_norm(answer.x));
@@ -130,7 +130,7 @@ TYPED_TEST(Check, GoodAnswersPassAndDamagedOnesDoNot) {
   }
 }
 
-TYPED_TEST(Check, TheRatioGrowsWithTheError) {
+TYPED_TEST(Check, RatioGrowsWithTheError) {
   using T = TypeParam;
   const auto inputs = inputs_for<T>(Problem::named("gesv"), 97);
   const Answer<T> exact = vendor_answer(Problem::named("gesv"), inputs);
@@ -155,7 +155,7 @@ TYPED_TEST(Check, NanInTheMatrixFails) {
 }
 
 // A = [2 1; 1 3], b = (4, 7): x = (1, 2). With x = (1, 2.5): b - A x = (-0.5, -1.5), |A| = 4, |x| = 2.5, |b|
-// = 7, backward error 1.5 / 17. All exact in float.
+// = 7, backward error 1.5 / 17. All numbers are exact in float.
 TYPED_TEST(Check, SolutionByHand) {
   using T = TypeParam;
   Inputs<T> inputs;
@@ -182,16 +182,16 @@ TYPED_TEST(Check, SolutionByHand) {
   inputs.x_true = {};
   EXPECT_TRUE(std::isnan(check(method_of(Problem::named("gesv")), inputs, answer).forward_error));
 
-  // trsv reads one triangle: lower, [2 .; 1 3] (1, 2.5) = (2, 8.5) beside b = (2, 7); |A| = 4.
+  // trsv reads one triangle: the lower one, [2 .; 1 3] (1, 2.5) = (2, 8.5) instead of b = (2, 7); |A| = 4.
   inputs.b = matrix<T>(2, 1, {2, 7});
   findings = check(method_of(Problem::named("trsv")), inputs, answer);
   EXPECT_DOUBLE_EQ(findings.backward_error, 1.5 / 17);
   EXPECT_TRUE(std::isnan(findings.first_row_percent));
 }
 
-// What the first paper's check cannot see: x_0 computed from the first row makes that row right, whatever the
-// others are.
-TYPED_TEST(Check, FirstRowSaysNothingOfTheOthers) {
+// The first paper's check looks at the first row only. If x_0 is computed from that row, its residual is 0
+// even if all other rows are wrong.
+TYPED_TEST(Check, SeesErrorsBeyondTheFirstRow) {
   using T = TypeParam;
   auto inputs = inputs_for<T>(Problem::named("gesv"), 33, Uplo::lower, 1);
   Answer<T> answer = vendor_answer(Problem::named("gesv"), inputs);
@@ -204,7 +204,7 @@ TYPED_TEST(Check, FirstRowSaysNothingOfTheOthers) {
   EXPECT_GT(findings.ratio, 1000);
 }
 
-TYPED_TEST(Check, EachRightHandSideIsJudgedOnItsOwn) {
+TYPED_TEST(Check, EachRightHandSideHasItsOwnRatio) {
   using T = TypeParam;
   Inputs<T> inputs;
   inputs.shape = {1, 1, 1, 2, Uplo::lower};
@@ -215,7 +215,7 @@ TYPED_TEST(Check, EachRightHandSideIsJudgedOnItsOwn) {
   EXPECT_DOUBLE_EQ(check(method_of(Problem::named("gesv")), inputs, answer).backward_error, 1. / 3);
 }
 
-// A = [0 2; 1 3] (rows), exchanged [1 3; 0 2] = I [1 3; 0 2].
+// A = [0 2; 1 3] (rows); with exchanged rows [1 3; 0 2] = I [1 3; 0 2].
 TYPED_TEST(Check, LuByHand) {
   using T = TypeParam;
   Inputs<T> inputs;
@@ -227,7 +227,7 @@ TYPED_TEST(Check, LuByHand) {
   Findings findings = check(method_of(Problem::named("getrf")), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, 1);
-  // Without the exchange: residual columns (1, 1) and (1, 1), |A| = 5.
+  // Without the exchange the residual has columns (1, 1) and (1, 1); |A| = 5.
   answer.pivots = {};
   EXPECT_DOUBLE_EQ(check(method_of(Problem::named("getrf")), inputs, answer).backward_error, 2. / 5);
   answer.pivots = {1, 2};
@@ -236,7 +236,7 @@ TYPED_TEST(Check, LuByHand) {
   answer.pivots = {-1, 1};
   EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).ratio, largest);
 
-  // Crout: A = [2 6; 1 7] = [2 .; 1 4] [1 3; . 1], no exchanges. Read as unit lower it is wrong.
+  // Crout: A = [2 6; 1 7] = [2 .; 1 4] [1 3; . 1], no exchanges. Read as unit lower triangular it is wrong.
   inputs.a = matrix<T>(2, 2, {2, 1, 6, 7});
   answer.x = matrix<T>(2, 2, {2, 1, 3, 4});
   answer.pivots = {};
@@ -246,7 +246,7 @@ TYPED_TEST(Check, LuByHand) {
   EXPECT_GT(check(method_of(Problem::named("getrf")), inputs, answer).ratio, 1000);
 }
 
-// A = [4 2; 2 5] = L L^T with L = [2 .; 1 2]. What the other triangle holds, NaN included, does not count.
+// A = [4 2; 2 5] = L L^T with L = [2 .; 1 2]. The other triangle is ignored, even if it holds NaN.
 TYPED_TEST(Check, CholeskyByHand) {
   using T = TypeParam;
   const T rubbish = std::numeric_limits<T>::quiet_NaN();
@@ -262,7 +262,7 @@ TYPED_TEST(Check, CholeskyByHand) {
   EXPECT_EQ(check(method_of(Problem::named("potrf")), inputs, answer).ratio, infinity);
   answer.x = matrix<T>(2, 2, {2, rubbish, 1, 2});
   EXPECT_EQ(check(method_of(Problem::named("potrf")), inputs, answer).ratio, 0);
-  // U = [2 2; . 2]: U^T U = [4 4; 4 8], off by [. 2; 2 3], the larger column 5; |A| = 7.
+  // U = [2 2; . 2]: U^T U = [4 4; 4 8] has error [. 2; 2 3], whose largest column sum is 5; |A| = 7.
   answer.x = matrix<T>(2, 2, {2, rubbish, 2, 2});
   EXPECT_DOUBLE_EQ(check(method_of(Problem::named("potrf")), inputs, answer).backward_error, 5. / 7);
 }
@@ -279,7 +279,7 @@ TYPED_TEST(Check, InversesByHand) {
   EXPECT_EQ(check(method_of(Problem::named("geinv")), inputs, answer).ratio, infinity);
   answer.x(0, 1) = 0;
   EXPECT_EQ(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 0);
-  // Diagonal 0.5, 0.5: A X = [1 .; 0 2], I - A X has column sums 0 and 1; |A| = 4, |X| = 0.625.
+  // With the diagonal 0.5, 0.5: A X = [1 .; 0 2], I - A X has column sums 0 and 1; |A| = 4, |X| = 0.625.
   answer.x(1, 1) = 0.5;
   for (const Problem problem : {Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
     const Findings findings = check(method_of(problem), inputs, answer);
@@ -288,9 +288,9 @@ TYPED_TEST(Check, InversesByHand) {
   }
 }
 
-// A = diag(1, t), X = [1 e/t; 0 1/t]: I - A X = [0 -e/t; 0 0] and I - X A = [0 -e; 0 0]. With t = 2^-10 and
-// e = 64 u a ratio of 32 belongs to I - A X and one of 2^-5 to I - X A, or the other way round.
-TYPED_TEST(Check, InversesFromEitherSide) {
+// A = diag(1, t), X = [1 e/t; 0 1/t]: I - A X = [0 -e/t; 0 0] and I - X A = [0 -e; 0 0]. With t = 2^-10 and e
+// = 64 u the ratio is 32 for I - A X and 2^-5 for I - X A, or vice versa.
+TYPED_TEST(Check, InversesMayBeRightFromEitherSide) {
   using T = TypeParam;
   const T t = T(0x1p-10), off = static_cast<T>(64 * u<T>);
   Inputs<T> inputs;
@@ -309,8 +309,8 @@ TYPED_TEST(Check, InversesFromEitherSide) {
   EXPECT_GT(check(geinv, inputs, answer).ratio, 30);
 }
 
-// The judge's threshold for looking at the other side is an error of 32 u, of small orders a ratio of 1.
-TEST(Inverse, IsLookedAtFromTheOtherSideBeyond32Roundoffs) {
+// The other side is computed if the error exceeds 32 u; for small orders if the ratio exceeds 1.
+TEST(Inverse, OtherSideIsComputedBeyond32Roundoffs) {
   EXPECT_EQ(second_look(1), 1);
   EXPECT_EQ(second_look(32), 1);
   EXPECT_EQ(second_look(64), 0.5);
@@ -332,7 +332,7 @@ TYPED_TEST(Check, ProductByHand) {
   EXPECT_NEAR(findings.ratio * u<T>, 1 / std::sqrt(60) / 2, 1e-15);
 }
 
-TYPED_TEST(Check, ZerosAreRight) {
+TYPED_TEST(Check, ZeroSolvesZero) {
   using T = TypeParam;
   Inputs<T> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
@@ -345,8 +345,8 @@ TYPED_TEST(Check, ZerosAreRight) {
   EXPECT_LE(check(method_of(Problem::named("gemm")), inputs, answer).ratio, largest);
 }
 
-// Every operand times a power of two, of both signs and far beyond what squares and products can hold.
-TYPED_TEST(Check, FindingsDoNotHangOnTheScale) {
+// Every operand is multiplied by powers of two with both signs, far beyond the range of squares and products.
+TYPED_TEST(Check, RatiosDoNotDependOnTheScale) {
   using T = TypeParam;
   for (const Problem problem : all_problems()) {
     const auto inputs = inputs_for<T>(problem, 9);
@@ -364,7 +364,7 @@ TYPED_TEST(Check, FindingsDoNotHangOnTheScale) {
         multiply(moved.b, -scale);
       } else if (problem->second == SecondOperand::right_hand_sides) {
         multiply(moved.b, scale);
-      } else if (problem->name == "getrf") {  // L has the unit diagonal
+      } else if (problem->name == "getrf") {  // L has a unit diagonal
         for (std::int64_t j = 0; j < 9; ++j) {
           for (std::int64_t i = 0; i <= j; ++i) moved_answer.x(i, j) = std::ldexp(answer.x(i, j), scale);
         }
@@ -390,7 +390,7 @@ TYPED_TEST(Check, FindingsDoNotHangOnTheScale) {
   }
 }
 
-TYPED_TEST(Check, WhatIsNoNumberIsNamed) {
+TYPED_TEST(Check, NamesNonFiniteValues) {
   using T = TypeParam;
   auto inputs = inputs_for<T>(Problem::named("gesv"), 4);
   Answer<T> answer = vendor_answer(Problem::named("gesv"), inputs);
@@ -403,7 +403,7 @@ TYPED_TEST(Check, WhatIsNoNumberIsNamed) {
             "the answer holds NaN, first in row 3 of column 1");
 }
 
-TYPED_TEST(Check, WrongShapesAreErrorsOfTheProgram) {
+TYPED_TEST(Check, WrongShapesAreProgramErrors) {
   using T = TypeParam;
   for (const Problem problem : all_problems()) {
     const auto inputs = inputs_for<T>(problem, 4);
@@ -452,14 +452,14 @@ TEST(Tolerance, Defaults) {
   }
 }
 
-TEST(Peaks, AreMeasuredInAboutTheTimeGiven) {
+TEST(Peaks, TakeAboutTheGivenTime) {
   for (const Backend backend : {Backend::host, Backend::emulated}) {
     const auto device = testing_help::cpu(backend);
     Context context(*device);
     const double start = testing_help::clock_seconds();
     const Peaks peaks = measure_peaks(context, 0.5);
-    EXPECT_LT(testing_help::clock_seconds() - start, 30);  // for machines under load and sanitizers
-    // A CPU from any of the last thirty years, and none of the next ten.
+    EXPECT_LT(testing_help::clock_seconds() - start, 30);  // allows for loaded machines and sanitizers
+    // Bounds that any CPU of the last thirty and the next ten years meets.
     EXPECT_GT(peaks.copy_bytes_per_second, 1e7);
     EXPECT_LT(peaks.copy_bytes_per_second, 1e14);
     EXPECT_GT(peaks.gemm_flops_double, 1e7);

@@ -1,4 +1,4 @@
-// The componentwise backward error, and what the ratio of norms cannot see.
+// Tests the componentwise backward error, and errors that the normwise ratio cannot see.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> column
   return a;
 }
 
-// diag(1, 1e-17) x = (1, 1e-17), x = (1, -5) instead of (1, 1): (6e-17) / (5e-17 + 1e-17).
+// diag(1, 1e-17) x = (1, 1e-17) with x = (1, -5) instead of (1, 1): 6e-17 / (5e-17 + 1e-17).
 TEST(Componentwise, SeesASmallRowOfASystem) {
   Inputs<double> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
@@ -46,7 +46,7 @@ TEST(Componentwise, SeesASmallRowOfASystem) {
   EXPECT_EQ(componentwise_error(method_of("gesv"), inputs, answer), HUGE_VAL);
 }
 
-// x = (1e20, 1): the residual of the second row is far below the error of the judge's sums.
+// x = (1e20, 1): the residual of the second row is far below the rounding error of the verification's sums.
 TEST(Componentwise, SeesASmallComponent) {
   Inputs<double> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
@@ -69,7 +69,7 @@ TEST(Componentwise, SeesASmallRowOfAProduct) {
   EXPECT_NEAR(componentwise_error(method_of("gemm"), inputs, answer), 1, 1e-12);
 }
 
-TEST(Componentwise, IsUnknownWhereItIsNotDefinedOrTooLong) {
+TEST(Componentwise, IsUnknownIfUndefinedOrTooExpensive) {
   const auto inputs =
       make_inputs<double>(Problem::named("geinv"), {3, 3, 3, 1, Uplo::lower}, MatrixKind::identity);
   Answer<double> answer;
@@ -127,7 +127,7 @@ TYPED_TEST(ComponentwiseOnADevice, HasTheBitsOfTheCpu) {
   }
 }
 
-// A = L L^T does not say which sign the columns of L have.
+// A = L L^T determines the columns of L only up to their signs.
 TEST(CholeskyFactor, NeedsAPositiveDiagonal) {
   Inputs<double> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};

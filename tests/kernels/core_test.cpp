@@ -1,4 +1,4 @@
-// Parameters, workspace, the registry's rules, operation counts.
+// Tests parameters, workspace, registry rules and operation counts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 void nothing(Context&, Operands<float>&, const Parameters&) {}
 void nothing(Context&, Operands<double>&, const Parameters&) {}
 
-/// A row that the registry accepts.
+/// Returns a row that the registry accepts.
 Method good_row(const std::string& variant = "some") {
   Method method;
   method.problem = Problem::named("gesv");
@@ -41,7 +41,7 @@ TEST(Parameters, ReadBack) {
   EXPECT_EQ(parameters.choice("mode"), "fast");
 }
 
-TEST(Parameters, UndeclaredOrOfAnotherType) {
+TEST(Parameters, RejectUndeclaredNamesAndOtherTypes) {
   Parameters parameters;
   parameters.set("blocks", std::int64_t{8});
   EXPECT_THROW(parameters.integer("block"), std::logic_error);
@@ -49,7 +49,7 @@ TEST(Parameters, UndeclaredOrOfAnotherType) {
   EXPECT_THROW(parameters.choice("blocks"), std::logic_error);
 }
 
-TEST(Workspace, PiecesAlignedAndNoMoreThanAnnounced) {
+TEST(Workspace, PiecesAreAlignedAndStayWithinTheSize) {
   std::vector<std::byte> memory(1024);
   Workspace workspace(memory.data(), workspace_piece(3, 4) + workspace_piece(33, 8));
   EXPECT_EQ(static_cast<void*>(workspace.take<float>(3)), memory.data());
@@ -67,7 +67,7 @@ TEST(Registry, FindsRowsAndReferences) {
   EXPECT_EQ(registry.find(Problem::named("gesv"), "some")->id(), "gesv/some");
   EXPECT_EQ(registry.find(Problem::named("trsv"), "some"), nullptr);
   EXPECT_EQ(registry.reference(Problem::named("gesv"), Backend::host)->variant, "vendor");
-  // What is emulated is compared with the CPU's library.
+  // The reference of an emulated method is the CPU's library.
   EXPECT_EQ(registry.reference(Problem::named("gesv"), Backend::emulated)->variant, "vendor");
   EXPECT_EQ(registry.reference(Problem::named("gesv"), Backend::cuda), nullptr);
   EXPECT_EQ(registry.reference(Problem::named("gemm"), Backend::host), nullptr);
@@ -84,7 +84,7 @@ TEST(Registry, IdsAreUnique) {
   EXPECT_EQ(registry.all().size(), 2u);
 }
 
-TEST(Registry, RejectsRowsThatCannotBe) {
+TEST(Registry, RejectsInvalidRows) {
   using testing::HasSubstr;
   EXPECT_EQ(rejection([](Method&) {}), "");
   EXPECT_THAT(rejection([](Method& m) { m.variant = ""; }), HasSubstr("variant"));
@@ -112,7 +112,7 @@ TEST(Registry, RejectsRowsThatCannotBe) {
               HasSubstr("gemm"));
 }
 
-TEST(Registry, RejectsParametersThatCannotBe) {
+TEST(Registry, RejectsInvalidParameters) {
   using testing::HasSubstr;
   const auto with = [](Parameter parameter) {
     return rejection([&](Method& m) { m.parameters.push_back(parameter); });
@@ -132,7 +132,7 @@ TEST(Registry, RejectsParametersThatCannotBe) {
       HasSubstr("twice"));
 }
 
-TEST(Registry, BuiltinRows) {
+TEST(Registry, BuiltinRowsAreConsistent) {
   const Registry registry = builtin_registry();
   std::set<std::string> ids;
   for (const Method& method : registry.all()) {
@@ -140,7 +140,7 @@ TEST(Registry, BuiltinRows) {
     EXPECT_FALSE(method.summary.empty()) << method.id();
     EXPECT_FALSE(method.source.empty()) << method.id();
     for (const Parameter& parameter : method.parameters) EXPECT_FALSE(parameter.help.empty()) << method.id();
-    // Of a row that this build lacks nobody knows.
+    // A row without code in this build has unknown precisions.
     const bool here = method.cuda || method.emulated || method.host;
     EXPECT_EQ(method.has(Precision::float64), !here || method.variant != "halves") << method.id();
   }
@@ -155,14 +155,14 @@ TEST(Registry, BuiltinRows) {
 TEST(Flops, CountedByHand) {
   const Shape one{1, 1, 1, 1, Uplo::lower};
   const Shape two{2, 2, 2, 1, Uplo::lower};
-  // n = 2, LU: a reciprocal a pivot, one multiplication by it, one product subtracted. Each right-hand side:
-  // a product subtracted forward and one backward, two multiplications by reciprocals.
+  // LU for n = 2: one reciprocal per pivot, one multiplication by it, one product subtracted. Each right-hand
+  // side needs one product forward, one backward, and two multiplications by reciprocals.
   EXPECT_DOUBLE_EQ(problem_flops(Problem::named("getrf"), two), 5);
   EXPECT_DOUBLE_EQ(problem_flops(Problem::named("gesv"), two), 11);
   EXPECT_DOUBLE_EQ(problem_flops(Problem::named("trsv"), two), 4);
   // Cholesky: a root, a division, a multiplication, a subtraction, a root.
   EXPECT_DOUBLE_EQ(problem_flops(Problem::named("potrf"), two), 5);
-  // Inverse of a triangle: two divisions; two multiplications off the diagonal.
+  // Inverse of a triangle: two divisions, and two multiplications off the diagonal.
   EXPECT_DOUBLE_EQ(problem_flops(Problem::named("trtri"), two), 4);
   for (const Problem p : {Problem::named("trsv"), Problem::named("potrf"), Problem::named("trtri")})
     EXPECT_DOUBLE_EQ(problem_flops(p, one), 1);
@@ -181,7 +181,7 @@ TEST(Flops, LeadingTerms) {
   EXPECT_NEAR(leading(Problem::named("gemm")), 2, 1e-12);
 }
 
-TEST(Bytes, EveryOperandOnce) {
+TEST(Bytes, CountEveryOperandOnce) {
   EXPECT_EQ(problem_bytes(Problem::named("gemm"), {2, 3, 4, 1, Uplo::lower}, 8), 8 * (8 + 12 + 6));
   const Shape shape{10, 10, 10, 3, Uplo::lower};
   EXPECT_EQ(problem_bytes(Problem::named("gesv"), shape, 4), 4 * (100 + 60));

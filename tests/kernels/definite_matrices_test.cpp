@@ -1,4 +1,4 @@
-// Positive definite matrices that are ill-conditioned: kind `kernel`, and `spd` of a chosen condition number.
+// Tests ill-conditioned positive definite matrices: kind `kernel`, and `spd` with a chosen condition number.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ bool is_symmetric(const HostMatrix<double>& a) {
   return true;
 }
 
-/// The eigenvalues, from the smallest on.
+/// Returns the eigenvalues in ascending order.
 std::vector<double> eigenvalues(HostMatrix<double> a) {
   const int n = static_cast<int>(a.rows);
   std::vector<double> values(static_cast<std::size_t>(n));
@@ -53,7 +53,7 @@ class DefiniteMatrices : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(DefiniteMatrices, Precisions);
 
-TEST(ExpOfMinus, IsRightToTwoUnitsInTheLastPlace) {
+TEST(ExpOfMinus, IsAccurateToTwoUnitsInTheLastPlace) {
   for (int k = 0; k <= 70000; k += 7) {
     const double x = k * 0.01 + k * 1e-7;
     if (x > 700) break;
@@ -83,7 +83,7 @@ TYPED_TEST(DefiniteMatrices, KernelByHand) {
   EXPECT_EQ(generate<TypeParam>(spec).data[0], TypeParam(1.5));
 }
 
-TYPED_TEST(DefiniteMatrices, KernelIsAsIllConditionedAsLambdaIsSmall) {
+TYPED_TEST(DefiniteMatrices, KernelConditionIsAboutOneOverLambda) {
   constexpr bool is_float = sizeof(TypeParam) == 4;
   for (const double lambda : {1e-2, 1e-4, is_float ? 1e-5 : 1e-12}) {
     MatrixSpec spec = square(MatrixKind::kernel, 40);
@@ -113,7 +113,7 @@ TYPED_TEST(DefiniteMatrices, SpdHasTheChosenCondition) {
   }
 }
 
-TEST(DefiniteMatrixSpec, RejectsWithWhatIsAllowed) {
+TEST(DefiniteMatrixSpec, RejectionsNameTheAllowedValues) {
   const auto rejection = [](const MatrixSpec& spec) {
     return testing_help::message_of<std::invalid_argument>([&] { generate<double>(spec); });
   };
@@ -124,7 +124,7 @@ TEST(DefiniteMatrixSpec, RejectsWithWhatIsAllowed) {
   spec.lambda = NAN;
   EXPECT_THAT(rejection(spec), HasSubstr("lambda must be 0 to 1e30"));
   spec = square(MatrixKind::spd, 3);
-  spec.condition = 0.5;  // of no meaning yet
+  spec.condition = 0.5;  // ignored without a mode
   EXPECT_EQ(rejection(spec), "");
   spec.dominant = false;
   EXPECT_THAT(rejection(spec), HasSubstr("condition must be 1 to 1e300, not 0.5"));
@@ -132,7 +132,7 @@ TEST(DefiniteMatrixSpec, RejectsWithWhatIsAllowed) {
   EXPECT_THAT(rejection(spec), HasSubstr("allowed: up to 1/(64 u), 1407"));
 }
 
-TEST(DefiniteMatrixSpec, TextSaysWhatDecidesTheMatrix) {
+TEST(DefiniteMatrixSpec, TextHasExactlyTheRelevantParameters) {
   MatrixSpec spec = square(MatrixKind::spd, 3);
   EXPECT_EQ(spec.canonical(Precision::float64),
             "gaussweep generator 1: kind=spd precision=double rows=3 cols=3 seed=1");

@@ -1,6 +1,6 @@
 #pragma once
-/// Two answers compared where they lie: every number has the bits of the CPU's. The host has released what
-/// lies on the device, so whoever reads it there fails.
+/// Compares answers on the device; every number must have the bits of the CPU's. The host copy of
+/// device-resident data is freed, so that code which reads it there fails.
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 
 namespace gaussweep::testing_help {
 
-enum class Lies { by_columns, by_rows };
+enum class StorageOrder { by_columns, by_rows };
 
-/// A matrix on a device, with NaN between its lines; its host copy has its sizes and no elements.
+/// A matrix on a device, with NaN in its padding. Its host copy has the sizes but no elements.
 template <class T>
 class OnDevice {
  public:
-  OnDevice(Device& device, const HostMatrix<T>& a, Lies lies) {
-    const bool by_rows = lies == Lies::by_rows;
+  OnDevice(Device& device, const HostMatrix<T>& a, StorageOrder order) {
+    const bool by_rows = order == StorageOrder::by_rows;
     const std::int64_t ld = (by_rows ? a.cols : a.rows) + 3, lines = by_rows ? a.rows : a.cols;
     const std::int64_t down = by_rows ? ld : 1, across = by_rows ? 1 : ld;
     std::vector<T> elements(static_cast<std::size_t>(ld * lines), std::numeric_limits<T>::quiet_NaN());
@@ -42,7 +42,7 @@ class OnDevice {
   Strided<T> place_;
 };
 
-/// Where and in which precision.
+/// Backend and precision of a test.
 template <class Precision, Backend its_backend>
 struct Setting {
   using T = Precision;
@@ -62,20 +62,20 @@ class DeviceDifference : public testing::Test {
     context->emulation.shuffle_seed = 3;
   }
 
-  /// Norms and differences of x from y, in all layouts. Returns what the CPU finds.
+  /// Compares norms and differences of x and y in all layouts. @return the CPU's result
   ElementDifference compare(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                             const std::string& what) {
     HostReductions<T> on_host;
     const double x_norm = on_host.max_norm(x, part), y_norm = on_host.max_norm(y, part);
     const ElementDifference expected = on_host.element_difference(x, y, part, x_norm, y_norm);
-    for (const Lies x_lies : {Lies::by_columns, Lies::by_rows}) {
-      for (const Lies y_lies : {Lies::by_columns, Lies::by_rows}) {
-        const OnDevice<T> ours(*device, x, x_lies), theirs(*device, y, y_lies);
-        const auto there = device_reductions<T>(*context, {ours.copy(), theirs.copy()});
+    for (const StorageOrder x_order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
+      for (const StorageOrder y_order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
+        const OnDevice<T> ours(*device, x, x_order), theirs(*device, y, y_order);
+        const auto on_device = device_reductions<T>(*context, {ours.copy(), theirs.copy()});
         const HostMatrix<T>&own = ours.released.x, &other = theirs.released.x;
-        EXPECT_TRUE(same_number(there->max_norm(own, part), x_norm)) << what;
-        EXPECT_TRUE(same_number(there->max_norm(other, part), y_norm)) << what;
-        const ElementDifference found = there->element_difference(own, other, part, x_norm, y_norm);
+        EXPECT_TRUE(same_number(on_device->max_norm(own, part), x_norm)) << what;
+        EXPECT_TRUE(same_number(on_device->max_norm(other, part), y_norm)) << what;
+        const ElementDifference found = on_device->element_difference(own, other, part, x_norm, y_norm);
         EXPECT_TRUE(same_number(found.largest, expected.largest)) << what;
         EXPECT_TRUE(same_number(found.largest_relative, expected.largest_relative)) << what;
         EXPECT_TRUE(same_number(found.mean_relative, expected.mean_relative)) << what;
@@ -97,7 +97,7 @@ inline std::string words_for(const char* kind, std::int64_t rows, std::int64_t c
          std::to_string(static_cast<int>(part));
 }
 
-/// Exponents of elements, 2^low to 2^high, as shares of what T has.
+/// Exponents of elements, 2^low to 2^high, as fractions of the exponent range of T.
 struct Kind {
   const char* name;
   double low, high;
@@ -105,8 +105,8 @@ struct Kind {
 constexpr Kind kinds[] = {
     {"ordinary", -0.01, 0.01}, {"all exponents", -1.2, 1}, {"subnormal", -1.2, -1}, {"huge", 0.95, 1}};
 
-/// Elements, zeros of both signs among them. With `of` some are the same, some differ in their last bits,
-/// some in their sign.
+/// Returns random elements, including zeros of both signs. Given `of`, some elements equal those of `of`,
+/// some differ in the last bits, some in the sign.
 template <class T>
 HostMatrix<T> drawn(const Kind& kind, std::int64_t rows, std::int64_t cols, unsigned seed,
                     const HostMatrix<T>* of = nullptr) {
@@ -137,7 +137,7 @@ inline std::vector<std::pair<std::int64_t, std::int64_t>> sizes_to_compare() {
   return sizes;
 }
 
-TYPED_TEST_P(DeviceDifference, HasTheBitsOfTheCpus) {
+TYPED_TEST_P(DeviceDifference, EqualsTheCpus) {
   using T = typename TypeParam::T;
   unsigned seed = 0;
   for (const Kind& kind : kinds) {
@@ -153,8 +153,8 @@ TYPED_TEST_P(DeviceDifference, HasTheBitsOfTheCpus) {
   }
 }
 
-// Sums of another order would have other last bits: what this compares can tell them apart.
-TYPED_TEST_P(DeviceDifference, IsOfSumsWhoseOrderShows) {
+// The sums are order-dependent in their last bits, so the comparison detects another summation order.
+TYPED_TEST_P(DeviceDifference, SumsInTheCpusOrder) {
   using T = typename TypeParam::T;
   constexpr double share = 20.0 / std::numeric_limits<T>::max_exponent;
   constexpr Kind spread{"spread", -share, share};
@@ -171,13 +171,13 @@ TYPED_TEST_P(DeviceDifference, IsOfSumsWhoseOrderShows) {
   }
 }
 
-TYPED_TEST_P(DeviceDifference, OfExtremeElementsHasTheBitsOfTheCpus) {
+TYPED_TEST_P(DeviceDifference, EqualsTheCpusForExtremeElements) {
   using T = typename TypeParam::T;
   using Limits = std::numeric_limits<T>;
   const T huge = Limits::max(), smallest = Limits::denorm_min();
   const std::vector<T> values{0, T(-0.0), 1, -1, huge, -huge, smallest, -smallest, Limits::min()};
   const auto count = static_cast<std::int64_t>(values.size());
-  HostMatrix<T> x(count, count), y(count, count);  // every one beside every other
+  HostMatrix<T> x(count, count), y(count, count);  // pairs every value with every other one
   for (std::int64_t j = 0; j < count; ++j) {
     for (std::int64_t i = 0; i < count; ++i) {
       x(i, j) = values[static_cast<std::size_t>(i)];
@@ -203,7 +203,7 @@ TYPED_TEST_P(DeviceDifference, OfExtremeElementsHasTheBitsOfTheCpus) {
   }
 }
 
-TYPED_TEST_P(DeviceDifference, TakesNormsOfWhatIsNotFiniteAsTheCpuDoes) {
+TYPED_TEST_P(DeviceDifference, NormsOfNonFiniteMatricesEqualTheCpus) {
   using T = typename TypeParam::T;
   const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const auto& [rows, cols] : {std::pair{1, 1}, std::pair{70, 1}, std::pair{1, 70}, std::pair{66, 130}}) {
@@ -218,10 +218,10 @@ TYPED_TEST_P(DeviceDifference, TakesNormsOfWhatIsNotFiniteAsTheCpuDoes) {
           for (const Part part : every_part) {
             const double expected = max_norm(a, part);
             ++unlike_numbers[std::isnan(expected) ? 0 : std::isinf(expected) ? 1 : 2];
-            for (const Lies lies : {Lies::by_columns, Lies::by_rows}) {
-              const OnDevice<T> there(*this->device, a, lies);
-              const auto reductions = device_reductions<T>(*this->context, {there.copy()});
-              EXPECT_TRUE(same_number(reductions->max_norm(there.released.x, part), expected))
+            for (const StorageOrder order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
+              const OnDevice<T> on_device(*this->device, a, order);
+              const auto reductions = device_reductions<T>(*this->context, {on_device.copy()});
+              EXPECT_TRUE(same_number(reductions->max_norm(on_device.released.x, part), expected))
                   << bad << " at " << at << words_for("", rows, cols, part);
             }
           }
@@ -231,18 +231,18 @@ TYPED_TEST_P(DeviceDifference, TakesNormsOfWhatIsNotFiniteAsTheCpuDoes) {
     EXPECT_GT(unlike_numbers[0], 0);
     EXPECT_GT(unlike_numbers[1], 0);
     if (rows * cols > 70) {
-      EXPECT_GT(unlike_numbers[2], 0) << "beside the part that counts";
+      EXPECT_GT(unlike_numbers[2], 0) << "outside the compared part";
     }
   }
 }
 
-/// NaN is equal to NaN here.
+/// Treats NaN as equal to NaN.
 inline bool same_bits(const Difference& a, const Difference& b) {
   return same_number(a.largest, b.largest) && same_number(a.largest_relative, b.largest_relative) &&
          same_number(a.mean_relative, b.mean_relative) && same_number(a.mean_absolute, b.mean_absolute);
 }
 
-TYPED_TEST_P(DeviceDifference, OfAnswersIsTheCpus) {
+TYPED_TEST_P(DeviceDifference, EqualsTheCpusForAnswers) {
   using T = typename TypeParam::T;
   const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   using Change = std::function<void(HostMatrix<T>&)>;
@@ -270,15 +270,18 @@ TYPED_TEST_P(DeviceDifference, OfAnswersIsTheCpus) {
           damage(ours.x);
           const std::string what = std::string(to_string(problem)) + ", " + std::string(to_string(uplo)) +
                                    ", reference " + of_reference + ", answer " + of_answer;
-          const OnDevice<T> there(*this->device, ours.x, Lies::by_rows);
-          const OnDevice<T> beside(*this->device, theirs.x, Lies::by_columns);
-          const auto reductions = device_reductions<T>(*this->context, {there.copy(), beside.copy()});
+          const OnDevice<T> own_on_device(*this->device, ours.x, StorageOrder::by_rows);
+          const OnDevice<T> other_on_device(*this->device, theirs.x, StorageOrder::by_columns);
+          const auto reductions =
+              device_reductions<T>(*this->context, {own_on_device.copy(), other_on_device.copy()});
           const double norm = norm_of_answer(problem, shape, theirs);
-          EXPECT_TRUE(same_number(norm_of_answer(problem, shape, beside.released, *reductions), norm))
+          EXPECT_TRUE(
+              same_number(norm_of_answer(problem, shape, other_on_device.released, *reductions), norm))
               << what;
           const Difference expected = difference(problem, shape, ours, theirs, norm);
           EXPECT_TRUE(same_bits(
-              difference(problem, shape, there.released, beside.released, norm, *reductions), expected))
+              difference(problem, shape, own_on_device.released, other_on_device.released, norm, *reductions),
+              expected))
               << what;
           ++(std::isnan(expected.largest) ? unknown : std::isinf(expected.largest) ? infinite : finite);
         }
@@ -288,79 +291,83 @@ TYPED_TEST_P(DeviceDifference, OfAnswersIsTheCpus) {
   for (const int count : {unknown, infinite, finite}) EXPECT_GT(count, 50);
 }
 
-TYPED_TEST_P(DeviceDifference, IsUnknownOfFactorsOfOtherRows) {
+TYPED_TEST_P(DeviceDifference, IsUnknownForOtherPivots) {
   using T = typename TypeParam::T;
   const Problem lu = Problem::named("getrf");
   const Shape shape{40, 40, 40, 1, Uplo::lower};
   const HostMatrix<T> y = drawn<T>(kinds[0], 40, 40, 1), x = drawn<T>(kinds[0], 40, 40, 2, &y);
-  OnDevice<T> ours(*this->device, x, Lies::by_columns), theirs(*this->device, y, Lies::by_columns);
+  OnDevice<T> ours(*this->device, x, StorageOrder::by_columns),
+      theirs(*this->device, y, StorageOrder::by_columns);
   const auto reductions = device_reductions<T>(*this->context, {ours.copy(), theirs.copy()});
   const double norm = max_norm(y);
   const auto found = [&] { return difference(lu, shape, ours.released, theirs.released, norm, *reductions); };
   for (int i = 0; i < 40; ++i) theirs.released.pivots.push_back(i);
-  EXPECT_GT(found().mean_relative, 0) << "no pivots exchange no rows";
+  EXPECT_GT(found().mean_relative, 0) << "no pivots and identity pivots are equal";
   theirs.released.pivots.back() = 38;
   EXPECT_TRUE(std::isnan(found().mean_relative));
   ours.released.pivots = theirs.released.pivots;
   EXPECT_GT(found().mean_relative, 0);
 }
 
-TYPED_TEST_P(DeviceDifference, OfItselfCostsNothing) {
+TYPED_TEST_P(DeviceDifference, FromItselfNeedsNoData) {
   using T = typename TypeParam::T;
   const Problem problem = Problem::named("geinv");
   const Shape shape{40, 40, 40, 1, Uplo::lower};
-  const auto nowhere = device_reductions<T>(*this->context);
+  const auto without_data = device_reductions<T>(*this->context);
   Answer<T> answer;
   answer.x.rows = answer.x.cols = 40;
-  EXPECT_EQ(difference(problem, shape, answer, answer, 1.0, *nowhere).mean_absolute, 0);
-  const OnDevice<T> zeros(*this->device, HostMatrix<T>(40, 40), Lies::by_columns);
-  const auto there = device_reductions<T>(*this->context, {zeros.copy()});
-  const Difference found = difference(problem, shape, zeros.released, zeros.released, 0.0, *there);
+  EXPECT_EQ(difference(problem, shape, answer, answer, 1.0, *without_data).mean_absolute, 0);
+  const OnDevice<T> zeros(*this->device, HostMatrix<T>(40, 40), StorageOrder::by_columns);
+  const auto on_device = device_reductions<T>(*this->context, {zeros.copy()});
+  const Difference found = difference(problem, shape, zeros.released, zeros.released, 0.0, *on_device);
   EXPECT_EQ(found.largest, 0);
   EXPECT_TRUE(std::isnan(found.mean_relative));
 }
 
-TYPED_TEST_P(DeviceDifference, UploadsWhatLiesOnTheHostAndRefusesWhatLiesNowhere) {
+TYPED_TEST_P(DeviceDifference, UploadsHostDataAndRefusesMissingData) {
   using T = typename TypeParam::T;
   const HostMatrix<T> y = drawn<T>(kinds[0], 40, 40, 1), x = drawn<T>(kinds[0], 40, 40, 2, &y);
-  HostMatrix<T> nowhere;
-  nowhere.rows = nowhere.cols = 40;
-  const auto there = device_reductions<T>(*this->context);
-  HostReductions<T> here;
+  HostMatrix<T> without_data;
+  without_data.rows = without_data.cols = 40;
+  const auto on_device = device_reductions<T>(*this->context);
+  HostReductions<T> on_host;
   const double x_norm = max_norm(x), y_norm = max_norm(y);
-  const ElementDifference found = there->element_difference(x, y, Part::all, x_norm, y_norm);
+  const ElementDifference found = on_device->element_difference(x, y, Part::all, x_norm, y_norm);
   EXPECT_TRUE(same_number(found.mean_relative,
-                          here.element_difference(x, y, Part::all, x_norm, y_norm).mean_relative));
-  for (Reductions<T>* reductions : {there.get(), static_cast<Reductions<T>*>(&here)}) {
-    EXPECT_THROW(reductions->max_norm(nowhere, Part::all), std::invalid_argument);
-    EXPECT_THROW(reductions->first_not_finite(nowhere, Part::all), std::invalid_argument);
-    EXPECT_THROW(reductions->element_difference(nowhere, y, Part::all, 1, y_norm), std::invalid_argument);
-    EXPECT_THROW(reductions->element_difference(x, nowhere, Part::all, x_norm, 1), std::invalid_argument);
+                          on_host.element_difference(x, y, Part::all, x_norm, y_norm).mean_relative));
+  for (Reductions<T>* reductions : {on_device.get(), static_cast<Reductions<T>*>(&on_host)}) {
+    EXPECT_THROW(reductions->max_norm(without_data, Part::all), std::invalid_argument);
+    EXPECT_THROW(reductions->first_not_finite(without_data, Part::all), std::invalid_argument);
+    EXPECT_THROW(reductions->element_difference(without_data, y, Part::all, 1, y_norm),
+                 std::invalid_argument);
+    EXPECT_THROW(reductions->element_difference(x, without_data, Part::all, x_norm, 1),
+                 std::invalid_argument);
   }
 }
 
-// Of what is released the CPU has nothing, however little it is.
-TYPED_TEST_P(DeviceDifference, OfLittleThatTheHostReleasedIsTheDevices) {
+// Released data exist on the device only, so the device compares them even if they are few.
+TYPED_TEST_P(DeviceDifference, ComparesSmallReleasedDataOnTheDevice) {
   using T = typename TypeParam::T;
   const HostMatrix<T> y = drawn<T>(kinds[0], 5, 5, 1), x = drawn<T>(kinds[0], 5, 5, 2, &y);
-  const OnDevice<T> ours(*this->device, x, Lies::by_columns), theirs(*this->device, y, Lies::by_columns);
+  const OnDevice<T> ours(*this->device, x, StorageOrder::by_columns),
+      theirs(*this->device, y, StorageOrder::by_columns);
   const auto reductions =
       small_on_host(device_reductions<T>(*this->context, {ours.copy(), theirs.copy()}), 100);
   const double x_norm = max_norm(x), y_norm = max_norm(y);
-  const HostMatrix<T>&x_there = ours.released.x, &y_there = theirs.released.x;
-  EXPECT_EQ(reductions->max_norm(x_there, Part::all), x_norm);
-  EXPECT_EQ(reductions->first_not_finite(x_there, Part::all), std::nullopt);
+  const HostMatrix<T>&device_x = ours.released.x, &device_y = theirs.released.x;
+  EXPECT_EQ(reductions->max_norm(device_x, Part::all), x_norm);
+  EXPECT_EQ(reductions->first_not_finite(device_x, Part::all), std::nullopt);
   const double expected = element_difference(x, y, Part::all, x_norm, y_norm).mean_relative;
-  for (const auto& [own, other] : {std::pair{&x, &y}, {&x, &y_there}, {&x_there, &y}, {&x_there, &y_there}}) {
+  for (const auto& [own, other] :
+       {std::pair{&x, &y}, {&x, &device_y}, {&device_x, &y}, {&device_x, &device_y}}) {
     const ElementDifference found = reductions->element_difference(*own, *other, Part::all, x_norm, y_norm);
     EXPECT_TRUE(same_number(found.mean_relative, expected));
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(DeviceDifference, HasTheBitsOfTheCpus, IsOfSumsWhoseOrderShows,
-                            OfExtremeElementsHasTheBitsOfTheCpus, TakesNormsOfWhatIsNotFiniteAsTheCpuDoes,
-                            OfAnswersIsTheCpus, IsUnknownOfFactorsOfOtherRows, OfItselfCostsNothing,
-                            UploadsWhatLiesOnTheHostAndRefusesWhatLiesNowhere,
-                            OfLittleThatTheHostReleasedIsTheDevices);
+REGISTER_TYPED_TEST_SUITE_P(DeviceDifference, EqualsTheCpus, SumsInTheCpusOrder,
+                            EqualsTheCpusForExtremeElements, NormsOfNonFiniteMatricesEqualTheCpus,
+                            EqualsTheCpusForAnswers, IsUnknownForOtherPivots, FromItselfNeedsNoData,
+                            UploadsHostDataAndRefusesMissingData, ComparesSmallReleasedDataOnTheDevice);
 
 }  // namespace gaussweep::testing_help

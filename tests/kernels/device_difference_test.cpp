@@ -1,4 +1,4 @@
-// On the backend `emulated`.
+// Runs the device difference tests on the backend `emulated`.
 #include "tests/kernels/device_difference.hpp"
 
 namespace gaussweep::testing_help {

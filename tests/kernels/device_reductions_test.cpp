@@ -1,4 +1,4 @@
-// The judge's kernels on the backend emulated: every number has the bits of the CPU's.
+// Tests the verification kernels on the backend emulated: every number has the bits of the CPU's.
 
 #include "kernels/residual_device/device_reductions.hpp"
 
@@ -25,7 +25,7 @@ class DeviceJudge : public testing::Test {
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(DeviceJudge, Precisions);
 
-TYPED_TEST(DeviceJudge, SaysWhatTheCpuSaysOfRightAndDamagedAnswers) {
+TYPED_TEST(DeviceJudge, EqualsTheCpuOnRightAndDamagedAnswers) {
   using T = TypeParam;
   for (const Problem problem : all_problems()) {
     const Method& vendor = vendor_row(this->registry, problem, Backend::host);
@@ -50,7 +50,7 @@ TYPED_TEST(DeviceJudge, SaysWhatTheCpuSaysOfRightAndDamagedAnswers) {
   }
 }
 
-/// Numbers of all exponents that T has, zeros and subnormal ones among them.
+/// Returns numbers of all exponents of T, including zeros and subnormal numbers.
 template <class T>
 HostMatrix<T> wild_matrix(std::int64_t rows, std::int64_t cols, unsigned seed) {
   std::mt19937 generator(seed);
@@ -67,7 +67,7 @@ HostMatrix<T> wild_matrix(std::int64_t rows, std::int64_t cols, unsigned seed) {
   return a;
 }
 
-TYPED_TEST(DeviceJudge, SaysWhatTheCpuSaysOverTheWholeRangeOfExponents) {
+TYPED_TEST(DeviceJudge, EqualsTheCpuOverTheWholeRangeOfExponents) {
   using T = TypeParam;
   for (const Problem problem : all_problems()) {
     for (const std::int64_t n : {3, 40, 70}) {
@@ -94,8 +94,8 @@ TYPED_TEST(DeviceJudge, SaysWhatTheCpuSaysOverTheWholeRangeOfExponents) {
   }
 }
 
-// Wherever a method leaves its answer, and in whatever layout it had its inputs.
-TYPED_TEST(DeviceJudge, JudgesInPlace) {
+// Verifies answers in every place and layout in which a method leaves them.
+TYPED_TEST(DeviceJudge, VerifiesInPlace) {
   using T = TypeParam;
   int layouts[3] = {};
   for (const Method& method : this->registry.all()) {
@@ -125,7 +125,7 @@ TYPED_TEST(DeviceJudge, JudgesInPlace) {
   for (const int count : layouts) EXPECT_GT(count, 0);
 }
 
-TYPED_TEST(DeviceJudge, WorksInStripsWhereMemoryIsShort) {
+TYPED_TEST(DeviceJudge, WorksInStripsIfMemoryIsShort) {
   using T = TypeParam;
   const Shape shape{150, 150, 150, 1, Uplo::lower};
   const auto inputs = make_inputs<T>(Problem::named("geinv"), shape, MatrixKind::uniform);
@@ -136,14 +136,14 @@ TYPED_TEST(DeviceJudge, WorksInStripsWhereMemoryIsShort) {
   }
 }
 
-// The workspace asked for does not fit beside the operands: narrower strips do.
-TYPED_TEST(DeviceJudge, TakesNarrowerStripsWhereItsWorkspaceDoesNotFit) {
+// The full workspace does not fit next to the operands; narrower strips do.
+TYPED_TEST(DeviceJudge, UsesNarrowerStripsIfTheWorkspaceDoesNotFit) {
   using T = TypeParam;
   const Shape shape{300, 300, 300, 1, Uplo::lower};
   const auto inputs = make_inputs<T>(Problem::named("geinv"), shape, MatrixKind::uniform);
   Answer<T> answer;
   answer.x = inputs.a;
-  ShortOfMemory device(cpu(Backend::emulated), 20000);  // of 5 tiles' columns 2 fit, rounded up
+  ShortOfMemory device(cpu(Backend::emulated), 20000);  // 2 of the 5 tile columns fit, rounded up
   Context context(device);
   expect_one_verdict(
       context, method_of(Problem::named("geinv")), inputs, answer, "short of memory",
@@ -151,8 +151,8 @@ TYPED_TEST(DeviceJudge, TakesNarrowerStripsWhereItsWorkspaceDoesNotFit) {
   EXPECT_EQ(device.refused, 2) << "once for A X and once for X A";
 }
 
-// Sums whose errors all have one sign, and products that vanish: both ways to take a share (check.hpp).
-TYPED_TEST(DeviceJudge, TakesTheSharesOfAProductAsTheCpuDoes) {
+// Sums with errors of one sign, and underflowing products: both bounds of an element's error (check.hpp).
+TYPED_TEST(DeviceJudge, BoundsProductErrorsAsTheCpuDoes) {
   using T = TypeParam;
   const T tiny = std::is_same_v<T, float> ? static_cast<T>(1e-30) : static_cast<T>(1e-200);
   for (const T value : {static_cast<T>(0.1), tiny}) {
@@ -175,7 +175,7 @@ TYPED_TEST(DeviceJudge, TakesTheSharesOfAProductAsTheCpuDoes) {
   }
 }
 
-TYPED_TEST(DeviceJudge, SeesABitThatChanged) {
+TYPED_TEST(DeviceJudge, DigestSeesAChangedBit) {
   std::vector<std::uint64_t> words(1000, 7);
   const auto digest = [&] { return device_digest(this->context, words.data(), words.size() * 8); };
   const std::uint64_t before = digest();
@@ -187,7 +187,7 @@ TYPED_TEST(DeviceJudge, SeesABitThatChanged) {
   EXPECT_NE(digest(), before);
 }
 
-/// Counts what reaches the device.
+/// Counts the reductions that run on the device.
 template <class T>
 class Counted final : public Reductions<T> {
  public:
@@ -227,11 +227,11 @@ class Counted final : public Reductions<T> {
   HostReductions<T> host_;
 };
 
-TYPED_TEST(DeviceJudge, OfLittleMatricesOnlyTheProductIsTheDevices) {
+TYPED_TEST(DeviceJudge, OnlyTheProductOfSmallMatricesUsesTheDevice) {
   using T = TypeParam;
   const Problem problem = Problem::named("gesv");
   const Method& vendor = vendor_row(this->registry, problem, Backend::host);
-  // Of order 6: products alone; 20: A has more than 300 elements, b and x have not.
+  // At order 6 only products run on the device; at order 20 A has more than 300 elements, b and x do not.
   for (const auto& [n, most] : {std::pair{6, 1}, std::pair{20, 4}}) {
     const auto inputs = make_inputs<T>(problem, {n, n, n, 2, Uplo::lower}, MatrixKind::uniform);
     const Answer<T> answer = run_method(this->host_context, vendor, inputs, defaults(vendor));
@@ -242,11 +242,11 @@ TYPED_TEST(DeviceJudge, OfLittleMatricesOnlyTheProductIsTheDevices) {
     expect_same(found, check(vendor, inputs, answer, tolerance), "n " + std::to_string(n));
     EXPECT_GE(asked, 1) << n;
     EXPECT_LE(asked, most) << n;
-    EXPECT_EQ(asked > 1, n == 20) << "A of order 20 is the device's";
+    EXPECT_EQ(asked > 1, n == 20) << "A of order 20 is reduced on the device";
   }
 }
 
-TYPED_TEST(DeviceJudge, OfLittleAnswersTheDifferenceIsTheCpus) {
+TYPED_TEST(DeviceJudge, CpuComparesSmallAnswers) {
   using T = TypeParam;
   const Problem problem = Problem::named("geinv");
   for (const std::int64_t n : {10, 11}) {

@@ -1,4 +1,4 @@
-// How far one answer is from another: what records say of a method beside the vendor's.
+// Tests the difference between two answers, which records report for a method against the vendor's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> column
   return a;
 }
 
-/// NaN is equal to NaN here.
+/// Treats NaN as equal to NaN.
 std::string text_of(const Difference& d) {
   std::string text;
   for (const double value : {d.largest, d.largest_relative, d.mean_relative, d.mean_absolute})
@@ -29,11 +29,11 @@ std::string text_of(const Difference& d) {
 }
 
 template <class T>
-class AnswersApart : public testing::Test {};
+class AnswerDifference : public testing::Test {};
 using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(AnswersApart, Precisions);
+TYPED_TEST_SUITE(AnswerDifference, Precisions);
 
-TYPED_TEST(AnswersApart, IsOfWhatCountsInUnitsOfTheReference) {
+TYPED_TEST(AnswerDifference, IgnoresOtherTrianglesAndIsRelativeToTheReference) {
   using T = TypeParam;
   const T rubbish = std::numeric_limits<T>::quiet_NaN();
   const Shape shape{2, 2, 2, 1, Uplo::lower};
@@ -51,13 +51,13 @@ TYPED_TEST(AnswersApart, IsOfWhatCountsInUnitsOfTheReference) {
   EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, reference, answer).largest));
 
   answer = reference;
-  reference.pivots = {0, 1};  // the same as none
+  reference.pivots = {0, 1};  // equal to no pivots
   EXPECT_EQ(difference(Problem::named("getrf"), shape, answer, reference).largest, 0);
   reference.pivots = {1, 1};
   EXPECT_TRUE(std::isnan(difference(Problem::named("getrf"), shape, answer, reference).largest));
 }
 
-TYPED_TEST(AnswersApart, OfItselfIsThatOfACopy) {
+TYPED_TEST(AnswerDifference, DifferenceFromItselfEqualsThatFromACopy) {
   using T = TypeParam;
   const Problem inverse = Problem::named("geinv");
   const Shape shape{2, 2, 2, 1, Uplo::lower};
@@ -72,7 +72,7 @@ TYPED_TEST(AnswersApart, OfItselfIsThatOfACopy) {
   }
 }
 
-TYPED_TEST(AnswersApart, TakesTheNormOfTheReferenceAsItIsTold) {
+TYPED_TEST(AnswerDifference, UsesTheGivenNormOfTheReference) {
   using T = TypeParam;
   const Shape shape{2, 2, 2, 1, Uplo::lower};
   const Problem inverse = Problem::named("geinv");
@@ -85,7 +85,7 @@ TYPED_TEST(AnswersApart, TakesTheNormOfTheReferenceAsItIsTold) {
   EXPECT_TRUE(std::isnan(difference(inverse, shape, answer, reference, infinity).largest));
 }
 
-TYPED_TEST(AnswersApart, OfElements) {
+TYPED_TEST(AnswerDifference, ElementDifferences) {
   using T = TypeParam;
   const Shape shape{2, 2, 2, 1, Uplo::lower};
   Answer<T> reference, answer;
@@ -100,7 +100,7 @@ TYPED_TEST(AnswersApart, OfElements) {
   expect(Problem::named("geinv"), shape, 0.75, 0.75 / 4, 3.0 / 4);
   expect(Problem::named("trtri"), {2, 2, 2, 1, Uplo::upper}, 0.75, 0.75 / 3, 3.0 / 3);
   expect(Problem::named("potrf"), shape, 0, 0, 0);  // (0, 1) is not in the lower triangle
-  reference.x(0, 1) = 0;                            // no quotient by it, but a difference
+  reference.x(0, 1) = 0;                            // a difference without a relative difference
   expect(Problem::named("geinv"), shape, 0, 0, 7.0 / 4);
   answer.x(0, 1) = std::numeric_limits<T>::infinity();
   expect(Problem::named("geinv"), shape, infinity, infinity, infinity);

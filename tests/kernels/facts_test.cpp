@@ -10,7 +10,7 @@
 namespace gaussweep {
 namespace {
 
-/// By rows, as one writes it.
+/// Returns a matrix from elements given by rows.
 HostMatrix<double> matrix(std::int64_t rows, std::int64_t cols, std::initializer_list<double> elements) {
   HostMatrix<double> a(rows, cols);
   auto next = elements.begin();
@@ -45,7 +45,7 @@ TEST(Facts, CountAndMeasureEveryElement) {
   EXPECT_FALSE(facts.is_triangular());
 }
 
-TEST(Facts, SymmetryAllowsForRoundingAndItsLackIsMeasured) {
+TEST(Facts, SymmetryAllowsForRoundingAndAsymmetryIsMeasured) {
   EXPECT_TRUE(facts_of(matrix(2, 2, {1, 5, 5, 1})).is_symmetric);
   const MatrixFacts nearly = facts_of(matrix(2, 2, {1, 4, 3, 1}));
   EXPECT_FALSE(nearly.is_symmetric);
@@ -78,7 +78,7 @@ TEST(Facts, DominanceIsStrictWeakOrNone) {
   EXPECT_EQ(facts_of(matrix(3, 3, {1e308, 1e308, 1e308, 0, 1, 0, 0, 0, 1})).by_rows, Dominance::none);
 }
 
-TEST(Facts, ZerosOnTheDiagonalAndBands) {
+TEST(Facts, CountZerosOnTheDiagonalAndBandwidths) {
   const MatrixFacts facts = facts_of(matrix(3, 3, {1, 0, 0, 0, 0, 0, 7, 0, 0}));
   EXPECT_EQ(facts.zero_diagonals, 2);
   EXPECT_EQ(facts.first_zero_diagonal, 2);
@@ -89,21 +89,21 @@ TEST(Facts, ZerosOnTheDiagonalAndBands) {
   EXPECT_EQ(facts_of(matrix(2, 2, {1, 2, 0, 1})).triangle(), Uplo::upper);
 }
 
-TEST(Facts, DefiniteIsWhatCholeskyFactors) {
+TEST(Facts, DefiniteMeansCholeskySucceeds) {
   EXPECT_TRUE(conditioning(matrix(2, 2, {2, -1, -1, 2})).is_definite);
-  EXPECT_FALSE(conditioning(matrix(2, 2, {1, 2, 2, 1})).is_definite);   // a positive diagonal is not enough
+  EXPECT_FALSE(conditioning(matrix(2, 2, {1, 2, 2, 1})).is_definite);   // positive diagonal, but indefinite
   EXPECT_FALSE(conditioning(matrix(2, 2, {2, -1, 1, 2})).is_definite);  // not symmetric
   EXPECT_TRUE(conditioning(made(MatrixKind::spd, 65)).is_definite);
 }
 
-TEST(Facts, ConditionsThatAreKnown) {
+TEST(Facts, KnownConditionNumbers) {
   EXPECT_DOUBLE_EQ(conditioning(made(MatrixKind::identity, 5)).condition, 1);
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {2, -1, -1, 2})).condition, 3);      // Cholesky
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 2, 2, 1})).condition, 3);        // LU after Cholesky failed
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 2, 3, 4})).condition, 21);       // LU
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 0, 2, 4})).condition, 4 * 1.5);  // triangle
-  EXPECT_NEAR(conditioning(made(MatrixKind::hilbert, 5)).condition, 943656, 1);   // textbook
-  // No scale overflows or vanishes.
+  EXPECT_NEAR(conditioning(made(MatrixKind::hilbert, 5)).condition, 943656, 1);   // textbook value
+  // No scale overflows or underflows.
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e300, 2e300, 3e300, 4e300})).condition, 21);
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e-300, 2e-300, 3e-300, 4e-300})).condition, 21);
 }

@@ -1,4 +1,4 @@
-// geinv by hand, against LAPACK, and against Gauss-Jordan elimination in plain loops, to the bit.
+// Tests geinv by hand, against LAPACK, and bit by bit against Gauss-Jordan elimination in plain loops.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
   return make_inputs<T>(Problem::named("geinv"), {n, n, n, 1, Uplo::lower}, kind, 3);
 }
 
-/// The same operations in the same order, without threads and blocks, on the whole of [A | I].
+/// Performs the same operations in the same order on the whole of [A | I], without threads and blocks.
 template <class T>
 HostMatrix<T> twin(HostMatrix<T> a, bool largest) {
   const std::int64_t n = a.rows;
@@ -74,8 +74,8 @@ TYPED_TEST(Geinv, ByHand) {
   }
 }
 
-// The inverse of a permutation is its transpose; each pivot but the last is 0 until rows are exchanged.
-TYPED_TEST(Geinv, PermutationIsExact) {
+// The inverse of a permutation is its transpose. Each pivot but the last is 0 until rows are exchanged.
+TYPED_TEST(Geinv, PermutationsAreExact) {
   using T = TypeParam;
   const auto cycle = square<T>(3, {0, 1, 0, 0, 0, 1, 1, 0, 0});
   for (const std::string& variant : ours) {
@@ -85,8 +85,8 @@ TYPED_TEST(Geinv, PermutationIsExact) {
   }
 }
 
-// The paper's example: after the first row, the pivot of the second is 0, and the third has a 7.
-TYPED_TEST(Geinv, ZeroPivotTakesTheFirstRowBelowThatHasNone) {
+// The paper's example: after the first step the second pivot is 0, and the third row has a 7.
+TYPED_TEST(Geinv, ZeroPivotTakesTheFirstNonzeroRowBelow) {
   using T = TypeParam;
   const auto inputs = square<T>(3, {1, 0, 0, 3, 0, 7, 2, 5, 9});
   const auto expected = invert("lapack", inputs).x;
@@ -99,11 +99,11 @@ TYPED_TEST(Geinv, ZeroPivotTakesTheFirstRowBelowThatHasNone) {
                 {"identity", 1}, {"copy_column", 3}, {"switch", 1}, {"normalise", 3}, {"update", 3}}));
 }
 
-TYPED_TEST(Geinv, AsPlainLoopsToTheBit) {
+TYPED_TEST(Geinv, EqualsPlainLoopsToTheBit) {
   using T = TypeParam;
   for (const std::int64_t n : {2, 31, 70}) {
     auto inputs = of_kind<T>(MatrixKind::uniform, n);
-    inputs.a(0, 0) = 0;  // so that the plain method exchanges rows too
+    inputs.a(0, 0) = 0;  // makes the method without pivoting exchange rows too
     for (const std::string& variant : ours) {
       for (const char* threads : {"512", "1024", "256", "128"}) {
         for (const char* grid : {"shrinking", "full"}) {
@@ -117,8 +117,8 @@ TYPED_TEST(Geinv, AsPlainLoopsToTheBit) {
   }
 }
 
-// A pivot of 1e-20 and ones around it: without pivoting the inverse is far off, with it, it is right.
-TYPED_TEST(Geinv, PivotingIsForSmallPivots) {
+// A pivot of 1e-20 among ones: without pivoting the inverse is far off, with pivoting it is right.
+TYPED_TEST(Geinv, PivotingHandlesSmallPivots) {
   using T = TypeParam;
   const Registry registry = builtin_registry();
   const auto inputs = square<T>(2, {T(1e-20), 1, 1, 1});
@@ -129,9 +129,9 @@ TYPED_TEST(Geinv, PivotingIsForSmallPivots) {
   EXPECT_GT(ratio("gauss_jordan"), 300);
 }
 
-TYPED_TEST(Geinv, ColumnWithoutAPivotIsInfo) {
+TYPED_TEST(Geinv, ColumnWithoutAPivotGivesInfo) {
   using T = TypeParam;
-  // Column 1 is twice column 0; column 0 alone; a row of 0 at the end.
+  // Column 1 is twice column 0; column 0 is zero; the last row is zero.
   for (const auto& [columns, info] :
        std::vector<std::pair<std::vector<T>, int>>{{{1, 2, 4, 2, 4, 8, 1, 1, 5}, 2},
                                                    {{0, 0, 0, 1, 2, 3, 4, 5, 7}, 1},
@@ -143,8 +143,8 @@ TYPED_TEST(Geinv, ColumnWithoutAPivotIsInfo) {
   }
 }
 
-// Beyond one solve of 256 rows and in a copy, which is no multiple of 64; a pivot from the last row first.
-TYPED_TEST(Geinv, RecursiveIsAsRightAsLapack) {
+// 300 exceeds one solve of 256 rows and is copied, being no multiple of 64. The last row pivots first.
+TYPED_TEST(Geinv, RecursiveIsAsAccurateAsLapack) {
   using T = TypeParam;
   const Registry registry = builtin_registry();
   for (const std::int64_t n : {64, 300}) {

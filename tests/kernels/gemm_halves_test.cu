@@ -1,6 +1,5 @@
-/// gemm/halves and the products of getrf/halves and geinv/halves: exact where integers are, as right as two
-/// halves promise over the whole range, in blocks and pieces, and where they are to leave the product to
-/// SGEMM.
+/// Tests gemm/halves and the products of getrf/halves and geinv/halves: exact for integers, as accurate as
+/// two halves allow over the whole range, in blocks and pieces, and the sizes that go to SGEMM.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ Answer<float> by_halves(const Inputs<float>& inputs, std::int64_t inner) {
   return try_method(Problem::named("gemm"), "halves", inputs, {{"inner", inner}}, 5).answer;
 }
 
-TEST(GemmHalves, RoundAsHalvesDo) {
+TEST(GemmHalves, RoundLikeHalves) {
   for (const auto& [value, half] :
        {std::pair(1.0f, 1.0f), std::pair(1 + 0x1p-11f, 1.0f), std::pair(-1 - 0x1.8p-10f, -1 - 0x1p-9f),
         std::pair(0x1.ffep14f, 0x1p15f), std::pair(0x1.8p-24f, 0x1p-23f), std::pair(0x1p-25f, 0.0f),
@@ -42,7 +41,7 @@ TEST(GemmHalves, AreExactForIntegers) {
   }
 }
 
-TEST(GemmHalves, AreRightOverTheWholeRange) {
+TEST(GemmHalves, AreAccurateOverTheWholeRange) {
   for (unsigned seed = 0; seed < 24; ++seed) {
     const HardFloatProduct hard = hard_float_product(seed);
     EXPECT_EQ(wrong_elements(hard.inputs, by_halves(hard.inputs, 512).x), 0)
@@ -50,8 +49,8 @@ TEST(GemmHalves, AreRightOverTheWholeRange) {
   }
 }
 
-// Elsewhere nothing is lost.
-TEST(GemmHalves, WhatIsNotFiniteSpoilsWhatItMeets) {
+// All other elements are unaffected.
+TEST(GemmHalves, NonFiniteValuesSpoilOnlyTheirRowsAndColumns) {
   HardFloatProduct hard = hard_float_product(0);
   Inputs<float>& in = hard.inputs;
   in.a(2, 4) = std::numeric_limits<float>::infinity();
@@ -75,9 +74,9 @@ TEST(GemmHalves, WhatIsNotFiniteSpoilsWhatItMeets) {
 class HalfBlocks : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, HalfBlocks, ::testing::Values(0, 1));
 
-// Capacity for 16 columns at a time, pieces of 12 terms, leading dimensions that are larger, and what lies
-// between left alone.
-TEST_P(HalfBlocks, SubtractWhatAWholeProductIs) {
+// Capacity for 16 columns at a time, pieces of 12 terms, and larger leading dimensions, whose padding must
+// stay untouched.
+TEST_P(HalfBlocks, EqualAWholeProduct) {
   constexpr int m = 21, n = 50, k = 37, lda = 23, ldb = 41, ldc = 22, inner = 12;
   std::mt19937 engine(3);
   std::uniform_real_distribution<float> uniform(-1, 1);
@@ -89,13 +88,13 @@ TEST_P(HalfBlocks, SubtractWhatAWholeProductIs) {
   const std::vector<float> a = random(lda * k), b = random(ldb * n), c = random(ldc * n);
   const halves::Capacity capacity = halves::capacity_for(m, n, k, inner, halves::padded(m) * 16);
   const std::size_t bytes = halves::bytes_of(capacity);
-  DeviceArray<float> there_a(context.device, a), there_b(context.device, b), there_c(context.device, c);
+  DeviceArray<float> device_a(context.device, a), device_b(context.device, b), device_c(context.device, c);
   DeviceArray<unsigned char> memory(context.device, std::vector<unsigned char>(bytes + 256, 0xff));
   Workspace workspace(memory.data(), bytes + 256);
   halves::HalfProducts products(context, capacity, inner, workspace);
-  products.multiply({there_a.data(), m, k, lda}, {there_b.data(), k, n, ldb}, {there_c.data(), m, n, ldc},
+  products.multiply({device_a.data(), m, k, lda}, {device_b.data(), k, n, ldb}, {device_c.data(), m, n, ldc},
                     true);
-  const std::vector<float> seen = there_c.values();
+  const std::vector<float> seen = device_c.values();
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < ldc; ++i) {
       const auto at = static_cast<std::size_t>(i + j * ldc);
@@ -108,16 +107,16 @@ TEST_P(HalfBlocks, SubtractWhatAWholeProductIs) {
   }
 }
 
-// What predicts the faster product says neither everything nor nothing.
-TEST(HalfLu, TakesHalvesForLargeProductsAlone) {
+// The predictor of the faster product must neither accept nor reject everything.
+TEST(HalfLu, UsesHalvesOnlyForLargeProducts) {
   EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 8192));
   EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 1024));
   EXPECT_FALSE(gaussweep::halves::are_faster(8192, 8192, 64));
   EXPECT_FALSE(gaussweep::halves::are_faster(512, 512, 512));
 }
 
-// Where the recursion's parts are largest.
-TEST(HalfLu, RoomIsEnoughForEveryProduct) {
+// Orders at which the parts of the recursion are largest.
+TEST(HalfLu, RoomSufficesForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
     for (const bool solved : {false, true}) {
       const halves::Capacity capacity = halves::capacity_of_lu(n, 512, solved);
@@ -132,9 +131,9 @@ TEST(HalfLu, RoomIsEnoughForEveryProduct) {
   }
 }
 
-// Four products of the LU in blocks of 64 columns. Two of the inverse in blocks of 256 rows, with L and with
-// U.
-TEST(HalfLu, MakesTheProductsOfAnInverse) {
+// Four products of the LU in blocks of 64 columns, and two of the inverse in blocks of 256 rows, with L and
+// with U.
+TEST(HalfLu, ComputesTheProductsOfAnInverse) {
   const Shape shape{300, 300, 300, 1, Uplo::lower};
   const auto inputs = make_inputs<float>(Problem::named("geinv"), shape, MatrixKind::uniform);
   const auto tried =

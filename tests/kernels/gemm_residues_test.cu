@@ -1,5 +1,5 @@
-/// gemm/residues and the products of getrf/residues: exact where integers are, as right as a product in
-/// double on what is hard to scale, in blocks, and where they are to leave the product to others.
+/// Tests gemm/residues and the products of getrf/residues: exact for integers, as accurate as double on
+/// operands that are hard to scale, in blocks, and the sizes that go to other products.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TYPED_TEST(GemmResidues, AreExactForIntegers) {
   }
 }
 
-TEST(GemmResidues, ChooseAsManyAsFullPrecisionTakes) {
+TEST(GemmResidues, UseEnoughModuliForFullPrecision) {
   const Shape shape{37, 29, 150, 1, Uplo::lower};
   const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
   IterationReport report;
@@ -60,7 +60,7 @@ TEST(GemmResidues, ChooseAsManyAsFullPrecisionTakes) {
   EXPECT_LE(report.iterations, 16);
   const auto vendor = multiply("openblas", inputs, 0, nullptr);
   EXPECT_EQ(wrong_elements(inputs, answer.x, vendor.x), 0);
-  // Fewer: less right, and by what is expected of 8 bits less a modulus.
+  // Fewer moduli lose accuracy, by the expected 8 bits per modulus.
   const auto coarse = multiply("residues", inputs, 8, &report);
   double most = 0;
   for (std::size_t i = 0; i < coarse.x.data.size(); ++i)
@@ -69,7 +69,7 @@ TEST(GemmResidues, ChooseAsManyAsFullPrecisionTakes) {
   EXPECT_LT(most, 1e-5);
 }
 
-TEST(GemmResidues, AreAsRightAsDoubleOnHardProducts) {
+TEST(GemmResidues, AreAsAccurateAsDoubleOnHardProducts) {
   std::int64_t by_residues = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
     const HardProduct hard = hard_product(seed);
@@ -85,8 +85,8 @@ TEST(GemmResidues, AreAsRightAsDoubleOnHardProducts) {
   EXPECT_GE(by_residues, 12);
 }
 
-// Products of doubles that are too large for int sums.
-TEST(GemmResidues, LeaveLargeInnerSizesToOthers) {
+// The sums of these products of doubles would overflow int.
+TEST(GemmResidues, LeaveLargeKToOthers) {
   const Shape shape{2, 2, residues::max_inner_size + 1, 1, Uplo::lower};
   const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
   IterationReport report;
@@ -98,8 +98,8 @@ TEST(GemmResidues, LeaveLargeInnerSizesToOthers) {
 class ResidueBlocks : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, ResidueBlocks, ::testing::Values(0, 1));
 
-// Capacity for 16 columns at a time, leading dimensions that are larger, and what lies between left alone.
-TEST_P(ResidueBlocks, SubtractWhatAWholeProductIs) {
+// Capacity for 16 columns at a time, and larger leading dimensions, whose padding must stay untouched.
+TEST_P(ResidueBlocks, EqualAWholeProduct) {
   constexpr int m = 21, n = 50, k = 37, lda = 24, ldb = 41, ldc = 23, moduli = 15;
   std::mt19937 engine(3);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -112,14 +112,14 @@ TEST_P(ResidueBlocks, SubtractWhatAWholeProductIs) {
   residues::Capacity capacity = residues::capacity_for(m, 16, k, moduli);
   capacity.exponents = m + n;
   const std::size_t bytes = residues::bytes_of(capacity);
-  DeviceArray<double> there_a(context.device, a), there_b(context.device, b), there_c(context.device, c);
+  DeviceArray<double> device_a(context.device, a), device_b(context.device, b), device_c(context.device, c);
   DeviceArray<unsigned char> memory(context.device, std::vector<unsigned char>(bytes + 256, 0xff));
   Workspace workspace(memory.data(), bytes + 256);
   residues::ResidueProducts<double> products(context, capacity, workspace);
-  ASSERT_EQ(products.multiply(moduli, {there_a.data(), m, k, lda}, {there_b.data(), k, n, ldb},
-                              {there_c.data(), m, n, ldc}, residues::Output::subtracted),
+  ASSERT_EQ(products.multiply(moduli, {device_a.data(), m, k, lda}, {device_b.data(), k, n, ldb},
+                              {device_c.data(), m, n, ldc}, residues::Output::subtracted),
             moduli);
-  const std::vector<double> seen = there_c.values();
+  const std::vector<double> seen = device_c.values();
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < ldc; ++i) {
       const auto at = static_cast<std::size_t>(i + j * ldc);
@@ -135,15 +135,15 @@ TEST_P(ResidueBlocks, SubtractWhatAWholeProductIs) {
   }
 }
 
-// What predicts the faster product says neither everything nor nothing.
-TEST(ResidueLu, TakesResiduesForLargeProductsAlone) {
+// The predictor of the faster product must neither accept nor reject everything.
+TEST(ResidueLu, UsesResiduesOnlyForLargeProducts) {
   EXPECT_TRUE(gaussweep::lu::residues_are_faster(16384, 16384, 16384, 15, sizeof(double)));
   EXPECT_TRUE(gaussweep::lu::residues_are_faster(24576, 8192, 8192, 15, sizeof(double)));
   EXPECT_FALSE(gaussweep::lu::residues_are_faster(16384, 16384, 1024, 15, sizeof(double)));
   EXPECT_FALSE(gaussweep::lu::residues_are_faster(2048, 2048, 2048, 15, sizeof(double)));
 }
 
-TEST(ResidueLu, RoomIsEnoughForEveryProduct) {
+TEST(ResidueLu, RoomSufficesForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
     const residues::Capacity capacity = gaussweep::lu::residue_capacity(n, 15);
     for (std::int64_t k = 32; k < n; k *= 2) {

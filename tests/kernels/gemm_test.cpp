@@ -1,4 +1,4 @@
-// gemm by hand, its edges, and the same bits from the three methods that add up in the same order.
+// Tests gemm by hand, at tile edges, and for equal bits of the three methods with the same summation order.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(Gemm, Precisions);
 
 TYPED_TEST(Gemm, ByHand) {
-  // (1 2 3; 4 5 6) (1 -1; 0 2; 2 0) = (7 3; 16 6); column after column.
+  // (1 2 3; 4 5 6) (1 -1; 0 2; 2 0) = (7 3; 16 6), stored by columns.
   Inputs<TypeParam> inputs;
   inputs.shape = {2, 2, 3, 1, Uplo::lower};
   inputs.a = HostMatrix<TypeParam>(2, 3);
@@ -38,7 +38,7 @@ TYPED_TEST(Gemm, ByHand) {
   }
 }
 
-TYPED_TEST(Gemm, SameBitsWhateverTheTile) {
+TYPED_TEST(Gemm, SameBitsForEveryTile) {
   for (const Shape& shape : {Shape{1, 1, 1, 1, Uplo::lower}, Shape{1, 40, 33, 1, Uplo::lower},
                              Shape{33, 1, 70, 1, Uplo::lower}, Shape{17, 31, 1, 1, Uplo::lower},
                              Shape{16, 32, 64, 1, Uplo::lower}, Shape{65, 47, 96, 1, Uplo::lower}}) {
@@ -53,8 +53,8 @@ TYPED_TEST(Gemm, SameBitsWhateverTheTile) {
   }
 }
 
-// A grid has at most 65535 blocks from top to bottom.
-TEST(GemmOfManyRows, IsNotLimitedByTheGrid) {
+// A grid has at most 65535 blocks in its y dimension.
+TEST(GemmOfManyRows, WorksBeyondTheGridLimit) {
   constexpr std::int64_t m = 65535 * 16 + 3;
   Inputs<float> inputs;
   inputs.shape = {m, 1, 1, 1, Uplo::lower};
@@ -70,7 +70,7 @@ TEST(GemmOfManyRows, IsNotLimitedByTheGrid) {
   }
 }
 
-TEST(GemmOfManyRows, StripsFollowEachOther) {
+TEST(GemmOfManyRows, StripsCoverAllRows) {
   constexpr std::int64_t strip = 65535 * 32;
   constexpr std::int64_t m = 2 * strip + 1;
   std::vector<char> a_data(3 * m), c_data(2 * m);
@@ -92,7 +92,7 @@ TEST(GemmOfManyRows, StripsFollowEachOther) {
   EXPECT_EQ(rows, (std::vector<std::int64_t>{strip, strip, 1}));
 }
 
-// What a tile holds beyond the edge of the matrices must not meet an infinite element: 0 times inf is NaN.
+// The padding of an edge tile must not meet an infinite element: 0 times inf is NaN.
 TYPED_TEST(Gemm, InfinityStaysInItsRow) {
   Inputs<TypeParam> inputs =
       make_inputs<TypeParam>(Problem::named("gemm"), {5, 6, 7, 1, Uplo::lower}, MatrixKind::uniform);

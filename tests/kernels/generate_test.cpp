@@ -43,7 +43,7 @@ bool same_bits(const HostMatrix<T>& a, const HostMatrix<T>& b) {
          std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(T)) == 0;
 }
 
-// The known answers published with the Random123 library.
+// Compares with the known answers published with the Random123 library.
 TEST(Philox, KnownAnswers) {
   const auto words = [](const PhiloxBlock& block) {
     return std::vector<std::uint32_t>(block.word, block.word + 4);
@@ -57,7 +57,7 @@ TEST(Philox, KnownAnswers) {
               testing::ElementsAre(0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u));
 }
 
-TEST(Philox, RandomElementIsNeverAnEnd) {
+TEST(Philox, RandomElementsExcludeTheEnds) {
   double sum = 0;
   int negative = 0;
   for (int i = 0; i < 10000; ++i) {
@@ -67,7 +67,7 @@ TEST(Philox, RandomElementIsNeverAnEnd) {
     sum += random.unit;
     negative += random.negative;
   }
-  // Mean and share of 10^4 draws, within five standard deviations.
+  // Mean and fraction of 10^4 draws, within five standard deviations.
   EXPECT_NEAR(sum / 10000, 0.5, 5 * std::sqrt(1.0 / 12 / 10000));
   EXPECT_NEAR(negative / 10000.0, 0.5, 5 * 0.5 / 100);
 }
@@ -77,7 +77,7 @@ class Generate : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(Generate, Precisions);
 
-TYPED_TEST(Generate, SameBitsForAnyNumberOfThreads) {
+TYPED_TEST(Generate, SameBitsForAnyThreadCount) {
   for (const MatrixKind kind : all_kinds) {
     for (const std::int64_t n : sizes) {
       const MatrixSpec spec = square(kind, n);
@@ -127,7 +127,7 @@ TYPED_TEST(Generate, UniformStaysInItsRangeAndIsNeverZero) {
       for (const TypeParam value : a.data) {
         ASSERT_NE(value, TypeParam(0));
         ASSERT_GE(value, static_cast<TypeParam>(low));
-        ASSERT_LT(value, high);  // of 9409 floats between 1e6 and 1e6 + 1 some 300 are rounded to 1e6 + 1
+        ASSERT_LT(value, high);  // some 300 of 9409 floats between 1e6 and 1e6 + 1 would round to 1e6 + 1
         sum += value;
       }
       EXPECT_NEAR(sum / a.data.size(), (low + high) / 2, (high - low) * 0.03) << low << " " << high;
@@ -135,7 +135,7 @@ TYPED_TEST(Generate, UniformStaysInItsRangeAndIsNeverZero) {
   }
 }
 
-TYPED_TEST(Generate, SeedsAndPlacesDiffer) {
+TYPED_TEST(Generate, SeedsAndPositionsDiffer) {
   const auto a = generate<TypeParam>(square(MatrixKind::uniform, 97, 1));
   EXPECT_FALSE(same_bits(a, generate<TypeParam>(square(MatrixKind::uniform, 97, 2))));
   EXPECT_FALSE(
@@ -144,7 +144,7 @@ TYPED_TEST(Generate, SeedsAndPlacesDiffer) {
   EXPECT_GT(distinct.size(), a.data.size() * 99 / 100);
 }
 
-// A larger matrix of the same seed continues the smaller one: elements depend on their place alone.
+// A larger matrix of the same seed contains the smaller one: an element depends only on its indices.
 TYPED_TEST(Generate, ElementsDoNotDependOnTheSize) {
   const auto small = generate<TypeParam>(square(MatrixKind::uniform, 5));
   const auto large = generate<TypeParam>(square(MatrixKind::uniform, 33));
@@ -153,7 +153,7 @@ TYPED_TEST(Generate, ElementsDoNotDependOnTheSize) {
   }
 }
 
-TYPED_TEST(Generate, SymmetricKindsAre) {
+TYPED_TEST(Generate, SymmetricKindsAreSymmetric) {
   for (const MatrixKind kind : {MatrixKind::symmetric, MatrixKind::spd}) {
     const auto a = generate<TypeParam>(square(kind, 33));
     for (int j = 0; j < 33; ++j) {
@@ -162,7 +162,7 @@ TYPED_TEST(Generate, SymmetricKindsAre) {
   }
 }
 
-TYPED_TEST(Generate, DominantKindsAreStrictlySoAfterRounding) {
+TYPED_TEST(Generate, DominantKindsAreStrictlyDominantAfterRounding) {
   for (const MatrixKind kind : {MatrixKind::spd, MatrixKind::diagonally_dominant}) {
     bool negative = false;
     for (const std::int64_t n : sizes) {
@@ -214,8 +214,7 @@ TYPED_TEST(Generate, TriangularHasExactZerosOnTheOtherSide) {
   }
 }
 
-// By hand, n = 3.
-TYPED_TEST(Generate, ClosedForms) {
+TYPED_TEST(Generate, ClosedFormsByHand) {
   using T = TypeParam;
   const auto columns = [](MatrixKind kind) { return generate<T>(square(kind, 3)).data; };
   EXPECT_THAT(columns(MatrixKind::identity), testing::ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 1));
@@ -265,8 +264,8 @@ TEST(Condition, SingularValuesAreTheModesOfLatms) {
   }
 }
 
-// Asked for 1e12, float had 1.3e10 of its own.
-TEST(Condition, BeyondTheRoundingOfAPrecisionIsRefused) {
+// In float, a requested condition of 1e12 once became 1.3e10.
+TEST(Condition, RefusesConditionsBeyondThePrecision) {
   MatrixSpec spec = square(MatrixKind::condition, 33);
   for (const double kappa : {1e6, 0x1p24}) {
     spec.condition = kappa;
@@ -291,7 +290,7 @@ TEST(Condition, BeyondTheRoundingOfAPrecisionIsRefused) {
   EXPECT_THROW(generate<double>(spec), std::invalid_argument);
 }
 
-TEST(Condition, IsDenseAndReachesFromOneToTheLimitsOfDouble) {
+TEST(Condition, IsDenseAndCoversOneToTheLimitOfDouble) {
   for (const double kappa : {1.0, 10.0, 1e8, 1e12}) {
     MatrixSpec spec = square(MatrixKind::condition, 33);
     spec.condition = kappa;
@@ -311,7 +310,7 @@ TEST(RightHandSide, ByHand) {
   EXPECT_THAT(right_hand_side(a, x).data, testing::ElementsAre(6, 15, 4, 7));
 }
 
-TYPED_TEST(Generate, RightHandSideHasSameBitsForAnyNumberOfThreadsAndIsRoundedOnce) {
+TYPED_TEST(Generate, RightHandSideHasTheSameBitsForAnyThreadCountAndIsRoundedOnce) {
   for (const std::int64_t n : sizes) {
     const auto a = generate<TypeParam>(square(MatrixKind::uniform, n));
     const auto x = generate_solution<TypeParam>(n, 3, 2);
@@ -327,12 +326,12 @@ TYPED_TEST(Generate, RightHandSideHasSameBitsForAnyNumberOfThreadsAndIsRoundedOn
   }
 }
 
-TYPED_TEST(Generate, ASystemsRightHandSideNeverOverflows) {
+TYPED_TEST(Generate, RightHandSideOfASystemNeverOverflows) {
   constexpr TypeParam largest = std::numeric_limits<TypeParam>::max();
   for (const std::int64_t n : {1, 2, 5, 64, 97}) {
     HostMatrix<TypeParam> a(n, n);
     const auto plain = generate_solution<TypeParam>(n, 3, 2);
-    // Every product of the first column is positive: the sums are as large as they can be.
+    // Every product of the first column is positive, so the sums are as large as possible.
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < n; ++i) a(i, j) = plain(j, 0) > 0 ? largest : -largest;
     }
@@ -340,16 +339,16 @@ TYPED_TEST(Generate, ASystemsRightHandSideNeverOverflows) {
     for (const TypeParam value : system.b.data) EXPECT_TRUE(std::isfinite(value)) << n;
     EXPECT_TRUE(same_bits(system.b, right_hand_side(a, system.x_true)));
     const TypeParam scale = system.x_true(0, 0) / plain(0, 0);
-    EXPECT_TRUE(n < 64 ? scale <= 1 : scale < 1) << n;  // two elements may sum up to less than 1
+    EXPECT_TRUE(n < 64 ? scale <= 1 : scale < 1) << n;  // two elements may sum to less than 1
     for (std::size_t k = 0; k < plain.data.size(); ++k)
       EXPECT_EQ(system.x_true.data[k], plain.data[k] * scale);
-    // Where nothing overflows, all is as it was.
+    // Without overflow nothing is scaled.
     const auto uniform = generate<TypeParam>(square(MatrixKind::uniform, n));
     EXPECT_TRUE(same_bits(make_system(uniform, 3, 2).x_true, plain));
   }
 }
 
-TYPED_TEST(Generate, SolutionIsUniformNeverZeroAndNotTheMatrix) {
+TYPED_TEST(Generate, SolutionIsUniformNonzeroAndIndependentOfTheMatrix) {
   const auto x = generate_solution<TypeParam>(97, 5, 1);
   ASSERT_EQ(x.rows, 97);
   ASSERT_EQ(x.cols, 5);
@@ -360,14 +359,14 @@ TYPED_TEST(Generate, SolutionIsUniformNeverZeroAndNotTheMatrix) {
   MatrixSpec spec = square(MatrixKind::uniform, 97);
   spec.low = -1;
   spec.cols = 5;
-  EXPECT_FALSE(same_bits(x, generate<TypeParam>(spec)));  // the same seed, another stream
+  EXPECT_FALSE(same_bits(x, generate<TypeParam>(spec)));  // same seed, another stream
 }
 
 std::string rejection(const MatrixSpec& spec) {
   return testing_help::message_of<std::invalid_argument>([&] { generate<double>(spec); });
 }
 
-TEST(MatrixSpec, RejectsWithWhatIsAllowed) {
+TEST(MatrixSpec, RejectionsNameTheAllowedValues) {
   using testing::HasSubstr;
   EXPECT_THAT(rejection(square(MatrixKind::uniform, 0)),
               HasSubstr("rows and cols must be 1 to 2147483647, not 0 x 0"));
@@ -380,7 +379,7 @@ TEST(MatrixSpec, RejectsWithWhatIsAllowed) {
   spec.low = NAN;
   EXPECT_THAT(rejection(spec), HasSubstr("low must be less than high"));
   spec.low = 1e6;
-  spec.high = 1e6 + 0.25;  // four floats
+  spec.high = 1e6 + 0.25;  // four floats between low and high
   EXPECT_THAT(precision_fault(spec, Precision::float32),
               HasSubstr("too close in float; allowed: a distance"));
   EXPECT_THROW(generate<float>(spec), std::invalid_argument);
@@ -406,17 +405,17 @@ TEST(MatrixSpec, RejectsWithWhatIsAllowed) {
   EXPECT_THROW(right_hand_side(HostMatrix<double>(2, 2), HostMatrix<double>(3, 1)), std::invalid_argument);
 }
 
-TEST(MatrixSpec, CanonicalTextIsTheSameForEqualMatricesOnly) {
+TEST(MatrixSpec, CanonicalTextsAreEqualOnlyForEqualMatrices) {
   MatrixSpec spec = square(MatrixKind::uniform, 3);
   spec.low = 0.1;
   spec.high = 1000;
   EXPECT_EQ(spec.canonical(Precision::float64),
             "gaussweep generator 1: kind=uniform precision=double rows=3 cols=3 seed=1 low=0.1 high=1000");
   EXPECT_NE(spec.canonical(Precision::float64), spec.canonical(Precision::float32));
-  // Elements in float that had been rounded to `high` are others.
+  // Version 2 no longer rounds floats to `high`.
   EXPECT_THAT(spec.canonical(Precision::float32), testing::HasSubstr("generator 2: kind=uniform"));
   MatrixSpec other = spec;
-  other.condition = 7;  // means nothing to this kind
+  other.condition = 7;  // ignored by this kind
   EXPECT_EQ(spec.canonical(Precision::float64), other.canonical(Precision::float64));
   other.seed = 2;
   EXPECT_NE(spec.canonical(Precision::float64), other.canonical(Precision::float64));
@@ -428,8 +427,8 @@ TEST(MatrixSpec, CanonicalTextIsTheSameForEqualMatricesOnly) {
   EXPECT_EQ(texts.size(), all_kinds.size());
 }
 
-// Frozen: another value here means that stored digests no longer name the matrices they were made for; then
-// generator_version has to count up. Exact, but for `condition`, whose powers come from the C library.
+// Frozen: if these values change, stored digests no longer identify their matrices, and generator_version
+// must be increased. The values are exact except for `condition`, whose powers come from the C library.
 TEST(MatrixSpec, BitsOfGeneratorVersionOne) {
   const auto first_column = [](MatrixKind kind) {
     const auto a = generate<double>(square(kind, 3, 42));

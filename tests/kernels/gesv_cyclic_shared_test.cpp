@@ -1,4 +1,4 @@
-// gesv/gauss_cyclic_shared against the plain-loop twins of its two schedules, to the bit.
+// Compares gesv/gauss_cyclic_shared bit by bit with plain-loop twins of its two schedules.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ void compare(MatrixKind kind, std::int64_t n, std::int64_t nrhs) {
   Context context(*device);
   const Inputs<T> inputs = make_inputs<T>(Problem::named("gesv"), {n, n, n, nrhs, Uplo::lower}, kind, 6);
   for (const std::int64_t threads : {0, 7, 32}) {
-    if (sanitized && n > 5 && threads != 7) continue;  // a minute otherwise
+    if (sanitized && n > 5 && threads != 7) continue;  // takes a minute otherwise
     for (const std::int64_t blocks : {1, 2, 5, 14}) {
       for (const char* schedule : {"decrement", "halving"}) {
         const bool halving = std::string(schedule) == "halving";
@@ -57,13 +57,13 @@ TEST(GaussCyclicShared, SameBitsAsItsTwins) {
   }
 }
 
-// More right-hand sides than shared memory holds: the rest of the row comes from global memory.
-TEST(GaussCyclicShared, RowLongerThanSharedMemory) {
+// More right-hand sides than shared memory holds: the rest of the row stays in global memory.
+TEST(GaussCyclicShared, RowsMayExceedSharedMemory) {
   const Registry registry = builtin_registry();
   const Method& method = *registry.find(Problem::named("gesv"), "gauss_cyclic_shared");
   const auto device = cpu(Backend::emulated);
   Context context(*device);
-  const std::int64_t nrhs = 7000;  // 56 000 bytes of double, of the 48 KiB that emulated blocks have
+  const std::int64_t nrhs = 7000;  // 56 000 bytes of double, more than the 48 KiB of emulated blocks
   const auto inputs =
       make_inputs<double>(Problem::named("gesv"), {3, 3, 3, nrhs, Uplo::lower}, MatrixKind::cauchy);
   Parameters parameters = defaults(method);

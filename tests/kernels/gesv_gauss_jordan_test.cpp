@@ -1,4 +1,4 @@
-// Elimination with partial pivoting: by hand, where it is needed, and the same bits from the three
+// Tests elimination with partial pivoting: by hand, on matrices that need it, and for equal bits of the three
 // Gauss-Jordan methods.
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(GaussJordan, Precisions);
 
 TYPED_TEST(GaussJordan, PaperExample) {
-  // (1 1 1; 1 2 4; 1 3 9) x = (1, -1, 1), and a second right-hand side with x = (1, 2, 3).
+  // (1 1 1; 1 2 4; 1 3 9) x = b with x = (1, -1, 1), and a second right-hand side with x = (1, 2, 3).
   const auto inputs = equations<TypeParam>(3, 2, {1, 1, 1, 1, 6, 1, 2, 4, -1, 17, 1, 3, 9, 1, 34});
   const std::vector<TypeParam> right{7, -8, 2, 1, 2, 3};
   for (const char* variant : gauss_jordan_methods) {
@@ -49,16 +49,16 @@ TYPED_TEST(GaussJordan, ZeroOnTheDiagonalNeedsPivoting) {
   EXPECT_EQ(solve("gauss_pivot_serial", inputs).x.data, (std::vector<TypeParam>{2, 2}));
 }
 
-TYPED_TEST(GaussJordan, SingularIsInfo) {
-  // The second column is twice the first: nothing is left of it.
+TYPED_TEST(GaussJordan, SingularMatrixGivesInfo) {
+  // The second column is twice the first, so elimination makes it 0.
   const auto inputs = equations<TypeParam>(3, 1, {1, 2, 3, 6, 2, 4, 1, 7, 4, 8, 1, 3});
   for (const char* variant : gauss_jordan_methods) EXPECT_EQ(solve(variant, inputs).info, 2) << variant;
   EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "partial"}}).info, 2);
   EXPECT_EQ(solve("gauss_pivot_serial", inputs).info, 2);
 }
 
-// The traditional solver divides by the diagonal in the back substitution: rows keep their scale, and what is
-// left of the pivot is not touched. Here the multipliers are 1/2 and 1/4, exact, and the last pivot is 6.
+// The traditional solver divides by the diagonal during back substitution: rows keep their scale. Here the
+// multipliers are 1/2 and 1/4, exact, and the last pivot is 6.
 TYPED_TEST(GaussJordan, TraditionalSolverByHand) {
   // (4 2 4; 2 3 4; 1 1 8) with x = (1, 2, 3).
   const auto inputs = equations<TypeParam>(3, 1, {1, 1, 8, 27, 4, 2, 4, 20, 2, 3, 4, 20});
@@ -84,8 +84,8 @@ TYPED_TEST(GaussJordan, SameBitsOnEveryBackendTileAndGrid) {
   }
 }
 
-// All N x N threads work in every iteration, or those of the columns that are left: half of them.
-TEST(GaussJordanGrid, FullMovesTwiceAsMuch) {
+// All N x N threads work in every iteration, or only those of the remaining columns: half of them on average.
+TEST(GaussJordanGrid, FullGridMovesTwiceAsMuch) {
   const Registry registry = builtin_registry();
   for (const auto& [problem, variant] : {std::pair{Problem::named("gesv"), "gauss_jordan_global"},
                                          std::pair{Problem::named("gesv"), "gauss_jordan_shared"},
@@ -99,8 +99,8 @@ TEST(GaussJordanGrid, FullMovesTwiceAsMuch) {
   }
 }
 
-// Random matrices need exchanges: with them the answers are as right as LAPACK's.
-TYPED_TEST(GaussJordan, RightWherePivotingIsNeeded) {
+// Random matrices need exchanges; with exchanges the answers are as accurate as LAPACK's.
+TYPED_TEST(GaussJordan, IsAccurateIfPivotingIsNeeded) {
   const Registry registry = builtin_registry();
   for (const std::int64_t n : {33, 80}) {
     auto inputs =

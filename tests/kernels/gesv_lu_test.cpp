@@ -1,4 +1,4 @@
-// gesv/crout and gesv/lu_fixed_point: by hand, several right-hand sides, the same bits.
+// Tests gesv/crout and gesv/lu_fixed_point: by hand, with several right-hand sides, and for equal bits.
 
 #include <gtest/gtest.h>
 
@@ -45,9 +45,9 @@ TYPED_TEST(GesvLu, SameBitsForEveryRightHandSide) {
   }
 }
 
-// The paper's 0.001 ends the iteration too early for double, and the check says so. On float it is enough
-// here: a matrix with a large diagonal converges by more than a digit an iteration.
-TYPED_TEST(GesvLu, PapersToleranceIsRough) {
+// The paper's tolerance 0.001 stops too early for double, and the verification reports it. It suffices for
+// float here: a dominant matrix gains more than a digit per iteration.
+TYPED_TEST(GesvLu, PapersToleranceIsTooLargeForDouble) {
   const Registry registry = builtin_registry();
   const Method& method = *registry.find(Problem::named("gesv"), "lu_fixed_point");
   const auto inputs = make_inputs<TypeParam>(Problem::named("gesv"), {80, 80, 80, 1, Uplo::lower},
@@ -61,7 +61,7 @@ TYPED_TEST(GesvLu, PapersToleranceIsRough) {
   }
 }
 
-TYPED_TEST(GesvLu, ZeroPivotIsInfo) {
+TYPED_TEST(GesvLu, ZeroPivotGivesInfo) {
   const auto inputs = equations<TypeParam>(2, 1, {1, 2, 1, 2, 4, 3});
   EXPECT_EQ(solve("crout", inputs).answer.info, 2);
   EXPECT_EQ(solve("lu_fixed_point", inputs).answer.info, 2);

@@ -1,4 +1,4 @@
-// The pipelined back substitutions cannot hang: they finish with any grid, or say that they gave up.
+// Tests that the pipelined back substitutions cannot hang: they finish on any grid, or report a timeout.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// A unit upper triangle of halves, augmented by b = A (1, 1, …), and what the kernel works on.
+/// A unit upper triangle of halves, augmented by b = A (1, 1, …), and the kernel's buffers.
 struct Triangle {
   explicit Triangle(int order)
       : n(order), ld(order + 1), a(static_cast<std::size_t>(n * ld)), x(n, std::nan("")), solved(n) {
@@ -29,7 +29,7 @@ struct Triangle {
                  a.data(), ld, n, 1, x.data(), solved.data(), &tickets, &info, patience);
   }
 
-  /// The paper's form; `locks` are as large as it needs.
+  /// Runs the paper's kernel; `locks` has the size that it needs.
   void run_behind_locks(int blocks, int threads, std::uint64_t shuffle_seed = 0, std::int64_t patience = 1) {
     const auto device = testing_help::cpu(Backend::emulated);
     Context context(*device);
@@ -48,7 +48,7 @@ struct Triangle {
   int info = 0;
 };
 
-TEST(GesvPipeline, FinishesWithAnyGrid) {
+TEST(GesvPipeline, FinishesOnAnyGrid) {
   for (const int n : {1, 2, 33, 65}) {
     for (const int blocks : {1, 2, 14, 64, 65, 66, 1000}) {
       for (const int threads : {1, 5, 32, 70}) {
@@ -62,7 +62,7 @@ TEST(GesvPipeline, FinishesWithAnyGrid) {
   }
 }
 
-TEST(GesvPipeline, FinishesBehindLocksWithAnyGrid) {
+TEST(GesvPipeline, FinishesBehindLocksOnAnyGrid) {
   for (const int n : {1, 2, 33, 65}) {
     for (const int blocks : {1, 2, 14, 64, 65, 66, 200}) {
       for (const int threads : {1, 5, 32, 70}) {
@@ -78,9 +78,9 @@ TEST(GesvPipeline, FinishesBehindLocksWithAnyGrid) {
   }
 }
 
-// Threads that wait for locks which nobody opens give up together, whichever of them does so first: those of
-// unknowns that are solved must not go on alone.
-TEST(GesvPipeline, GivesUpBehindALockThatNeverOpens) {
+// If one thread that waits for a lock times out, all threads must stop, including those whose unknowns are
+// solved.
+TEST(GesvPipeline, TimesOutBehindALockThatNeverOpens) {
   for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
     const auto device = testing_help::cpu(Backend::emulated);
     Context context(*device);
@@ -89,12 +89,12 @@ TEST(GesvPipeline, GivesUpBehindALockThatNeverOpens) {
     int info = 0;
     EXPECT_FALSE(wait_for_lock(lock.data(), &info, polls_between_looks));
     EXPECT_EQ(info, -1);
-    EXPECT_FALSE(wait_for_lock(lock.data(), &info, std::int64_t{1} << 40));  // another gave up
+    EXPECT_FALSE(wait_for_lock(lock.data(), &info, std::int64_t{1} << 40));  // another thread timed out
     EXPECT_EQ(lock, std::vector<int>{0});
   }
 }
 
-TEST(GesvPipeline, LeavesTheLocksAfterAnEarlierFailure) {
+TEST(GesvPipeline, StopsAtLocksAfterAnEarlierFailure) {
   Triangle triangle(20);
   triangle.info = 7;
   triangle.run_behind_locks(4, 8);
@@ -102,23 +102,24 @@ TEST(GesvPipeline, LeavesTheLocksAfterAnEarlierFailure) {
   for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
 }
 
-// Shuffled, because a thread that did not wait for the others' verdict would go on by itself.
+// Shuffled, because a thread that ignores the others' timeout would go on.
 
-TEST(GesvPipeline, GivesUpWhereAnUnknownIsNeverSolved) {
+TEST(GesvPipeline, TimesOutIfAnUnknownIsNeverSolved) {
   for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
     Triangle triangle(20);
-    triangle.tickets = 1;  // nobody takes the first piece, rows 14 to 19
+    triangle.tickets = 1;  // no block takes the first piece, rows 14 to 19
     triangle.run(3, 8, 1, shuffle_seed);
     EXPECT_EQ(triangle.info, -1);
     for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
   }
 }
 
-TEST(GesvPipeline, GivesUpHalfWay) {
+TEST(GesvPipeline, TimesOutHalfWay) {
   for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
     Triangle triangle(20);
     triangle.tickets = 1;
-    for (const std::size_t j : {16, 17, 18, 19}) {  // what four threads look for first; 14 and 15 never come
+    // the first unknowns that four threads wait for; 14 and 15 never arrive
+    for (const std::size_t j : {16, 17, 18, 19}) {
       triangle.x[j] = 1;
       triangle.solved[j] = 1;
     }
@@ -128,7 +129,7 @@ TEST(GesvPipeline, GivesUpHalfWay) {
   }
 }
 
-TEST(GesvPipeline, LeavesAfterAnEarlierFailure) {
+TEST(GesvPipeline, StopsAfterAnEarlierFailure) {
   for (const int info : {-1, 7}) {
     for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
       Triangle triangle(20);

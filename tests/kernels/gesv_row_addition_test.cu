@@ -1,4 +1,4 @@
-// Rows added to rows until no element is 0: the preparation of the row-cyclic methods.
+// Tests the preparation of the row-cyclic methods: rows are added to rows until no element is 0.
 
 #include "kernels/gesv/row_addition.cuh"
 
@@ -16,7 +16,7 @@ using testing_help::equations;
 using testing_help::make_inputs;
 using testing_help::try_method;
 
-/// [A | b] in rows, after the preparation.
+/// [A | b] by rows, after the preparation.
 struct Prepared {
   Prepared(int n, std::vector<double> rows, unsigned threads) : a(std::move(rows)) {
     const auto device = testing_help::cpu(Backend::emulated);
@@ -29,29 +29,29 @@ struct Prepared {
   int info = 0;
 };
 
-TEST(GesvRowAddition, TheNextRowThatHasNoZeroThere) {
+TEST(GesvRowAddition, AddsTheNextRowWithoutAZeroThere) {
   for (const unsigned threads : {1u, 2u, 32u}) {
-    // Row 1 ends with a 0: row 2 has one there too, so the first row is next.
+    // Row 1 ends with a 0. Row 2 does too, so the first row is added.
     const Prepared found(3, {1, 2, 3, 10, 4, 5, 0, 11, 6, 7, 0, 12}, threads);
     EXPECT_EQ(found.info, 0);
     EXPECT_EQ(found.a, (std::vector<double>{1, 2, 3, 10, 5, 7, 3, 21, 7, 9, 3, 22}));
   }
 }
 
-TEST(GesvRowAddition, NoOtherElementBecomesZero) {
-  // Once would cancel the first column: less it.
+TEST(GesvRowAddition, CreatesNoOtherZero) {
+  // Adding once would cancel the first column, so the row is subtracted.
   EXPECT_EQ(Prepared(2, {1, 0, 5, -1, 3, 7}, 4).a, (std::vector<double>{2, -3, -2, -1, 3, 7}));
-  // Once cancels the first, less it the second: twice.
+  // Adding once cancels the first column and subtracting once the second, so the row is added twice.
   const Prepared twice(3, {1, 1, 0, 5, -1, 1, 4, 7, 2, 2, 2, 2}, 4);
   EXPECT_EQ(twice.a, (std::vector<double>{-1, 3, 8, 19, -1, 1, 4, 7, 2, 2, 2, 2}));
 }
 
-TEST(GesvRowAddition, AColumnOfZerosIsInfo) {
+TEST(GesvRowAddition, ColumnOfZerosGivesInfo) {
   EXPECT_EQ(Prepared(3, {1, 0, 2, 1, 3, 0, 4, 1, 5, 0, 7, 1}, 32).info, 2);
   EXPECT_EQ(Prepared(1, {0, 1}, 32).info, 1);
 }
 
-TEST(GesvRowAddition, FillsWhatIsMostlyZero) {
+TEST(GesvRowAddition, FillsMostlyZeroMatrices) {
   const int n = 40;
   std::vector<double> rows(static_cast<std::size_t>(n * (n + 1)));
   for (int i = 0; i < n; ++i) {
@@ -69,8 +69,8 @@ TEST(GesvRowAddition, FillsWhatIsMostlyZero) {
   }
 }
 
-/// What he claims: every system that can be solved can be solved after it. In one stripe that is so here …
-TEST(GesvRowAddition, ZeroOnTheDiagonalIsSolvedAfterIt) {
+/// The paper claims that the preparation makes every solvable system solvable. This holds for one stripe …
+TEST(GesvRowAddition, MakesAZeroDiagonalSolvable) {
   const auto inputs = equations<double>(2, 1, {0, 2, 4, 3, 1, 8});
   for (const char* variant : {"gauss_cyclic_halving", "gauss_cyclic_decrement", "gauss_cyclic_shared"}) {
     const auto solve = [&](const char* preparation) {
@@ -86,9 +86,8 @@ TEST(GesvRowAddition, ZeroOnTheDiagonalIsSolvedAfterIt) {
   }
 }
 
-/// … and with more stripes it is not, on the simplest of matrices: rows that were added to all others make
-/// the minors of a stripe 0.
-TEST(GesvRowAddition, DoesNotMakeTheStripesRegular) {
+/// … but not with more stripes, even for the identity: rows added to all others make minors of a stripe 0.
+TEST(GesvRowAddition, DoesNotMakeEveryStripeRegular) {
   const std::int64_t n = 8;
   const auto inputs =
       make_inputs<double>(Problem::named("gesv"), {n, n, n, 1, Uplo::lower}, MatrixKind::identity);

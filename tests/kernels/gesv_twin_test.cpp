@@ -1,4 +1,4 @@
-// The Gauss schedules against their plain-loop twins, to the bit, in order and with shuffled threads.
+// Compares the Gauss schedules bit by bit with plain-loop twins, in thread order and shuffled.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ constexpr bool sanitized = true;
 constexpr bool sanitized = false;
 #endif
 
-/// In order always; shuffled anew for every combination, so that each sees some order of its own.
+/// Runs in thread order, and shuffled with another seed per combination.
 template <class T>
 void expect_same_bits(const Method& method, const Inputs<T>& inputs, const Parameters& parameters,
                       const Answer<T>& twin, MatrixKind kind, std::uint64_t shuffle_seed) {
@@ -53,7 +53,7 @@ void compare(MatrixKind kind, std::int64_t n) {
     const Inputs<T> inputs =
         make_inputs<T>(Problem::named("gesv"), shape, kind, static_cast<std::uint64_t>(n));
     for (const std::int64_t threads : {0, 1, 7, 32, 64}) {
-      if (sanitized && n > 33 && threads != 7) continue;  // minutes otherwise
+      if (sanitized && n > 33 && threads != 7) continue;  // takes minutes otherwise
       const Method& block = row(registry, "gauss_block");
       Parameters parameters = defaults(block);
       parameters.set("threads", threads);
@@ -69,7 +69,7 @@ void compare(MatrixKind kind, std::int64_t n) {
           parameters.set("blocks", blocks);
           parameters.set("back_substitution", std::string(substitution));
           expect_same_bits(halving, inputs, parameters, halving_twin, kind, ++shuffle_seed);
-          // A launch a block count: the long way down once is enough.
+          // Each block count is one launch; the long sequence of launches is needed once.
           if (blocks == 200 && (nrhs != 1 || n > 33 || threads > 7)) continue;
           expect_same_bits(decrement, inputs, parameters, decrement_twin, kind, ++shuffle_seed);
         }
@@ -103,14 +103,14 @@ INSTANTIATE_TEST_SUITE_P(All, GesvTwin,
                                           testing::Values(Precision::float32, Precision::float64)),
                          twin_case_name);
 
-// Three warps take seconds each: every kind and precision once.
+// Three warps take seconds each, so each kind and precision runs once.
 INSTANTIATE_TEST_SUITE_P(Large, GesvTwin,
                          testing::Values(Case(MatrixKind::uniform, 65, Precision::float64),
                                          Case(MatrixKind::diagonally_dominant, 65, Precision::float64),
                                          Case(MatrixKind::cauchy, 65, Precision::float32)),
                          twin_case_name);
 
-// A zero pivot within the first stage, in more than one stripe: info is that of the first in order, x
+// A zero pivot within the first stage, in more than one stripe: info is the first one's, and x stays
 // unwritten.
 TEST(GesvTwinFailure, ZeroPivotLikeTheTwin) {
   const Registry registry = builtin_registry();

@@ -1,5 +1,5 @@
-/// Panels of an LU factorisation in clusters, kernels/getrf/cluster_panel.cuh: matrices of panels alone, as
-/// RecursiveLu factors a block of columns.
+/// Tests LU panels in clusters, kernels/getrf/cluster_panel.cuh, on matrices that consist of one block of
+/// columns of RecursiveLu.
 
 #include <gtest/gtest.h>
 
@@ -21,10 +21,10 @@ using gaussweep::lu::levels;
 class GetrfPanel : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(0, 1, 2));
 
-/// near_ties: magnitudes that differ in their last bits only. tiny: without a normal reciprocal.
+/// near_ties: magnitudes that differ in their last bits only. tiny: elements without a normal reciprocal.
 enum class Kind { uniform, zero_column, small_integers, near_ties, tiny };
 
-/// By how much a `tiny` matrix is less than a uniform one.
+/// The scale of a `tiny` matrix relative to a uniform one.
 template <class T>
 const T tiny_scale = std::ldexp(std::numeric_limits<T>::min(), -8);
 
@@ -48,7 +48,7 @@ std::vector<T> matrix(Kind kind, int n, int lda) {
 
 using lu::Senders;
 
-/// What a factorisation left on the device.
+/// The result of a factorisation, copied from the device.
 template <class T>
 struct Factored {
   std::vector<T> a;
@@ -56,11 +56,11 @@ struct Factored {
   int info;
 };
 
-/// A panel of `first_columns` columns, then as many as fit into the kernel's registers at a time.
+/// Factors a panel of `first_columns` columns, then panels as wide as the kernel's registers allow.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, int first_columns) {
   Device& device = context.device;
-  DeviceArray<T> a_there(device, a);
+  DeviceArray<T> device_a(device, a);
   DeviceArray<int> pivots(device, n), source(device, n), target(device, n), info(device, 1);
   std::vector<int> rows(2 * levels * n);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i) % n;
@@ -78,12 +78,12 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
     simt::launch_clusters(context, lu::factor_panel<T, Columns, RowsPerThread, Threads, By>, blocks,
                           static_cast<unsigned>(clusters), dim3(Threads),
                           sizeof(lu::PanelMemory<T, Columns, RowsPerThread, Threads, By>),
-                          a_there.data() + j + j * lda, lda, n - j, cols, j, pivots.data() + j,
+                          device_a.data() + j + j * lda, lda, n - j, cols, j, pivots.data() + j,
                           exchanges_of(j), info.data(), update);
     before = cols;
   }
-  Factored<T> result{a_there.values(), pivots.values(), info.values()[0]};
-  // Left of it, what the last panel exchanged is still due.
+  Factored<T> result{device_a.values(), pivots.values(), info.values()[0]};
+  // The exchanges of the last panel are still due in the columns left of it.
   const int last = n - cols;
   const std::vector<int> from = source.values(), to = target.values();
   for (int c = 0; c < last; ++c) {
@@ -97,7 +97,7 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
   return result;
 }
 
-/// ‖PA − LU‖, no factor above 1, pivots in their rows, info.
+/// Checks ‖PA − LU‖, multipliers of at most 1, pivots in their rows, and info.
 template <class T>
 void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind) {
   constexpr double epsilon = std::numeric_limits<T>::epsilon();
@@ -119,7 +119,7 @@ void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind)
         ASSERT_LE(std::fabs(seen.a[r + c * lda]), 1 + 2 * epsilon) << "row " << r << ", column " << c;
       }
     }
-    for (int r = n; r < lda; ++r) ASSERT_TRUE(std::isnan(seen.a[r + c * lda]));  // not the matrix's
+    for (int r = n; r < lda; ++r) ASSERT_TRUE(std::isnan(seen.a[r + c * lda]));  // the padding is untouched
   }
   EXPECT_EQ(seen.info, kind == Kind::zero_column ? n / 2 + 1 : 0);
 }
@@ -134,7 +134,7 @@ void check_panels(Context& context, int n, Kind kind = Kind::uniform, int first_
   check(factor<T, Columns, RowsPerThread, Threads, By>(context, a, n, lda, first_columns), a, n, lda, kind);
 }
 
-TEST_P(GetrfPanel, OfClustersInDouble) {
+TEST_P(GetrfPanel, ClustersInDouble) {
   check_panels<double, 32, 1, 32>(context, 100);
   check_panels<double, 32, 1, 32>(context, 97, Kind::zero_column);
   check_panels<double, 32, 2, 32>(context, 75, Kind::uniform, 20);
@@ -145,7 +145,7 @@ TEST_P(GetrfPanel, OfClustersInDouble) {
   check_panels<double, 4, 16, 32>(context, 33);
 }
 
-TEST_P(GetrfPanel, OfClustersInFloat) {
+TEST_P(GetrfPanel, ClustersInFloat) {
   check_panels<float, 32, 1, 32>(context, 100);
   check_panels<float, 32, 4, 32>(context, 90, Kind::zero_column, 8);
   check_panels<float, 32, 2, 64>(context, 150);
@@ -153,7 +153,7 @@ TEST_P(GetrfPanel, OfClustersInFloat) {
   check_panels<float, 8, 16, 32>(context, 45);
 }
 
-TEST_P(GetrfPanel, OfClustersWhoseWarpsSend) {
+TEST_P(GetrfPanel, ClustersWhoseWarpsSend) {
   check_panels<double, 32, 1, 64, Senders::warps>(context, 200);
   check_panels<double, 32, 1, 64, Senders::warps>(context, 101, Kind::zero_column, 7);
   check_panels<double, 32, 2, 64, Senders::warps>(context, 150);
@@ -162,7 +162,7 @@ TEST_P(GetrfPanel, OfClustersWhoseWarpsSend) {
   check_panels<float, 32, 2, 32, Senders::warps>(context, 77, Kind::zero_column, 11);
 }
 
-TEST_P(GetrfPanel, OfBlocksAlone) {
+TEST_P(GetrfPanel, SingleBlocks) {
   check_panels<double, 32, 1, 64, Senders::block>(context, 64);
   check_panels<double, 32, 1, 128, Senders::block>(context, 101, Kind::zero_column, 9);
   check_panels<double, 32, 2, 64, Senders::block>(context, 120);
@@ -170,8 +170,8 @@ TEST_P(GetrfPanel, OfBlocksAlone) {
   check_panels<float, 32, 1, 64, Senders::block>(context, 51, Kind::uniform, 13);
 }
 
-/// Where a candidate's first word does not say which is the largest, and where a pivot is divided by.
-TEST_P(GetrfPanel, OfNearTiesAndOfTinyElements) {
+/// Candidates whose first words tie, and pivots without a normal reciprocal, which are divided by.
+TEST_P(GetrfPanel, NearTiesAndTinyElements) {
   for (const Kind kind : {Kind::near_ties, Kind::tiny}) {
     SCOPED_TRACE(kind == Kind::tiny ? "tiny" : "near ties");
     check_panels<double, 32, 1, 64>(context, 90, kind);
@@ -182,8 +182,8 @@ TEST_P(GetrfPanel, OfNearTiesAndOfTinyElements) {
   }
 }
 
-/// Of equal candidates the first is taken, whoever is quick.
-TEST_P(GetrfPanel, TiesAreTheSameInEveryOrder) {
+/// Of equal candidates the first row is the pivot, whichever thread is faster.
+TEST_P(GetrfPanel, TiesAreBrokenAlikeInEveryOrder) {
   const int n = 66, lda = 70;
   const std::vector<double> a = matrix<double>(Kind::small_integers, n, lda);
   const auto clusters = factor<double, 32, 1, 32, Senders::blocks>(context, a, n, lda, 32);

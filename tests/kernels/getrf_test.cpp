@@ -1,4 +1,4 @@
-// getrf by hand, and the fixed-point iteration: how it ends, and that it ends with Crout's bits.
+// Tests getrf by hand, and the end of the fixed-point iteration, which has Crout's bits.
 
 #include <gtest/gtest.h>
 
@@ -37,13 +37,13 @@ TYPED_TEST(Getrf, ByHand) {
   EXPECT_EQ(factorise("crout_serial", inputs).answer.x.data, right);
   EXPECT_EQ(factorise("fixed_point", inputs).answer.x.data, right);
   EXPECT_EQ(factorise("fixed_point", inputs, {{"update", "in_place"}}).answer.x.data, right);
-  // With pivoting 3 is the first pivot: rows 0 and 1 change places.
+  // With pivoting 3 is the first pivot: rows 0 and 1 are exchanged.
   const auto pivoted = factorise("lapack", inputs).answer;
   ASSERT_EQ(pivoted.pivots.size(), 3u);
   EXPECT_EQ(pivoted.pivots[0], 1);
 }
 
-TYPED_TEST(Getrf, OneIsOneIteration) {
+TYPED_TEST(Getrf, OrderOneTakesOneIteration) {
   const auto run = factorise("fixed_point", square<TypeParam>(1, {5}));
   EXPECT_EQ(run.answer.x.data, (std::vector<TypeParam>{5}));
   EXPECT_EQ(run.report.convergence, Convergence::converged);
@@ -51,7 +51,7 @@ TYPED_TEST(Getrf, OneIsOneIteration) {
   EXPECT_EQ(run.report.history, std::vector<double>{0});
 }
 
-// Even where elements grow beyond all bounds on the way.
+// This holds even if elements grow without bound during the iteration.
 TYPED_TEST(Getrf, FixedPointEndsWithCroutsBits) {
   for (const MatrixKind kind :
        {MatrixKind::diagonally_dominant, MatrixKind::cauchy, MatrixKind::uniform, MatrixKind::spd}) {
@@ -79,7 +79,7 @@ TYPED_TEST(Getrf, DominantDiagonalNeedsFewIterations) {
   EXPECT_LT(run.report.iterations, 40);
 }
 
-TYPED_TEST(Getrf, ScaledStartIsNearerAndEndsWithTheSameBits) {
+TYPED_TEST(Getrf, ScaledStartIsCloserAndEndsWithTheSameBits) {
   const auto inputs = inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97);
   for (const char* update : {"double_buffered", "in_place"}) {
     const auto from_a = factorise("fixed_point", inputs, {{"update", update}, {"start", "matrix"}}, 11);
@@ -88,7 +88,7 @@ TYPED_TEST(Getrf, ScaledStartIsNearerAndEndsWithTheSameBits) {
     EXPECT_LT(scaled.report.history.front(), from_a.report.history.front()) << update;
     EXPECT_LE(scaled.report.iterations, from_a.report.iterations) << update;
   }
-  // A zero on the diagonal does not keep it from starting: the factors have 0 - 2 * 3 there.
+  // A zero on the diagonal does not prevent the start: the factors have 0 - 2 * 3 there.
   const auto zero = square<TypeParam>(2, {1, 2, 3, 0});
   EXPECT_EQ(factorise("fixed_point", zero, {{"start", "scaled"}}).answer.x.data,
             (std::vector<TypeParam>{1, 2, 3, -6}));
@@ -105,12 +105,12 @@ TYPED_TEST(Getrf, ToleranceStopsEarlierAndIsLessAccurate) {
   EXPECT_FALSE(same_bits(rough.answer, exact.answer));
 }
 
-TYPED_TEST(Getrf, MaxIterationsIsKept) {
+TYPED_TEST(Getrf, RespectsMaxIterations) {
   const auto inputs = inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
   const auto run = factorise("fixed_point", inputs, {{"max_iterations", std::int64_t{5}}});
   EXPECT_EQ(run.report.convergence, Convergence::max_iterations);
   EXPECT_EQ(run.report.iterations, 5);
-  // An odd number ends in the second iterate: the answer is it all the same.
+  // An odd number of iterations ends in the second buffer, which must be the answer.
   const auto next = factorise("fixed_point", inputs, {{"max_iterations", std::int64_t{6}}});
   EXPECT_FALSE(same_bits(run.answer, next.answer));
   const auto exact = factorise("crout_serial", inputs).answer;
@@ -122,14 +122,14 @@ TYPED_TEST(Getrf, MaxIterationsIsKept) {
   EXPECT_LT(near, far);
 }
 
-TYPED_TEST(Getrf, GrowthIsSeenAsDivergence) {
+TYPED_TEST(Getrf, GrowthIsDivergence) {
   const auto run = factorise("fixed_point", inputs_of_kind<TypeParam>(MatrixKind::uniform, 64),
                              {{"max_iterations", std::int64_t{10}}});
   EXPECT_EQ(run.report.convergence, Convergence::diverged);
   EXPECT_EQ(run.report.iterations, 10);
 }
 
-TYPED_TEST(Getrf, ZeroPivotIsInfo) {
+TYPED_TEST(Getrf, ZeroPivotGivesInfo) {
   // The second pivot is 4 - 2 * 2 = 0; u(1, 2) is then 1 / 0.
   const auto inputs = square<TypeParam>(3, {1, 2, 1, 2, 4, 1, 3, 7, 1});
   EXPECT_EQ(factorise("crout_serial", inputs).answer.info, 2);
@@ -140,7 +140,7 @@ TYPED_TEST(Getrf, ZeroPivotIsInfo) {
   EXPECT_EQ(factorise("lapack", square<TypeParam>(2, {0, 0, 1, 1})).answer.info, 1);
 }
 
-TYPED_TEST(Getrf, NanStaysAndIsDivergence) {
+TYPED_TEST(Getrf, NanIsDivergence) {
   auto inputs = inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 20);
   inputs.a(4, 5) = std::numeric_limits<TypeParam>::quiet_NaN();
   const auto run = factorise("fixed_point", inputs);

@@ -1,5 +1,5 @@
 #pragma once
-/// What the guard (kernels/staging/guard.hpp) expects of every honest row.
+/// What the guard (kernels/staging/guard.hpp) checks for every row.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace gaussweep::testing_help {
 
-/// Runs a row on operands of both signs: right, always the same bits, and nothing written where it must not.
+/// Runs a row for both signs: accurate, the same bits in every run, no writes outside its operands.
 template <class T>
 void expect_honest(Context& context, const Method& method, const Shape& shape, const Parameters& parameters) {
   const Backend backend = context.device.backend();

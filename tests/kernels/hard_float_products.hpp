@@ -1,6 +1,6 @@
 #pragma once
-/// Products of floats over the whole range of their exponents, and whether an answer is as right as two
-/// halves an element can promise.
+/// Products of floats over the whole exponent range, and a check that an answer is as accurate as two halves
+/// per element allow.
 
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ struct HardFloatProduct {
   Inputs<float> inputs;
 };
 
-/// Number `seed` of an endless list: eight kinds, by turns, of sizes that no block has.
+/// Returns product number `seed` of an endless sequence: eight kinds in turn, with sizes that no block has.
 inline HardFloatProduct hard_float_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardFloatProduct hard;
@@ -72,7 +72,7 @@ inline HardFloatProduct hard_float_product(unsigned seed) {
   return hard;
 }
 
-/// Elements that are further from the exact sum than one in float may be of terms that are off by 3 2^-22.
+/// Counts elements whose error exceeds that of a sum in float with terms that are off by 3 2^-22.
 inline std::int64_t wrong_elements(const Inputs<float>& in, const HostMatrix<float>& c) {
   const auto terms = static_cast<double>(in.shape.k + 14);
   std::int64_t wrong = 0;

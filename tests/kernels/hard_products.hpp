@@ -1,5 +1,5 @@
 #pragma once
-/// Products that are hard to scale, and whether an answer is as right as a sum in full precision can promise.
+/// Products that are hard to scale, and a check that an answer is as accurate as a sum in full precision.
 
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace gaussweep::testing_help {
 
-/// Two factors of elements between -1 and 1, each size one of `sizes` from `least` on.
+/// Returns two factors with elements between -1 and 1; each size is one of `sizes` values from `least` on.
 template <class T>
 Inputs<T> random_product(std::mt19937_64& engine, unsigned least, unsigned sizes) {
   std::uniform_real_distribution<T> uniform(-1, 1);
@@ -24,14 +24,14 @@ Inputs<T> random_product(std::mt19937_64& engine, unsigned least, unsigned sizes
   for (T& value : in.b.data) value = uniform(engine);
   return in;
 }
-/// Element (i, j) becomes change(element, i, j).
+/// Replaces element (i, j) by change(element, i, j).
 template <class T, class Change>
 void change_each(HostMatrix<T>& matrix, Change change) {
   for (std::int64_t j = 0; j < matrix.cols; ++j) {
     for (std::int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = change(matrix(i, j), i, j);
   }
 }
-/// Sums come to nothing, but for the first element's, of which 2^`last` of a term is left.
+/// Makes all sums cancel to 0, except the first element's, which keeps 2^`last` of a term.
 template <class T>
 void cancel(Inputs<T>& in, int last) {
   for (std::int64_t h = 0; h + 1 < in.shape.k; h += 2) {
@@ -44,10 +44,10 @@ void cancel(Inputs<T>& in, int last) {
 struct HardProduct {
   std::string name;
   Inputs<double> inputs;
-  bool must_be_vendors = false;  ///< cannot be scaled, whatever else
+  bool must_be_vendors = false;  ///< no scaling suffices, so the vendor must compute it
 };
 
-/// Number `seed` of an endless list: ten kinds, by turns, of sizes that no block has.
+/// Returns product number `seed` of an endless sequence: ten kinds in turn, with sizes that no block has.
 inline HardProduct hard_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardProduct hard;
@@ -117,8 +117,8 @@ inline HardProduct hard_product(unsigned seed) {
   return hard;
 }
 
-/// Elements that are further from the exact sum than a sum of k terms in double may be, in whatever order.
-/// Those that are no numbers count where they are not what `vendor`, a product in double, says.
+/// Counts elements whose error exceeds that of a sum of k terms in double in any order. Non-finite elements
+/// count if they differ from `vendor`, a product in double.
 inline std::int64_t wrong_elements(const Inputs<double>& in, const HostMatrix<double>& c,
                                    const HostMatrix<double>& vendor) {
   const auto terms = static_cast<long double>(in.shape.k + 2);

@@ -1,5 +1,5 @@
 #pragma once
-/// A search for systems that a method solves worse than LAPACK: random starts, each made worse step by step.
+/// Searches systems that a method solves worse than LAPACK, from random starts that get worse step by step.
 
 #include <algorithm>
 #include <cmath>
@@ -16,17 +16,17 @@
 
 namespace gaussweep::testing_help {
 
-/// The number in an environment variable, else `usual`.
+/// Returns the number in an environment variable, or `usual`.
 inline int number_from(const char* variable, int usual) {
   const char* const wanted = std::getenv(variable);
   return wanted != nullptr ? std::atoi(wanted) : usual;
 }
-/// How many starts a test makes.
+/// Returns the number of starts of a test.
 inline int starts(int usual) {
   return number_from("GAUSSWEEP_STARTS", usual);
 }
 
-/// The judged ratio of a row's answer.
+/// Returns the verified ratio of a row's answer.
 template <class T>
 double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs) {
   MethodRun<T> run(context, method, context.device.backend(), defaults(method), inputs.shape);
@@ -35,9 +35,9 @@ double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs)
   return check(method, inputs, run.download()).ratio;
 }
 
-/// The worst that a search found.
+/// The worst case of a search.
 struct Hardest {
-  double times = 0;  ///< the ratio over max(1, 3 times LAPACK's)
+  double times = 0;  ///< ratio / max(1, 3 x LAPACK's ratio)
   double ratio = 0, of_lapack = 0;
   std::int64_t n = 0;
 };
@@ -53,7 +53,7 @@ class HardSystems {
         method_(*registry.find(Problem::named(problem), variant)),
         lapack_(*registry.reference(Problem::named(problem), Backend::host)) {}
 
-  /// Of systems of order 2 to 130, more of them small ones. @param steps of each start
+  /// Searches systems of order 2 to 130, small ones more often. @param steps per start
   Hardest search(int count, int steps) {
     Hardest hardest;
     for (int start = 0; start < count; ++start) {
@@ -70,7 +70,7 @@ class HardSystems {
       const double of_lapack = ratio_of(on_host_, lapack_, inputs);
       for (T& value : inputs.b.data) value *= 16;
       if (!std::isfinite(ratio_of(on_host_, lapack_, inputs)))
-        continue;  // near the end of the range, or beyond
+        continue;  // near the end of the range or beyond
       const double times = std::isfinite(worst) ? worst / std::max(1.0, 3 * of_lapack) : HUGE_VAL;
       if (times > hardest.times) hardest = {times, worst, of_lapack, inputs.shape.n};
     }
@@ -105,7 +105,7 @@ class HardSystems {
     multiply(inputs);
     return inputs;
   }
-  /// b = A x: large terms cancel, which an inverse does not know.
+  /// Sets b = A x: large terms cancel, which a product with an inverse does not reproduce.
   static void multiply(Inputs<T>& inputs) {
     for (std::int64_t i = 0; i < inputs.shape.n; ++i) {
       double sum = 0;
@@ -114,7 +114,7 @@ class HardSystems {
       inputs.b(i, 0) = static_cast<T>(sum);
     }
   }
-  /// Some elements become others.
+  /// Changes some elements.
   void disturb(Inputs<T>& inputs) {
     const std::int64_t n = inputs.shape.n;
     const auto any = [&] {
@@ -137,8 +137,8 @@ class HardSystems {
   std::mt19937_64 random_{static_cast<std::mt19937_64::result_type>(number_from("GAUSSWEEP_SEED", 20261124))};
 };
 
-/// Systems whose elements come near the ends of the range, but for the growth of elimination, and span it.
-/// @return how many a row fails (a ratio over its tolerance) that LAPACK solves
+/// Tries systems whose elements span the exponent range and come near its ends, up to the growth of
+/// elimination. @return the number of systems that a row fails (ratio above its tolerance) and LAPACK solves
 template <class T>
 int range_failures(Context& context, const Registry& registry, const std::string& problem,
                    const std::string& variant, int count, std::string& which) {

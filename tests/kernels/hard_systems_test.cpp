@@ -1,4 +1,4 @@
-// Small systems that are hard for inverted blocks, and elements at the ends of the range: as good as LAPACK.
+// Tests inverted blocks against LAPACK on hard small systems and at the ends of the exponent range.
 
 #include "tests/kernels/hard_systems.hpp"
 
@@ -25,15 +25,15 @@ class HardForMethods : public testing::Test {
 using Both = testing::Types<float, double>;
 TYPED_TEST_SUITE(HardForMethods, Both);
 
-TYPED_TEST(HardForMethods, Triangles) {
+TYPED_TEST(HardForMethods, TrianglesAreAsAccurateAsLapack) {
   this->expect_as_good_as_lapack("trsv", "inverted_blocks", 60, 60);
 }
-TYPED_TEST(HardForMethods, Systems) {
+TYPED_TEST(HardForMethods, SystemsAreAsAccurateAsLapack) {
   this->expect_as_good_as_lapack("gesv", "recursive", 10, 12);
 }
 
-/// x2 = (b2 - a1 x1) / a2 where a1 x1 cancels: with the inverse the cancellation is lost.
-TYPED_TEST(HardForMethods, ATriangleOfOrderThree) {
+/// x2 = (b2 - a1 x1) / a2 where the difference cancels; a product with the inverse loses the cancellation.
+TYPED_TEST(HardForMethods, TriangleWithCancellationIsAccurate) {
   Inputs<TypeParam> inputs;
   inputs.shape = {3, 3, 3, 1, Uplo::lower};
   inputs.a = HostMatrix<TypeParam>(3, 3);
@@ -49,7 +49,7 @@ TYPED_TEST(HardForMethods, ATriangleOfOrderThree) {
   EXPECT_LE(ratio_of(this->context, method, inputs), 1);
 }
 
-TYPED_TEST(HardForMethods, ElementsAtTheEndsOfTheRange) {
+TYPED_TEST(HardForMethods, ElementsNearTheEndsOfTheRange) {
   for (const char* problem : {"getrf", "gesv"}) {
     std::string which;
     EXPECT_EQ(

@@ -7,7 +7,7 @@
 namespace gaussweep {
 namespace {
 
-TEST(HostElements, AreZerosWhereASizeIsAllThatIsSaid) {
+TEST(HostElements, AreZeroWithoutValues) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{9} << 20}) {
     const HostElements<double> zeros(count);
     EXPECT_EQ(zeros.size(), count);
@@ -15,7 +15,7 @@ TEST(HostElements, AreZerosWhereASizeIsAllThatIsSaid) {
   }
 }
 
-TEST(HostElements, TakeAVectorOverWhereItLies) {
+TEST(HostElements, TakeAVectorOverWithoutCopying) {
   std::vector<float> vector(100);
   std::iota(vector.begin(), vector.end(), 0.F);
   const float* place = vector.data();
@@ -25,7 +25,7 @@ TEST(HostElements, TakeAVectorOverWhereItLies) {
   EXPECT_EQ(elements.back(), 99);
 }
 
-TEST(HostElements, CopiesAreTheirOwn) {
+TEST(HostElements, CopiesAreIndependent) {
   HostElements<double> first = {1, 2, 3};
   HostElements<double> second = first;
   second[1] = 7;
@@ -50,12 +50,12 @@ TEST(HostElements, LargeOnesBeginAtAHugePage) {
   EXPECT_EQ(large.back(), 1);
 }
 
-TEST(HostElements, MoreThanMemoryHasIsSaid) {
+TEST(HostElements, RefusesMoreThanTheMemory) {
   EXPECT_THROW(HostElements<double>::unset(SIZE_MAX / 8), std::bad_alloc);
   EXPECT_THROW(HostElements<double>::unset(SIZE_MAX), std::bad_alloc);
 }
 
-TEST(HostElements, NoneAreEmpty) {
+TEST(HostElements, SizeZeroIsEmpty) {
   EXPECT_TRUE(HostElements<float>().empty());
   EXPECT_TRUE(HostElements<float>(0).empty());
   EXPECT_TRUE(HostElements<float>::unset(0) == HostElements<float>(std::vector<float>{}));
@@ -71,7 +71,7 @@ class LargeElements : public testing::Test {
   ~LargeElements() override { blocks.keep_none(); }
 };
 
-TEST_F(LargeElements, AreFreedUnlessTheyAreKept) {
+TEST_F(LargeElements, AreFreedByDefault) {
   large();
   EXPECT_EQ(blocks.idle_bytes(), 0U);
   blocks.keep(0);
@@ -81,7 +81,7 @@ TEST_F(LargeElements, AreFreedUnlessTheyAreKept) {
   EXPECT_EQ(blocks.idle_bytes(), 0U);
 }
 
-TEST_F(LargeElements, ThatAreKeptAreUsedAgain) {
+TEST_F(LargeElements, AreReusedIfKept) {
   blocks.keep(0);
   const double* first = nullptr;
   {
@@ -95,7 +95,7 @@ TEST_F(LargeElements, ThatAreKeptAreUsedAgain) {
   EXPECT_NE(other.data(), again.data());
 }
 
-TEST_F(LargeElements, OfOtherSizesFreeThoseThatAreKept) {
+TEST_F(LargeElements, OfAnotherSizeFreeTheKeptOnes) {
   blocks.keep(0);
   large();
   const HostElements<double> larger = large(2 * count);
@@ -105,7 +105,7 @@ TEST_F(LargeElements, OfOtherSizesFreeThoseThatAreKept) {
   EXPECT_EQ(blocks.idle_bytes(), 0U);
 }
 
-TEST_F(LargeElements, AreNoMoreInAllThanTwiceTheLargestAndSomeBytes) {
+TEST_F(LargeElements, KeptBytesAreLimited) {
   constexpr std::size_t bytes = count * sizeof(double);
   blocks.keep(bytes);
   { const HostElements<double> a = large(), b = large(), c = large(), d = large(); }
@@ -114,7 +114,7 @@ TEST_F(LargeElements, AreNoMoreInAllThanTwiceTheLargestAndSomeBytes) {
   EXPECT_EQ(blocks.idle_bytes(), 2 * bytes);
 }
 
-TEST_F(LargeElements, ThatAreUsedAgainAreZerosWhereThatIsSaid) {
+TEST_F(LargeElements, ReusedOnesAreZeroOnRequest) {
   blocks.keep(0);
   {
     HostElements<double> written = large();

@@ -1,5 +1,5 @@
 #pragma once
-/// Random systems with Inf, NaN, overflowing and singular parts, and what holds for every method on them.
+/// Random systems with Inf, NaN, overflow and singular parts, and what every method does on them.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 namespace gaussweep::testing_help {
 
-/// The rows that run emulated and for which `wanted` holds, by name.
+/// Returns the rows that run emulated and satisfy `wanted`, by name.
 template <class Wanted>
 std::vector<std::string> emulated_methods(Wanted wanted) {
   std::vector<std::string> ids;
@@ -35,7 +35,7 @@ inline bool exchanges_rows(const Method& method) {
   return method.needs == problem.needs && problem.needs.empty() && problem.name != "gemm";
 }
 
-/// A number of [0, below).
+/// Returns a random number in [0, below).
 inline std::int64_t below(std::mt19937_64& random, std::int64_t below) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(below));
 }
@@ -44,7 +44,7 @@ auto one_of(std::mt19937_64& random, const Of& of) {
   return of[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(of.size())))];
 }
 
-/// Overwrites the columns [first, first + n) of a, one system, by a permutation.
+/// Overwrites the columns [first, first + n) of a, one system, with a permutation.
 template <class T>
 void make_permutation(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t first) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(a.rows));
@@ -55,7 +55,7 @@ void make_permutation(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t fi
       a(i, first + j) = rows[static_cast<std::size_t>(j)] == i ? 1 : 0;
   }
 }
-/// Sets its leading block of half the order to 0.
+/// Sets the leading block of half the order to 0.
 template <class T>
 void clear_leading_block(HostMatrix<T>& a, std::int64_t first) {
   for (std::int64_t j = 0; j < a.rows / 2; ++j) {
@@ -63,8 +63,8 @@ void clear_leading_block(HostMatrix<T>& a, std::int64_t first) {
   }
 }
 
-/// Makes a system hostile: values that are not finite or nearly so at random places, a whole system that
-/// overflows on the way or is singular, a permutation.
+/// Makes a system hostile: non-finite or nearly overflowing values at random places, a system that overflows
+/// during elimination or is singular, or a permutation.
 template <class T>
 void make_hostile(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t first) {
   using Limits = std::numeric_limits<T>;
@@ -98,7 +98,7 @@ void make_hostile(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t first)
   }
 }
 
-/// A batch in which about half of the systems are hostile.
+/// Returns a batch in which about half of the systems are hostile.
 template <class T>
 Inputs<T> hostile_batch(std::mt19937_64& random, Problem problem, const Shape& shape) {
   Inputs<T> inputs = make_inputs<T>(problem, shape, kind_for(problem), random() % 1000);
@@ -110,7 +110,7 @@ Inputs<T> hostile_batch(std::mt19937_64& random, Problem problem, const Shape& s
   return inputs;
 }
 
-/// The systems of a batch, the last one first.
+/// Returns the systems of a batch in reverse order.
 template <class T>
 Inputs<T> reversed(const Inputs<T>& inputs) {
   Inputs<T> all = inputs;
@@ -122,7 +122,7 @@ Inputs<T> reversed(const Inputs<T>& inputs) {
   return all;
 }
 
-/// Info and pivots name rows of the system.
+/// Expects info and pivots to be valid row numbers of the system.
 template <class T>
 void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::string& words) {
   EXPECT_GE(answer.info, 0) << words;

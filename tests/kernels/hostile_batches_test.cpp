@@ -1,7 +1,6 @@
-// Inf, NaN, overflow and singular parts at random places: what a method makes of one system stays in it. A
-// write outside of an operand fails the launch (kernels/device/watched_memory.hpp).
-//
-// GAUSSWEEP_BATCHES says how many batches a method gets: 100,000 by hand, a few here.
+// Inf, NaN, overflow and singular parts at random places: results of one system must not depend on another. A
+// write outside an operand fails the launch (kernels/device/watched_memory.hpp).
+// GAUSSWEEP_BATCHES sets the number of batches per method: 100,000 by hand, a few by default.
 
 #include "tests/kernels/hostile_batches.hpp"
 
@@ -23,7 +22,7 @@ class HostileBatches : public testing::TestWithParam<std::string> {
   std::mt19937_64 random{58};
 };
 
-TEST_P(HostileBatches, KeepToTheirSystem) {
+TEST_P(HostileBatches, StayInTheirSystem) {
   const int batches = number_from("GAUSSWEEP_BATCHES", 40);
   for (int batch = 0; batch < batches && !HasFailure(); ++batch) {
     SCOPED_TRACE(batch);
@@ -36,9 +35,9 @@ TEST_P(HostileBatches, KeepToTheirSystem) {
 INSTANTIATE_TEST_SUITE_P(All, HostileBatches, testing::ValuesIn(emulated_methods(takes_batches)),
                          [](const auto& info) { return test_name(info.param); });
 
-/// One matrix with elements up to 2e38, whose elimination overflows; and an Inf. The neighbours are the
-/// identity.
-TEST(HostileBatch, FillerRowsAreNoPivots) {
+/// One matrix has elements up to 2e38, whose elimination overflows, and one has an Inf. The neighbours are
+/// the identity.
+TEST(HostileBatch, PaddingRowsAreNoPivots) {
   const Registry registry = builtin_registry();
   const auto device = cpu(Backend::emulated);
   Context context(*device);
@@ -73,10 +72,10 @@ TEST(HostileBatch, FillerRowsAreNoPivots) {
   }
 }
 
-/// One system at a time, of every method: hostile values lead to no error, and indices stay valid.
+/// Every method, one system at a time: hostile values raise no error, and indices stay valid.
 class HostileSystems : public testing::TestWithParam<std::string> {};
 
-TEST_P(HostileSystems, AreAResult) {
+TEST_P(HostileSystems, RaiseNoErrorAndHaveValidIndices) {
   const Registry registry = builtin_registry();
   const Method& method = row_of(registry, GetParam());
   const auto device = cpu(Backend::emulated);

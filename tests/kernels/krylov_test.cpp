@@ -1,4 +1,4 @@
-// The small part of GMRES, kernels/gesv/krylov.hpp.
+// Tests the small problem of GMRES, kernels/gesv/krylov.hpp.
 
 #include "kernels/gesv/krylov.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::vector<double>> hessenberg{
     {2, 0.5}, {1, 3, 0.25}, {-1, 0.5, 2, 0.125}, {0.5, 1, -0.25, 1, 0.0625}};
 
-/// |norm e1 - H y| with the first `count` columns.
+/// Returns |norm e1 - H y| for the first `count` columns.
 double residual(const std::vector<double>& y, double norm) {
   std::vector<double> left(y.size() + 1);
   left[0] = norm;
@@ -25,7 +25,7 @@ double residual(const std::vector<double>& y, double norm) {
   return std::sqrt(sum);
 }
 
-TEST(Krylov, ResidualIsThatOfTheCoefficientsAndTheLeast) {
+TEST(Krylov, ResidualMatchesTheCoefficientsAndIsMinimal) {
   const double norm = 3, scale = 0.5;
   Krylov krylov;
   krylov.start(norm, scale, 1e-300);
@@ -44,21 +44,21 @@ TEST(Krylov, ResidualIsThatOfTheCoefficientsAndTheLeast) {
   }
 }
 
-/// After `count` residuals, each `gain` times as small as the one before.
+/// Returns the state after `count` residuals, each smaller than the one before by the factor `gain`.
 Krylov falling(double gain, std::size_t count, double enough) {
   Krylov krylov;
   krylov.start(1, 1, enough);
   const double below = 1 / std::sqrt(gain * gain - 1);
   for (std::size_t k = 0; k < count; ++k) {
     std::vector<double> column(k + 2);
-    column[k] = k == 0 ? 1 : gain * below;  // which the rotation before makes 1
+    column[k] = k == 0 ? 1 : gain * below;  // the previous rotation makes this 1
     column[k + 1] = below;
     EXPECT_NEAR(krylov.add(column.data()), std::pow(gain, -static_cast<double>(k + 1)), 1e-12);
   }
   return krylov;
 }
 
-TEST(Krylov, ReachedIsByTheResidualAndNeverNaN) {
+TEST(Krylov, ReachedDependsOnTheResidualAndIsFalseForNaN) {
   EXPECT_FALSE(Krylov().reached());
   Krylov krylov;
   krylov.start(1, 1, 0.25);
@@ -74,7 +74,7 @@ TEST(Krylov, ReachedIsByTheResidualAndNeverNaN) {
   EXPECT_FALSE(krylov.reached());
 }
 
-TEST(Krylov, RatesTellOfWhatIsToCome) {
+TEST(Krylov, RatesPredictTheRest) {
   EXPECT_FALSE(falling(16, 1, 1e-15).slow());  // one residual has no rate
   EXPECT_FALSE(falling(1e4, 2, 1e-15).slow());
   EXPECT_TRUE(falling(1.5, 2, 1e-15).slow());

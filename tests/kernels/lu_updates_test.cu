@@ -1,4 +1,4 @@
-/// What lies between the panels of an LU factorisation: kernels/getrf/lu_updates.cuh, window_panel.cuh.
+/// Tests the kernels between LU panels: kernels/getrf/lu_updates.cuh, window_panel.cuh.
 
 #include "kernels/getrf/lu_updates.cuh"
 
@@ -28,18 +28,18 @@ std::vector<T> random_columns(int rows, int columns, double size, unsigned seed)
   return values;
 }
 
-/// B = L^-1 B by `run`, against substitution in double.
+/// Compares B = L^-1 B by `run` with substitution in double.
 template <class T, class Run>
 void check_solve(Context& context, int rows, int columns, Run run) {
   const int ldl = rows + 3, ldb = rows + 1;
   std::vector<T> l = random_columns<T>(ldl, rows, 0.3, 1);
   for (int k = 0; k < rows; ++k) {
-    for (int r = 0; r <= k; ++r) l[r + k * ldl] = T(1e5);  // U's, which does not count
+    for (int r = 0; r <= k; ++r) l[r + k * ldl] = T(1e5);  // belongs to U and must be ignored
   }
   const std::vector<T> b = random_columns<T>(ldb, columns, 1, 2);
-  DeviceArray<T> l_there(context.device, l), b_there(context.device, b);
-  run(l_there.data(), ldl, b_there.data(), ldb);
-  const std::vector<T> seen = b_there.values();
+  DeviceArray<T> device_l(context.device, l), device_b(context.device, b);
+  run(device_l.data(), ldl, device_b.data(), ldb);
+  const std::vector<T> seen = device_b.values();
   for (int c = 0; c < columns; ++c) {
     std::vector<double> x(b.begin() + c * ldb, b.begin() + c * ldb + rows);
     double size = 1;
@@ -51,7 +51,7 @@ void check_solve(Context& context, int rows, int columns, Run run) {
       ASSERT_NEAR(seen[r + c * ldb], x[r], (sizeof(T) == sizeof(double) ? 1e-13 : 1e-4) * size)
           << "row " << r << " of " << rows << ", column " << c << " of " << columns;
     }
-    ASSERT_EQ(seen[rows + c * ldb], b[rows + c * ldb]);  // below the rows
+    ASSERT_EQ(seen[rows + c * ldb], b[rows + c * ldb]);  // the rows below are untouched
   }
 }
 
@@ -82,9 +82,9 @@ TEST_P(LuUpdates, TriangularUpdatesInFloat) {
   }
 }
 
-/// Turned upside down and scaled, the same as not turned of what was scaled before, to the bit.
+/// Solves with reversed rows and scaled; equals, bit by bit, the normal order on pre-scaled operands.
 template <class T, int Columns>
-void check_turned(Context& context, int rows, int columns) {
+void check_reversed(Context& context, int rows, int columns) {
   const int ldl = rows + 3, ldb = rows + 1;
   const std::vector<T> l = random_columns<T>(ldl, rows, 0.3, 1), scale = random_columns<T>(rows, 1, 1, 2);
   const std::vector<T> b = random_columns<T>(ldb, columns, 1, 3);
@@ -92,28 +92,28 @@ void check_turned(Context& context, int rows, int columns) {
   for (int c = 0; c < columns; ++c) {
     for (int r = 0; r < rows; ++r) turned[rows - 1 - r + c * ldb] = b[r + c * ldb] * scale[r];
   }
-  DeviceArray<T> l_there(context.device, l), scale_there(context.device, scale), b_there(context.device, b),
-      turned_there(context.device, turned);
+  DeviceArray<T> device_l(context.device, l), device_scale(context.device, scale),
+      device_b(context.device, b), device_reversed(context.device, turned);
   const int last = rows - 1;
-  lu::launch_solve<true, Columns, T>(context, l_there.data(), ldl, rows, b_there.data() + last, ldb, columns,
-                                     scale_there.data() + last);
-  lu::launch_solve<false, Columns, T>(context, l_there.data(), ldl, rows, turned_there.data(), ldb, columns,
-                                      nullptr);
-  const std::vector<T> seen = b_there.values(), wanted = turned_there.values();
+  lu::launch_solve<true, Columns, T>(context, device_l.data(), ldl, rows, device_b.data() + last, ldb,
+                                     columns, device_scale.data() + last);
+  lu::launch_solve<false, Columns, T>(context, device_l.data(), ldl, rows, device_reversed.data(), ldb,
+                                      columns, nullptr);
+  const std::vector<T> seen = device_b.values(), wanted = device_reversed.values();
   for (int c = 0; c < columns; ++c) {
     for (int r = 0; r < rows; ++r) ASSERT_EQ(seen[last - r + c * ldb], wanted[r + c * ldb]) << r << ", " << c;
-    ASSERT_EQ(seen[rows + c * ldb], b[rows + c * ldb]);  // below the rows
+    ASSERT_EQ(seen[rows + c * ldb], b[rows + c * ldb]);  // the rows below are untouched
   }
 }
 
-TEST_P(LuUpdates, TurnedUpsideDown) {
-  check_turned<double, 8>(context, 64, 9);
-  check_turned<double, 32>(context, 256, 33);
-  check_turned<float, 8>(context, 64, 9);
-  check_turned<float, 32>(context, 96, 33);
+TEST_P(LuUpdates, ReversedRows) {
+  check_reversed<double, 8>(context, 64, 9);
+  check_reversed<double, 32>(context, 256, 33);
+  check_reversed<float, 8>(context, 64, 9);
+  check_reversed<float, 32>(context, 96, 33);
 }
 
-/// Pivots as LAPACK's laswp takes them, the permutation that they make, and the rows after it.
+/// Pivots as LAPACK's laswp takes them, the permutation that they define, and the resulting row order.
 struct Swaps {
   std::vector<int> pivots, rows_at;
 };
@@ -130,25 +130,25 @@ Swaps swaps(int n, int first, int count, unsigned seed) {
   return result;
 }
 
-TEST_P(LuUpdates, RowsAreExchangedFewAndMany) {
+TEST_P(LuUpdates, FewAndManyRowExchanges) {
   const int n = 90, first = 20, count = 37, columns = 9, lda = n + 2;
   const Swaps wanted = swaps(n, first, count, 3);
-  const Swaps before = swaps(n, 0, 20, 4);  // of the columns before, whose permutation is to begin anew
+  const Swaps before = swaps(n, 0, 20, 4);  // earlier exchanges, whose permutation must be reset
   const std::vector<double> a = random_columns<double>(lda, columns, 1, 5);
   for (const bool many : {false, true}) {
     std::vector<int> pivots = wanted.pivots;
     std::copy_n(before.pivots.begin(), 20, pivots.begin());
-    DeviceArray<double> a_there(*device, a), buffer(*device, 4 * n);
-    DeviceArray<int> pivots_there(*device, pivots), rows_at(*device, wanted.rows_at),
+    DeviceArray<double> device_a(*device, a), buffer(*device, 4 * n);
+    DeviceArray<int> device_pivots(*device, pivots), rows_at(*device, wanted.rows_at),
         previous(*device, before.rows_at);
     if (many) {
-      simt::launch(context, lu::exchange_many<double>, 4, 64, 0, a_there.data(), lda, first, n - first,
-                   columns, pivots_there.data(), rows_at.data(), previous.data(), 20, buffer.data());
+      simt::launch(context, lu::exchange_many<double>, 4, 64, 0, device_a.data(), lda, first, n - first,
+                   columns, device_pivots.data(), rows_at.data(), previous.data(), 20, buffer.data());
     } else {
-      simt::launch(context, lu::exchange_few<double, 4>, (columns + 3) / 4, 64, 0, a_there.data(), lda, first,
-                   count, columns, pivots_there.data(), rows_at.data(), previous.data(), 20);
+      simt::launch(context, lu::exchange_few<double, 4>, (columns + 3) / 4, 64, 0, device_a.data(), lda,
+                   first, count, columns, device_pivots.data(), rows_at.data(), previous.data(), 20);
     }
-    const std::vector<double> seen = a_there.values();
+    const std::vector<double> seen = device_a.values();
     for (int c = 0; c < columns; ++c) {
       for (int r = 0; r < lda; ++r) {
         ASSERT_EQ(seen[r + c * lda], a[(r < n ? wanted.rows_at[r] : r) + c * lda])
@@ -160,23 +160,23 @@ TEST_P(LuUpdates, RowsAreExchangedFewAndMany) {
   }
 }
 
-/// A panel whose pivots lie in a window, and its rows beyond it: all of L, with factors above 1.
-TEST_P(LuUpdates, AWindowsPanelAndTheRowsBeyond) {
+/// A panel with pivots from a window of rows, and the rows below it: all of L, with multipliers above 1.
+TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
   const int n = 300, cols = 32, lda = n + 4;
   const std::vector<float> a = random_columns<float>(lda, cols, 1, 6);
-  DeviceArray<float> a_there(*device, a);
+  DeviceArray<float> device_a(*device, a);
   DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
   std::vector<int> identity(2 * gaussweep::lu::levels * n);
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<int>(i) % n;
   DeviceArray<int> rows_at(*device, identity);
   const lu::Exchanges exchanges{source.data(), target.data()};
   const int window = gaussweep::lu::window, beyond = n - window;
-  simt::launch(context, lu::factor_window<float>, 1, window, sizeof(lu::WindowMemory<float>), a_there.data(),
+  simt::launch(context, lu::factor_window<float>, 1, window, sizeof(lu::WindowMemory<float>), device_a.data(),
                lda, window, cols, 0, pivots.data(), exchanges, info.data());
   simt::launch(context, lu::exchange_and_solve<float>, gaussweep::lu::levels / 4 + (beyond + 31) / 32, 32, 0,
-               a_there.data(), lda, a_there.data(), 0, cols, 0, cols, cols, exchanges, rows_at.data(), n, 0u,
-               a_there.data() + window, beyond);
-  const std::vector<float> seen = a_there.values();
+               device_a.data(), lda, device_a.data(), 0, cols, 0, cols, cols, exchanges, rows_at.data(), n,
+               0u, device_a.data() + window, beyond);
+  const std::vector<float> seen = device_a.values();
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
   const std::vector<int> chosen = pivots.values();
@@ -201,18 +201,18 @@ TEST_P(LuUpdates, AWindowsPanelAndTheRowsBeyond) {
   for (int r = 0; r < n; ++r) ASSERT_EQ(moved[r], order[r]);
 }
 
-/// Inf and NaN in a panel with fewer rows than the window: what it is filled with is never chosen.
-TEST_P(LuUpdates, AWindowsFillerRowsAreNoPivots) {
+/// Inf and NaN in a panel with fewer rows than the window: the padding rows are never pivots.
+TEST_P(LuUpdates, PaddingRowsOfAWindowAreNoPivots) {
   const int rows = 40, cols = 32;
   for (const float value : {INFINITY, -INFINITY, NAN}) {
     for (const int place : {0, rows, 7 + 3 * rows, rows - 1 + (cols - 1) * rows}) {
       std::vector<float> a = random_columns<float>(rows, cols, 1, 6);
-      a[0] = 10;  // row 0 is the first pivot: all rows lose a multiple of what it has in column 1
+      a[0] = 10;  // row 0 is the first pivot: a multiple of its column 1 is subtracted from all rows
       a[place] = value;
-      DeviceArray<float> a_there(*device, a);
+      DeviceArray<float> device_a(*device, a);
       DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
       simt::launch(context, lu::factor_window<float>, 1, gaussweep::lu::window,
-                   sizeof(lu::WindowMemory<float>), a_there.data(), rows, rows, cols, 0, pivots.data(),
+                   sizeof(lu::WindowMemory<float>), device_a.data(), rows, rows, cols, 0, pivots.data(),
                    lu::Exchanges{source.data(), target.data()}, info.data());
       const std::vector<int> chosen = pivots.values();
       for (int j = 0; j < cols; ++j)

@@ -1,6 +1,5 @@
 #pragma once
-/// What is expected of every row of the registry, on every backend. Used by the tests on the CPU and on a
-/// GPU.
+/// Tests for every row of the registry on every backend, shared by the CPU and GPU tests.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +20,7 @@ inline const Method& row_of(const Registry& registry, const std::string& id) {
   throw std::logic_error("no row " + id);
 }
 
-/// A blur of width x width pixels, to be inverted or solved with: condition 1e8.
+/// Returns a blur matrix of width x width pixels with condition 1e8, to invert or to solve with.
 inline Inputs<double> hard_blur(std::int64_t width) {
   MatrixSpec spec;
   spec.kind = MatrixKind::blur;
@@ -39,13 +38,13 @@ inline Inputs<double> hard_blur(std::int64_t width) {
   return inputs;
 }
 
-/// An id as GoogleTest allows it: "gesv/lapack" is gesv_lapack.
+/// Converts an id into a name that GoogleTest accepts: "gesv/lapack" becomes gesv_lapack.
 inline std::string test_name(std::string id) {
   std::replace(id.begin(), id.end(), '/', '_');
   return id;
 }
 
-/// Calls body(shape, parameters) for every shape of order n and every point of the grid that the row accepts.
+/// Calls body(shape, parameters) for every shape of order n and every grid point that the row accepts.
 template <class Body>
 void for_each_case(const Method& method, std::int64_t n, const std::vector<std::int64_t>& blocks, Body body) {
   for (const Shape& shape : shapes(method, n)) {
@@ -61,8 +60,8 @@ std::string describe_run(const Context& context, const Method& method, const Sha
   return describe(method, context.device.backend(), shape, parameters, kind, to_string(precision_of<T>));
 }
 
-/// LAPACK's last pivot of a larger Cauchy matrix is 0 or not, by the CPU's rounding and how many threads it
-/// has: there is no solution then. getrf's factors exist all the same.
+/// For larger Cauchy matrices LAPACK's last pivot may be 0, depending on the CPU's rounding and its thread
+/// count; then there is no solution. The factors of getrf exist in any case.
 template <class T>
 bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
               MatrixKind kind = MatrixKind::uniform) {
@@ -87,7 +86,7 @@ void expect_right(Context& context, const Method& method, std::int64_t n,
   });
 }
 
-/// info, or an answer that the check refuses; never an exception.
+/// Expects info, or an answer that the check refuses, and no exception.
 template <class T>
 void expect_noticed(Context& context, const Method& method, const Inputs<T>& inputs,
                     const Parameters& parameters, const char* what) {
@@ -104,7 +103,7 @@ inline bool is_triangular_problem(Problem problem) {
   return problem == Problem::named("trsv") || problem == Problem::named("trtri");
 }
 
-/// Equal to the bit, but any NaN equals any NaN: processors differ in the NaN that they make.
+/// Compares bit by bit, except that NaNs are equal: processors produce different NaNs.
 template <class T>
 bool same_values(const Answer<T>& one, const Answer<T>& other) {
   const auto same = [](T a, T b) {
@@ -114,7 +113,7 @@ bool same_values(const Answer<T>& one, const Answer<T>& other) {
          std::equal(one.x.data.begin(), one.x.data.end(), other.x.data.begin(), other.x.data.end(), same);
 }
 
-/// A matrix of ones (of 0, where n is 1); a triangle with a 0 on the diagonal. Neither is invertible.
+/// Returns a matrix of ones (0 if n is 1), or a triangle with a 0 on the diagonal. Neither is invertible.
 template <class T>
 Inputs<T> singular_inputs(const Method& method, const Shape& shape) {
   const bool triangle = is_triangular_problem(method.problem);
@@ -136,15 +135,15 @@ void expect_singular_is_a_result(Context& context, const Method& method, std::in
       expect_noticed(context, method, inputs, parameters, "singular");
       return;
     }
-    // L U may well reproduce a singular matrix: then that is right, whatever info says.
+    // L U may reproduce a singular matrix; that is right, whatever info is.
     EXPECT_NO_THROW(run_method(context, method, inputs, parameters))
         << describe_run<T>(context, method, shape, parameters, "singular");
   });
 }
 
-/// Several pivots are 0: the first is number n / 3 + 1. Methods meet them in the order of their rows, but for
-/// those that deal rows to blocks and divide by what lies off the diagonal. With 8 blocks, on this matrix,
-/// block 1 meets a 0 in row 10 and block 5 one in row 6.
+/// Returns inputs with several zero pivots, the first one being number n / 3 + 1. Methods find them in row
+/// order, except those that assign rows to blocks and divide by off-diagonal elements: with 8 blocks, block 1
+/// meets a 0 in row 10 and block 5 one in row 6.
 template <class T>
 Inputs<T> inputs_with_zero_pivots(const Method& method, const Shape& shape, bool dealt) {
   Inputs<T> inputs = make_inputs<T>(method.problem, shape, MatrixKind::cauchy);
@@ -166,14 +165,14 @@ Inputs<T> inputs_with_zero_pivots(const Method& method, const Shape& shape, bool
   return inputs;
 }
 
-/// info is the smallest index of those pivots that are 0, whatever met its one first. @pre n > 16
+/// Expects info to be the smallest zero pivot, whichever thread finds its own first. @pre n > 16
 template <class T>
 void expect_smallest_info(Context& context, const Method& method, std::int64_t n) {
   constexpr std::int64_t blocks = 8;
   for_each_case(method, n, {1, blocks}, [&](const Shape& shape, const Parameters& parameters) {
     const bool dealt = has_parameter(method, "blocks") && parameters.integer("blocks") == blocks;
     const auto inputs = inputs_with_zero_pivots<T>(method, shape, dealt);
-    // Rows that are added first fill row 6 and leave rows 2 and 10 what they are: equal.
+    // The preparation by row additions fills row 6 and leaves rows 2 and 10 equal.
     const bool prepared =
         has_parameter(method, "preparation") && parameters.choice("preparation") == "add_rows";
     EXPECT_EQ(run_method(context, method, inputs, parameters).info, dealt ? (prepared ? 10 : 6) : n / 3 + 1)
@@ -192,11 +191,11 @@ void expect_nan_is_seen(Context& context, const Method& method, std::int64_t n) 
   });
 }
 
-/// Runs with exactly the announced workspace, and looks whether what lies behind it is untouched. With less
-/// it must complain: no row announces what its method does not take.
+/// Runs with exactly the announced workspace and checks that the memory behind it is untouched. A smaller
+/// workspace must be refused, so no row announces more than it uses.
 template <class T>
 void expect_workspace_is_enough(Context& context, const Method& method, std::int64_t n) {
-  if (method.workspace_bytes == nullptr) return;  // then taking any would have thrown elsewhere
+  if (method.workspace_bytes == nullptr) return;  // a use of workspace would have thrown in other tests
   constexpr std::size_t guard = 4096;
   for_each_case(method, n, {1, 14}, [&](const Shape& shape, const Parameters& parameters) {
     const Inputs<T> inputs = make_inputs<T>(method.problem, shape, fit_kinds(method, parameters).front());
@@ -224,8 +223,8 @@ void expect_workspace_is_enough(Context& context, const Method& method, std::int
   });
 }
 
-/// Two runs in the same operands, without a reset between them, agree to the bit, and the inputs are what
-/// they were.
+/// Expects two runs on the same operands, without a reset between them, to have the same bits and to leave
+/// the inputs unchanged.
 template <class T>
 void expect_inputs_survive(Context& context, const Method& method, std::int64_t n) {
   for_each_case(method, n, {1, 3}, [&](const Shape& shape, const Parameters& parameters) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Running any row of the registry on any matrix, as the tests of all methods need it.
+/// Runs any registry row on any matrix, for the tests of all methods.
 
 #include <algorithm>
 #include <chrono>
@@ -32,12 +32,12 @@ inline bool has_parameter(const Method& method, const std::string& name) {
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-/// The defaults of a row.
+/// Returns the default parameters of a row.
 inline Parameters defaults(const Method& method) {
   return defaults(method.parameters);
 }
 
-/// Defaults, with every combination of the choices, and of `blocks` where the row has that parameter.
+/// Returns the defaults with every combination of the choices, and of `blocks` if the row has that parameter.
 inline std::vector<Parameters> parameter_grid(const Method& method, const std::vector<std::int64_t>& blocks) {
   std::vector<Parameters> grid{defaults(method)};
   for (const Parameter& parameter : method.parameters) {
@@ -57,7 +57,7 @@ inline std::vector<Parameters> parameter_grid(const Method& method, const std::v
   return grid;
 }
 
-/// The kinds of matrix on which this row must be right with these parameters.
+/// Returns the kinds of matrix on which this row must be accurate with these parameters.
 inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters& parameters) {
   const ProblemRow& problem = method.problem.row();
   if (problem.second == SecondOperand::matrix) return {MatrixKind::uniform};
@@ -67,7 +67,7 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   if (any(Need::triangular)) return {MatrixKind::triangular};
   if (any(Need::spd)) return {MatrixKind::spd};
   // The residual of Gauss-Jordan elimination grows with the condition, whatever the pivots (Higham, "Accuracy
-  // and Stability of Numerical Algorithms", 14.4). On a Cauchy matrix it is far too large.
+  // and Stability of Numerical Algorithms", 14.4). It is far too large on a Cauchy matrix.
   if (problem.name == "geinv") {
     if (needs(method, Need::strongly_regular)) return {MatrixKind::spd, MatrixKind::diagonally_dominant};
     return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
@@ -78,7 +78,7 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   if (method.problem == Problem::named("gesv") && method.variant.rfind("gauss_jordan", 0) == 0) {
     return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
   }
-  // Methods that divide by off-diagonal elements gain nothing from a large diagonal (README, "Right or
+  // Methods that divide by off-diagonal elements gain nothing from a dominant diagonal (README, "Right or
   // wrong").
   const bool stripes = needs(method, Need::nonzero_elements) && has_parameter(method, "blocks") &&
                        parameters.integer("blocks") > 1;
@@ -86,7 +86,7 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   return {MatrixKind::cauchy, MatrixKind::diagonally_dominant};
 }
 
-/// The kind of matrix on which a vendor's answer is right.
+/// Returns a kind of matrix on which the vendor's answer is accurate.
 inline MatrixKind kind_for(Problem problem) {
   for (const Need need : problem->needs) {
     if (need == Need::triangular) return MatrixKind::triangular;
@@ -99,7 +99,7 @@ inline bool has_right_hand_sides(Problem problem) {
   return problem->second == SecondOperand::right_hand_sides;
 }
 
-/// The shapes of order n to try: for gemm m, n and k differ; both triangles where that matters.
+/// Returns the shapes of order n to test: for gemm m, n and k differ; both triangles if the problem has them.
 inline std::vector<Shape> shapes(const Method& method, std::int64_t n) {
   Shape square{n, n, n, 1, Uplo::lower};
   if (method.problem->has_axis("m"))
@@ -138,8 +138,7 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
   return inputs;
 }
 
-/// One run from fresh operands. With `laid_out` they and the answer are laid out on the host before they are
-/// copied.
+/// Runs once on fresh operands. With `laid_out` operands and answer are arranged on the host before the copy.
 template <class T>
 Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& inputs,
                      const Parameters& parameters, bool laid_out = false) {

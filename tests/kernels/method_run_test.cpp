@@ -1,4 +1,4 @@
-// Runs on fresh operands, wherever the pristine ones lie.
+// Tests that runs get fresh operands, wherever the pristine ones are kept.
 
 #include "kernels/staging/method_run.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing_help;
 
-/// What a row answers in the second of two timed runs.
+/// Returns a row's answer in the second of two timed runs.
 Answer<double> second_answer(Context& context, const Method& method, const Inputs<double>& inputs,
                              const Parameters& parameters, Pristine pristine, bool laid_out = false) {
   MethodRun<double> run(context, method, context.device.backend(), parameters, inputs.shape, 1, pristine);
@@ -31,7 +31,7 @@ Answer<double> second_answer(Context& context, const Method& method, const Input
   return run.fetched();
 }
 
-/// Every row that this build runs, as a run would have it: `visit(method, backend, shape, parameters)`.
+/// Calls `visit(method, backend, shape, parameters)` for every row of this build, as a sweep runs it.
 template <class Visit>
 int for_rows(const Registry& registry, Visit&& visit) {
   int rows = 0;
@@ -48,7 +48,7 @@ int for_rows(const Registry& registry, Visit&& visit) {
   return rows;
 }
 
-TEST(MethodRun, OperandsUploadedAgainOrLaidOutGiveTheSameAnswer) {
+TEST(MethodRun, UploadedAndLaidOutOperandsGiveTheSameAnswer) {
   const Registry registry = builtin_registry();
   const int rows = for_rows(registry, [](const Method& method, Backend backend, const Shape& shape,
                                          const Parameters& parameters) {
@@ -70,7 +70,7 @@ TEST(MethodRun, OperandsUploadedAgainOrLaidOutGiveTheSameAnswer) {
   EXPECT_GT(rows, 20);
 }
 
-TEST(MethodRun, HonestMethodsRepeatTheirBitsWhateverTheSigns) {
+TEST(MethodRun, CorrectMethodsRepeatTheirBitsForBothSigns) {
   const Registry registry = builtin_registry();
   const int rows = for_rows(
       registry, [](const Method& method, Backend backend, const Shape& shape, const Parameters& parameters) {
@@ -82,7 +82,7 @@ TEST(MethodRun, HonestMethodsRepeatTheirBitsWhateverTheSigns) {
   EXPECT_GT(rows, 20);
 }
 
-TEST(MethodRun, WhatIsOverwrittenIsNotRepeatedWithoutItsPristineInputs) {
+TEST(MethodRun, RefusesASecondRunWithoutPristineInputs) {
   const Registry registry = builtin_registry();
   const auto device = cpu(Backend::host);
   Context context(*device);

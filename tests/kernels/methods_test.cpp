@@ -1,5 +1,5 @@
-// Every method of the registry that runs without a GPU, on matrices that it is fit for: a new row is tested
-// the day it is added. tests/gpu/methods_gpu_test.cpp does the same on a GPU.
+// Tests every registry method that runs without a GPU on the matrices that suit it, so a new row is tested as
+// soon as it is added. tests/gpu/methods_gpu_test.cpp does the same on a GPU.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::vector<Backend> cpu_backends(const Method& method) {
   return backends;
 }
 
-/// The rows that run on a CPU, by name: each is a test of its own.
+/// Returns the ids of the rows that run on a CPU; each is one test.
 std::vector<std::string> cpu_methods() {
   std::vector<std::string> ids;
   const Registry registry = builtin_registry();
@@ -48,8 +48,8 @@ class Methods : public testing::TestWithParam<std::string> {
   }
 };
 
-// 65: two blocks of 32 and one row; what is larger takes the emulation minutes.
-TEST_P(Methods, RightOnMatricesItIsFitFor) {
+// 65 is two blocks of 32 and one row; larger orders take minutes emulated.
+TEST_P(Methods, IsAccurateOnSuitableMatrices) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 2, 31, 32, 33}) expect_right<T>(context, method(), n, {1, 3, 14});
@@ -59,10 +59,10 @@ TEST_P(Methods, RightOnMatricesItIsFitFor) {
   });
 }
 
-TEST_P(Methods, SingularIsAResult) {
+TEST_P(Methods, SingularMatrixRaisesNoError) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
-    if (method().problem == Problem::named("gemm")) return;  // any matrix will do
+    if (method().problem == Problem::named("gemm")) return;  // gemm takes any matrix
     for (const std::int64_t n : {1, 2, 33}) expect_singular_is_a_result<T>(context, method(), n);
   });
 }
@@ -70,26 +70,26 @@ TEST_P(Methods, SingularIsAResult) {
 TEST_P(Methods, InfoIsTheSmallestIndex) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
-    if (method().problem == Problem::named("gemm")) return;  // has no pivots
+    if (method().problem == Problem::named("gemm")) return;  // gemm has no pivots
     expect_smallest_info<T>(context, method(), 33);
   });
 }
 
-TEST_P(Methods, NanIsSeen) {
+TEST_P(Methods, NanIsReported) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 33}) expect_nan_is_seen<T>(context, method(), n);
   });
 }
 
-TEST_P(Methods, WorkspaceIsEnough) {
+TEST_P(Methods, WorkspaceIsSufficient) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 2, 31, 32, 33, 65}) expect_workspace_is_enough<T>(context, method(), n);
   });
 }
 
-TEST_P(Methods, InputsSurviveWhereTheRowSaysSo) {
+TEST_P(Methods, InputsSurviveIfTheRowPromisesIt) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().overwrites) return;

@@ -23,7 +23,7 @@ TEST(RowRanges, CoverEveryRowOnce) {
   }
 }
 
-TEST(RowRanges, AreNoMoreThanTheCpusThatMayBeUsed) {
+TEST(RowRanges, AreAtMostTheUsableCpus) {
   const auto ranges = [] {
     std::atomic<std::int64_t> count{0};
     for_row_ranges(1000, 0, 1e9, [&](std::int64_t, std::int64_t) { ++count; });
@@ -31,7 +31,7 @@ TEST(RowRanges, AreNoMoreThanTheCpusThatMayBeUsed) {
   };
   EXPECT_EQ(ranges(), std::min<std::int64_t>(usable_cpus(), 1000));
   std::int64_t of_one = 0;
-  std::thread([&] {  // whose threads inherit what it may use
+  std::thread([&] {  // its child threads inherit the CPU affinity
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(::sched_getcpu(), &one);
@@ -42,14 +42,14 @@ TEST(RowRanges, AreNoMoreThanTheCpusThatMayBeUsed) {
   EXPECT_EQ(of_one, 1);
 }
 
-TEST(RowRanges, RethrowWhatARangeThrew) {
+TEST(RowRanges, RethrowExceptions) {
   const auto throw_in_last = [](std::int64_t, std::int64_t end) {
     if (end == 10) throw std::runtime_error("the last range");
   };
   EXPECT_THROW(for_row_ranges(10, 4, 0, throw_in_last), std::runtime_error);
 }
 
-TEST(RowRanges, WithinAnotherAreOne) {
+TEST(RowRanges, NestedRangesAreNotSplit) {
   constexpr double worth_many = 1e12;
   const auto count_within = [&](int threads) {
     std::atomic<int> ranges{0};
@@ -60,8 +60,8 @@ TEST(RowRanges, WithinAnotherAreOne) {
   };
   EXPECT_EQ(count_within(4), 4);
   const int alone = std::min(usable_cpus(), 100);
-  EXPECT_EQ(count_within(1), alone) << "a range that is all is none of others";
-  EXPECT_EQ(count_within(1), alone) << "and what was within others is over";
+  EXPECT_EQ(count_within(1), alone) << "a single range may be split again";
+  EXPECT_EQ(count_within(1), alone) << "nesting ends with the outer range";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Answers damaged on purpose, and the verdict of the judge on a device beside the CPU's.
+/// Deliberately damaged answers, and comparisons of the verification on a device with the CPU's.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 namespace gaussweep::testing_help {
 
-/// How an answer may be wrong; the first way leaves it right.
+/// Ways to damage an answer; the first one leaves it right.
 template <class T>
 using Damage = std::pair<const char*, std::function<void(HostMatrix<T>&)>>;
 
@@ -41,7 +41,7 @@ std::vector<Damage<T>> damages() {
           {"the wrong triangle", mirror}};
 }
 
-/// A row of the vendor's library on the CPU.
+/// Returns the vendor library's row on the CPU.
 inline const Method& vendor_row(const Registry& registry, Problem problem, Backend backend) {
   return *registry.reference(problem, backend);
 }
@@ -52,7 +52,7 @@ inline Method method_of(Problem problem) {
   return method;
 }
 
-/// The same bits, or NaN in both.
+/// Returns true for equal bits, or NaN in both.
 inline bool same_number(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
 }
@@ -71,7 +71,7 @@ inline void expect_same(const Findings& found, const Findings& expected, const s
   EXPECT_EQ(found.flaw, expected.flaw) << what;
 }
 
-/// Judges an answer on the context's device and on the CPU; all that they find must be the same.
+/// Verifies an answer on the context's device and on the CPU and expects equal findings.
 template <class T>
 Findings expect_one_verdict(Context& context, const Method& method, const Inputs<T>& inputs,
                             const Answer<T>& answer, const std::string& what,

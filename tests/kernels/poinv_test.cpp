@@ -1,4 +1,4 @@
-// poinv by hand, against LAPACK, and how the Gauss-Seidel iteration ends.
+// Tests poinv by hand, against LAPACK, and the ways in which the Gauss-Seidel iteration ends.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ Inputs<T> spd(std::int64_t n) {
   return make_inputs<T>(Problem::named("poinv"), {n, n, n, 1, Uplo::lower}, MatrixKind::spd, 3);
 }
 
-/// Tridiagonal with 2 on the diagonal and -1 beside it: positive definite, the slower the larger n is.
+/// Returns the tridiagonal (-1, 2, -1): positive definite; convergence is slower for larger n.
 template <class T>
 Inputs<T> chain(std::int64_t n) {
   Inputs<T> inputs = square<T>(n, std::vector<T>(static_cast<std::size_t>(n * n)));
@@ -61,7 +61,7 @@ TYPED_TEST(Poinv, ByHand) {
   EXPECT_EQ(invert("gauss_seidel", square<T>(1, {4})).answer.x.data, std::vector<T>{0.25});
 }
 
-TYPED_TEST(Poinv, AsLapack) {
+TYPED_TEST(Poinv, EqualsLapack) {
   using T = TypeParam;
   for (const auto& inputs : {spd<T>(70), chain<T>(8)}) {
     const auto expected = invert("lapack", inputs).answer.x;
@@ -77,7 +77,7 @@ TYPED_TEST(Poinv, AsLapack) {
   }
 }
 
-TYPED_TEST(Poinv, CholeskyGetsIsSymmetricAndItsKernelsDoNotChangeABit) {
+TYPED_TEST(Poinv, CholeskyGetsIsSymmetricAndItsKernelsGiveTheSameBits) {
   const std::int64_t n = 45;
   const auto inputs = spd<TypeParam>(n);
   const auto plain = invert("cholesky_gets", inputs).answer;
@@ -92,7 +92,7 @@ TYPED_TEST(Poinv, CholeskyGetsIsSymmetricAndItsKernelsDoNotChangeABit) {
   }
 }
 
-TYPED_TEST(Poinv, NotPositiveDefiniteIsInfo) {
+TYPED_TEST(Poinv, NotPositiveDefiniteGivesInfo) {
   for (const std::int64_t place : {0, 5, 16, 33}) {
     auto inputs = spd<TypeParam>(34);
     inputs.a(place, place) = -1;
@@ -102,9 +102,9 @@ TYPED_TEST(Poinv, NotPositiveDefiniteIsInfo) {
   }
 }
 
-// Of an ill-conditioned matrix products with inverses would lose digits. 324 rows are two parts, beside which
-// is a product.
-TEST(PoinvRecursive, IsAsAccurateAsLapackWhereItIsHard) {
+// Products with inverses would lose digits on an ill-conditioned matrix. At 324 rows there are two diagonal
+// parts and a product between them.
+TEST(PoinvRecursive, IsAsAccurateAsLapackOnBlurMatrices) {
   for (const std::int64_t width : {12, 18}) {
     const Inputs<double> inputs = hard_blur(width);
     const double lapack = ratio("lapack", inputs, invert("lapack", inputs).answer);
@@ -112,8 +112,8 @@ TEST(PoinvRecursive, IsAsAccurateAsLapackWhereItIsHard) {
   }
 }
 
-// One sweep from 0, column by column and equation by equation, in plain loops.
-TYPED_TEST(Poinv, OneSweepIsOneSweep) {
+// One sweep from 0 in plain loops, column by column and equation by equation.
+TYPED_TEST(Poinv, OneSweepEqualsPlainLoops) {
   using T = TypeParam;
   const std::int64_t n = 41;
   const auto inputs = spd<T>(n);
@@ -134,7 +134,7 @@ TYPED_TEST(Poinv, OneSweepIsOneSweep) {
   EXPECT_NEAR(run.report.history.at(0), largest, 100 * std::numeric_limits<T>::epsilon());
 }
 
-TYPED_TEST(Poinv, GaussSeidelConvergesAndSaysSo) {
+TYPED_TEST(Poinv, GaussSeidelReportsConvergence) {
   using T = TypeParam;
   const auto easy = invert("gauss_seidel", spd<T>(40));
   EXPECT_EQ(easy.report.convergence, Convergence::converged);
@@ -147,12 +147,12 @@ TYPED_TEST(Poinv, GaussSeidelConvergesAndSaysSo) {
   EXPECT_EQ(run.report.convergence, Convergence::converged);
   const auto& history = run.report.history;
   ASSERT_EQ(history.size(), static_cast<std::size_t>(run.report.iterations));
-  EXPECT_EQ(history.front(), 1);  // the diagonal's equations
+  EXPECT_EQ(history.front(), 1);  // the residual of the diagonal's equations
   EXPECT_LE(history.back(), tolerance);
   EXPECT_GT(history.size(), easy.report.history.size());
   EXPECT_LE(ratio("gauss_seidel", inputs, run.answer), 30);
 
-  // A larger tolerance ends the same iteration earlier.
+  // A larger tolerance stops the same iteration earlier.
   const auto rough = invert("gauss_seidel", inputs, {{"residual_tolerance", 1e-2}});
   EXPECT_EQ(rough.report.convergence, Convergence::converged);
   EXPECT_LT(rough.report.iterations, run.report.iterations);
@@ -161,8 +161,8 @@ TYPED_TEST(Poinv, GaussSeidelConvergesAndSaysSo) {
   EXPECT_TRUE(std::equal(rough.report.history.begin(), rough.report.history.end(), history.begin()));
 }
 
-// The cap is no error: the answer is what there is by then, and the next sweep's is better.
-TYPED_TEST(Poinv, MaxIterationsIsKept) {
+// The limit is no error: the answer is the last iterate, and one more sweep improves it.
+TYPED_TEST(Poinv, RespectsMaxIterations) {
   const auto inputs = chain<TypeParam>(18);
   const auto capped = [&](std::int64_t most) {
     const auto run = invert("gauss_seidel", inputs, {{"max_iterations", most}});
@@ -175,7 +175,7 @@ TYPED_TEST(Poinv, MaxIterationsIsKept) {
   EXPECT_LT(capped(40), after_20);
 }
 
-// Below the rounding errors nothing gets better: that is stagnation, and the answer is right all the same.
+// Below the rounding errors nothing improves: the iteration stagnates, and its answer is accurate.
 TYPED_TEST(Poinv, UnreachableToleranceStagnates) {
   const auto inputs = spd<TypeParam>(40);
   const auto run = invert("gauss_seidel", inputs, {{"residual_tolerance", 1e-300}});
@@ -185,7 +185,7 @@ TYPED_TEST(Poinv, UnreachableToleranceStagnates) {
 
 TYPED_TEST(Poinv, GrowthAndNanAreDivergence) {
   using T = TypeParam;
-  // Positive on the diagonal, but not definite: 3 beside it.
+  // Positive diagonal, but indefinite: 3 off the diagonal.
   const auto grown = invert("gauss_seidel", square<T>(2, {1, 3, 3, 1}));
   EXPECT_EQ(grown.report.convergence, Convergence::diverged);
   EXPECT_GT(grown.report.history.back(), 1);
@@ -197,7 +197,7 @@ TYPED_TEST(Poinv, GrowthAndNanAreDivergence) {
   EXPECT_TRUE(std::isnan(lost.report.history.back()));
 }
 
-TYPED_TEST(Poinv, ZeroOnTheDiagonalIsInfo) {
+TYPED_TEST(Poinv, ZeroOnTheDiagonalGivesInfo) {
   auto inputs = spd<TypeParam>(20);
   inputs.a(17, 17) = 0;
   inputs.a(4, 4) = 0;

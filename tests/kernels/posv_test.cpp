@@ -1,4 +1,4 @@
-// posv by hand, in both triangles, and what is no positive definite matrix.
+// Tests posv by hand, in both triangles, and with matrices that are not positive definite.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ class Posv : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(Posv, Precisions);
 
-// (4 2; 2 2) (1 3; 2 -1) = (8 10; 6 4). What stands in the other triangle does not count.
+// (4 2; 2 2) (1 3; 2 -1) = (8 10; 6 4). The other triangle is ignored.
 TYPED_TEST(Posv, ByHandFromOneTriangle) {
   using T = TypeParam;
   for (const std::string& variant : variants) {
@@ -41,7 +41,7 @@ TYPED_TEST(Posv, ByHandFromOneTriangle) {
   }
 }
 
-TYPED_TEST(Posv, SaysWhichPivotIsNotPositive) {
+TYPED_TEST(Posv, InfoNamesTheFirstNonpositivePivot) {
   using T = TypeParam;
   for (const std::int64_t n : {3, 64, 130}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
@@ -56,8 +56,8 @@ TYPED_TEST(Posv, SaysWhichPivotIsNotPositive) {
   }
 }
 
-// Answers of inverted triangles on the factor's diagonal would lose digits.
-TEST(PosvRecursive, IsAsAccurateAsLapackWhereItIsHard) {
+// Solves with inverted triangles on the factor's diagonal would lose digits.
+TEST(PosvRecursive, IsAsAccurateAsLapackOnBlurMatrices) {
   const Registry registry = builtin_registry();
   for (const std::int64_t width : {12, 18}) {
     const Inputs<double> inputs = hard_blur(width);

@@ -1,4 +1,4 @@
-// potrf by hand, against LAPACK, and what the two blocked ways share.
+// Tests potrf by hand, against LAPACK, and what the two blocked variants share.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TYPED_TEST(Potrf, ByHand) {
   }
 }
 
-TYPED_TEST(Potrf, OnlyTheSpeedOfTheTwoWaysDiffers) {
+TYPED_TEST(Potrf, BlockedVariantsHaveTheSameBits) {
   for (const std::int64_t n : {1, 15, 16, 17, 32, 33, 90}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       const auto inputs = spd<TypeParam>(n, uplo);
@@ -70,7 +70,7 @@ TYPED_TEST(Potrf, UpperIsLowerTransposed) {
   }
 }
 
-TYPED_TEST(Potrf, AsLapack) {
+TYPED_TEST(Potrf, EqualsLapack) {
   using T = TypeParam;
   const std::int64_t n = 75;
   const auto inputs = spd<T>(n);
@@ -85,15 +85,15 @@ TYPED_TEST(Potrf, AsLapack) {
   }
 }
 
-// The first pivot that is not positive is LAPACK's info, in whatever block it lies; NaN is not positive.
-TYPED_TEST(Potrf, NotPositiveIsInfo) {
+// info is that of LAPACK, the first pivot that is not positive, in any block. NaN is not positive.
+TYPED_TEST(Potrf, NotPositiveGivesInfo) {
   using T = TypeParam;
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
     for (const std::int64_t place : {0, 1, 15, 16, 17, 40, 49}) {
       for (const T value : {T(-1), T(0), std::numeric_limits<T>::quiet_NaN()}) {
         auto inputs = spd<T>(50, uplo);
         inputs.a(place, place) = value;
-        // OpenBLAS, unlike LAPACK's own routine, does not see NaN.
+        // OpenBLAS does not detect NaN, unlike LAPACK's own routine.
         if (value == value) {
           EXPECT_EQ(factorise("lapack", inputs).info, place + 1);
         }

@@ -20,7 +20,7 @@ std::string fault_of(const std::function<void()>& act) {
   return testing_help::message_of<std::logic_error>([&] { act(); });
 }
 
-TEST(Problem, TheListIsThatOfTheTablesInTheirOrder) {
+TEST(Problem, ListFollowsTheOrderOfTheTables) {
   std::vector<std::string> names;
   for (const Problem problem : all_problems()) names.push_back(problem->name);
   EXPECT_THAT(names,
@@ -34,7 +34,7 @@ TEST(Problem, TheListIsThatOfTheTablesInTheirOrder) {
   }
 }
 
-TEST(Problem, IsFoundByItsName) {
+TEST(Problem, IsFoundByName) {
   EXPECT_EQ(Problem::named("potrf")->name, "potrf");
   EXPECT_EQ(from_string<Problem>("potrf"), Problem::named("potrf"));
   EXPECT_FALSE(from_string<Problem>("gels"));
@@ -57,7 +57,7 @@ TEST(Problem, ShapesAreThoseOfItsRow) {
   EXPECT_EQ(potrf->x(s), (Extent{3, 3}));
 }
 
-TEST(Problem, OnlySizesThatItHasAreLookedAt) {
+TEST(Problem, ChecksOnlyTheSizesThatItHas) {
   Shape shape{0, 3, 0, 0, Uplo::lower};
   EXPECT_NO_THROW(require_sizes(Problem::named("potrf").row(), shape, "test"));
   EXPECT_THROW(require_sizes(Problem::named("gesv").row(), shape, "test"), std::invalid_argument);
@@ -68,7 +68,7 @@ TEST(Problem, OnlySizesThatItHasAreLookedAt) {
   EXPECT_THROW(require_sizes(Problem::named("potrf").row(), shape, "test"), std::invalid_argument);
 }
 
-TEST(Problem, ARowThatLacksSomethingIsRefused) {
+TEST(Problem, RefusesIncompleteRows) {
   const auto fault = [](void (*spoil)(ProblemRow&)) {
     ProblemRow row = Problem::named("gesv").row();
     spoil(row);

@@ -1,4 +1,4 @@
-/// The recursion and the tasks of potrf/recursive: kernels/potrf/recursive_cholesky.cuh, tile_chain.cuh.
+/// Tests recursion and tasks of potrf/recursive: kernels/potrf/recursive_cholesky.cuh, tile_chain.cuh.
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 
@@ -15,7 +15,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Does the tasks of a launch one after another, and looks whether each finds what it waits for.
+/// Executes the tasks of a launch one by one and checks that the inputs of each are complete.
 template <int Together>
 void expect_all_tasks(int rows, int columns, int rows_of_tail) {
   std::vector<unsigned> states(static_cast<std::size_t>(rows * columns), 0);
@@ -74,7 +74,7 @@ void expect_all_tasks(int rows, int columns, int rows_of_tail) {
   }
 }
 
-TEST(CholeskySchedule, HasEveryTileOnceAfterWhatItNeeds) {
+TEST(CholeskySchedule, HasEveryTileOnceAfterItsInputs) {
   for (int rows = 1; rows <= 40; ++rows) {
     for (int columns = 1; columns <= rows; ++columns) {
       for (const int tail : {0, 12, 24, 40}) {
@@ -92,7 +92,7 @@ TEST(CholeskySchedule, HasEveryTileOnceAfterWhatItNeeds) {
   expect_all_tasks<3>(144, 110, 40);
 }
 
-/// A positive definite matrix's triangle, lda apart; the rest of the room is NaN.
+/// Returns a triangle of a positive definite matrix with leading dimension lda; all other elements are NaN.
 template <class T>
 std::vector<T> definite(int n, int lda, bool upper) {
   std::mt19937 engine(static_cast<unsigned>(n));
@@ -127,7 +127,7 @@ CholeskyFactor<T> factor(Context& context, const std::vector<T>& a, int n, int l
   return {there.values(), info.values()[0]};
 }
 
-/// LAPACK's, and untouched what is not the triangle.
+/// Expects LAPACK's factor, and untouched elements outside the triangle.
 template <class T>
 void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Widths& widths) {
   const std::vector<T> a = definite<T>(n, lda, upper);
@@ -149,21 +149,21 @@ void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Wi
 class RecursiveCholesky : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, RecursiveCholesky, ::testing::Values(0, 1));
 
-TEST_P(RecursiveCholesky, HasTheFactorOfOneLaunch) {
+TEST_P(RecursiveCholesky, FactorsInOneLaunch) {
   for (const int n : {1, 64, 65, 200}) {
     expect_factor<double>(context, n, n + (n == 64 ? 4 : 3), false, {});
     expect_factor<double>(context, n, n, true, {});
   }
   expect_factor<float>(context, 1100, 1100, false, {});
   tiles::Widths widths;
-  for (const int tail : {0, 3}) {  // with updates
+  for (const int tail : {0, 3}) {  // 3: with updates
     widths.tail = tail;
     expect_factor<double>(context, 704, 706, false, widths);
     expect_factor<float>(context, 640, 644, true, widths);
   }
 }
 
-TEST_P(RecursiveCholesky, HasTheFactorOfSeveralLaunches) {
+TEST_P(RecursiveCholesky, FactorsInSeveralLaunches) {
   expect_factor<double>(context, 320, 320, false, {64, 128});
   expect_factor<double>(context, 449, 449, true, {64, 64});
   expect_factor<float>(context, 833, 840, false, {64, 128});
@@ -171,7 +171,7 @@ TEST_P(RecursiveCholesky, HasTheFactorOfSeveralLaunches) {
   expect_factor<float>(context, 577, 577, true, {64, 192});
 }
 
-/// Updates by plain loops.
+/// Updates in plain loops.
 struct PlainUpdates {
   void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
     for (int j = 0; j < count; ++j) {
@@ -182,8 +182,8 @@ struct PlainUpdates {
   }
 };
 
-/// The factor of a scaled matrix with such updates, and up to which column it went.
-TEST_P(RecursiveCholesky, HasTheFactorByOtherUpdates) {
+/// Factors a scaled matrix with such updates, up to a given column.
+TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
   const struct { int n, most; } cases[] = {{192, 192}, {449, 449}, {449, 250}};
   for (const auto& [n, most] : cases) {
     SCOPED_TRACE(::testing::Message() << n << " up to " << most);
@@ -226,7 +226,7 @@ TEST_P(RecursiveCholesky, HasTheFactorByOtherUpdates) {
   }
 }
 
-TEST_P(RecursiveCholesky, SaysWhichPivotIsNotPositive) {
+TEST_P(RecursiveCholesky, InfoNamesTheFirstNonpositivePivot) {
   for (const int bad : {0, 70, 190, 299}) {
     std::vector<float> a = definite<float>(300, 300, false);
     a[static_cast<std::size_t>(bad * 301)] = bad == 190 ? NAN : -1.0f;

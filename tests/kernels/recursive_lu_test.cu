@@ -1,4 +1,4 @@
-/// The recursion of an LU factorisation, kernels/getrf/recursive_lu.cuh, where it factors a copy.
+/// Tests the recursion of an LU factorisation in a copy, kernels/getrf/recursive_lu.cuh.
 
 #include "kernels/getrf/recursive_lu.cuh"
 
@@ -22,7 +22,7 @@ struct WholeFactors {
   std::vector<int> pivots;
 };
 
-/// Factors n x n elements, lda apart. What the workspace holds before are NaN.
+/// Factors an n x n matrix with leading dimension lda. The workspace is filled with NaN before.
 WholeFactors factor_whole(Context& context, const std::vector<double>& a, int n, int lda, bool copied) {
   const auto copy = static_cast<std::size_t>(lu::leading_dimension(n) * n);
   const std::size_t room = lu::workspace_bytes(n, sizeof(double)) / sizeof(double) + copy + 32;
@@ -35,8 +35,8 @@ WholeFactors factor_whole(Context& context, const std::vector<double>& a, int n,
   return {there.values(), pivots.values()};
 }
 
-TEST_P(RecursiveLuCopy, HasTheFactorsOfTheMatrixAndLeavesWhatIsNotTheMatrix) {
-  for (const int n : {1, 33, 101}) {  // beyond 1024, where products begin, an order takes a minute
+TEST_P(RecursiveLuCopy, FactorsTheMatrixAndLeavesThePadding) {
+  for (const int n : {1, 33, 101}) {  // orders beyond 1024, where products begin, take a minute each
     const int lda = n + 3;
     std::mt19937 engine(static_cast<unsigned>(n));
     std::uniform_real_distribution<double> uniform(-1, 1);
@@ -58,7 +58,7 @@ TEST_P(RecursiveLuCopy, HasTheFactorsOfTheMatrixAndLeavesWhatIsNotTheMatrix) {
   }
 }
 
-TEST(RecursiveLuCopies, AreOfDoublesInOrdersThatAreNoMultipleOf16) {
+TEST(RecursiveLuCopies, AreMadeForDoublesIfTheOrderIsNoMultipleOf16) {
   EXPECT_TRUE(lu::is_copied(4097, sizeof(double)));
   EXPECT_TRUE(lu::is_copied(10008, sizeof(double)));
   EXPECT_FALSE(lu::is_copied(4095, sizeof(double)));

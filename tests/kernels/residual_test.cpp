@@ -1,4 +1,4 @@
-// The judge's own product, beside sums without rounding.
+// Compares the verification's product with exact sums.
 
 #include "kernels/residual/residual.hpp"
 
@@ -13,7 +13,7 @@
 namespace gaussweep {
 namespace {
 
-/// Elements of either sign between 2^-spread and 1, and some zeros. What lies outside of a triangle is NaN.
+/// Returns random elements of either sign from 2^-spread to 1, and zeros; NaN outside the triangle.
 template <class T>
 HostMatrix<T> random_matrix(std::int64_t rows, std::int64_t cols, Part part, int spread, unsigned seed) {
   std::mt19937 generator(seed);
@@ -72,7 +72,7 @@ TYPED_TEST(Residual, IsWithinItsBoundOfTheExactOne) {
   }
 }
 
-TYPED_TEST(Residual, OfTransposedAndRectangularFactors) {
+TYPED_TEST(Residual, TransposedAndRectangularFactors) {
   using T = TypeParam;
   const auto a = random_matrix<T>(70, 3, Part::all, 2, 1);
   const auto b = random_matrix<T>(70, 5, Part::all, 2, 2);
@@ -91,7 +91,7 @@ TYPED_TEST(Residual, OfTransposedAndRectangularFactors) {
   EXPECT_NEAR(columns[4].value.value(), largest, 1e-13);
 }
 
-/// Where no exponent is extreme, sums are plain ones.
+/// Without extreme exponents the sums are plain double sums.
 TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
   constexpr std::int64_t n = 70;
   const auto a = random_matrix<double>(n, n, Part::all, 40, 1),
@@ -121,7 +121,7 @@ TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
   }
 }
 
-// Whatever the processor has: one verdict, everywhere.
+// Every processor must give the same verdict.
 TEST(Tile, HasTheSameBitsWithAndWithoutVectors) {
   using namespace tiles;
   std::mt19937 generator(3);

@@ -1,4 +1,4 @@
-// Numbers with an exponent of their own, and sums without rounding.
+// Tests numbers with a separate exponent, and sums without rounding.
 
 #include "kernels/residual/scaled.hpp"
 
@@ -14,11 +14,11 @@ namespace {
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr double smallest = std::numeric_limits<double>::denorm_min();
 
-TEST(WideNumber, KeepsWhatDoublesDoNot) {
+TEST(WideNumber, SurvivesOverflowAndUnderflow) {
   for (const double x : {1.0, 3.0, 0.1, largest, smallest, 0x1p-1060 * 3}) {
     EXPECT_EQ(WideNumber(x).value(), x);
-    EXPECT_EQ(WideNumber(-x).value(), x) << "sizes have no sign";
-    // Through a square that overflows or vanishes.
+    EXPECT_EQ(WideNumber(-x).value(), x) << "absolute values";
+    // Passes through a square that overflows or underflows in double.
     EXPECT_DOUBLE_EQ((WideNumber(x) * WideNumber(x) / WideNumber(x)).value(), x);
     EXPECT_DOUBLE_EQ(square_root(WideNumber(x) * WideNumber(x)).value(), x);
   }
@@ -27,7 +27,7 @@ TEST(WideNumber, KeepsWhatDoublesDoNot) {
   EXPECT_EQ((WideNumber(1) + WideNumber(smallest)).value(), 1);
 }
 
-TEST(WideNumber, NothingBecomesZeroOrInfinite) {
+TEST(WideNumber, SaturatesInsteadOfZeroOrInfinity) {
   EXPECT_EQ((WideNumber(largest) * WideNumber(largest)).value(), largest);
   EXPECT_EQ((WideNumber(smallest) * WideNumber(smallest)).value(), smallest);
   EXPECT_EQ((WideNumber(1) / WideNumber(0)).value(), largest);
@@ -64,12 +64,12 @@ TEST(ExactSum, LosesNothing) {
   EXPECT_EQ(sum.magnitude().mantissa, 0);
 }
 
-TEST(ExactSum, GivesTheSizeOfNegativeSums) {
+TEST(ExactSum, SizeIsTheAbsoluteValue) {
   ExactSum sum;
   for (int k = 0; k < 1000; ++k) sum.add(-0.1, 1);
   const WideNumber thousand = sum.magnitude();
   EXPECT_NEAR(thousand.value(), 100, 1e-12);
-  sum.add(0.1, 1000);  // fl(0.1) 1000 exactly
+  sum.add(0.1, 1000);  // 1000 fl(0.1) exactly
   EXPECT_EQ(sum.magnitude().value(), 0);
 }
 

@@ -18,7 +18,7 @@ class ScratchTest : public ::testing::Test {
   Scratch& scratch_ = scratch_of(context_);
 };
 
-TEST_F(ScratchTest, WhatWasGivenBackIsTakenAgain) {
+TEST_F(ScratchTest, ReturnedPiecesAreReused) {
   const char* first = nullptr;
   {
     const Scratch::Piece piece = scratch_.take(5000);
@@ -28,10 +28,10 @@ TEST_F(ScratchTest, WhatWasGivenBackIsTakenAgain) {
   }
   const Scratch::Piece again = scratch_.take(8000), more = scratch_.take(6000);
   EXPECT_TRUE(again.as<char>() == first || more.as<char>() == first);
-  EXPECT_EQ(&scratch_of(context_), &scratch_) << "a context has one";
+  EXPECT_EQ(&scratch_of(context_), &scratch_) << "one per context";
 }
 
-TEST_F(ScratchTest, APieceHoldsWhatWasAskedFor) {
+TEST_F(ScratchTest, PiecesHaveTheRequestedSize) {
   for (const std::size_t bytes : {0u, 1u, 4096u, 4097u, (1u << 22) - 1, (1u << 22) + 1, 6000000u}) {
     const Scratch::Piece piece = scratch_.take(bytes);
     std::fill_n(piece.as<unsigned char>(), bytes, static_cast<unsigned char>(1));  // sanitizers see the end
@@ -39,7 +39,7 @@ TEST_F(ScratchTest, APieceHoldsWhatWasAskedFor) {
   }
 }
 
-TEST_F(ScratchTest, WhatIsLargeIsNotKept) {
+TEST_F(ScratchTest, LargePiecesAreNotKept) {
   { const Scratch::Piece small = scratch_.take(5000), large = scratch_.take(6000000); }
   EXPECT_EQ(scratch_.idle_bytes(), 8192u + 6000000u);
   scratch_.free_large();

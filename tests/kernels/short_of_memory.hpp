@@ -1,5 +1,5 @@
 #pragma once
-/// Devices that hand everything on to another one, but have no room for large pieces, or not much in all.
+/// Devices that forward everything to another device, but limit the size of a piece or the total memory.
 
 #include <cstdint>
 #include <map>
@@ -40,7 +40,7 @@ class ForwardingDevice : public Device {
   WatchedMemory* watched_memory() override { return device_->watched_memory(); }
 
  protected:
-  /// Called before whatever may fail.
+  /// Called before each operation that may fail.
   virtual void may_fail() {}
 
  private:
@@ -53,7 +53,7 @@ class ForwardingDevice : public Device {
 
 class ShortOfMemory final : public ForwardingDevice {
  public:
-  /// @param most bytes of a single piece; the limit can be moved later
+  /// @param most largest size of a piece in bytes; the limit can be changed later
   ShortOfMemory(std::unique_ptr<Device> device, std::size_t most)
       : ForwardingDevice(std::move(device)), limit(most) {}
   void* allocate(std::size_t bytes) override {

@@ -1,4 +1,4 @@
-/// Deliberately broken kernels are caught, their mended twins are not.
+/// Tests that deliberately broken kernels are detected and their correct twins are not.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class SimtBroken : public ::testing::Test {
   std::unique_ptr<Device> device = test_device();
   Context context{*device};
 
-  /// How many of 20 shuffled orders of threads give the expected answer.
+  /// Returns the number of right answers in 20 shuffled thread orders.
   int right_of_20(const std::function<bool()>& answer_is_right) {
     int right = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -36,7 +36,7 @@ class SimtBroken : public ::testing::Test {
     return right;
   }
 
-  /// The error of a launch; a DeviceError that is not sticky, of this name.
+  /// Returns the error of a launch: a DeviceError of this name that is not sticky.
   std::string error_of(const std::string& name, const std::function<void()>& launch) {
     try {
       launch();
@@ -69,8 +69,8 @@ bool reverses(Context& context) {
   return out.values() == std::vector<int>(values.rbegin(), values.rend());
 }
 
-TEST_F(SimtBroken, MissingBarrierInStaticSharedMemory) {
-  // Static arrays keep the last block's values: another answer between two runs shows the race.
+TEST_F(SimtBroken, DetectsMissingBarrierInStaticSharedMemory) {
+  // Static arrays keep the last block's values; a launch with another answer in between shows the race.
   const auto spoil = [&] {
     DeviceArray<int> zeros(*device, 64), out(*device, 64);
     simt::launch(context, broken::reverse_in_shared<false>, 1, 64, 0, zeros.data(), out.data());
@@ -86,12 +86,12 @@ bool sums(Context& context) {
   return out.values()[0] == 64 * 65 / 2;
 }
 
-TEST_F(SimtBroken, MissingBarrierInDynamicSharedMemory) {
+TEST_F(SimtBroken, DetectsMissingBarrierInDynamicSharedMemory) {
   EXPECT_EQ(right_of_20([&] { return sums<false>(context); }), 0);
   EXPECT_EQ(right_of_20([&] { return sums<true>(context); }), 20);
 }
 
-/// 4 on the diagonal, 1 beside it: L and U do not depend on the order of threads if the kernel is right.
+/// 4 on the diagonal, 1 off it: L and U do not depend on the thread order if the kernel is right.
 template <bool mended>
 std::vector<double> eliminated(Context& context) {
   const int n = 12;
@@ -102,7 +102,7 @@ std::vector<double> eliminated(Context& context) {
   return matrix.values();
 }
 
-TEST_F(SimtBroken, MissingBarrierBetweenGlobalWritesAndReadsOfOneBlock) {
+TEST_F(SimtBroken, DetectsMissingBarrierBetweenGlobalWritesAndReadsOfOneBlock) {
   const std::vector<double> right = eliminated<true>(context);
   EXPECT_EQ(right_of_20([&] { return eliminated<false>(context) == right; }), 0);
   EXPECT_EQ(right_of_20([&] { return eliminated<true>(context) == right; }), 20);
@@ -119,13 +119,13 @@ bool rotates(Context& context) {
   return out.values() == expected;
 }
 
-TEST_F(SimtBroken, MissingSyncwarp) {
+TEST_F(SimtBroken, DetectsMissingSyncwarp) {
   EXPECT_EQ(right_of_20([&] { return rotates<false>(context); }), 0);
   EXPECT_EQ(right_of_20([&] { return rotates<true>(context); }), 20);
 }
 
-/// Without an expected answer: each order of threads leaves the same bits, or the launch fails.
-TEST_F(SimtBroken, ComparedOrdersShowMissingBarriers) {
+/// No expected answer is needed: each thread order must give the same bits, or the launch fails.
+TEST_F(SimtBroken, ComparingOrdersDetectsMissingBarriers) {
   context.emulation.compares_orders = true;
   for (const std::uint64_t seed : {0, 3}) {
     context.emulation.shuffle_seed = seed;
@@ -139,8 +139,8 @@ TEST_F(SimtBroken, ComparedOrdersShowMissingBarriers) {
   }
 }
 
-/// One element too far, and the last one within a red zone.
-TEST_F(SimtBroken, WritesOutsideOfAnAllocationAreReported) {
+/// Writes one element too far, and the last element of a red zone.
+TEST_F(SimtBroken, ReportsWritesOutsideAnAllocation) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer ends the process there";
 #endif
@@ -152,7 +152,7 @@ TEST_F(SimtBroken, WritesOutsideOfAnAllocationAreReported) {
   expect_all(error_of("outOfBounds",
                       [&] { simt::launch(context, broken::write_global, 1, 32, 0, small.data() - 32, 32); }),
              {"byte -256 "});
-  // Reported once, and what is read there is no number.
+  // The error is reported once, and the value read there is NaN.
   EXPECT_NO_THROW(simt::launch(context, broken::write_global, 1, 31, 0, small.data(), 31));
   simt::launch(context, broken::read_global, 1, 32, 0, small.data(), out.data(), 32);
   EXPECT_TRUE(std::isnan(out.values()[0]));
@@ -189,11 +189,11 @@ TEST_F(SimtBrokenDeathTest, StaticSharedMemoryOutOfBounds) {
                "global-buffer-overflow");
 }
 
-TEST_F(SimtBroken, DivergentBarriers) {
+TEST_F(SimtBroken, ReportsDivergentBarriers) {
   DeviceArray<int> out(*device, 64);
   for (const std::uint64_t seed : shuffle_seeds) {
     context.emulation.shuffle_seed = seed;
-    // The message names block, threads, and both places.
+    // The message names the block, the threads and both source lines.
     expect_all(error_of("divergentBarrier",
                         [&] { simt::launch(context, broken::either_barrier, dim3(2, 1), 4, 0, out.data()); }),
                {"block (0, 0, 0)", "2 threads, (0, 0, 0) (1, 0, 0): at __syncthreads",
@@ -209,7 +209,7 @@ TEST_F(SimtBroken, DivergentBarriers) {
   }
 }
 
-TEST_F(SimtBroken, DivergentWarps) {
+TEST_F(SimtBroken, ReportsDivergentWarps) {
   DeviceArray<int> out(*device, 32);
   for (const std::uint64_t seed : shuffle_seeds) {
     context.emulation.shuffle_seed = seed;
@@ -222,7 +222,7 @@ TEST_F(SimtBroken, DivergentWarps) {
   }
 }
 
-TEST_F(SimtBroken, SpinsThatCannotEndAreReported) {
+TEST_F(SimtBroken, ReportsEndlessSpins) {
   DeviceArray<int> flags(*device, 8);
   const auto fresh = [&] { device->fill(flags.data(), 0, 8 * sizeof(int)); };
   for (const std::uint64_t seed : {0, 1}) {

@@ -1,4 +1,4 @@
-/// Thread-block clusters: ranks, the cluster's barrier, messages and the barriers that count them.
+/// Tests thread-block clusters: ranks, the cluster barrier, messages, and the mbarriers that count them.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ struct Post {
   double own;
 };
 
-/// Each block sends every block two numbers, `rounds` times; the sum of what it got, with weights.
+/// Each block sends every block two numbers, `rounds` times, and sums the received numbers with weights.
 __global__ void exchange(double* sums, int rounds) {
 #if GAUSSWEEP_CLUSTERS
   Post& post = *simt::dynamic_shared<Post>();
@@ -66,7 +66,7 @@ __global__ void exchange(double* sums, int rounds) {
       simt::load_pack(simt::shared_address(post.values[r]), got);
       sum += got[0] * (r + 1) + got[1];
     }
-    simt::cluster_arrive();  // before the next are sent, all have read these
+    simt::cluster_arrive();  // all blocks have read these numbers before the next ones are sent
     simt::cluster_wait();
   }
   if (threadIdx.x == 33) sums[blockIdx.x] = sum;
@@ -80,7 +80,7 @@ TEST_P(SimtCluster, MessagesAreCountedAndSeen) {
   for (const double sum : sums.values()) EXPECT_EQ(sum, rounds * 55 + blocks * 10 * (0 + 1 + 2));
 }
 
-/// One warp copies pieces of 64 numbers to a ring of two, two warps add them up: sums[thread] of its own.
+/// One warp copies pieces of 64 numbers to a ring of two; two warps sum them, sums[thread] for each thread.
 __global__ void copy_and_add(const double* from, int pieces, double* sums) {
 #if GAUSSWEEP_CLUSTERS
   double* const ring = simt::dynamic_shared<double>();
@@ -132,7 +132,7 @@ TEST_P(SimtCluster, CopiesArriveAtBarriersOfManyThreads) {
   }
 }
 
-/// All threads of a block arrive; each stores after that.
+/// All threads of a block arrive at the barrier; then each stores.
 __global__ void arrive_and_store(int* data) {
 #if GAUSSWEEP_CLUSTERS
   const unsigned barrier = simt::shared_address(simt::dynamic_shared<double>());
@@ -149,18 +149,19 @@ __global__ void arrive_and_store(int* data) {
 #endif
 }
 
-TEST_P(SimtCluster, ABarrierMayBeForAllThreadsOfALargeBlock) {
+TEST_P(SimtCluster, ABarrierMayCountAllThreadsOfALargeBlock) {
   DeviceArray<int> data(*device, 1024);
   simt::launch_clusters(context, arrive_and_store, 1, 1, dim3(1024), sizeof(double), data.data());
   EXPECT_EQ(data.values(), std::vector<int>(1024, 1));
 }
 
-/// The block's own shared memory and barriers, whatever its neighbours do.
+/// Uses the block's own shared memory and barriers, independently of its neighbours.
 __global__ void reverse_in_blocks(int* data) {
 #if GAUSSWEEP_CLUSTERS
   int* const own = simt::dynamic_shared<int>();
   const unsigned last = blockDim.x - 1;
-  for (unsigned turn = 0; turn <= simt::cluster_rank(); ++turn) {  // as many barriers as its rank
+  // a block with rank r passes r + 1 barriers
+  for (unsigned turn = 0; turn <= simt::cluster_rank(); ++turn) {
     own[threadIdx.x] = data[blockIdx.x * blockDim.x + threadIdx.x];
     __syncthreads();
     data[blockIdx.x * blockDim.x + threadIdx.x] = own[last - threadIdx.x];
@@ -169,7 +170,7 @@ __global__ void reverse_in_blocks(int* data) {
 #endif
 }
 
-TEST_P(SimtCluster, BlocksHaveSharedMemoryAndBarriersOfTheirOwn) {
+TEST_P(SimtCluster, BlocksHaveSeparateSharedMemoryAndBarriers) {
   const int blocks = 3, threads = 64;
   std::vector<int> values(blocks * threads);
   std::iota(values.begin(), values.end(), 0);
@@ -183,7 +184,7 @@ TEST_P(SimtCluster, BlocksHaveSharedMemoryAndBarriersOfTheirOwn) {
   }
 }
 
-/// Block 1 stores what block 0 has in its shared memory, by a warp each. The others are gone.
+/// Block 1 stores the shared memory of block 0 with one warp per block; all other warps have returned.
 __global__ void read_from_neighbour(double* data) {
 #if GAUSSWEEP_CLUSTERS
   double* const own = simt::dynamic_shared<double>();
@@ -205,14 +206,14 @@ __global__ void read_from_neighbour(double* data) {
 #endif
 }
 
-TEST_P(SimtCluster, ThreadsThatHaveReturnedAreNotWaitedFor) {
+TEST_P(SimtCluster, DoesNotWaitForReturnedThreads) {
   DeviceArray<double> data(*device, 32);
   simt::launch_clusters(context, read_from_neighbour, 2, 1, dim3(96), 64 * sizeof(double), data.data());
   const std::vector<double> seen = data.values();
   for (int i = 0; i < 32; ++i) EXPECT_EQ(seen[i], i + 0.5);
 }
 
-#ifndef __CUDACC__  // what is an error here is undefined on a GPU
+#ifndef __CUDACC__  // undefined on a GPU, an error here
 
 std::string error_of(Context& context, void (*kernel)(int), int argument) {
   try {
@@ -231,15 +232,15 @@ void go_wrong(int how) {
   simt::cluster_arrive();
   simt::cluster_wait();
   const double values[2] = {1, 2};
-  if (how == 0 && threadIdx.x == 0) {  // nobody waits for it
+  if (how == 0 && threadIdx.x == 0) {  // nothing waits for it
     simt::st_async(simt::map_shared_rank(own, 1), simt::map_shared_rank(barrier, 1), values);
   }
   if (how == 1 && threadIdx.x < 2)
-    simt::mbarrier_arrive_expect_tx(barrier, 16);  // the barrier is for one thread
-  if (how == 2) simt::mbarrier_wait(barrier, 0);   // nobody sends
+    simt::mbarrier_arrive_expect_tx(barrier, 16);  // the barrier counts one thread
+  if (how == 2) simt::mbarrier_wait(barrier, 0);   // nothing sends
 }
 
-TEST_P(SimtCluster, WhatIsUndefinedOnAGpuIsAnError) {
+TEST_P(SimtCluster, ReportsUndefinedBehaviour) {
   EXPECT_NE(error_of(context, go_wrong, 0).find("ended before what was sent in it had arrived"),
             std::string::npos);
   EXPECT_NE(error_of(context, go_wrong, 1).find("more threads arrive at a barrier"), std::string::npos);
@@ -247,7 +248,7 @@ TEST_P(SimtCluster, WhatIsUndefinedOnAGpuIsAnError) {
   EXPECT_EQ(error_of(context, go_wrong, 3), "none");
 }
 
-TEST(SimtClusterShape, NoGpuHasLargerOnes) {
+TEST(SimtClusterShape, RefusesClustersLargerThanAnyGpus) {
   const auto device = test_device();
   Context context(*device);
   EXPECT_THROW(simt::launch_clusters(context, go_wrong, 17, 1, dim3(32), sizeof(Post), 3),

@@ -1,4 +1,4 @@
-/// The CPU as a device; what a build or a machine without a GPU says.
+/// Tests the CPU as a device, and the messages of a build or machine without a GPU.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ double count_up() {
   return ticks += 0.25;
 }
 
-TEST(HostDevice, SaysWhatItIs) {
+TEST(HostDevice, DescribesItself) {
   const auto device = make_host_device(Backend::emulated, count_up, "Some CPU");
   EXPECT_EQ(device->backend(), Backend::emulated);
   EXPECT_EQ(device->stream(), nullptr);
@@ -34,7 +34,7 @@ TEST(HostDevice, SaysWhatItIs) {
   EXPECT_THROW(make_host_device(Backend::cuda, count_up), std::invalid_argument);
 }
 
-TEST(HostDevice, AllocatesAlignedMemoryOrSaysThatThereIsNone) {
+TEST(HostDevice, AllocatesAlignedMemoryOrThrows) {
   const auto device = make_host_device(Backend::host, count_up);
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
     const Buffer buffer(*device, bytes);
@@ -42,9 +42,9 @@ TEST(HostDevice, AllocatesAlignedMemoryOrSaysThatThereIsNone) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 256, 0u);
   }
   EXPECT_THROW(Buffer(*device, std::size_t{1} << 60), OutOfMemory);
-  const std::string said =
+  const std::string message =
       testing_help::message_of<OutOfMemory>([&] { device->allocate(std::size_t{1} << 60); });
-  EXPECT_NE(said.find("1152921504606846976 bytes"), std::string::npos) << said;
+  EXPECT_NE(message.find("1152921504606846976 bytes"), std::string::npos) << message;
 }
 
 TEST(HostDevice, CopiesAndFills) {
@@ -87,7 +87,7 @@ TEST(HostDevice, EventsReadTheGivenClock) {
   EXPECT_THROW(make_host_device(Backend::host, nullptr)->make_event(), std::logic_error);
 }
 
-TEST(CudaDevice, SaysWhyThereIsNone) {
+TEST(CudaDevice, ReportsWhyThereIsNone) {
   std::string why;
   const int count = cuda_device_count(&why);
   EXPECT_EQ(count == 0, !why.empty()) << why;

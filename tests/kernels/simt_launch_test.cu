@@ -1,4 +1,4 @@
-/// What simt::launch promises: arguments, errors, waiting between threads and blocks, order of threads.
+/// Tests simt::launch: arguments, errors, waits between threads and blocks, and thread order.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST_F(SimtLaunch, RefusesTooMuchSharedMemory) {
   EXPECT_GE(most, 48u * 1024);
   EXPECT_NO_THROW(simt::launch(context, nothing, 1, 32, most));
   EXPECT_THROW(simt::launch(context, nothing, 1, 32, most + 1), DeviceError);
-  device->synchronize();  // the refusal has left nothing behind
+  device->synchronize();  // the refused launch left no error behind
   EXPECT_GT(simt::multiprocessors(context), 0);
 }
 
@@ -67,7 +67,7 @@ struct CountingSink : StageSink {
   std::vector<double> occupancies;
 };
 
-TEST_F(SimtLaunch, TellsTheStageSinkOfEveryLaunch) {
+TEST_F(SimtLaunch, NotifiesTheStageSinkOfEveryLaunch) {
   CountingSink sink;
   context.stages = &sink;
   simt::launch(context, nothing, 1, 32, 0);
@@ -79,7 +79,7 @@ TEST_F(SimtLaunch, TellsTheStageSinkOfEveryLaunch) {
   }
 }
 
-/// Each thread waits for the one before it (the last of the block before): pipelined substitution in small.
+/// Each thread waits for the previous one, also across blocks: a small pipelined substitution.
 __global__ void chain(int* flags, double* values) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i > 0) {
@@ -89,8 +89,8 @@ __global__ void chain(int* flags, double* values) {
   simt::store_release(flags + i, 1);
 }
 
-// One warp a block: threads of one warp may spin on each other only since Volta.
-TEST_F(SimtLaunch, ThreadsSpinOnThreadsOfTheSameAndOfLowerBlocks) {
+// One warp per block: only since Volta may threads of one warp spin on each other.
+TEST_F(SimtLaunch, ThreadsMaySpinOnThreadsOfTheSameAndLowerBlocks) {
   const int threads = device->backend() == Backend::emulated ? 70 : 1;
   for (const std::uint64_t seed : shuffle_seeds) {
     context.emulation.shuffle_seed = seed;
@@ -101,9 +101,9 @@ TEST_F(SimtLaunch, ThreadsSpinOnThreadsOfTheSameAndOfLowerBlocks) {
   }
 }
 
-#ifndef __CUDACC__  // What only the emulation promises.
+#ifndef __CUDACC__  // Only the emulation guarantees the following.
 
-/// The order in which threads pass each of three barriers.
+/// Records the order in which threads pass each of three barriers.
 __global__ void note_order(int* order, int* count) {
   for (int round = 0; round < 3; ++round) {
     order[atomicAdd(count, 1)] = static_cast<int>(threadIdx.x);
@@ -118,12 +118,12 @@ std::vector<int> order_of_threads(Context& context, std::uint64_t seed) {
   return order.values();
 }
 
-TEST_F(SimtLaunch, OrderIsAscendingOrShuffledAnewAfterEveryBarrier) {
+TEST_F(SimtLaunch, OrderIsAscendingOrShuffledAfterEveryBarrier) {
   const auto plain = order_of_threads(context, 0);
   for (int i = 0; i < 120; ++i) EXPECT_EQ(plain[i], i % 40);
 
   const auto shuffled = order_of_threads(context, 42);
-  EXPECT_EQ(shuffled, order_of_threads(context, 42)) << "a seed gives one order";
+  EXPECT_EQ(shuffled, order_of_threads(context, 42)) << "one order per seed";
   EXPECT_NE(shuffled, order_of_threads(context, 43));
   std::set<std::vector<int>> rounds;
   for (int r = 0; r < 3; ++r) {
@@ -140,7 +140,7 @@ __global__ void read_unset_shared(double* out) {
   shared[0] = 1;
 }
 
-TEST_F(SimtLaunch, DynamicSharedMemoryIsSpoiledForEveryBlock) {
+TEST_F(SimtLaunch, DynamicSharedMemoryStartsAsNaNInEveryBlock) {
   DeviceArray<double> out(*device, 3);
   simt::launch(context, read_unset_shared, 3, 1, sizeof(double), out.data());
   for (const double v : out.values()) EXPECT_TRUE(std::isnan(v));
@@ -184,8 +184,7 @@ TEST_F(SimtLaunch, ExceptionsLeaveTheLaunchAfterAllThreadsHaveUnwound) {
         EXPECT_EQ(e.what(), "from thread " + std::to_string(thrower));
       }
       EXPECT_EQ(alive, 0);
-      EXPECT_NO_THROW(simt::launch(context, throw_in_one, 1, 100, 0, &alive, -1))
-          << "and the next launch is well";
+      EXPECT_NO_THROW(simt::launch(context, throw_in_one, 1, 100, 0, &alive, -1)) << "the next launch works";
       EXPECT_EQ(alive, 0);
     }
   }
@@ -199,10 +198,10 @@ __global__ void launch_inside() {
 TEST_F(SimtLaunch, KernelsCannotLaunchKernels) {
   outer_context = &context;
   EXPECT_THROW(simt::launch(context, launch_inside, 1, 1, 0), std::logic_error);
-  EXPECT_THROW(__syncthreads(), std::logic_error) << "nor is there a barrier outside of kernels";
+  EXPECT_THROW(__syncthreads(), std::logic_error) << "no barrier outside kernels";
 }
 
-/// A block's sum by halves in a static array, which all host threads share.
+/// Sums a block by halves in a static array, which all host threads share.
 __global__ void block_sum(double* out) {
   __shared__ double part[256];
   const unsigned t = threadIdx.x;
@@ -215,7 +214,7 @@ __global__ void block_sum(double* out) {
   if (t == 0) out[blockIdx.x] = part[0];
 }
 
-TEST_F(SimtLaunch, SeveralHostThreadsMayLaunchAtOnce) {
+TEST_F(SimtLaunch, SeveralHostThreadsMayLaunchConcurrently) {
   std::vector<std::vector<double>> sums(4);
   std::vector<std::thread> threads;
   for (auto& sum : sums) {
@@ -242,7 +241,7 @@ __global__ void use_stack(double* out) {
   out[threadIdx.x] = first + deep(100);
 }
 
-TEST_F(SimtLaunch, ThousandThreadsWithLocalsOnTheirStacks) {
+TEST_F(SimtLaunch, AThousandThreadsHaveLocalsOnTheirStacks) {
   DeviceArray<double> out(*device, 1024);
   simt::launch(context, use_stack, 2, 1024, 0, out.data());
   EXPECT_EQ(out.values(), std::vector<double>(1024, 2 * 5050));

@@ -1,6 +1,6 @@
 #pragma once
-/// What the tests of the launch layer share. They are portable: compiled as C++ they run on the emulated
-/// backend, by nvcc on GPU 0.
+/// Helpers of the launch layer's tests. They are portable: compiled as C++ they run on the emulated backend,
+/// compiled by nvcc on GPU 0.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ inline std::unique_ptr<Device> test_device() {
 #endif
 }
 
-/// An array on the device with its copies to and fro.
+/// An array on the device with copies from and to the host.
 template <class T>
 class DeviceArray {
  public:
@@ -44,10 +44,10 @@ class DeviceArray {
   Buffer buffer_;
 };
 
-/// The orders in which threads are to be tried: as they come, and shuffled.
+/// Seeds of the tested thread orders: 0 is ascending, the others are shuffled.
 inline constexpr std::uint64_t shuffle_seeds[] = {0, 1, 2, 3, 4, 5};
 
-/// A test of kernels whose parameter is one of these orders.
+/// A test of kernels whose parameter is one of these seeds.
 class ShuffledTest : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   ShuffledTest() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }

@@ -1,4 +1,4 @@
-/// CUDA's words in kernels: indices, shared memory, warp collectives, atomics.
+/// Tests CUDA's built-ins in kernels: indices, shared memory, warp collectives, atomics.
 
 #include <gtest/gtest.h>
 
@@ -106,11 +106,12 @@ TEST_P(SimtWords, ShufflesOfAllTypesFollowTheDefinition) {
   check_shuffles<double>(context);
 }
 
-/// Sum by halves of any block, whole warps or not: what reductions of kernels look like.
+/// Sums a block of any size by halves, as the reductions of kernels do.
 __global__ void sum_by_warps(const double* values, double* total) {
   double sum = values[threadIdx.x];
   const int left =
-      static_cast<int>(blockDim.x - threadIdx.x / warpSize * warpSize);  // in this warp, and after it
+      // lanes in this warp and the warps after it
+      static_cast<int>(blockDim.x - threadIdx.x / warpSize * warpSize);
   const unsigned mask = left >= warpSize ? full : (1u << left) - 1u;
   const int lane = static_cast<int>(threadIdx.x) % warpSize;
   for (int step = 16; step > 0; step /= 2) {
@@ -137,7 +138,7 @@ __global__ void vote(unsigned* out) {
   o[0] = __ballot_sync(full, lane % 3 == 0);
   o[1] = static_cast<unsigned>(__any_sync(full, lane == 7) != 0) * 2 + (__any_sync(full, 0) != 0);
   o[2] = static_cast<unsigned>(__all_sync(full, 1) != 0) * 2 + (__all_sync(full, lane != 7) != 0);
-  // Two groups of one warp, each at its own pace.
+  // Two groups of one warp run independently.
   if (lane < 16) {
     unsigned sum = 0;
     for (int i = 0; i < 5; ++i) sum += __ballot_sync(0x0000ffffu, lane < 4);
@@ -161,7 +162,7 @@ TEST_P(SimtWords, Votes) {
 
 __global__ void lanes_that_left(int* out) {
   if (threadIdx.x >= 20) return;
-  out[threadIdx.x] = static_cast<int>(__ballot_sync(full, 1));  // those that have returned are exempt
+  out[threadIdx.x] = static_cast<int>(__ballot_sync(full, 1));  // returned lanes are exempt
 }
 
 TEST_P(SimtWords, ReturnedLanesAreExemptFromCollectives) {
@@ -219,7 +220,7 @@ TEST_P(SimtWords, OtherAtomics) {
   for (int t = 0; t < 64; ++t) EXPECT_EQ(olds[t], 2 * t);
 }
 
-__global__ void little_words(double* out, const double* in) {
+__global__ void intrinsics(double* out, const double* in) {
   out[0] = __ldg(in);
   out[1] = __popc(0xf0fu) + 100 * __ffs(8) + 10000 * __clz(1);
   out[2] = min(3, 4) + max(2.5, 1.0) + abs(-0.25) + fma(2.0, 3.0, 0.5);
@@ -228,9 +229,9 @@ __global__ void little_words(double* out, const double* in) {
   __threadfence_system();
 }
 
-TEST_P(SimtWords, LittleWords) {
+TEST_P(SimtWords, IntrinsicsAndMathFunctions) {
   DeviceArray<double> in(*device, std::vector<double>{1.5}), out(*device, 3);
-  simt::launch(context, little_words, 1, 1, 0, out.data(), in.data());
+  simt::launch(context, intrinsics, 1, 1, 0, out.data(), in.data());
   EXPECT_EQ(out.values(), (std::vector<double>{1.5, 8 + 400 + 310000, 3 + 2.5 + 0.25 + 6.5}));
 }
 

@@ -1,4 +1,4 @@
-// LU products by halves and by residues at orders that emulation reaches: `least_inner` asks for them.
+// Tests LU products by halves and residues at small orders, which `least_inner` requests.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ void expect_products(const char* problem, const char* variant, std::int64_t n, i
   EXPECT_LT(check(row_of(builtin_registry(), id), inputs, tried.answer).ratio, 1) << id << " " << n;
 }
 
-TEST(SmallLuProducts, AreMadeFromOrder65On) {
+TEST(SmallLuProducts, AreUsedFromOrder65On) {
   for (const std::int64_t n : {80, 200}) {
     const int least = n > 128 ? 2 : 1;
     expect_products<float>("getrf", "halves", n, least);
@@ -33,7 +33,7 @@ TEST(SmallLuProducts, AreMadeFromOrder65On) {
   }
 }
 
-// The order at which the panels' permutations and those of the recursion meet, and one beyond a block.
+// The order at which the permutations of panels and recursion meet, and one order beyond a block.
 TEST(SmallLuProducts, LeaveTheFactorsRight) {
   for (const std::int64_t n : {64, 65, 72, 73, 127, 129, 193, 257})
     expect_products<double>("getrf", "residues", n, 0);

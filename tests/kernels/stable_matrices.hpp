@@ -1,5 +1,5 @@
 #pragma once
-/// Matrices on which fast methods lose digits, and the measure for it: a row's ratio against LAPACK's.
+/// Matrices on which fast methods lose digits, and the measure for that: the ratio of a row against LAPACK's.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace gaussweep::testing_help {
 
-/// exp(-s d^2) + lambda I for n points in [0, 1], evenly spaced, or random ones if `seed` is not 0.
+/// Returns exp(-s d^2) + lambda I for n points in [0, 1], evenly spaced or, if `seed` is not 0, random.
 inline HostMatrix<double> kernel_matrix(std::int64_t n, double s, double lambda, unsigned seed = 0) {
   std::mt19937_64 random(seed);
   std::vector<double> at(static_cast<std::size_t>(n));
@@ -33,8 +33,8 @@ inline HostMatrix<double> kernel_matrix(std::int64_t n, double s, double lambda,
   return a;
 }
 
-/// A symmetric positive definite matrix: random reflections of a diagonal with logarithmically even elements
-/// from 1 / condition to 1.
+/// Returns a symmetric positive definite matrix: random reflections of a diagonal with logarithmically even
+/// elements from 1 / condition to 1.
 inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<long double> normal;
@@ -70,7 +70,7 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
   return made;
 }
 
-/// Definite matrices whose condition comes near 1 / u.
+/// Returns definite matrices with conditions close to 1 / u.
 template <class T>
 std::vector<HostMatrix<double>> hard_definite_matrices(std::int64_t n) {
   constexpr bool is_double = sizeof(T) == 8;
@@ -82,7 +82,7 @@ std::vector<HostMatrix<double>> hard_definite_matrices(std::int64_t n) {
   return all;
 }
 
-/// LAPACK's Cholesky factor in the lower triangle, its transpose in the upper one.
+/// Returns LAPACK's Cholesky factor in the lower triangle and its transpose in the upper one.
 inline HostMatrix<double> mirrored_factor(const HostMatrix<double>& a) {
   Inputs<double> inputs;
   inputs.shape = {a.rows, a.rows, a.rows, 1, Uplo::lower};
@@ -94,7 +94,7 @@ inline HostMatrix<double> mirrored_factor(const HostMatrix<double>& a) {
   return factor;
 }
 
-/// Rows near both ends of the range by turns.
+/// Returns a matrix whose rows alternate between both ends of the range.
 template <class T>
 HostMatrix<double> rows_far_apart(std::int64_t n) {
   const double large = sizeof(T) == 8 ? 1e160 : 1e20;
@@ -107,7 +107,7 @@ HostMatrix<double> rows_far_apart(std::int64_t n) {
   return a;
 }
 
-/// A definite matrix whose pivot number `place`, from 0, is subnormal in precision T.
+/// Returns a definite matrix whose pivot number `place`, from 0, is subnormal in precision T.
 template <class T>
 HostMatrix<double> subnormal_pivot(std::int64_t n, std::int64_t place) {
   HostMatrix<double> a = kernel_matrix(n, 4, 1);
@@ -116,8 +116,8 @@ HostMatrix<double> subnormal_pivot(std::int64_t n, std::int64_t place) {
   return a;
 }
 
-/// Inputs of the matrix, or of one triangle of it, in precision T, with right-hand sides if the problem has
-/// some.
+/// Returns inputs of the matrix, or of one triangle of it, in precision T, with right-hand sides if the
+/// problem has them.
 template <class T>
 Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Uplo::lower,
                     std::int64_t nrhs = 1) {
@@ -139,10 +139,10 @@ Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Up
   return inputs;
 }
 
-/// A row's ratio and LAPACK's on the same matrix; infinite if the row reports info.
+/// The ratios of a row and of LAPACK on the same matrix; infinite if the row reports info.
 struct Compared {
   double ratio, of_lapack;
-  /// At most 1 if the row is as accurate as LAPACK, or if both report info.
+  /// Returns at most 1 if the row is as accurate as LAPACK, or if both report info.
   double times() const { return std::isinf(of_lapack) ? 1 : ratio / std::max(1.0, 3 * of_lapack); }
 };
 

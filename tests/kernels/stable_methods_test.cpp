@@ -1,4 +1,4 @@
-// Matrices on which fast methods lost digits against LAPACK: kernels, chosen conditions, ends of the range.
+// Tests matrices on which fast methods lost digits: kernels, chosen conditions, ends of the range.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using namespace testing_help;
 template <class T>
 class StableMethods : public testing::Test {
  protected:
-  /// Both triangles, at most max(1, 3 times LAPACK's ratio).
+  /// Expects at most max(1, 3 x LAPACK's ratio), for both triangles.
   static void expect_as_good(const char* problem, const char* variant, const HostMatrix<double>& a,
                              std::int64_t nrhs = 1, const Asked& asked = {}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
@@ -23,7 +23,7 @@ class StableMethods : public testing::Test {
                                   << ": ratio " << found.ratio << ", LAPACK's " << found.of_lapack;
     }
   }
-  /// Kernels and chosen conditions, of these orders.
+  /// Tests kernels and chosen conditions at these orders.
   static void expect_as_good(const char* problem, const char* variant, std::initializer_list<int> orders,
                              std::int64_t nrhs = 1, const Asked& asked = {}) {
     for (const int n : orders) {
@@ -122,7 +122,8 @@ TYPED_TEST(StableMethods, MoreModuliAreAsAccurate) {
     }
   }
 }
-TYPED_TEST(StableMethods, ProductsByEveryNumberOfModuli) {
+
+TYPED_TEST(StableMethods, ProductsWithEveryNumberOfModuli) {
   Inputs<TypeParam> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
   inputs.a = inputs.b = HostMatrix<TypeParam>(2, 2);
@@ -136,7 +137,7 @@ TYPED_TEST(StableMethods, ProductsByEveryNumberOfModuli) {
   }
 }
 
-TEST(StableProducts, ByHalvesOfFewTerms) {
+TEST(StableProducts, ProductsByHalvesOfFewTerms) {
   const Registry registry = builtin_registry();
   const Problem gemm = Problem::named("gemm");
   for (const std::int64_t k : {1, 2, 5, 8, 17, 32, 33}) {

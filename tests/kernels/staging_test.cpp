@@ -1,4 +1,4 @@
-// Operands in all three layouts: what a method sees, what comes back, what is fresh.
+// Tests operands in all three layouts: what a method gets, what is downloaded, and what is reset.
 
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TYPED_TEST(StagingOf, ColumnAndRowMajor) {
           EXPECT_EQ(op.x.cols, problem == Problem::named("gesv") ? 5 : shape.n);
           EXPECT_EQ(*op.info, 0);
           EXPECT_EQ(op.pivots, nullptr);
-          // The answer begins as NaN, and is fetched with its rows and columns where they belong.
+          // The answer starts as NaN and is downloaded with the right rows and columns.
           EXPECT_TRUE(std::isnan(staging.download(copy).x(n - 1, 0)));
           for (std::int64_t i = 0; i < op.x.rows; ++i) {
             for (std::int64_t j = 0; j < op.x.cols; ++j) {
@@ -135,15 +135,15 @@ TYPED_TEST(StagingOf, Augmented) {
   }
 }
 
-/// The pristine set's elements of a, and of b where it lies apart, row by row of the row's layout.
+/// Returns a, and b if it is separate, of the pristine set, row by row of the row's layout.
 template <class T>
 std::vector<T> elements(const MatrixView<T>& view, Layout layout) {
   const std::int64_t lines = layout == Layout::column_major ? view.cols : view.rows;
   return {view.data, view.data + view.ld * lines};
 }
 
-// Laid out beforehand and copied at once, operands and answer are the same to the bit as the usual way.
-TYPED_TEST(StagingOf, WhatIsLaidOutBeforehandIsTheSame) {
+// Operands and answers arranged on the host before one copy must equal those of the usual path.
+TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
   using T = TypeParam;
   for (const Layout layout : {Layout::column_major, Layout::row_major, Layout::augmented}) {
     for (const AnswerIn answer : {AnswerIn::x, AnswerIn::a, AnswerIn::b}) {
@@ -190,9 +190,9 @@ TYPED_TEST(StagingOf, WhatIsLaidOutBeforehandIsTheSame) {
   }
 }
 
-// What one trial uploaded is there for the next, in whatever layouts the two have. The host's A is another
-// one then, so that it shows where A came from.
-TYPED_TEST(StagingOf, WhatOneLeavesIsThereForTheNext) {
+// The next trial reuses what one trial uploaded, for any two layouts. The host's A differs by then, which
+// shows where A came from.
+TYPED_TEST(StagingOf, ReusesTheInputsOfTheLastTrial) {
   using T = TypeParam;
   Context context(*this->device);
   const auto gesv = Problem::named("gesv"), getrf = Problem::named("getrf");
@@ -229,7 +229,7 @@ TYPED_TEST(StagingOf, WhatOneLeavesIsThereForTheNext) {
         expect_equal(a, layout, wanted.a);
         if (second.problem == gesv) expect_equal(op.b, layout, wanted.b);
         if (second.layout == Layout::augmented && op.a.ld > op.a.cols) {
-          EXPECT_EQ(op.a.data[op.a.ld - 1], T{0}) << "the room between rows";
+          EXPECT_EQ(op.a.data[op.a.ld - 1], T{0}) << "the padding between rows";
         }
         EXPECT_EQ(*op.info, 0);
         for (std::int64_t i = 0; op.pivots != nullptr && i < n; ++i) EXPECT_EQ(op.pivots[i], i);
@@ -238,7 +238,7 @@ TYPED_TEST(StagingOf, WhatOneLeavesIsThereForTheNext) {
   }
 }
 
-TYPED_TEST(StagingOf, WithoutRightHandSidesOfItsOwnItUploadsThem) {
+TYPED_TEST(StagingOf, UploadsMissingRightHandSides) {
   using T = TypeParam;
   Context context(*this->device);
   for (const Layout layout : {Layout::column_major, Layout::row_major, Layout::augmented}) {
@@ -263,7 +263,7 @@ TYPED_TEST(StagingOf, WithoutRightHandSidesOfItsOwnItUploadsThem) {
   }
 }
 
-TYPED_TEST(StagingOf, AnAnswerIsTakenFromWhereItWasTurnedRound) {
+TYPED_TEST(StagingOf, DownloadsTheTransposedCopyOfAnAnswer) {
   using T = TypeParam;
   Context context(*this->device);
   for (const Layout layout : {Layout::column_major, Layout::row_major}) {
@@ -274,11 +274,11 @@ TYPED_TEST(StagingOf, AnAnswerIsTakenFromWhereItWasTurnedRound) {
     staging.reset();
     staging.operands(0).pivots[3] = 7;
     *staging.operands(0).info = 5;
-    const Buffer turned(*this->device, 33 * 33 * sizeof(T));
-    auto* const by_columns = static_cast<T*>(turned.data());
+    const Buffer transposed(*this->device, 33 * 33 * sizeof(T));
+    auto* const by_columns = static_cast<T*>(transposed.data());
     place(context, staging.answer(0), 33, 33, {by_columns, 1, 33});
     const Answer<T> expected = staging.download(0);
-    staging.operands(0).a.data[0] = -1;  // not from there any more
+    staging.operands(0).a.data[0] = -1;  // the download must no longer read this
     const Answer<T> answer = staging.download(0, by_columns);
     EXPECT_EQ(answer.x.data, expected.x.data);
     EXPECT_EQ(answer.info, 5);
@@ -286,7 +286,7 @@ TYPED_TEST(StagingOf, AnAnswerIsTakenFromWhereItWasTurnedRound) {
   }
 }
 
-TYPED_TEST(StagingOf, WhatIsUploadedForEveryRunLeavesNothing) {
+TYPED_TEST(StagingOf, InputsUploadedForEveryRunAreNotReusable) {
   using T = TypeParam;
   const Method method = row(Problem::named("getrf"), Layout::column_major, AnswerIn::a);
   const Shape shape{5, 5, 5, 1, Uplo::lower};
@@ -295,8 +295,8 @@ TYPED_TEST(StagingOf, WhatIsUploadedForEveryRunLeavesNothing) {
   EXPECT_FALSE(staging.leave().has_a());
 }
 
-TYPED_TEST(StagingOf, LargeMatricesAreConvertedInPanels) {
-  // Rows so long that 64 MiB hold only some hundred of them.
+TYPED_TEST(StagingOf, ConvertsLargeMatricesInPanels) {
+  // Rows so long that 64 MiB hold only some hundreds of them.
   using T = TypeParam;
   const std::int64_t k = (std::int64_t{1} << 18) / static_cast<std::int64_t>(sizeof(T));
   const Method method = row(Problem::named("gemm"), Layout::row_major, AnswerIn::x);
@@ -308,7 +308,7 @@ TYPED_TEST(StagingOf, LargeMatricesAreConvertedInPanels) {
   expect_equal(staging.operands(0).a, Layout::row_major, inputs.a);
 }
 
-TYPED_TEST(StagingOf, ResetBringsFreshOperands) {
+TYPED_TEST(StagingOf, ResetRestoresTheOperands) {
   using T = TypeParam;
   const Method method = row(Problem::named("getrf"), Layout::column_major, AnswerIn::a);
   const Shape shape{5, 5, 5, 1, Uplo::lower};
@@ -334,7 +334,7 @@ TYPED_TEST(StagingOf, ResetBringsFreshOperands) {
   }
 }
 
-TYPED_TEST(StagingOf, SetsAreApartUnlessInputsSurvive) {
+TYPED_TEST(StagingOf, HasOneSetPerRunUnlessInputsSurvive) {
   using T = TypeParam;
   Method method = row(Problem::named("gesv"), Layout::column_major, AnswerIn::x);
   const Shape shape{4, 4, 4, 1, Uplo::lower};
@@ -351,8 +351,8 @@ TYPED_TEST(StagingOf, SetsAreApartUnlessInputsSurvive) {
   EXPECT_LT(staging_bytes(method, shape, {}, sizeof(T), 3), three);
 }
 
-TEST(Staging, BytesAreWhatIsAllocated) {
-  // Counts what is asked of the device.
+TEST(Staging, BytesEqualTheAllocations) {
+  // Counts the bytes that are allocated on the device.
   struct Counting : testing_help::ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     void* allocate(std::size_t bytes) override {
@@ -383,8 +383,8 @@ TEST(Staging, BytesAreWhatIsAllocated) {
   }
 }
 
-// Without working sets every row is right too, from the caller's memory into the caller's memory.
-TEST(Staging, ASingleRunHoldsNothingTwice) {
+// Every row must also be right without working sets, reading and writing the caller's memory directly.
+TEST(Staging, SingleRunHoldsNothingTwice) {
   const Registry registry = builtin_registry();
   for (const Method& method : registry.all()) {
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
@@ -418,7 +418,7 @@ TEST(Staging, ASingleRunHoldsNothingTwice) {
   }
 }
 
-TEST(Staging, WrongInputsAreSaid) {
+TEST(Staging, RefusesWrongInputs) {
   const auto device = testing_help::cpu(Backend::host);
   const Method method = row(Problem::named("gesv"), Layout::augmented, AnswerIn::x);
   const Shape shape{4, 4, 4, 2, Uplo::lower};
@@ -428,7 +428,7 @@ TEST(Staging, WrongInputsAreSaid) {
   EXPECT_THROW(staging_bytes(method, {4, 4, 4, 0, Uplo::lower}, {}, 4, 1), std::invalid_argument);
   Staging<float> staging(*device, method, {}, shape, 1);
   Inputs<float> inputs = counted_inputs<float>(method, {4, 4, 4, 1, Uplo::lower});
-  EXPECT_THROW(staging.upload(inputs), std::invalid_argument);  // one right-hand side of two
+  EXPECT_THROW(staging.upload(inputs), std::invalid_argument);  // one right-hand side instead of two
   inputs = counted_inputs<float>(method, {3, 3, 3, 2, Uplo::lower});
   EXPECT_THROW(staging.upload(inputs), std::invalid_argument);
 }

@@ -1,4 +1,4 @@
-// The judge of a batch on a device beside the CPU's, on the backend `emulated`.
+// Compares the verification of a batch on the backend `emulated` with the CPU's.
 
 #include "kernels/residual_device/system_ratios.hpp"
 
@@ -19,7 +19,7 @@ struct Case {
   Backend backend;
 };
 
-/// A batch solved in the memory that the judge looks at.
+/// A batch that is solved in the memory which the verification reads.
 template <class T>
 class Judged {
  public:
@@ -78,7 +78,7 @@ class SystemRatios : public testing::TestWithParam<Case> {
     const Problem problem = builtin_problem();
     Judged<T> batch(GetParam().id, GetParam().backend, shape, kind_for(problem));
     batch.solve();
-    // Right ones, and wrong ones by all orders of magnitude.
+    // Right answers, and answers whose errors have all orders of magnitude.
     const Extent one = problem->x(shape.single());
     for (std::int64_t s = 3; s < shape.batch; ++s) {
       T& element =
@@ -99,7 +99,7 @@ class SystemRatios : public testing::TestWithParam<Case> {
       }
     }
     expect_summary(batch, ratios, tolerance);
-    // Of products only those whose ratio is above 1 are left to the CPU.
+    // Only products whose ratio is above 1 are left to the CPU.
     EXPECT_TRUE(open == 0 || problem == Problem::named("gemm")) << batch.method.id() << ", n " << shape.n;
     EXPECT_FALSE(std::isnan(ratios.front())) << batch.method.id() << ", n " << shape.n;
   }
@@ -129,7 +129,7 @@ class SystemRatios : public testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(SystemRatios, AreThoseOfTheCpu) {
+TEST_P(SystemRatios, EqualTheCpus) {
   for (const std::int64_t n : {1, 5, 16, 33, 67}) {
     expect_that_of_the_cpu<double>(shape_of(n, 1, n > 33 ? 3 : 21, Uplo::lower));
     expect_that_of_the_cpu<float>(shape_of(n, 1, n > 33 ? 3 : 21, Uplo::lower));
@@ -146,15 +146,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"gemm/openblas", Backend::host}),
     [](const auto& info) { return test_name(info.param.id); });
 
-TEST(SystemRatiosOfFaults, AreInfiniteOrLeftOpen) {
+TEST(SystemRatiosOfFaults, AreInfiniteOrLeftToTheCpu) {
   Judged<double> batch("getrf/batched", Backend::emulated, shape_of(11, 1, 9, Uplo::lower),
                        MatrixKind::uniform);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   batch.inputs.a(4, 1 * 11 + 6) = std::nan("");
   batch.inputs.a(4, 2 * 11 + 6) = infinity;
   for (std::int64_t j = 0; j < 11; ++j) {
-    for (std::int64_t i = 0; i < 11; ++i) batch.inputs.a(i, 3 * 11 + j) *= 1e-100;  // beyond 2^-200
-    batch.inputs.a(j, 4 * 11 + 2) = 0;                                              // singular: still factors
+    for (std::int64_t i = 0; i < 11; ++i) batch.inputs.a(i, 3 * 11 + j) *= 1e-100;  // below 2^-200
+    // singular, but it has factors
+    batch.inputs.a(j, 4 * 11 + 2) = 0;
   }
   batch.solve();
   Operands<double> operands = batch.staging->operands(0);
@@ -170,7 +171,7 @@ TEST(SystemRatiosOfFaults, AreInfiniteOrLeftOpen) {
   EXPECT_LE(ratios[4], 30);
 }
 
-/// Inverses that are right from one side alone, judged by lanes of a warp and by blocks.
+/// Inverses that are right from one side only, verified by the lanes of a warp and by blocks.
 TEST(SystemRatiosOfInverses, AreThoseOfTheBetterSide) {
   for (const std::int64_t n : {2, 24, 40}) {
     Judged<double> batch("geinv/batched", Backend::emulated, shape_of(n, 1, 4, Uplo::lower),
@@ -178,8 +179,8 @@ TEST(SystemRatiosOfInverses, AreThoseOfTheBetterSide) {
     for (std::int64_t s = 0; s < 4; ++s) batch.inputs.a(1, s * n + 1) = 0x1p-20;
     batch.solve();
     double* const x = batch.answer();
-    x[1 * n * n + n] = 0x1p-20;  // of A X: the element (0, 1)
-    x[2 * n * n + 1] = 0x1p-20;  // of X A
+    x[1 * n * n + n] = 0x1p-20;  // changes element (0, 1) of A X
+    x[2 * n * n + 1] = 0x1p-20;  // changes X A
     x[3 * n * n + n] = x[3 * n * n + 1] = 0x1p-20;
     const std::vector<double> ratios = batch.ratios(30);
     const std::vector<Findings> found = batch.by_cpu(30);
@@ -193,7 +194,7 @@ TEST(SystemRatiosOfInverses, AreThoseOfTheBetterSide) {
 }
 
 /// Factors with a negative diagonal are left to the CPU, which fails them.
-TEST(SystemRatiosOfFactors, AreOpenWithANegativeDiagonal) {
+TEST(SystemRatiosOfFactors, NegativeDiagonalsAreLeftToTheCpu) {
   for (const std::int64_t n : {5, 40}) {
     Judged<double> batch("potrf/batched", Backend::emulated, shape_of(n, 1, 3, Uplo::lower), MatrixKind::spd);
     batch.solve();
@@ -206,8 +207,8 @@ TEST(SystemRatiosOfFactors, AreOpenWithANegativeDiagonal) {
   }
 }
 
-/// A problem whose judge nobody here knows is the CPU's.
-TEST(SystemRatiosOfFaults, AreNoneOfAnotherJudge) {
+/// The CPU verifies a problem whose check the device does not implement.
+TEST(SystemRatiosOfFaults, AnUnknownCheckIsLeftToTheCpu) {
   Judged<double> batch("getrf/batched", Backend::emulated, shape_of(5, 1, 3, Uplo::lower),
                        MatrixKind::uniform);
   batch.solve();

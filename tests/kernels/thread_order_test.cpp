@@ -1,4 +1,4 @@
-// The order in which threads run decides no bit: every block in order, reversed and shuffled
+// Tests that the thread order does not change any bit: every block runs in order, reversed and shuffled
 // (Emulation::compares_orders).
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class ThreadOrder : public testing::TestWithParam<std::string> {
   const std::unique_ptr<Device> device = cpu(Backend::emulated);
   Context context{*device};
 
-  /// Returns true for asynchronous iterations: their iterates depend on the order, their end does not.
+  /// Returns true for asynchronous iterations, whose iterates (but not limit) depend on the thread order.
   bool iterates_in_place(const Parameters& parameters) const {
     return has_parameter(method, "update") && parameters.choice("update") == "in_place";
   }
@@ -40,7 +40,7 @@ class ThreadOrder : public testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(ThreadOrder, DecidesNoBit) {
+TEST_P(ThreadOrder, ChangesNoBit) {
   expect_no_difference<float>(33);
   expect_no_difference<double>(33);
 }
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(All, ThreadOrder,
                          testing::ValuesIn(emulated_methods([](const Method&) { return true; })),
                          [](const auto& info) { return test_name(info.param); });
 
-/// Of methods that exchange rows, in batches: matrices on whose diagonal all elements or half of them are 0.
+/// Batched methods that exchange rows, on matrices whose diagonal is 0 in all or half of its elements.
 class Exchanges : public ThreadOrder {
  protected:
   template <class T>

@@ -26,7 +26,7 @@ TEST(ThreadPool, DoesEveryPieceOnce) {
   }
 }
 
-TEST(ThreadPool, HelpsWhereWorkIsLong) {
+TEST(ThreadPool, UsesHelpersForLongWork) {
   ThreadPool pool;
   std::promise<void> came;
   const std::thread::id caller = std::this_thread::get_id();
@@ -35,13 +35,13 @@ TEST(ThreadPool, HelpsWhereWorkIsLong) {
     if (std::this_thread::get_id() != caller) {
       if (!has_come.exchange(true)) came.set_value();
     } else {
-      came.get_future().wait();  // the other piece is the helper's
+      came.get_future().wait();  // waits until a helper runs the other piece
     }
   });
   EXPECT_TRUE(has_come);
 }
 
-TEST(ThreadPool, RethrowsAndWorksOn) {
+TEST(ThreadPool, RethrowsAndContinues) {
   ThreadPool pool;
   const auto fail = [](std::int64_t i) {
     if (i == 7) throw std::runtime_error("seven");
@@ -52,7 +52,7 @@ TEST(ThreadPool, RethrowsAndWorksOn) {
   EXPECT_EQ(visits, 20);
 }
 
-TEST(ThreadPool, HelpsNobodyWithinARange) {
+TEST(ThreadPool, UsesNoHelpersWithinARange) {
   ThreadPool pool;
   std::atomic<int> strangers{0};
   for_row_ranges(2, 2, 0, [&](std::int64_t, std::int64_t) {
@@ -62,7 +62,7 @@ TEST(ThreadPool, HelpsNobodyWithinARange) {
   EXPECT_EQ(strangers, 0);
 }
 
-TEST(ThreadPool, TakesTurns) {
+TEST(ThreadPool, ServesCallersInTurn) {
   ThreadPool pool;
   std::atomic<int> visits{0};
   const auto both = [&] {
@@ -74,7 +74,7 @@ TEST(ThreadPool, TakesTurns) {
   EXPECT_EQ(visits, 1000);
 }
 
-/// While it lives, no thread can be created: the default stack is larger than any address space.
+/// Prevents new threads while it exists: the default stack is larger than any address space.
 class NoNewThreads {
  public:
   NoNewThreads() {
@@ -96,7 +96,7 @@ class NoNewThreads {
   pthread_attr_t before_;
 };
 
-TEST(ThreadPool, WorksWithoutThreadsAndLeavesSignalsAsTheyWere) {
+TEST(ThreadPool, WorksWithoutThreadsAndRestoresTheSignalMask) {
   const auto blocked = [] {
     sigset_t mask;
     pthread_sigmask(SIG_BLOCK, nullptr, &mask);

@@ -1,4 +1,4 @@
-/// Q^T Q of a lower triangle, kernels/poinv/triangle_square.cuh.
+/// Tests Q^T Q of a lower triangle, kernels/poinv/triangle_square.cuh.
 
 #include "kernels/poinv/triangle_square.cuh"
 
@@ -13,8 +13,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// The product of a triangle of order n. `offset`: of leading dimensions. multiply(q, ldq, c, ldc) makes it.
-/// `upper`: of the triangle's transpose.
+/// Checks multiply(q, ldq, c, ldc) for a triangle of order n, with leading dimensions n + `offset`; with
+/// `upper`, for the transposed triangle.
 template <class Multiply>
 void expect_product(Context& context, int n, int offset, bool upper, Multiply multiply) {
   const int ldq = n + offset, ldc = n + 2 * offset;
@@ -25,11 +25,11 @@ void expect_product(Context& context, int n, int offset, bool upper, Multiply mu
   for (int j = 0; j < n; ++j) {
     for (int i = j; i < n; ++i) element(i, j) = uniform(engine);
   }
-  const DeviceArray<double> q_there(context.device, q);
-  const DeviceArray<double> c_there(context.device,
-                                    std::vector<double>(static_cast<std::size_t>(ldc) * n, NAN));
-  multiply(q_there.data(), ldq, c_there.data(), ldc);
-  const std::vector<double> c = c_there.values();
+  const DeviceArray<double> device_q(context.device, q);
+  const DeviceArray<double> device_c(context.device,
+                                     std::vector<double>(static_cast<std::size_t>(ldc) * n, NAN));
+  multiply(device_q.data(), ldq, device_c.data(), ldc);
+  const std::vector<double> c = device_c.values();
   const int step = n > 1000 ? 97 : 1;
   for (int j = 0; j < n; j += step) {
     for (int i = j; i < n; ++i) {
@@ -40,8 +40,8 @@ void expect_product(Context& context, int n, int offset, bool upper, Multiply mu
   }
 }
 
-// Orders of one square, of pairs, and with a smaller last one on each level; strips of 512 on the largest.
-TEST(TriangleSquare, ByStrips) {
+// Orders of one square, of pairs, and with a smaller last square per level; the largest has 512-strips.
+TEST(TriangleSquare, InStrips) {
   const auto device = test_device();
   Context context(*device);
   for (const int n : {1, 40, 64, 100, 200, 1300}) {
@@ -51,8 +51,8 @@ TEST(TriangleSquare, ByStrips) {
   }
 }
 
-// One tile, whole ones, and half of one at the end. Up to 256 two blocks share each, beyond that not.
-TEST(TriangleSquare, ByTiles) {
+// One tile, several whole tiles, and half a tile at the end. Up to order 256 two blocks share a tile.
+TEST(TriangleSquare, InTiles) {
   const auto device = test_device();
   Context context(*device);
   for (const int n : {64, 192, 256, 320}) {

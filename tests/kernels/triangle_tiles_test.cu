@@ -1,4 +1,4 @@
-/// What lies beyond a panel of an LU factorisation, by tiles on tensor cores:
+/// Tests the update beyond a panel of an LU factorisation by tiles on tensor cores,
 /// kernels/getrf/triangle_tiles.cuh.
 
 #include "kernels/getrf/triangle_tiles.cuh"
@@ -30,19 +30,19 @@ __global__ void solve_in_global(const double* triangle, double* inverses, double
   lu::solve_tile_by_inverses(triangle, inverses, x, stride);
 }
 
-TEST_P(TriangleTiles, EightColumnsAreSolvedAndOthersAreLeftAlone) {
+TEST_P(TriangleTiles, SolvesEightColumnsAndLeavesTheOthers) {
   constexpr int stride = 18;
-  // What is on and above the diagonal does not matter, NaN here.
+  // Elements on and above the diagonal are ignored; here they are NaN.
   std::vector<double> triangle = random_elements(32 * lu::triangle_stride, 1);
   for (int k = 0; k < 32; ++k) {
     for (int r = 0; r <= k; ++r) triangle[k * lu::triangle_stride + r] = std::nan("");
   }
   std::vector<double> x = random_elements(32 * stride, 2);
-  DeviceArray<double> triangle_there(*device, triangle), inverses(*device, lu::inverses_size),
-      x_there(*device, x);
-  simt::launch(context, solve_in_global, 1, 32, 0, triangle_there.data(), inverses.data(), x_there.data() + 8,
-               stride);
-  const std::vector<double> seen = x_there.values();
+  DeviceArray<double> device_triangle(*device, triangle), inverses(*device, lu::inverses_size),
+      device_x(*device, x);
+  simt::launch(context, solve_in_global, 1, 32, 0, device_triangle.data(), inverses.data(),
+               device_x.data() + 8, stride);
+  const std::vector<double> seen = device_x.values();
   double largest = 0;
   for (int c = 8; c < 16; ++c) {
     for (int r = 0; r < 32; ++r) {
@@ -58,19 +58,19 @@ TEST_P(TriangleTiles, EightColumnsAreSolvedAndOthersAreLeftAlone) {
   }
 }
 
-/// A panel of fewer columns: its triangle ends with zeros, and rows of x there stay as they are.
-TEST_P(TriangleTiles, RowsBeyondTheTriangleStay) {
+/// A panel of fewer columns: its triangle ends with zeros, and the corresponding rows of x stay unchanged.
+TEST_P(TriangleTiles, LeavesRowsBeyondTheTriangle) {
   constexpr int stride = 10, rows = 13;
   std::vector<double> triangle = random_elements(32 * lu::triangle_stride, 3);
   for (int k = 0; k < 32; ++k) {
     for (int r = rows; r < 32; ++r) triangle[k * lu::triangle_stride + r] = 0;
   }
   std::vector<double> x = random_elements(32 * stride, 4);
-  DeviceArray<double> triangle_there(*device, triangle), inverses(*device, lu::inverses_size),
-      x_there(*device, x);
-  simt::launch(context, solve_in_global, 1, 32, 0, triangle_there.data(), inverses.data(), x_there.data(),
+  DeviceArray<double> device_triangle(*device, triangle), inverses(*device, lu::inverses_size),
+      device_x(*device, x);
+  simt::launch(context, solve_in_global, 1, 32, 0, device_triangle.data(), inverses.data(), device_x.data(),
                stride);
-  const std::vector<double> seen = x_there.values();
+  const std::vector<double> seen = device_x.values();
   for (int c = 0; c < 8; ++c) {
     for (int r = 0; r < 32; ++r) {
       for (int k = 0; k < r; ++k)
@@ -82,7 +82,7 @@ TEST_P(TriangleTiles, RowsBeyondTheTriangleStay) {
 }
 
 template <int Columns, int RowsPerThread>
-__global__ void subtract_in_global(double* v_there, const double* l, std::int64_t lda, int rows, int inner,
+__global__ void subtract_in_global(double* device_v, const double* l, std::int64_t lda, int rows, int inner,
                                    const double* upper, double* handed) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int step = static_cast<int>(blockDim.x);
@@ -91,12 +91,12 @@ __global__ void subtract_in_global(double* v_there, const double* l, std::int64_
   double v[RowsPerThread][Columns];
   for (int s = 0; s < RowsPerThread; ++s) {
     for (int c = 0; c < Columns; ++c)
-      v[s][c] = row + s * step < rows ? v_there[row + s * step + c * rows] : 0;
+      v[s][c] = row + s * step < rows ? device_v[row + s * step + c * rows] : 0;
   }
   product.subtract(v, upper, handed + warp * lu::handed_size);
   for (int s = 0; s < RowsPerThread; ++s) {
     for (int c = 0; c < Columns; ++c) {
-      if (row + s * step < rows) v_there[row + s * step + c * rows] = v[s][c];
+      if (row + s * step < rows) device_v[row + s * step + c * rows] = v[s][c];
     }
   }
 }
@@ -113,11 +113,11 @@ void check_product(Context& context, int threads, int rows, int inner) {
   }
   std::vector<double> upper = random_elements(Columns * stride, 7);
   for (int i = inner * stride; i < Columns * stride; ++i) upper[i] = 0;
-  DeviceArray<double> v_there(device, v), l_there(device, l), upper_there(device, upper),
+  DeviceArray<double> device_v(device, v), device_l(device, l), device_upper(device, upper),
       handed(device, threads / 32 * lu::handed_size);
-  simt::launch(context, subtract_in_global<Columns, RowsPerThread>, 1, threads, 0, v_there.data(),
-               l_there.data(), lda, rows, inner, upper_there.data(), handed.data());
-  const std::vector<double> seen = v_there.values();
+  simt::launch(context, subtract_in_global<Columns, RowsPerThread>, 1, threads, 0, device_v.data(),
+               device_l.data(), lda, rows, inner, device_upper.data(), handed.data());
+  const std::vector<double> seen = device_v.values();
   for (int c = 0; c < Columns; ++c) {
     for (int r = 0; r < rows; ++r) {
       double expected = v[r + c * rows];
@@ -128,7 +128,7 @@ void check_product(Context& context, int threads, int rows, int inner) {
   }
 }
 
-TEST_P(TriangleTiles, ProductsAreSubtractedFromRowsOfThreads) {
+TEST_P(TriangleTiles, SubtractsProductsFromTheRowsOfThreads) {
   check_product<32, 1>(context, 64, 64, 32);
   check_product<32, 1>(context, 64, 49, 32);
   check_product<32, 2>(context, 64, 128, 32);

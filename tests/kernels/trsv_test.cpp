@@ -1,5 +1,5 @@
-// The rows of trsv that run on a CPU, the GPU's kernels emulated, and gesv/lapack: by hand, on every size,
-// and where they fail. The same on a GPU: tests/gpu.
+// Tests the rows of trsv that run on a CPU, the GPU's kernels emulated, and gesv/lapack: by hand, at every
+// order, and when they fail. tests/gpu does the same on a GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ class CpuSolvers : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(CpuSolvers, Precisions);
 
-// [2 . .; 1 4 .; 3 2 1] and its transpose, x = (1, 2, 3) and (1, 0, -1). What stands in the other triangle
-// (9) must not matter.
+// [2 . .; 1 4 .; 3 2 1] and its transpose, x = (1, 2, 3) and (1, 0, -1). The other triangle (9) must be
+// ignored.
 TYPED_TEST(CpuSolvers, TriangularByHand) {
   using T = TypeParam;
   const auto lower = equations<T>(3, 2, {2, 9, 9, 2, 2, 1, 4, 9, 9, 1, 3, 2, 1, 10, 2});
@@ -50,14 +50,14 @@ TYPED_TEST(CpuSolvers, GeneralByHand) {
   const auto lapack = [](const Inputs<T>& inputs) {
     return try_method(Problem::named("gesv"), "lapack", inputs).answer;
   };
-  // [0 1; 2 1] x = (1, 5): the first pivot is 0, rows must be exchanged.
+  // [0 1; 2 1] x = (1, 5): the first pivot is 0, so rows must be exchanged.
   const Answer<T> answer = lapack(equations<T>(2, 1, {0, 1, 1, 2, 1, 5}));
   EXPECT_THAT(answer.x.data, ElementsAre(2, 1));
   EXPECT_EQ(answer.info, 0);
   EXPECT_THAT(lapack(equations<T>(1, 2, {4, 2, 8})).x.data, ElementsAre(0.5, 2));
 }
 
-TYPED_TEST(CpuSolvers, NanComesOutAndFails) {
+TYPED_TEST(CpuSolvers, NanPropagatesAndFails) {
   using T = TypeParam;
   const Registry registry = builtin_registry();
   auto inputs = make_inputs<T>(Problem::named("trsv"), {33, 33, 33, 1, Uplo::lower}, MatrixKind::triangular);
@@ -79,9 +79,9 @@ TEST(CpuReferences, AreTheVendorsRows) {
   }
 }
 
-// What the groups of doubling can look like where the matrix ends: no lower rows at all, one, all but one, a
-// group cut off in the middle of a tile; and more right-hand sides than a tile has columns.
-TYPED_TEST(CpuSolvers, WhereGroupsAreCutOff) {
+// Groups of the doubling scheme at the end of the matrix: no lower rows, one, all but one, and a group that
+// ends within a tile. There are also more right-hand sides than columns of a tile.
+TYPED_TEST(CpuSolvers, PartialGroupsAreAccurate) {
   using T = TypeParam;
   const Registry registry = builtin_registry();
   for (const char* variant : {"column_sweep", "pair_sweep", "doubling", "doubling_shared", "inverted_blocks",
@@ -96,9 +96,9 @@ TYPED_TEST(CpuSolvers, WhereGroupsAreCutOff) {
   }
 }
 
-// The report's launches: n columns, n / 2 - 1 pairs of columns, log2(n) - 1 doublings; one more for the
-// diagonal, and the triangles of matrix and right-hand sides apart.
-TYPED_TEST(CpuSolvers, LaunchesAreThoseOfTheReport) {
+// Launches as in the report: n columns, n / 2 - 1 pairs of columns, log2(n) - 1 doublings; one more for the
+// diagonal, and separate ones for the triangles of matrix and right-hand sides.
+TYPED_TEST(CpuSolvers, LaunchCountsAreThoseOfTheReport) {
   using T = TypeParam;
   using Counts = std::vector<std::pair<std::string, int>>;
   const std::vector<std::pair<const char*, Counts>> expected{
@@ -116,8 +116,8 @@ TYPED_TEST(CpuSolvers, LaunchesAreThoseOfTheReport) {
   }
 }
 
-// Strides larger than n, as a caller other than Staging may have them.
-TYPED_TEST(CpuSolvers, LeadingDimensionsBeyondN) {
+// Leading dimensions larger than n, as callers other than Staging may use them.
+TYPED_TEST(CpuSolvers, LeadingDimensionsMayExceedN) {
   using T = TypeParam;
   const Registry registry = builtin_registry();
   std::vector<std::string> ids{"gesv/lapack"};

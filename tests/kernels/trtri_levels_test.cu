@@ -1,4 +1,4 @@
-/// The inverse of a triangle level by level, kernels/trtri/levels.cuh, by each of its schedules.
+/// Tests the inverse of a triangle level by level, kernels/trtri/levels.cuh, with each schedule.
 
 #include "kernels/trtri/levels.cuh"
 
@@ -21,8 +21,8 @@ class TrtriLevels : public ShuffledTest {
 };
 INSTANTIATE_TEST_SUITE_P(Orders, TrtriLevels, ::testing::Values(0, 1));
 
-/// The judge's ratio of a triangle, |I - A X|_1 / (n u |A|_1 |X|_1). What lies in the other triangle of `x`
-/// must be 0.
+/// Returns the verified ratio of an inverse, |I - A X|_1 / (n u |A|_1 |X|_1). The other triangle of `x` must
+/// be 0.
 template <class T>
 double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx, int n, bool lower,
              bool unit) {
@@ -79,7 +79,7 @@ void check_inverse(Context& context, int n, int order, bool lower, bool unit,
   EXPECT_LT(ratio(a, lda, x.values(), order, n, lower, unit), 1);
 }
 
-/// Orders with and without a smaller last pair, of whole blocks and not, continued by an identity and not.
+/// Orders with and without a smaller last pair, with whole and partial blocks, padded by an identity and not.
 template <class T>
 void check_orders(Context& context, const levels::Schedule& schedule) {
   for (const int n : {64, 128, 192, 300}) {
@@ -91,7 +91,7 @@ void check_orders(Context& context, const levels::Schedule& schedule) {
   }
 }
 
-TEST(TrtriLevelsBlocks, LeaveFewLevelsThatAreAllButEven) {
+TEST(TrtriLevelsBlocks, BlocksGiveFewAndNearlyEvenLevels) {
   struct Case {
     int n, order, beyond;
   };
@@ -119,7 +119,7 @@ TEST(TrtriLevelsBlocks, LeaveFewLevelsThatAreAllButEven) {
   EXPECT_EQ(levels::Blocks::of(96, 64).order, 48);
 }
 
-TEST_P(TrtriLevels, BySmallTiles) {
+TEST_P(TrtriLevels, SmallTiles) {
   check_orders<double>(context, levels::Schedule::of<double>(context, 300));
   check_orders<float>(context, levels::Schedule::of<float>(context, 300));
   for (const int n : {1, 2, 63, 65, 97, 161, 281, 385}) {
@@ -130,7 +130,7 @@ TEST_P(TrtriLevels, BySmallTiles) {
   }
 }
 
-TEST_P(TrtriLevels, ByTilesOf64) {
+TEST_P(TrtriLevels, TilesOf64) {
   const levels::Schedule schedule{{64, 0}, 512, 1, 512, 1 << 30, 0};
   check_orders<double>(context, schedule);
   check_orders<float>(context, schedule);
@@ -140,11 +140,11 @@ TEST_P(TrtriLevels, ByTilesOf64) {
   }
 }
 
-TEST_P(TrtriLevels, ByLargeTiles) {
+TEST_P(TrtriLevels, LargeTiles) {
   for (const int many : {0, 1 << 30}) {
     for (const bool lower : {true, false}) {
-      // Continued by an identity, with a last pair's half of a tile; A's columns of odd length, or all. Nine
-      // tiles, more than run at once.
+      // Padded by an identity, with half a tile in the last pair; one or all operands have columns of odd
+      // length. Nine tiles exceed the concurrent ones.
       check_inverse<double>(context, 300, 320, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many});
       check_inverse<double>(context, 330, 336, lower, false, {{48, 0}, 512, 1 << 30, 512, 1, many});
       check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, many}, 4);
@@ -153,26 +153,26 @@ TEST_P(TrtriLevels, ByLargeTiles) {
   }
 }
 
-// Few tiles, each by two blocks: pairs of one, one below four, columns of odd length, one piece of them.
-TEST_P(TrtriLevels, ByLargeTilesThatAreShared) {
+// Few tiles, each shared by two blocks: one pair, one tile, columns of odd length, a single piece of k.
+TEST_P(TrtriLevels, SharedLargeTiles) {
   for (const bool lower : {true, false}) {
     check_inverse<double>(context, 257, 257, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, 1 << 30, 1});
     check_inverse<double>(context, 140, 160, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, 1 << 30, 1});
   }
 }
 
-TEST_P(TrtriLevels, WithABorder) {
+TEST_P(TrtriLevels, RemaindersOfUpToSixteenRows) {
   for (const bool lower : {true, false}) {
     for (const int border : {1, 8, 9, 16}) {
       const levels::Schedule schedule{{64, border}, 512, 1 << 30, 512, 1 << 30, 0};
       check_inverse<double>(context, 256 + border, 256 + border, lower, false, schedule);
       check_inverse<float>(context, 256 + border, 256 + border, lower, border == 1, schedule);
     }
-    // By large tiles, of whose operands one has odd columns.
+    // Large tiles; one operand has columns of odd length.
     for (const int many : {0, 1 << 30}) {
       check_inverse<double>(context, 257, 257, lower, false, {{64, 1}, 512, 1 << 30, 512, 1, many}, 4);
     }
-    // The leading part is three blocks.
+    // The leading part has three blocks.
     check_inverse<double>(context, 250, 250, lower, true, {{80, 10}, 512, 1 << 30, 512, 1 << 30, 0});
   }
 }
@@ -220,7 +220,7 @@ TEST_P(TrtriLevels, IllConditionedTriangles) {
   }
 }
 
-TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
+TEST_P(TrtriLevels, StripsOfTheVendorsProducts) {
   for (const int block : {64, 72}) {
     const levels::Schedule schedule{{block, 0}, 0, 1, 64, 1 << 30, 0};
     check_orders<double>(context, schedule);

@@ -1,4 +1,4 @@
-// trtri by hand, against LAPACK, and what GETS with fixed and with adaptive blocks share.
+// Tests trtri by hand, against LAPACK, and what GETS with fixed and adaptive blocks share.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TYPED_TEST(Trtri, ByHand) {
   }
 }
 
-// Blocks decide which thread works on an element, never what it computes.
+// Blocks decide which thread computes an element, never its value.
 TYPED_TEST(Trtri, BlocksDoNotChangeABit) {
   for (const std::int64_t n : {1, 2, 33, 140}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
@@ -62,7 +62,7 @@ TYPED_TEST(Trtri, BlocksDoNotChangeABit) {
   }
 }
 
-TYPED_TEST(Trtri, AsLapack) {
+TYPED_TEST(Trtri, EqualsLapack) {
   using T = TypeParam;
   const std::int64_t n = 83;
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {

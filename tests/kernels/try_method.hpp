@@ -1,5 +1,5 @@
 #pragma once
-/// One row on one matrix, as the tests of single problems want it.
+/// Runs one row on one matrix, for tests of single problems.
 
 #include <cstring>
 #include <initializer_list>
@@ -21,7 +21,7 @@ struct Outcome {
 /// Parameters that differ from their defaults.
 using Asked = std::vector<std::pair<std::string, ParameterValue>>;
 
-/// How often each stage began, and the launches of each, in their order.
+/// Counts how often each stage began, and the launches of each stage, in order of appearance.
 struct Stages : StageSink {
   void mark(std::string_view name) override {
     calls[std::string(name)] += 1;
@@ -34,8 +34,8 @@ struct Stages : StageSink {
   std::vector<std::pair<std::string, int>> launches;
 };
 
-/// Runs a row on the CPU. What is asked for and the row does not have is left out, so that one list serves
-/// several rows.
+/// Runs a row on the CPU. Parameters that the row does not have are ignored, so that one list serves several
+/// rows.
 template <class T>
 Outcome<T> try_method(Problem problem, const std::string& variant, const Inputs<T>& inputs,
                       const Asked& asked = {}, std::uint64_t shuffle_seed = 5, StageSink* stages = nullptr) {
@@ -55,7 +55,7 @@ Outcome<T> try_method(Problem problem, const std::string& variant, const Inputs<
   return run;
 }
 
-/// A square matrix, column by column.
+/// Returns a square matrix from its columns.
 template <class T>
 Inputs<T> square(std::int64_t n, std::vector<T> columns, Uplo uplo = Uplo::lower) {
   Inputs<T> inputs;
@@ -65,7 +65,7 @@ Inputs<T> square(std::int64_t n, std::vector<T> columns, Uplo uplo = Uplo::lower
   return inputs;
 }
 
-/// A system, equation by equation: a row of A, then of B.
+/// Returns a system from its equations: a row of A, then the row of B.
 template <class T>
 Inputs<T> equations(std::int64_t n, std::int64_t nrhs, std::initializer_list<double> rows) {
   Inputs<T> inputs;

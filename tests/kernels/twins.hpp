@@ -1,6 +1,6 @@
 #pragma once
 /// Plain-loop twins of the Gauss schedules: the same operations in the same order, without threads and
-/// blocks. Where a schedule is honestly unstable, agreement with its twin to the bit is what can be tested.
+/// blocks. Some schedules are unstable, so that only bit-equality with the twin can be tested.
 
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace gaussweep::twins {
 
-/// [A | B], row after row.
+/// [A | B] by rows.
 template <class T>
 struct Augmented {
   explicit Augmented(const Inputs<T>& inputs)
@@ -29,7 +29,7 @@ struct Augmented {
   int info = 0;
 };
 
-/// One stage: each of `stripes` stripes of rows p, p + stripes, … is eliminated by itself.
+/// Eliminates one stage: each of `stripes` stripes of rows p, p + stripes, … separately.
 template <class T>
 void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_stripe) {
   if (m.info != 0) return;
@@ -56,13 +56,13 @@ void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_stripe) {
   m.info = found;
 }
 
-/// Back substitution with the sums of `threads` threads, added up in halves.
+/// Back substitution with partial sums of `threads` threads, added by halves.
 template <class T>
 Answer<T> substitute(Augmented<T>& m, std::int64_t threads) {
   Answer<T> answer;
   answer.x = HostMatrix<T>(m.n, m.columns - m.n);
   answer.info = m.info;
-  if (m.info != 0) {  // unwritten answers stay poisoned
+  if (m.info != 0) {  // unwritten answers stay NaN
     std::memset(answer.x.data.data(), 0xFF, answer.x.data.size() * sizeof(T));
     return answer;
   }
@@ -87,7 +87,7 @@ Answer<T> substitute(Augmented<T>& m, std::int64_t threads) {
   return answer;
 }
 
-/// `threads` as the methods mean it: 0 is one a row, at most 1024.
+/// Returns the thread count as the methods define it: 0 is one thread per row, at most 1024.
 inline std::int64_t thread_count(std::int64_t threads, std::int64_t n) {
   if (threads > 0) return threads;
   return n < 1024 ? n : 1024;
@@ -116,7 +116,7 @@ Answer<T> gauss_cyclic_decrement(const Inputs<T>& inputs, std::int64_t blocks, s
   return substitute(m, thread_count(threads, m.n));
 }
 
-/// Equal to the bit, NaNs included.
+/// Compares bit by bit; NaNs are equal.
 template <class T>
 bool same_bits(const Answer<T>& one, const Answer<T>& other) {
   return one.info == other.info && one.x.rows == other.x.rows && one.x.cols == other.x.cols &&

@@ -1,4 +1,4 @@
-// cuBLAS and cuSOLVER are loaded when they are wanted, not before: with every function that is called.
+// Tests that cuBLAS and cuSOLVER are loaded on first use and not before, with every function that is called.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@ std::string mapped_files() {
   return {std::istreambuf_iterator<char>(maps), {}};
 }
 
-TEST(VendorLibraries, AreLoadedWithAllTheirFunctionsWhenTheyAreWanted) {
+TEST(VendorLibraries, AreLoadedWithAllTheirFunctionsOnFirstUse) {
   std::string why;
   if (cuda_device_count(&why) == 0 && why == "built without CUDA") GTEST_SKIP() << why;
-  // With a GPU another test of this process may have wanted them.
+  // With a GPU another test of this process may have loaded them already.
   if (cuda_device_count() == 0) {
     EXPECT_THAT(mapped_files(), Not(HasSubstr("libcublas")));
   }

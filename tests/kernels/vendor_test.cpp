@@ -15,7 +15,7 @@ namespace {
 using namespace vendor;
 using testing::ElementsAre;
 
-/// Numbers that T holds exactly, or as near as a few roundings.
+/// Returns numbers that T holds exactly, or within a few roundings.
 template <class T>
 auto near(std::initializer_list<double> values) {
   std::vector<testing::Matcher<T>> matchers;
@@ -34,7 +34,7 @@ class Blas : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(Blas, Precisions);
 
-// All by hand, column-major.
+// All answers are computed by hand; matrices are column-major.
 TYPED_TEST(Blas, Gemm) {
   using T = TypeParam;
   const std::vector<T> a{1, 2, 3, 4, 5, 6};  // 2 x 3: [1 3 5; 2 4 6]
@@ -62,7 +62,7 @@ TYPED_TEST(Blas, Triangular) {
   EXPECT_THAT(x, ElementsAre(1, 2));
   trmm(Side::left, Uplo::lower, Op::none, Diagonal::stored, 2, 1, T(1), a.data(), 2, x.data(), 2);
   EXPECT_THAT(x, ElementsAre(2, 11));
-  x = {8, 8};  // a row: x upper(A) = [8 8]
+  x = {8, 8};  // one row: x upper(A) = [8 8]
   trsm(Side::right, Uplo::upper, Op::none, Diagonal::stored, 1, 2, T(1), a.data(), 2, x.data(), 1);
   EXPECT_THAT(x, near<T>({4, -5}));
 }
@@ -107,7 +107,7 @@ TYPED_TEST(Blas, TriangularInverse) {
   EXPECT_THAT(a, near<T>({0.5, -0.125, 99, 0.25}));
 }
 
-TYPED_TEST(Blas, InfoIsAResult) {
+TYPED_TEST(Blas, InfoIsReturned) {
   using T = TypeParam;
   std::vector<int> pivots(2);
   std::vector<T> b{1, 1};
@@ -119,15 +119,15 @@ TYPED_TEST(Blas, InfoIsAResult) {
   EXPECT_EQ(trtri(Uplo::lower, Diagonal::stored, 2, zero_first.data(), 2), 1);
 }
 
-TYPED_TEST(Blas, WrongCallsAreErrorsOfTheProgram) {
+TYPED_TEST(Blas, WrongCallsAreProgramErrors) {
   using T = TypeParam;
   std::vector<T> a{1, 1, 1, 1};
   EXPECT_THROW(to_int(std::int64_t{1} << 31), std::invalid_argument);
   EXPECT_THROW(to_int(-1), std::invalid_argument);
-  const std::string said = testing_help::message_of<std::logic_error>(
+  const std::string message = testing_help::message_of<std::logic_error>(
       [&] { static_cast<void>(potrf(Uplo::lower, 2, a.data(), 1)); });
-  EXPECT_THAT(said, testing::HasSubstr("potrf_work"));
-  EXPECT_THAT(said, testing::HasSubstr("blas.cpp:"));
+  EXPECT_THAT(message, testing::HasSubstr("potrf_work"));
+  EXPECT_THAT(message, testing::HasSubstr("blas.cpp:"));
 }
 
 template <class T>
@@ -135,7 +135,7 @@ MatrixView<T> view(HostMatrix<T>& a) {
   return {a.data.data(), a.rows, a.cols, a.rows};
 }
 
-TYPED_TEST(Blas, Fixups) {
+TYPED_TEST(Blas, SetIdentityAndFindZeroDiagonals) {
   using T = TypeParam;
   const auto device = testing_help::cpu(Backend::emulated);
   for (const std::uint64_t seed : {0, 1, 2}) {
@@ -175,7 +175,7 @@ TYPED_TEST(Blas, Fixups) {
             ASSERT_EQ(a(i, j), uplo == Uplo::lower ? 100 * high + low : 100 * low + high);
           }
         }
-        const std::int64_t less = std::max<std::int64_t>(n - 1, 1);  // the first rows and columns
+        const std::int64_t less = std::max<std::int64_t>(n - 1, 1);  // the first n - 1 rows and columns
         HostMatrix<T> same(less, less);
         emulated::mirror_triangle(context, uplo, view(a), view(same));
         for (std::int64_t j = 0; j < less; ++j) {

@@ -1,4 +1,4 @@
-"""Runs gaussweep as a user would: with and without mpirun, in folders of its own."""
+"""Runs gaussweep as a user does, with and without mpirun, in temporary folders."""
 
 import json
 import os
@@ -33,13 +33,13 @@ def environment(**changes):
 
 
 def command(arguments, ranks=0, program=GAUSSWEEP):
-    """The argument list: under mpirun where ranks > 0, else without it."""
+    """Returns the argument list, with mpirun if ranks > 0."""
     launcher = ["mpirun", "-n", str(ranks)] if ranks > 0 else []
     return launcher + [str(program)] + [str(a) for a in arguments]
 
 
 def execute(words, timeout=300, **more):
-    """What comes of a command. `more`: variables of its environment in capitals, else what subprocess takes."""
+    """Runs a command. `more`: environment variables in capitals, and arguments of subprocess."""
     changes = {name: value for name, value in more.items() if name.isupper()}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     options = {**streams, **{name: value for name, value in more.items() if name not in changes}}
@@ -52,19 +52,19 @@ def run(arguments, ranks=0, program=GAUSSWEEP, **more):
 
 
 def everything_from(master):
-    """What was written to a pseudo-terminal, once nobody has it open any more."""
+    """Returns all output of a pseudo-terminal, after its last writer closed it."""
     text = b""
     try:
         while part := os.read(master, 65536):
             text += part
-    except OSError:  # how it ends
+    except OSError:  # the end of the output
         pass
     os.close(master)
     return text
 
 
 def on_terminal(arguments, ranks=0, cwd=None, **changes):
-    """What a command writes to a terminal, and its exit code."""
+    """Returns a command's output on a terminal, and its exit code."""
     master, slave = pty.openpty()
     streams = {"stdin": subprocess.DEVNULL, "stdout": slave, "stderr": slave}
     with subprocess.Popen(command(arguments, ranks), env=environment(**changes), cwd=cwd, **streams) as process:
@@ -73,7 +73,7 @@ def on_terminal(arguments, ranks=0, cwd=None, **changes):
 
 
 def journal(directory):
-    """The journal's records and notes, torn or damaged lines left out; none where it is not there yet."""
+    """Returns the journal's valid records and notes; none if there is no journal yet."""
     records, notes = [], []
     file = pathlib.Path(directory) / "journal.jsonl"
     for line in file.read_text(errors="replace").splitlines() if file.exists() else []:
@@ -86,12 +86,12 @@ def journal(directory):
 
 
 def count_of(directory):
-    """How many records the journal has."""
+    """Returns the number of records in the journal."""
     return len(journal(directory)[0])
 
 
 class SweepTest(unittest.TestCase):
-    """A test with a folder of its own and plans written into it."""
+    """A test with a temporary folder, into which it writes plans."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-test-"))
@@ -103,7 +103,7 @@ class SweepTest(unittest.TestCase):
         return path
 
     def ran(self, arguments, *rest, code=0, **more):
-        """What `run` returns, of a program that ends with this exit code."""
+        """Runs the program, checks its exit code, and returns the result of `run`."""
         done = run(arguments, *rest, **more)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
@@ -115,7 +115,8 @@ class SweepTest(unittest.TestCase):
         return directory
 
     def started(self, plan, directory, *options, ranks=0, until=None, changes=None, **popen):
-        """A sweep of FAULTY at work: its process, once `until()` is so, by default once the journal has a record."""
+        """Starts a sweep of FAULTY and returns its process when `until()` is true; by default when the journal has a
+        record."""
         process = subprocess.Popen(
             command(["run", plan, "-o", directory, *options], ranks, FAULTY),
             env=environment(**(changes or {})),
@@ -130,7 +131,7 @@ class SweepTest(unittest.TestCase):
         return process
 
     def records(self, path):
-        """Of a run directory or a results file: a dictionary a record."""
+        """Returns the records of a run directory or results file as dictionaries."""
         with h5py.File(path / "results.h5" if path.is_dir() else path, "r") as file:
             table = file["records"][:]
         names = table.dtype.names

@@ -2,13 +2,12 @@
 
     killer.py [--rounds N] [--jobs J] [--seed S] [--trials T] [--verbose]
 
-Each round: a sweep of T short trials over 1 to 4 ranks is started, maybe with a standard error that cannot be written
-(CONSOLES); at a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is told to
-stop (SIGTERM, SIGHUP), or who listens to it goes: its terminal closes, the reader of its pipe leaves. results.h5 must
-open in h5py (where it is not there yet, after the documented rebuild); the sweep is resumed, with another number of
-ranks and another limit of the matrix store, and may be killed again. In the end the records must equal those of an
-undisturbed run: same keys, no key twice, same statuses and inputs' digests. J rounds are at work at a time: mostly they
-wait.
+Each round starts a sweep of T short trials over 1 to 4 ranks, maybe with a standard error that cannot be written
+(CONSOLES). At a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is signalled
+(SIGTERM, SIGHUP), or its listener leaves: its terminal closes, or the reader of its pipe ends. results.h5 must open in
+h5py (if it does not exist yet, after the documented rebuild). The sweep is resumed with another number of ranks and
+another limit of the matrix store, and may be killed again. At the end the records must equal those of an undisturbed
+run: same keys, no key twice, same statuses and inputs' digests. J rounds run at a time; they mostly wait.
 """
 
 import argparse
@@ -31,7 +30,7 @@ import h5py
 import harness
 from harness import FAULTY
 
-# A terminal that closes says SIGHUP to what runs in it.
+# A terminal that closes sends SIGHUP to its processes.
 KINDS = ("worker", "supervisor", "rank 0", "all", "SIGTERM", "SIGHUP", "terminal closes", "reader leaves")
 
 
@@ -42,16 +41,16 @@ def full_device():
 
 
 @contextlib.contextmanager
-def nobody(ends):
-    """`ends`: what was opened, the listening end first."""
-    ear, mouth = ends
-    os.close(ear)
-    yield mouth
-    os.close(mouth)
+def without_listener(ends):
+    """Yields the writing end of `ends` after closing the first one, the listening end."""
+    listening, writing = ends
+    os.close(listening)
+    yield writing
+    os.close(writing)
 
 
 def filled_pipe():
-    """Its two ends."""
+    """Returns both ends of a pipe whose buffer is full."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with contextlib.suppress(BlockingIOError):
@@ -63,36 +62,36 @@ def filled_pipe():
 
 @contextlib.contextmanager
 def full_pipe():
-    """Its reader is there, and does not read."""
+    """A full pipe whose reader exists but does not read."""
     reader, writer = filled_pipe()
     yield writer
     os.close(reader)
     os.close(writer)
 
 
-# Standard errors that cannot be written.
+# Kinds of standard error that cannot be written.
 CONSOLES = {
     "full device": full_device,
-    "closed terminal": lambda: nobody(pty.openpty()),
-    "pipe without reader": lambda: nobody(os.pipe()),
+    "closed terminal": lambda: without_listener(pty.openpty()),
+    "pipe without reader": lambda: without_listener(os.pipe()),
     "full pipe": full_pipe,
 }
 
 
 class Listener:
-    """Who listens to a sweep's standard error, until it leaves: a terminal, or a pipe's reader."""
+    """The listener of a sweep's standard error, which leaves at some point: a terminal, or a pipe's reader."""
 
     def __init__(self, terminal):
-        self.ear, self.mouth = pty.openpty() if terminal else os.pipe()
+        self.listening, self.writing = pty.openpty() if terminal else os.pipe()
 
     def started(self):
-        """The sweep has its own copy of the other end."""
-        os.close(self.mouth)
+        """Closes this process's copy of the writing end; the sweep has its own."""
+        os.close(self.writing)
 
     def leave(self):
-        if self.ear >= 0:
-            os.close(self.ear)
-        self.ear = -1
+        if self.listening >= 0:
+            os.close(self.listening)
+        self.listening = -1
 
 
 def plan_text(trials):
@@ -118,7 +117,7 @@ def children(pid):
 
 
 def family(pid):
-    """All descendants, with their command lines."""
+    """Returns all descendants with their command lines."""
     everyone = []
     for child in children(pid):
         try:
@@ -156,7 +155,7 @@ def kill(pid, number):
 
 
 def strike(process, kind, dice, listener):
-    """Does what `kind` says to the sweep. False where its victim was not there."""
+    """Applies `kind` to the sweep. Returns False if there was no victim."""
     if listener is not None:
         listener.leave()
         return True
@@ -177,7 +176,7 @@ def strike(process, kind, dice, listener):
 
 
 def outcome(directory):
-    """Key → what must not depend on kills. Fails where a key is there twice."""
+    """Returns key → the values that must not depend on kills. Fails if a key occurs twice."""
     with h5py.File(directory / "results.h5", "r") as file:
         rows = file["records"][:]
     result = {}
@@ -192,7 +191,7 @@ def check_openable(directory, rebuilt):
         return
     target = directory / "results.h5"
     if not target.exists():
-        # the documented way to rebuild it from the journal; a journal without a record has nothing to rebuild
+        # the documented way to rebuild it from the journal; a journal without records has nothing to rebuild
         if not harness.journal(directory)[0]:
             return
         target = rebuilt
@@ -204,31 +203,31 @@ def check_openable(directory, rebuilt):
 
 
 def start(command, kind, console, changes):
-    """The sweep's process, and who listens to it where that one is to leave."""
+    """Starts the sweep. Returns its process, and the listener if it will leave."""
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "env": harness.environment(**changes)}
     if kind == "terminal closes":
         listener = Listener(terminal=True)
-        streams["stdin"] = listener.mouth
-        process = subprocess.Popen(["setsid", "--ctty", *command], stderr=listener.mouth, **streams)
+        streams["stdin"] = listener.writing
+        process = subprocess.Popen(["setsid", "--ctty", *command], stderr=listener.writing, **streams)
     elif kind == "reader leaves":
         listener = Listener(terminal=False)
-        process = subprocess.Popen(command, stderr=listener.mouth, start_new_session=True, **streams)
+        process = subprocess.Popen(command, stderr=listener.writing, start_new_session=True, **streams)
     else:
         return subprocess.Popen(command, stderr=console, start_new_session=True, **streams), None
     listener.started()
     return process, listener
 
 
-# Open MPI 4.1's mpirun sometimes waits for ever for ranks that have ended: zombies, which it alone could reap. That is
-# a kill like others: nothing may be lost by it. More than these of 100 rounds would be something else.
+# Open MPI 4.1's mpirun sometimes waits forever for ranks that have ended: zombies, which only it could reap. It is then
+# killed, and nothing may be lost. More cases than this in 100 rounds would be another error.
 LAUNCHER_HUNG = "mpirun hung"
 MOST_HUNG = 2
 
 
 def one_start(command, kind, console, dice, changes=None):
-    """Starts the sweep and does `kind` to it at a random moment. Its exit code, and what was done to it, or None.
+    """Starts the sweep and applies `kind` at a random moment. Returns its exit code and the applied kind, or None.
 
-    `changes`: variables of its environment.
+    `changes`: environment variables.
     """
     process, listener = start(command, kind, console, changes or {})
     struck = None
@@ -251,7 +250,7 @@ def one_start(command, kind, console, dice, changes=None):
 
 
 def one_round(number, dice, folder, plan, expected, verbose):
-    directory, said = folder / f"run-{number}", folder / f"said-{number}"
+    directory, console_log = folder / f"run-{number}", folder / f"said-{number}"
     kills = []
     for attempt in range(12):
         ranks = dice.choice((0, 1, 2, 3, 4))
@@ -260,25 +259,25 @@ def one_round(number, dice, folder, plan, expected, verbose):
             ["run", plan, "-o", directory, "--resume", "--grace", "2", "--store-limit", limit], ranks, FAULTY
         )
         kind = dice.choice(KINDS) if attempt < 10 and (attempt == 0 or dice.random() < 0.3) else None
-        unheard = dice.choice(sorted(CONSOLES)) if dice.random() < 0.4 else None
-        if unheard == "full pipe" and ranks > 0:
-            unheard = None  # mpirun itself waits for the reader, when all is done
-        with CONSOLES[unheard]() if unheard else open(said, "w") as console:
+        unwritable = dice.choice(sorted(CONSOLES)) if dice.random() < 0.4 else None
+        if unwritable == "full pipe" and ranks > 0:
+            unwritable = None  # mpirun itself waits for the reader at the end
+        with CONSOLES[unwritable]() if unwritable else open(console_log, "w") as console:
             try:
                 code, struck = one_start(command, kind, console, dice)
             except AssertionError as error:
-                raise AssertionError(f"round {number}, {kills}, {ranks} ranks, {kind}, {unheard}: {error}") from None
+                raise AssertionError(f"round {number}, {kills}, {ranks} ranks, {kind}, {unwritable}: {error}") from None
         if struck:
             kills.append((ranks, struck))
-        if unheard and kind not in ("terminal closes", "reader leaves"):
-            kills.append((ranks, unheard))
+        if unwritable and kind not in ("terminal closes", "reader leaves"):
+            kills.append((ranks, unwritable))
         check_openable(directory, folder / f"rebuilt-{number}.h5")
         if code == 0:
             break
         assert (
             kind is not None or struck or code == 5
         ), f"round {number}, {kills}, {ranks} ranks: undisturbed run ended with {code}:\n" + (
-            (directory / "logs/rank-0.log").read_text() if unheard else said.read_text()
+            (directory / "logs/rank-0.log").read_text() if unwritable else console_log.read_text()
         )
     else:
         raise AssertionError(f"round {number}: not finished after 12 starts, {kills}")

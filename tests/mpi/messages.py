@@ -1,11 +1,10 @@
-"""Runs random sweeps whose messages are long, with the smallest eager limits, and kills some of them.
+"""Runs random sweeps with long messages and the smallest eager limits, and kills some of them.
 
     messages.py [--sweeps N] [--jobs J] [--ranks R] [--seed S] [--verbose]
 
 Records have 1 kB to 1 MB (samples, messages, residual histories), batches 1 to 128 trials. A sweep has 2 to 8 ranks,
-or R. The ranks talk through shared memory or TCP, where messages beyond 128 bytes wait for their receiver. Half of the
-sweeps are struck once by a kill or a signal and resumed. In the end the journal has every trial exactly once. J sweeps
-run at a time.
+or R. The ranks use shared memory or TCP with rendezvous for messages beyond 128 bytes. Half of the sweeps are killed or
+signalled once and resumed. At the end the journal must have every trial exactly once. J sweeps run at a time.
 """
 
 import argparse
@@ -29,7 +28,7 @@ TRANSPORTS = (
     {"OMPI_MCA_btl_vader_eager_limit": "128", "OMPI_MCA_btl_vader_rndv_eager_limit": "128"},
     {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_eager_limit": "128", "OMPI_MCA_btl_tcp_rndv_eager_limit": "128"},
 )
-MOST_SAMPLES = 40000  # of a sweep
+MOST_SAMPLES = 40000  # per sweep
 
 
 def plan_text(dice):
@@ -64,7 +63,7 @@ def planned_keys(plan):
 def one_sweep(number, dice, folder, ranks, verbose):
     own = folder / f"sweep-{number}"
     own.mkdir()
-    plan, directory, said = own / "plan.yaml", own / "run", own / "said"
+    plan, directory, console_log = own / "plan.yaml", own / "run", own / "said"
     plan.write_text(plan_text(dice))
     ranks = ranks or dice.randint(2, 8)
     transport = dice.choice(TRANSPORTS)
@@ -76,16 +75,16 @@ def one_sweep(number, dice, folder, ranks, verbose):
         command = harness.command(
             ["run", plan, "-o", directory, "--resume", "--backend", "emulated", "--grace", "2"], ranks, FAULTY
         )
-        with open(said, "w") as console:
+        with open(console_log, "w") as console:
             try:
                 code, strike = one_start(command, kind, console, dice, transport)
             except AssertionError as error:
-                raise AssertionError(f"{words}: {error}\n{said.read_text()[-2000:]}") from None
+                raise AssertionError(f"{words}: {error}\n{console_log.read_text()[-2000:]}") from None
         if strike:
             struck.append(strike)
         if code == 0:
             break
-        assert kind or strike, f"{words}: exit code {code}\n{said.read_text()[-2000:]}"
+        assert kind or strike, f"{words}: exit code {code}\n{console_log.read_text()[-2000:]}"
         kind = None
     assert code == 0, f"{words}: not finished, {struck}"
     keys = sorted(record["key"] for record in harness.journal(directory)[0])

@@ -1,4 +1,4 @@
-"""Methods that are right by other means than by computing are seen through; their honest twins pass.
+"""Methods that are right without computing are detected; their correct twins pass.
 
 GAUSSWEEP_TEST_GPUS: the GPUs to run on (as in CUDA_VISIBLE_DEVICES); without it, emulated.
 """

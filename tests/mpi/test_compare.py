@@ -1,4 +1,4 @@
-"""`compare` end to end: a real run's records, with drawn times instead of what a loaded machine measured."""
+"""Tests `compare` end to end: the records of a real run, with simulated times instead of those of a loaded machine."""
 
 import collections
 import json
@@ -24,9 +24,9 @@ sweep:
 
 class CompareTwoRuns(harness.SweepTest):
     def redrawn(self, source, seed, scatter, slowed=""):
-        """A copy as of a GPU, whose samples scatter around times that the trial's row decides.
+        """Returns a copy that claims to be from a GPU, with samples that scatter around a time per trial.
 
-        In a CPU's times, which scatter by more, no tenth is found. `slowed`: a method that takes a tenth longer.
+        CPU times scatter so much that a tenth would not be found. `slowed`: a method that takes a tenth longer.
         """
         path = self.folder / f"{seed}{slowed.replace('/', '_')}.h5"
         shutil.copyfile(source, path)
@@ -44,17 +44,17 @@ class CompareTwoRuns(harness.SweepTest):
             records["backend"], records["gpu_name"], records["launch_bound"] = "cuda", "Test GPU", 0
             records["run_id"], records["start_time"] = f"run{seed}", f"2026-01-0{seed}T00:00:00Z"
             file["samples"][:], file["records"][:] = samples, records
-            # What was written by hand agrees with no checksum; a file without any is read, and that is said.
+            # The file was edited, so its checksums are wrong. A file without checksums is read, with a remark.
             del file["records"].attrs["checksums"]
         return path
 
     def compared(self, base, new, code):
-        """The verdicts of the trials that have a time, and the methods that are SLOWER as a whole."""
-        said = json.loads(self.ran(["compare", base, new, "--format", "json"], code=code).stdout)
-        verdicts = collections.Counter(t["verdict"] for t in said["trials"] if t["verdict"] != "UNTIMED")
-        return verdicts, sorted(m["method"] for m in said["methods"] if m["verdict"] == "SLOWER")
+        """Returns the verdicts of trials with a time, and the methods that are SLOWER as a whole."""
+        comparison = json.loads(self.ran(["compare", base, new, "--format", "json"], code=code).stdout)
+        verdicts = collections.Counter(t["verdict"] for t in comparison["trials"] if t["verdict"] != "UNTIMED")
+        return verdicts, sorted(m["method"] for m in comparison["methods"] if m["verdict"] == "SLOWER")
 
-    def test_the_same_twice_and_one_slowed(self):
+    def test_two_equal_runs_and_one_slowed(self):
         results = self.sweep(self.plan(PLAN), "--backend", "host") / "results.h5"
         for scatter in (0.002, 0.02):
             base, new = (self.redrawn(results, seed, scatter) for seed in (1, 2))
@@ -93,8 +93,8 @@ class CompareTwoRuns(harness.SweepTest):
         both = self.folder / "both.h5"
         self.ran(["merge", new, base, "-o", both])
         for sets in ([both], [both, both], [base, both]):
-            said = json.loads(self.ran(["compare", *sets, "--format", "json"], code=4).stdout)
-            slower = [m["method"] for m in said["methods"] if m["verdict"] == "SLOWER"]
+            comparison = json.loads(self.ran(["compare", *sets, "--format", "json"], code=4).stdout)
+            slower = [m["method"] for m in comparison["methods"] if m["verdict"] == "SLOWER"]
             self.assertEqual(slower, ["gesv/crout"], sets)
         trend = json.loads(self.ran(["trend", both, "--format", "json"]).stdout)
         self.assertEqual(len(trend["nights"]), 2)

@@ -1,4 +1,4 @@
-"""A standard error that cannot be written costs words, never a sweep; a standard output that is lost is a failure."""
+"""A standard error that cannot be written loses messages, never a sweep; a lost standard output is a failure."""
 
 import fcntl
 import os
@@ -42,11 +42,11 @@ class StandardError(SweepTest):
         log = (directory / "logs/rank-0.log").read_text()
         for words in ("21 trials, 21 to do", "info: 21/21 trials (100 %)"):
             self.assertIn(words, log, directory)
-        # which rank had it depends on who asked first
+        # any rank may have had it
         logs = "".join(path.read_text() for path in (directory / "logs").glob("rank-*.log"))
         self.assertIn("warning: rank", logs, "the worker that fault_once ended")
 
-    def test_what_nobody_can_hear_does_not_end_a_sweep(self):
+    def test_an_unwritable_standard_error_does_not_end_a_sweep(self):
         for ranks in (0, 2):
             for name, weapon in killer.CONSOLES.items():
                 if ranks > 0 and name == "full pipe":
@@ -72,8 +72,8 @@ class StandardError(SweepTest):
             self.assertEqual(process.wait(timeout=60), 0)
         self.check(directory)
 
-    def test_a_terminal_that_closes_under_a_bar(self):
-        # The bar is drawn every fifth of a second: what comes after the terminal has gone must not end the run.
+    def test_a_terminal_closes_under_the_progress_bar(self):
+        # The bar is drawn every fifth of a second. Writes after the terminal has gone must not end the run.
         directory = self.folder / "run"
         master, slave = pty.openpty()
         with self.start(directory, 0, PLAN.replace("20}", "100}"), stderr=slave) as process:
@@ -87,7 +87,7 @@ class StandardError(SweepTest):
         plan = self.plan(PLAN.replace("milliseconds: 20", "milliseconds: 500"))
         directory = self.folder / "run"
         with self.started(plan, directory) as process:
-            for _ in range(2):  # the system's, and the shell's: a trial that runs gets its grace all the same
+            for _ in range(2):  # from the system and from the shell; a running trial still gets its grace
                 process.send_signal(signal.SIGHUP)
                 time.sleep(0.1)
             _, errors = process.communicate(timeout=60)
@@ -115,7 +115,7 @@ sweep:
         self.addCleanup(process.kill)
         return process
 
-    def test_a_terminal_is_drawn_anew_and_a_pipe_gets_lines(self):
+    def test_a_terminal_is_redrawn_and_a_pipe_gets_lines(self):
         directory = self.folder / "run"
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 70, 0, 0))
@@ -132,7 +132,7 @@ sweep:
         screens = drawn.decode().split("\033[H")[1:]
         self.assertGreater(len(screens), 1)
         for screen in screens:
-            self.assertTrue(screen.endswith("\033[J"), "what was longer before is gone")
+            self.assertTrue(screen.endswith("\033[J"), "longer old lines are erased")
             self.assertLess(screen.count("\n"), 12, "it does not scroll")
         self.assertIn("Ctrl-C stops watching", screens[0])
         self.assertIn("ended with exit code 0", screens[-1])
@@ -140,7 +140,7 @@ sweep:
 
 
 class StandardOutput(SweepTest):
-    def test_what_does_not_arrive_is_a_failure(self):
+    def test_lost_output_is_a_failure(self):
         plan = self.plan("name: tiny\nrepeats: 1\nsweep:\n  - {problem: gesv, method: gauss_serial, n: [4, 5]}\n")
         directory = self.sweep(plan)
         matrix = next((directory / "matrices").glob("*.h5"))

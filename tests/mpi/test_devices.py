@@ -1,4 +1,4 @@
-"""A device that fails costs its rank, never a trial; a rank that does not answer cannot hold the others up."""
+"""A failing device costs its rank, never a trial; an unresponsive rank must not delay the others."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ class Retirement(SweepTest):
     def retired(self, directory):
         return [note["rank"] for note in harness.journal(directory)[1] if note["note"] == "retired"]
 
-    def test_the_others_take_the_share_of_a_rank_whose_device_fails(self):
+    def test_other_ranks_take_the_trials_of_a_failed_device(self):
         for rank, how in ((1, "dies"), (0, "refuses"), (2, "lies")):
             (self.folder / "gone").unlink(missing_ok=True)
             directory = self.sweep(self.plan(PLAN), ranks=3, output=how, program=FAULTY, **self.fault(rank, 5, how))
@@ -42,25 +42,25 @@ class Retirement(SweepTest):
         self.assertIn("--resume", self.stderr)
         records = self.records(directory)
         self.assertGreater(len(records), 0)
-        self.assertLess(len(records), 30, "what was not done is left open")
-        self.assertEqual({r["status"] for r in records}, {"pass"}, "no trial is blamed for the device")
+        self.assertLess(len(records), 30, "other trials are left open")
+        self.assertEqual({r["status"] for r in records}, {"pass"}, "no trial fails because of the device")
         self.sweep(self.plan(PLAN), "--resume", program=FAULTY)
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 30)
 
 
 class Helper(SweepTest):
-    """The helper that ranks start, and what else computes nothing, does not depend on what OpenBLAS can have."""
+    """The ranks' helper process, and commands without computation, work with any memory limit of OpenBLAS."""
 
-    def test_nothing_hangs_where_no_memory_can_be_mapped(self):
+    def test_nothing_hangs_if_no_memory_can_be_mapped(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_AS, (220000 << 10, 220000 << 10))
 
         for words in (["--version"], ["methods"], ["devices", "--untouched"], ["plan", self.plan(PLAN)]):
             done = harness.run(words, program=FAULTY, timeout=60, preexec_fn=limited, OPENBLAS_NUM_THREADS="4")
-            # 127: a build with CUDA, whose libraries alone do not fit
+            # 127: a CUDA build, whose libraries alone do not fit
             self.assertIn(done.returncode, (0, 127), f"{words}: {done.stderr}")
 
-    def test_a_rank_has_no_threads_of_blas(self):
+    def test_a_rank_has_no_blas_threads(self):
         plan = self.plan(PLAN + "  - {problem: gesv, method: fault_none, n: 30, milliseconds: 3000}\n")
         directory = self.folder / "run"
         with self.started(
@@ -70,7 +70,7 @@ class Helper(SweepTest):
             self.assertEqual(pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip(), FAULTY.name[:15])
             self.assertEqual(process.wait(timeout=60), 0)
 
-    def test_the_helper_does_not_begin_for_a_parent_that_is_gone(self):
+    def test_the_helper_does_not_start_without_its_parent(self):
         done = harness.run(["devices", "--untouched", "--parent", "1"])
         self.assertEqual((done.returncode, done.stdout), (3, ""))
 

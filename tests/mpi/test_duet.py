@@ -1,4 +1,4 @@
-"""`gaussweep duet`: two builds take turns, and what one of them does differently is found."""
+"""Tests `gaussweep duet`: two builds alternate, and a difference between them is found."""
 
 import shutil
 import unittest
@@ -22,7 +22,7 @@ sweep:
 
 class DuetTest(SweepTest):
     def other(self):
-        """The program as another build, which GAUSSWEEP_FAULT_CHANGE does not reach."""
+        """Returns the program as another build, which GAUSSWEEP_FAULT_CHANGE does not affect."""
         path = self.folder / "other"
         path.write_text(f'#!/bin/sh\nexec env GAUSSWEEP_FAULT_CHANGE= "{FAULTY}" "$@"\n')
         path.chmod(0o755)
@@ -41,7 +41,7 @@ class DuetTest(SweepTest):
         self.assertEqual(again.stdout, done.stdout)
         self.assertEqual(again.returncode, 4)
 
-    def test_the_builds_take_turns_with_fresh_workers_in_each_round(self):
+    def test_the_builds_alternate_with_fresh_workers_per_round(self):
         self.duet(self.other(), 0, "--rounds", "2", "--threshold", "900")
         turns = []
         for build in ("base", "new"):
@@ -55,7 +55,7 @@ class DuetTest(SweepTest):
         turns.sort(key=lambda turn: turn[1])
         self.assertEqual([build for _, _, build in turns], ["base", "new", "new", "base", "new", "base", "base", "new"])
 
-    def test_one_wait_more_in_a_method_that_waits_is_found(self):
+    def test_one_more_wait_is_found(self):
         plan = self.plan(PLAN.replace("steps: [300000, 1000000]", "waits: [1, 50]"))
         for name, change in (("before", ""), ("after", "waits=1")):
             self.ran(
@@ -68,13 +68,13 @@ class DuetTest(SweepTest):
             self.assertIn(words, " ".join(done.stdout.split()).rpartition("2 regressions: ")[2])
         self.assertEqual(run(["compare", self.folder / "after", self.folder / "before"]).returncode, 0)
 
-    def test_what_is_no_build_is_refused_before_anything_begins(self):
+    def test_refuses_other_programs_before_it_begins(self):
         self.assertIn("no gaussweep", self.duet("/bin/echo", 2).stderr)
         self.assertIn("cannot start", self.duet(self.folder / "nowhere", 2).stderr)
         self.assertFalse((self.folder / "out").exists())
 
     def impostor(self, worker, version=""):
-        """A program that says it is another build; `worker` is Python that has descriptor 3 as `end`."""
+        """Returns a program that claims to be another build; `worker` is Python code with descriptor 3 as `end`."""
         script = f"import os, sys, time\nend = 3\nif sys.argv[1:] == ['--version']:\n    {version or 'pass'}\n"
         script += "    print('gaussweep 1.0 (commit 0123abc, a build)')\nelse:\n"
         path = self.folder / "impostor"
@@ -82,7 +82,7 @@ class DuetTest(SweepTest):
         path.chmod(0o755)
         return path
 
-    def test_what_another_build_says_is_not_trusted(self):
+    def test_messages_of_another_build_are_not_trusted(self):
         at = r"b'\xa2dtypebatdstepdloop'"  # {"type": "at", "step": "loop"} in CBOR
         frame = "len({0}).to_bytes(4, 'little') + {0}"
         floods = {
@@ -96,7 +96,7 @@ class DuetTest(SweepTest):
                 self.assertIn({"deep": "levels", "endless": "steps"}[name], done.stderr)
                 shutil.rmtree(self.folder / "out")
 
-    def test_a_version_without_end_is_refused(self):
+    def test_an_endless_version_is_refused(self):
         done = self.duet(self.impostor("pass", "while True: print('gaussweep ' * 1000)"), 2)
         self.assertIn("printed more than", done.stderr)
         self.assertLess(len(done.stderr), 1000)

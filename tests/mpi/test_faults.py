@@ -1,4 +1,4 @@
-"""Methods that crash, hang, leak and lie cost exactly their own trial."""
+"""Methods that crash, hang, leak or lie cost exactly their own trial."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def plan_with(*methods, good=10, extra=""):
 
 class Isolation(SweepTest):
     def test_each_costs_its_own_trial(self):
-        # Exactly these statuses and words; where a worker ended, at the second try.
+        # The exact statuses and messages; if a worker ended, those of the second attempt.
         expected = {
             "fault_none": ("pass",),
             "fault_abort": ("crashed", "Aborted", "tried 2 times", "(at samples)"),
@@ -57,13 +57,13 @@ class Isolation(SweepTest):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # OpenBLAS needs memory per CPU
             resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 
-        # the leak comes first; what follows finds a worker with memory again
+        # the leak comes first; later trials have a new worker with free memory
         plan = self.plan(plan_with("fault_leak").replace("timeout: 4s", "timeout: 1min").replace("n: 8", "n: 4"))
         directory = self.sweep(plan, program=FAULTY, code=3, preexec_fn=limited)
         statuses = {r["method"]: r["status"] for r in self.records(directory)}
         self.assertEqual(statuses, {"fault_leak": "oom", "fault_none": "pass"})
 
-    def test_a_memory_limit_below_what_openblas_needs_is_named_with_the_value_needed(self):
+    def test_a_memory_limit_below_openblas_s_need_is_named_with_the_needed_value(self):
         def limited(which, kib):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
             resource.setrlimit(which, (kib << 10, kib << 10))
@@ -73,15 +73,15 @@ class Isolation(SweepTest):
             arguments = ["run", plan, "-o", self.folder / option[1], "--backend", "host"]
             done = harness.run(arguments, timeout=100, preexec_fn=lambda w=which, k=kib: limited(w, k))
             if done.returncode == 127:
-                continue  # a build with CUDA, whose libraries alone do not fit
+                continue  # a CUDA build, whose libraries alone do not fit
             self.assertEqual(done.returncode, 3, done.stderr)
-            said = re.search(rf"ulimit {option}' is {kib} KiB.* needs (\d+) KiB", done.stderr)
-            self.assertTrue(said, done.stderr)
-            needed = int(said.group(1))
+            match = re.search(rf"ulimit {option}' is {kib} KiB.* needs (\d+) KiB", done.stderr)
+            self.assertTrue(match, done.stderr)
+            needed = int(match.group(1))
             done = harness.run([*arguments, "--resume"], preexec_fn=lambda w=which, k=needed: limited(w, k))
             self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_what_the_starter_did_to_signals_does_not_matter(self):
+    def test_ignores_the_signal_settings_of_its_parent(self):
         def careless():
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
@@ -97,7 +97,7 @@ class Isolation(SweepTest):
         (bad,) = [r for r in self.records(directory) if r["method"] == "fault_abort"]
         self.assertIn("Aborted", bad["message"])
 
-    def test_closed_standard_descriptors_are_not_given_to_files(self):
+    def test_closed_standard_descriptors_are_not_reused_for_files(self):
         def closed():
             os.close(1)
             os.close(2)
@@ -115,10 +115,10 @@ class Isolation(SweepTest):
         self.sweep(plan, "--retry-failed", program=FAULTY, code=3)
         after, _ = harness.journal(directory)
         again = sorted(r["method"] for r in after[len(before) :])
-        self.assertEqual(again, ["fault_abort", "fault_lie"], "all that did not end as the plan expects")
+        self.assertEqual(again, ["fault_abort", "fault_lie"], "all unexpected ends")
         self.assertEqual(len(self.records(directory)), len(before), "no record twice")
 
-    def test_a_matrix_file_that_was_being_rewritten_is_read_again_by_a_resume(self):
+    def test_a_resume_rereads_a_matrix_file_that_was_being_rewritten(self):
         file = self.folder / "a.mtx"
         good = "%%MatrixMarket matrix array real general\n2 2\n2.0\n0.0\n0.0\n2.0\n"
         file.write_text(good)
@@ -141,7 +141,7 @@ class Isolation(SweepTest):
             self.assertEqual({r["status"] for r in self.records(directory)}, {"pass"})
             before, _ = harness.journal(directory)
             self.sweep(plan, "--resume", program=FAULTY, output=directory.name)
-            self.assertEqual(harness.journal(directory)[0], before, "what is done is done")
+            self.assertEqual(harness.journal(directory)[0], before, "finished trials are not repeated")
 
 
 class Stopping(SweepTest):
@@ -156,7 +156,7 @@ class Stopping(SweepTest):
         for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT):
             directory = self.folder / number.name
             process = self.started(self.slow_plan(count=12), directory)
-            # A batch system's signals go to all processes; a worker goes on with its trial.
+            # A batch system signals all processes; a worker continues its trial.
             for worker in killer.children(process.pid):
                 os.kill(worker, number)
             process.send_signal(number)
@@ -178,14 +178,14 @@ class Stopping(SweepTest):
             both = (directory / "logs/worker-1.log").exists
             process = self.started(plan, directory, *grace, ranks=2, until=both)
             time.sleep(2)
-            process.send_signal(signal.SIGUSR1)  # mpirun passes it on
+            process.send_signal(signal.SIGUSR1)  # mpirun forwards it
             if how == "second":
                 time.sleep(0.5)
                 process.send_signal(signal.SIGUSR1)
             _, errors = process.communicate(timeout=300)  # its trial takes an hour
             self.assertEqual(process.returncode, 5, errors)
 
-    def test_mpirun_gives_its_ranks_little_time_and_its_own_exit_code(self):
+    def test_mpirun_limits_the_grace_of_its_ranks_and_keeps_its_exit_code(self):
         plan = self.slow_plan(milliseconds=60000, count=3)
         plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
         directory = self.folder / "run"
@@ -202,7 +202,7 @@ class Stopping(SweepTest):
         self.assertEqual((status["state"], status["exit_code"]), ("ended", 5), done.stdout)
         self.assertEqual(len(self.records(directory)), status["done"])
 
-    def test_a_suspended_job_does_not_lose_its_trials_to_their_timeout(self):
+    def test_a_suspended_job_does_not_time_out_its_trials(self):
         plan = self.slow_plan(milliseconds=1000, count=4)
         plan.write_text(plan.read_text().replace("warmup: 0", "warmup: 0\ntimeout: 8s"))
         directory = self.folder / "run"
@@ -210,7 +210,7 @@ class Stopping(SweepTest):
         (worker,) = killer.children(process.pid)
         for number, pause in ((signal.SIGSTOP, 10), (signal.SIGCONT, 0)):
             os.kill(process.pid, number)
-            time.sleep(0.5)  # the supervisor looks at its clock before the worker goes on
+            time.sleep(0.5)  # the supervisor checks its clock before the worker continues
             os.kill(worker, number)
             time.sleep(pause)
         _, errors = process.communicate(timeout=60)
@@ -225,11 +225,11 @@ class Stopping(SweepTest):
         self.sweep(plan, "--resume", program=FAULTY)
         self.assertEqual(len(self.records(directory)), 8)
 
-    def test_a_trial_that_will_not_fit_is_not_started(self):
-        # what was measured for the first sizes teaches that the rest takes longer than the limit
+    def test_a_trial_that_does_not_fit_is_not_started(self):
+        # the times of the first sizes show that the rest takes longer than the limit
         self.sweep(self.slow_plan(milliseconds=10000, count=1), program=FAULTY)
         plan = self.slow_plan(milliseconds=10000, count=3)
-        # the limit leaves a busy machine time to start
+        # the limit allows for the start on a busy machine
         directory = self.sweep(plan, "--resume", "--time-limit", "8s", program=FAULTY, code=5)
         self.assertIn("no trial that is left fits", self.stderr)
         self.assertEqual(len(self.records(directory)), 1)

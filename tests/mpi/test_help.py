@@ -1,4 +1,4 @@
-"""What a user finds without a page: help, manual page, completion, a plan to begin with, data for other programs."""
+"""Tests help, manual page, completion, the plan template, and exports."""
 
 import csv
 import io
@@ -21,8 +21,8 @@ sweep:
 
 class Help(SweepTest):
     def commands(self):
-        said = run(["summry"]).stderr
-        return said.strip().partition("allowed: ")[2].split(", ")
+        output = run(["summry"]).stderr
+        return output.strip().partition("allowed: ")[2].split(", ")
 
     def test_every_command_has_help_with_examples(self):
         names = self.commands()
@@ -32,7 +32,7 @@ class Help(SweepTest):
             self.assertIn(
                 f"Examples:\n  gaussweep {name}" if name != "run" else "Examples:\n  gaussweep run", done.stdout
             )
-            if name == "report":  # a program of its own, which has its own --help
+            if name == "report":  # a separate program with its own --help
                 continue
             self.assertEqual(run([name, "--help"]).stdout.splitlines()[-1], done.stdout.splitlines()[-1])
         wrong = run(["help", "summry"])
@@ -40,8 +40,8 @@ class Help(SweepTest):
         self.assertIn("nearest: summary", wrong.stderr)
         self.assertEqual(run(["-V"]).stdout, run(["--version"]).stdout)
 
-    def test_names_of_arguments_are_one_word(self):
-        # CLI11 refuses others from its version 2.4 on, whatever the command.
+    def test_argument_names_are_one_word(self):
+        # CLI11 refuses other names from version 2.4 on, for every command.
         for name in self.commands():
             listed = run([name, "--help"]).stdout.partition("Positionals:\n")[2].partition("\n\n")[0]
             for line in filter(lambda line: re.match(r"  \S", line), listed.splitlines()):
@@ -69,7 +69,7 @@ class Help(SweepTest):
         self.assertEqual(self.complete("gaussweep", "matrix", "ex"), ["export"])
         self.assertEqual(self.complete("gaussweep", "matrix", "info", "--data"), ["--dataset"])
 
-    def test_bash_completes_what_options_take(self):
+    def test_bash_completes_option_values(self):
         self.assertEqual(
             self.complete("gaussweep", "summary", "--method", "gesv/gauss_pi"), ["gesv/gauss_pivot_serial"]
         )
@@ -82,16 +82,16 @@ class Help(SweepTest):
             self.complete("gaussweep", "methods", "potrf/bl"), ["potrf/blocked", "potrf/blocked_simultaneous"]
         )
 
-    def test_methods_may_be_named(self):
-        said = run(["methods", "gesv/recursive", "potrf"]).stdout
-        self.assertIn("gesv/recursive", said)
-        self.assertIn("potrf/blocked", said)
-        self.assertNotIn("gesv/lapack", said)
+    def test_methods_filters_by_name(self):
+        output = run(["methods", "gesv/recursive", "potrf"]).stdout
+        self.assertIn("gesv/recursive", output)
+        self.assertIn("potrf/blocked", output)
+        self.assertNotIn("gesv/lapack", output)
         wrong = run(["methods", "lapak"])
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("'lapak' is no method and no problem; nearest: lapack; ", wrong.stderr)
 
-    def test_who_reads_no_further_is_told_nothing(self):
+    def test_a_closed_pipe_is_no_error_message(self):
         plan = self.plan("sweep: [{problem: gesv, method: all, n: '1:400'}]")
         words = " ".join(repr(str(w)) for w in (GAUSSWEEP, "run", "--dry-run", plan, "-o", self.folder / "run"))
         done = execute(["bash", "-c", f"{words} | head -1; echo ${{PIPESTATUS[0]}}"])
@@ -115,24 +115,24 @@ class Help(SweepTest):
         self.assertEqual(serial["parameters"], "pivoting=none")
         self.assertIn("All rows:", run(["plan", self.plan(PLAN), "--explain"]).stdout)
 
-    def test_a_matrix_that_lacks_what_a_method_needs_is_warned_of(self):
+    def test_warns_of_a_matrix_that_a_method_cannot_use(self):
         text = "sweep: [{problem: potrf, method: lapack, n: 8, matrix: {kind: uniform}%s}]"
-        said = run(["plan", self.plan(text % "")]).stdout
-        self.assertIn("potrf/lapack needs a symmetric positive definite matrix", said)
+        output = run(["plan", self.plan(text % "")]).stdout
+        self.assertIn("potrf/lapack needs a symmetric positive definite matrix", output)
         for quiet in (", expect: {lapack: failed}",):
             self.assertNotIn("needs", run(["plan", self.plan(text % quiet)]).stdout)
         self.assertNotIn("needs", run(["plan", self.plan(text.replace("uniform", "spd") % "")]).stdout)
 
-    def test_energy_that_no_gpu_measures_is_said(self):
+    def test_notes_that_energy_needs_a_gpu(self):
         plan = self.plan("energy: 2s\nsweep: [{problem: gesv, method: lapack, n: 8}]\n")
-        said = run(["plan", plan]).stdout
-        self.assertIn("note: energy is measured on GPUs only: ignored for gesv/lapack on the backend host", said)
+        output = run(["plan", plan]).stdout
+        self.assertIn("note: energy is measured on GPUs only: ignored for gesv/lapack on the backend host", output)
         (trial,) = json.loads(run(["plan", plan, "--explain", "--format", "json"]).stdout)
         self.assertEqual(trial["energy"], "never")
 
 
 class Data(SweepTest):
-    def test_exported_is_all_that_h5py_reads(self):
+    def test_export_equals_h5py(self):
         directory = self.sweep(self.plan(PLAN))
         records = self.records(directory)
         done = self.ran(["export", directory])
@@ -162,19 +162,19 @@ class Data(SweepTest):
         for name in ("samples", "stages", "iterations", "devices", "hosts"):
             with h5py.File(directory / "results.h5") as file:
                 columns, count = list(file[name].dtype.names), len(file[name])
-            said = run(["export", directory, "--table", name]).stdout
-            self.assertEqual(said.splitlines()[0].split(","), columns)
-            self.assertEqual(len(said.splitlines()), 1 + count, name)
+            output = run(["export", directory, "--table", name]).stdout
+            self.assertEqual(output.splitlines()[0].split(","), columns)
+            self.assertEqual(len(output.splitlines()), 1 + count, name)
         chosen = table("--n", "16", "--method", "gauss_*")
         self.assertEqual(
             {(r["n"], r["method"]) for r in chosen}, {("16", "gauss_serial"), ("16", "gauss_cyclic_decrement")}
         )
         blocks = {r["method"]: r["parameter_blocks"] for r in chosen}
         self.assertEqual(blocks, {"gauss_serial": "", "gauss_cyclic_decrement": "2"})
-        # Rows are counted anew among those that are left.
+        # Exported rows are numbered again.
         samples = table("--table", "samples", "--n", "16", "--method", "gauss_*")
         self.assertEqual([s["trial"] for s in samples], ["0", "0", "1", "1"])
-        for options, said in (
+        for options, message in (
             (["--table", "sample"], "nearest: samples"),
             (["--method", "none"], "no record matches"),
             (["--format", "sqlite"], "needs -o FILE"),
@@ -182,10 +182,10 @@ class Data(SweepTest):
         ):
             done = run(["export", directory, *options], cwd=self.folder)
             self.assertEqual(done.returncode, 2, options)
-            self.assertIn(said, done.stderr)
+            self.assertIn(message, done.stderr)
         self.assertFalse((self.folder / "x.db").exists())
 
-    def test_a_database_answers_what_is_asked_most(self):
+    def test_a_database_has_views_for_common_questions(self):
         directory = self.sweep(self.plan(PLAN))
         database = self.folder / 'it\'s "a" night.sqlite'
         self.assertEqual(run(["export", directory, "-o", database]).returncode, 0)
@@ -196,8 +196,8 @@ class Data(SweepTest):
         self.assertEqual(ask("PRAGMA integrity_check").fetchall(), [("ok",)])
         with h5py.File(directory / "results.h5") as file:
             units = json.loads(file["records"].attrs["units"])
-        said = ask("SELECT column_name, unit FROM units WHERE table_name = 'records'").fetchall()
-        self.assertEqual(dict(said), units)
+        output = ask("SELECT column_name, unit FROM units WHERE table_name = 'records'").fetchall()
+        self.assertEqual(dict(output), units)
         records = [r for r in self.records(directory) if r["n"] == 8]
         self.assertEqual(
             ask("SELECT method, seconds_median FROM records ORDER BY trial").fetchall(),
@@ -215,7 +215,7 @@ class Data(SweepTest):
         self.assertGreater(ask("SELECT count(*) FROM stage_times WHERE method = 'gauss_serial'").fetchone()[0], 0)
         self.assertEqual(ask("SELECT count(*) FROM failures").fetchone(), (0,))
 
-    def test_comparisons_are_chosen_from_sorted_and_cut(self):
+    def test_comparisons_are_filtered_sorted_and_limited(self):
         base, new = self.sweep(self.plan(PLAN)), self.sweep(self.plan(PLAN), output="again")
         ask = ["compare", base, new, "--format", "json", "--threshold", "1000"]
         every = json.loads(run(ask).stdout)["trials"]
@@ -234,7 +234,7 @@ class Data(SweepTest):
         self.assertIn("nearest: slower", wrong.stderr)
         self.assertIn("1 more trial (--limit)", run(["compare", base, base, "--all", "--limit", "3"]).stdout)
 
-    def test_a_nights_text(self):
+    def test_night_sh_writes_a_summary(self):
         night, before = self.sweep(self.plan(PLAN)), self.folder / "before"
         shutil.copytree(night, before)
         (night / "missing.txt").write_text("shard-2-of-4: 3 of 9 trials are missing\n")
@@ -244,7 +244,7 @@ class Data(SweepTest):
         for words in ("3 of 9 trials are missing", "Against before:", "4 trials in both: 4 SAME", "gesv double"):
             self.assertIn(words, done.stdout)
 
-    def test_three_nights_are_followed(self):
+    def test_night_sh_follows_three_nights(self):
         nights = [self.sweep(self.plan(PLAN), output=name) for name in ("third", "second", "first")]
         asked = {"GAUSSWEEP": str(GAUSSWEEP), "GAUSSWEEP_TREND": "--problem gesv --method lap*"}
         done = execute([SOURCE / "jobs" / "slurm" / "night.sh", *nights], **asked)
@@ -252,7 +252,7 @@ class Data(SweepTest):
         self.assertRegex(done.stdout, r"Since when:\n3 nights, \d+ trials: a change can be found from 6 nights on\n")
         self.assertRegex(done.stdout, r"Night by night \(medians\):\ngesv/lapack double, n = \d+, CPU: [+-]\d+\.\d %\n")
 
-    def test_filters_that_leave_nothing_together_are_said(self):
+    def test_filters_without_a_match_are_an_error(self):
         directory = self.sweep(self.plan(PLAN))
         for more in ([], ["--best", "--by", "gpu"]):
             self.ran(["summary", directory, "-n", "8", "-n", "<10", "--status", "pass", "--method", "lapack", *more])

@@ -1,4 +1,4 @@
-"""What records of whole sweeps say of themselves, and what a run says of them at its end."""
+"""Tests the identity that records store, and the summary at the end of a run."""
 
 import json
 import unittest
@@ -7,7 +7,7 @@ from harness import SweepTest, run
 
 
 class Identity(SweepTest):
-    def test_records_say_which_matrix_it_was_and_whether_their_status_was_expected(self):
+    def test_records_have_their_matrix_and_expectation(self):
         plan = (
             "name: told\nrepeats: 1\ntolerance: {gesv: 1e-9}\nsweep:\n"
             "  - problem: gesv\n    method: [lapack, gauss_pivot_serial]\n    n: 20\n"
@@ -35,9 +35,9 @@ class Identity(SweepTest):
         self.sweep(self.plan(plan.replace("{lapack: ", "{gauss_pivot_serial: ")), "--resume", code=1)
         self.assertIn("0 to do", self.stderr)
         for record in self.records(directory):
-            self.assertEqual(record["expected"], int(record["method"] != "lapack"), "by the plan of today")
+            self.assertEqual(record["expected"], int(record["method"] != "lapack"), "by the current plan")
 
-    def test_of_many_unexpected_ends_a_handful_is_named(self):
+    def test_a_few_of_many_unexpected_ends_are_named(self):
         plan = (
             "name: many\nrepeats: 1\ntolerance: {gesv: 1e-9}\nsweep:\n"
             "  - {problem: gesv, method: lapack, n: 10, seed: 1:9:1}\n"

@@ -1,4 +1,4 @@
-"""Measurements that exist stay: a resume, --force and a second run do not write over them."""
+"""Existing measurements stay: a resume, --force and a second run do not overwrite them."""
 
 import json
 import os
@@ -58,13 +58,13 @@ class Resume(SweepTest):
                 self.assertEqual(journal.read_bytes() if journal.exists() else None, text)
                 if name == "cut after a line":
                     continue
-                said = self.ran(["summary", directory, "--failures"])
-                self.assertIn(f"{len(records)} records", said.stdout)
+                summary = self.ran(["summary", directory, "--failures"])
+                self.assertIn(f"{len(records)} records", summary.stdout)
                 if name in ("empty", "CRLF"):
                     self.assertIn("results.h5", self.ran(["status", directory], code=2).stderr)
         done = self.ran(["run", plan, "-o", directory, "--resume"], 2, code=2)
         self.assertIn("results.h5", done.stderr)
-        # Moved away, nothing can be lost.
+        # After the results are moved away, nothing can be lost.
         results.rename(self.folder / "moved.h5")
         self.sweep(plan, "--resume")
         self.assertEqual(len(self.records(directory)), len(records))
@@ -78,7 +78,7 @@ class Outputs(SweepTest):
         kept = (directory / name for name in ("plan.yaml", "journal.jsonl", "results.h5", "lock"))
         return {path.name: path.read_bytes() for path in kept if path.exists()}
 
-    def test_no_command_writes_over_an_input_or_a_run(self):
+    def test_no_command_overwrites_an_input_or_a_run(self):
         directory = self.sweep(self.plan(PLAN))
         other = self.folder / "other"
         other.mkdir()
@@ -97,7 +97,7 @@ class Outputs(SweepTest):
             ["verify", other / "merged.h5"],
         ):
             self.assertEqual(run([*command, "-o", other / "merged.h5", "--force"]).returncode, 2, command)
-            # Another run's results are no place for these.
+            # The results of another run must not be replaced.
             self.assertEqual(run([*command, "-o", directory / "results.h5", "--force"]).returncode, 2, command)
         for command in (["export", directory], ["verify", directory], ["merge", directory / "results.h5"]):
             self.assertEqual(run([*command, "-o", directory / "results.h5", "--force"]).returncode, 2, command)
@@ -126,7 +126,7 @@ class Outputs(SweepTest):
 
 
 class Databases(SweepTest):
-    def test_an_older_database_s_companions_do_not_change_the_new_one(self):
+    def test_files_of_an_older_database_do_not_change_the_new_one(self):
         directory = self.sweep(self.plan(PLAN))
         database = self.folder / "night.db"
         old = sqlite3.connect(database)
@@ -149,7 +149,7 @@ class Databases(SweepTest):
         self.assertEqual(ask("PRAGMA integrity_check").fetchall(), [("ok",)])
         self.assertEqual(ask("SELECT count(*) FROM records").fetchone(), (4,))
 
-    def test_parameters_that_differ_in_case_have_columns_of_their_own(self):
+    def test_parameters_that_differ_in_case_have_separate_columns(self):
         directory = self.sweep(self.plan(PLAN))
         record = harness.journal(directory)[0][0]
         record.pop("crc")
@@ -165,7 +165,7 @@ class Databases(SweepTest):
 
 
 class Locks(SweepTest):
-    def test_a_run_without_its_lock_file_is_seen_to_run(self):
+    def test_a_run_without_its_lock_file_counts_as_running(self):
         directory = self.folder / "run"
         plan = self.plan(SLOW.replace("MILLISECONDS", "60000"))
         process = self.started(plan, directory, until=lambda: (directory / "journal.jsonl").exists())
@@ -176,7 +176,7 @@ class Locks(SweepTest):
 
 
 class Scratch(SweepTest):
-    def test_what_a_killed_try_left_is_removed_by_the_next(self):
+    def test_the_next_try_removes_the_folder_of_a_killed_one(self):
         place = self.folder / "tmp"
         place.mkdir()
         matrix = self.folder / "a.mtx"
@@ -202,7 +202,7 @@ class Scratch(SweepTest):
 
 
 class Streams(SweepTest):
-    def test_a_closed_standard_output_is_no_place_for_data(self):
+    def test_a_closed_standard_output_is_an_error(self):
         directory = self.sweep(self.plan(PLAN))
         for words in (["export", directory], ["summary", directory], ["--version"]):
             done = run(words, preexec_fn=lambda: os.close(1))
@@ -211,7 +211,7 @@ class Streams(SweepTest):
         self.ran(["export", directory, "-o", self.folder / "a.csv"], preexec_fn=lambda: os.close(1))
         self.ran(["run", self.plan(PLAN), "-o", self.folder / "b"], preexec_fn=lambda: os.close(1))
 
-    def test_the_next_command_takes_a_name_that_begins_with_a_dash(self):
+    def test_the_next_command_accepts_a_name_that_begins_with_a_dash(self):
         done = self.ran(["run", self.plan(PLAN), "-o", "-x"], cwd=self.folder)
         self.assertIn("summary ./-x", done.stderr)
         self.ran(["summary", "./-x"], cwd=self.folder)

@@ -1,4 +1,4 @@
-"""When the medium fails the sweep ends clearly, says what is safe, and goes on later."""
+"""If the storage fails, the sweep ends with a clear message, reports what is safe, and can be resumed."""
 
 import os
 import re
@@ -36,7 +36,7 @@ class Medium(SweepTest):
         )
 
     def limited(self, plan):
-        """What comes of a sweep whose files may have 60,000 bytes."""
+        """Runs a sweep whose files may have 60,000 bytes."""
         return harness.run(
             ["run", plan, "-o", self.folder / "run"],
             program=FAULTY,
@@ -52,28 +52,28 @@ class Medium(SweepTest):
     def with_disk(self, **variables):
         return {"LD_PRELOAD": str(harness.BUILD / "gaussweep_disk_faults.so"), **variables}
 
-    def test_a_sync_that_fails_beside_the_work_ends_the_sweep(self):
+    def test_a_failed_background_sync_ends_the_sweep(self):
         plan = self.plan(plan_of(60, 30, n=6))
         directory = self.sweep(plan, program=FAULTY, code=3, **self.with_disk(GAUSSWEEP_SYNCS="3"))
         for words in ("could not sync", "Input/output error", " safe in", "--resume"):
             self.assertIn(words, self.stderr)
         safe = int(re.search(r"(\d+) records? safe in", self.stderr)[1])
         there = len(harness.journal(directory)[0])
-        self.assertTrue(1 <= safe <= there < 60, f"{safe} are safe, {there} are there")
+        self.assertTrue(1 <= safe <= there < 60, f"{safe} records are safe, {there} are in the journal")
         self.sweep(plan, "--resume", program=FAULTY)
         self.assertEqual(len(harness.journal(directory)[0]), 60)
 
-    def test_nobody_waits_for_a_slow_disk_while_there_is_work(self):
-        slow = 2.0  # seconds a sync
+    def test_a_slow_disk_delays_no_trial(self):
+        slow = 2.0  # seconds per sync
         plan = self.plan(plan_of(25, 30, n=6))
         self.sweep(plan, program=FAULTY, **self.with_disk(GAUSSWEEP_SYNC_SECONDS=str(slow)))
         records = harness.journal(self.folder / "run")[0]
         self.assertEqual(len(records), 25)
         waits = [record["prepare_began"] - record["wait_began"] for record in records]
-        long = [wait for wait in waits if wait > slow / 2]  # a machine full of other tests may make one or two
+        long = [wait for wait in waits if wait > slow / 2]  # a machine full of other tests may cause one or two
         self.assertLess(len(long), 5, "a rank was given no work while the journal was synced")
 
-    def test_records_leave_the_process_while_a_slow_disk_syncs(self):
+    def test_records_reach_the_kernel_while_a_slow_disk_syncs(self):
         directory = self.folder / "run"
         process = subprocess.Popen(
             harness.command(["run", self.plan(plan_of(30, 30, n=6)), "-o", directory], 0, FAULTY),
@@ -89,7 +89,7 @@ class Medium(SweepTest):
                 counts.add(len(harness.journal(directory)[0]))
             time.sleep(0.02)
         between = [count for count in counts if 4 <= count <= 25]
-        self.assertTrue(between, f"they came all at once, when the sync was over: {sorted(counts)}")
+        self.assertTrue(between, f"all records appeared together after the sync: {sorted(counts)}")
 
     def test_a_full_disk(self):
         small = self.tmpfs("size=1500k")
@@ -100,12 +100,12 @@ class Medium(SweepTest):
         safe, _ = harness.journal(directory)
         self.assertRegex(self.stderr, rf"\b{len(safe)} records? safe in")
         self.assertLess(len(safe), 60)
-        self.assertEqual({r["status"] for r in safe} - {"pass"}, set(), "the medium failed, not the methods")
+        self.assertEqual({r["status"] for r in safe} - {"pass"}, set(), "the storage failed, not the methods")
         subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
         self.sweep(plan, "--resume", output="mounted/run", program=FAULTY)
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 60)
 
-    def test_a_limit_of_file_sizes_is_an_error_not_a_death(self):
+    def test_a_file_size_limit_is_an_error_not_a_crash(self):
         plan, directory = self.plan(plan_of(60, n=8)), self.folder / "run"
         done = self.limited(plan)
         self.assertEqual(done.returncode, 3, done.stderr)
@@ -117,16 +117,16 @@ class Medium(SweepTest):
         self.sweep(plan, "--resume", program=FAULTY)
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 60)
 
-    def test_matrices_beyond_the_limit_of_file_sizes(self):
+    def test_matrices_beyond_the_file_size_limit(self):
         plan = self.plan(plan_of(3, n=128))
         done = self.limited(plan)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("matrices/", done.stderr)
-        self.assertEqual(list((self.folder / "run/matrices").glob("*.h5")), [], "nothing half-written under its name")
+        self.assertEqual(list((self.folder / "run/matrices").glob("*.h5")), [], "no partial file under its name")
         self.sweep(plan, "--resume", program=FAULTY)
 
-    def test_the_file_system_is_taken_away(self):
-        # what is written into a file system without a place is lost: no record may count as safe there
+    def test_the_file_system_is_unmounted(self):
+        # writes to an unmounted file system are lost, so no record may count as safe
         mounted = self.tmpfs("size=64m")
         process = self.at_work(mounted / "run", ranks=3)
         subprocess.run(["umount", "-l", mounted], check=True)
@@ -135,15 +135,15 @@ class Medium(SweepTest):
     def test_the_run_directory_is_removed(self):
         directory = self.folder / "run"
         process = self.at_work(directory, ranks=2)
-        directory.rename(self.folder / "moved")  # at once, where removing would take its time
+        directory.rename(self.folder / "moved")  # a rename is immediate, a removal is not
         self.ends_with(process)
-        # nothing was lost: what had been synced is where the directory went
+        # nothing is lost: synced records are in the moved directory
         moved = self.folder / "moved"
         safe = len(harness.journal(moved)[0])
         self.assertGreaterEqual(safe, 3)
         self.sweep(self.plan(plan_of(safe, 30, n=6)), "--resume", output="moved", program=FAULTY)
 
-    def test_read_only_from_the_beginning(self):
+    def test_read_only_from_the_start(self):
         mounted = self.tmpfs("size=64m")
         plan = self.plan(plan_of(3))
         self.sweep(plan, output="mounted/run", program=FAULTY)
@@ -157,7 +157,7 @@ class Medium(SweepTest):
         subprocess.run(["mount", "-o", "remount,rw", mounted], check=True)
         self.sweep(plan, "--resume", output="mounted/run", program=FAULTY)
 
-    def test_the_matrices_become_unwritable_in_mid_run(self):
+    def test_matrices_become_unwritable_during_the_run(self):
         directory = self.folder / "run"
         process = self.at_work(directory, ranks=2)
         (directory / "matrices").rename(self.folder / "elsewhere")
@@ -166,8 +166,8 @@ class Medium(SweepTest):
         self.assertEqual({r["status"] for r in harness.journal(directory)[0]}, {"pass"})
         self.sweep(self.plan(plan_of(done + 3, n=6)), "--resume", program=FAULTY)
 
-    def test_a_quota_is_said(self):
-        # the number of files is what a tmpfs can limit without privileges of its own
+    def test_an_exceeded_quota_is_named(self):
+        # a tmpfs can limit the number of files without privileges
         self.tmpfs("size=64m,nr_inodes=20")
         plan = self.plan(plan_of(60, n=6))
         directory = self.sweep(plan, "--store-limit", "none", output="mounted/run", program=FAULTY, code=3)
@@ -176,7 +176,7 @@ class Medium(SweepTest):
 
 
 class InputFiles(SweepTest):
-    def test_a_vanished_file_ends_the_run_and_blames_no_trial(self):
+    def test_a_vanished_file_ends_the_run_and_fails_no_trial(self):
         file, directory = self.folder / "a.mtx", self.folder / "run"
         file.write_text("%%MatrixMarket matrix array real general\n2 2\n4\n1\n1\n3\n")
         # the longest trial goes first, so that the file is read late

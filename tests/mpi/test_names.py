@@ -1,4 +1,4 @@
-"""Names from outside: what a terminal would obey, a spreadsheet compute, or a file system refuse does no harm."""
+"""Names with terminal escapes, spreadsheet formulas, or extreme lengths do no harm."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ class Names(SweepTest):
         )
         return plan, self.sweep(plan)
 
-    def test_a_terminal_obeys_nothing(self):
+    def test_escapes_do_not_reach_a_terminal(self):
         plan, directory = self.night(ESCAPE)
         for number, arguments in enumerate(
             (
@@ -43,16 +43,16 @@ class Names(SweepTest):
         ):
             shown, _ = on_terminal(arguments, cwd=self.folder)
             self.assertNotEqual(shown, b"", arguments)
-            # Colours, and what draws the bar anew, are our own.
+            # Colours and the progress bar's escapes are our own.
             rest = re.sub(rb"\x1b\[[0-9;]*m|\r\x1b\[K", b"", shown).replace(b"\r\n", b"\n").decode()
             self.assertNotRegex(rest, "[\x00-\x08\x0b-\x1f\x7f-\x9f]", f"{number}: {arguments}")
 
-    def test_a_pipe_gets_the_bytes(self):
+    def test_a_pipe_gets_the_original_bytes(self):
         _, directory = self.night(ESCAPE)
         done = harness.run(["export", directory])
         self.assertIn("\x1b]0;taken\x07", done.stdout)
 
-    def test_names_may_be_as_long_as_files_may_have(self):
+    def test_names_may_be_as_long_as_file_names(self):
         longest = 255
         name = "m" * (longest - 4) + ".mtx"
         _, directory = self.night(name)
@@ -62,7 +62,7 @@ class Names(SweepTest):
         report = harness.execute([harness.SOURCE / "analysis" / "report", directory, "-o", self.folder / "page"])
         self.assertEqual(report.returncode, 0, report.stderr)
 
-    def test_a_spreadsheet_computes_nothing(self):
+    def test_formulas_do_not_reach_a_spreadsheet(self):
         _, directory = self.night(FORMULA)
         for arguments in (["summary", directory, "--format", "csv"], ["export", directory]):
             rows = list(csv.DictReader(io.StringIO(harness.run(arguments).stdout)))

@@ -1,4 +1,4 @@
-"""What a plan says reaches no shell; what a run writes stays in its directory, with the modes of the umask."""
+"""A plan's text reaches no shell; a run's files stay in its directory, with the modes of the umask."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ SMALL = "name: small\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [lapack, g
 
 
 class Words(SweepTest):
-    def test_no_word_of_a_plan_is_run_or_becomes_a_path(self):
+    def test_no_text_of_a_plan_is_executed_or_becomes_a_path(self):
         work = self.folder / "work"
         work.mkdir()
         marker = self.folder / "pwned"
@@ -68,7 +68,7 @@ class Modes(SweepTest):
                 expected = (0o777 if path.is_dir() else 0o666) & ~mask
                 self.assertEqual(stat.S_IMODE(path.lstat().st_mode), expected, path)
 
-    def test_results_made_by_other_commands_too(self):
+    def test_results_of_other_commands_follow_the_umask(self):
         directory = self.sweep(self.plan(SMALL))
         for output, arguments in (
             ("merged.h5", ["merge", directory]),
@@ -92,7 +92,7 @@ class Modes(SweepTest):
         self.assertNotIn("may write", self.stderr)
 
     @unittest.skipIf(os.geteuid() != 0, "only root can give a folder away and take another user's place")
-    def test_another_s_folder_into_which_others_may_write_is_refused(self):
+    def test_refuses_another_users_folder_that_others_may_write(self):
         # Another user may not enter root's home, where the build and TMPDIR may be.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-test-", dir="/tmp"))
         self.addCleanup(shutil.rmtree, self.folder)
@@ -108,7 +108,7 @@ class Modes(SweepTest):
 
 
 class Obstacles(SweepTest):
-    """What stands where a file is expected is neither waited for, nor read without end, nor replaced."""
+    """A special file in the place of a regular one is not waited for, not read endlessly, and not replaced."""
 
     def refused(self, arguments, *words, code=2):
         done = run(arguments, timeout=60)
@@ -116,7 +116,7 @@ class Obstacles(SweepTest):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_fifos_are_not_waited_for(self):
+    def test_does_not_wait_for_fifos(self):
         directory = self.sweep(self.plan(SMALL))
         more = self.plan(SMALL.replace("[lapack, gauss_block]", "[lapack, gauss_block, gauss_serial]"))
         digest = next((directory / "matrices").glob("*.h5")).relative_to(directory)
@@ -151,22 +151,22 @@ class Obstacles(SweepTest):
         )
         self.refused(["matrix", "info", self.folder / "matrix.mtx"], "a FIFO")
 
-    def test_a_journal_without_end(self):
+    def test_endless_journal(self):
         directory = self.sweep(self.plan(SMALL))
         (directory / "journal.jsonl").unlink()
         (directory / "journal.jsonl").symlink_to("/dev/zero")
         (directory / "results.h5").unlink()
         self.refused(["status", directory], "journal.jsonl", "a device")
         self.refused(["summary", directory], "journal.jsonl", "a device")
-        # A run opens its journal to write, and then through no link.
+        # A run opens its journal for writing, and refuses links.
         self.refused(["run", self.plan(SMALL), "-o", directory, "--resume"], "journal.jsonl", "a link")
 
-    def test_a_name_with_a_nul_byte(self):
+    def test_name_with_a_nul_byte(self):
         (self.folder / "mtx").write_text(MATRIX)
         plan = self.plan(SMALL.replace("n: [4, 5]", 'matrix: {file: "mtx\\0.h5"}'))
         self.refused(["plan", plan], "plan.yaml:4:", "mtx\\0.h5", "a NUL byte in the name")
 
-    def test_a_matrix_over_which_hdf5_crashes(self):
+    def test_matrix_that_crashes_hdf5(self):
         for name in ("crash_of_the_library.h5", "use_after_free_of_the_library.mat"):
             file = harness.SOURCE / "tests" / "fuzz" / "corpus" / "hdf5_matrix" / name
             for command in (["info", file], ["import", file, "-o", "x.h5"], ["export", file, "-o", "x.mtx"]):
@@ -179,7 +179,7 @@ class Obstacles(SweepTest):
             blur = ["--kind", "blur", "--psf", "file", "--psf-file", file, "-n", "16", "-o", "x.h5"]
             self.refused(["matrix", "generate", *blur], f"{name}: ")
 
-    def test_a_plan_is_told_what_another_process_read(self):
+    def test_a_plan_uses_a_matrix_read_by_another_process(self):
         text = "%%MatrixMarket matrix array real general\n3 1\n0.25\n0.5\n0.1\n"
         (self.folder / "-w.mtx").write_text(text)
         self.ran(["matrix", "import", self.folder / "-w.mtx", "-o", self.folder / "-w.h5"])
@@ -216,7 +216,7 @@ class Obstacles(SweepTest):
         self.ran(["merge", directory, "-o", self.folder / "dangling.h5", "--force"])
         self.assertTrue((self.folder / "dangling.h5").is_file() and not (self.folder / "dangling.h5").is_symlink())
 
-    def test_notes_of_odd_types(self):
+    def test_notes_of_wrong_types(self):
         directory = self.sweep(self.plan(SMALL))
         journal = directory / "journal.jsonl"
         good = journal.read_bytes()
@@ -246,7 +246,7 @@ class Obstacles(SweepTest):
 
 
 class Links(SweepTest):
-    """Whoever can place a link into the run directory must not make us write elsewhere."""
+    """Links in the run directory must not redirect our writes."""
 
     def setUp(self):
         super().setUp()
@@ -278,7 +278,7 @@ class Links(SweepTest):
                 (self.directory / name).unlink()
                 (self.folder / "moved").rename(self.directory / name)
 
-    def test_files_that_are_appended_to(self):
+    def test_appended_files(self):
         for name, code in (("lock", 2), ("journal.jsonl", 2), ("logs/worker-0.log", 3)):
             with self.subTest(name):
                 for target in (self.elsewhere / "precious", self.elsewhere / "new"):
@@ -291,7 +291,7 @@ class Links(SweepTest):
                     (self.directory / name).unlink()
                     (self.directory / name).write_bytes(kept)
 
-    def test_files_that_are_written_whole_take_the_link_s_place(self):
+    def test_rewritten_files_replace_the_link(self):
         for name in ("plan.yaml", "results.h5"):
             self.link(name, self.elsewhere / "precious")
         digest = next((self.directory / "matrices").glob("*.h5"))
@@ -306,7 +306,7 @@ class Links(SweepTest):
 
 
 class Swapped(SweepTest):
-    """A folder of a run at work that a link takes the place of."""
+    """A folder of an active run is replaced by a link."""
 
     def swapped(self, name, plan):
         elsewhere = self.folder / "elsewhere"
@@ -331,7 +331,7 @@ class Swapped(SweepTest):
         )
 
     def test_logs(self):
-        # a worker that ends is replaced by one that opens the log anew
+        # a worker that ends is replaced by one that opens the log again
         self.swapped(
             "logs",
             (
@@ -343,13 +343,13 @@ class Swapped(SweepTest):
 
 class Workers(SweepTest):
     def check_worker(self, pid, directory):
-        """What a worker has in its hands while it is busy with a trial."""
+        """Checks a busy worker's open descriptors."""
         unix = pathlib.Path("/proc/net/unix").read_text().splitlines()[1:]
         named = {fields[6] for fields in map(str.split, unix) if len(fields) > 7}
         opened = {int(path.name): os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()}
         self.assertTrue(opened[3].startswith("socket:["), opened)
         sockets = {target[8:-1] for target in opened.values() if target.startswith("socket:[")}
-        self.assertEqual(sockets & named, set(), "a name that others could connect to")
+        self.assertEqual(sockets & named, set(), "a socket name for others")
         self.assertEqual(opened[0], "/dev/null")
         mine = [target for target in opened.values() if str(directory) in target]
         self.assertEqual({pathlib.Path(target).parent.name for target in mine}, {"logs"}, opened)
@@ -359,7 +359,7 @@ class Workers(SweepTest):
         environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
         self.assertNotIn(b"OMPI_COMM_WORLD_RANK", environment)
 
-    def test_sockets_have_no_name_and_nothing_else_is_handed_down(self):
+    def test_sockets_have_no_name_and_nothing_else_is_inherited(self):
         plan = self.plan(
             "name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
             "  - {problem: gesv, method: fault_none, n: 4, seed: 1:60:1, milliseconds: 1000}\n"
@@ -371,7 +371,7 @@ class Workers(SweepTest):
             stderr=subprocess.DEVNULL,
         ) as process:
             deadline = time.monotonic() + 90
-            while True:  # a worker that has only just begun is not yet what it will be, and holds its matrix's file
+            while True:  # a worker that has just started still has other descriptors open, such as its matrix file
                 try:
                     workers = [pid for pid, words in killer.family(process.pid) if "worker" in words[1:2]]
                     self.assertEqual(len(workers), 2)
@@ -387,7 +387,7 @@ class Workers(SweepTest):
             process.terminate()
             process.wait(60)
 
-    def test_a_worker_of_nobody_ends_at_once(self):
+    def test_a_worker_without_a_parent_ends_at_once(self):
         done = run(["worker", "--parent", "1"])
         self.assertEqual(done.returncode, 3)
 

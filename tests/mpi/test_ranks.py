@@ -1,4 +1,4 @@
-"""Ranks that stop answering, and ranks that send long messages to each other."""
+"""Tests ranks that stop responding, and ranks that send each other long messages."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from harness import SweepTest, count_of, journal
 
 
 def freeze_rank_1(process):
-    """The stopped process."""
+    """Freezes rank 1 and returns its process."""
     (pid,) = [pid for pid, words in killer.family(process.pid) if "run" in words[1:2] and killer.rank_of(pid) == 1]
     os.kill(pid, signal.SIGSTOP)
     return pid
@@ -32,11 +32,11 @@ class Ranks(SweepTest):
         self.assertEqual(sorted(r["matrix_seed"] for r in records), list(range(1, 21)), errors)
         self.assertEqual([note["rank"] for note in notes if note["note"] == "retired"], [1])
         deadline = time.monotonic() + 60
-        while killer.state_of(frozen) != "gone":  # mpirun's SIGKILL follows its own end
+        while killer.state_of(frozen) != "gone":  # mpirun sends SIGKILL after its own end
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)
 
-    def test_a_rank_that_hangs_does_not_hold_up_the_end(self):
+    def test_a_hanging_rank_does_not_delay_the_end(self):
         plan = self.plan(
             "name: silent\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
             "  - {problem: gesv, method: fault_none, n: 4, seed: 1:200:1, milliseconds: 300}\n"
@@ -44,7 +44,7 @@ class Ranks(SweepTest):
         directory = self.folder / "run"
         with self.started(plan, directory, "--grace", "1", ranks=2, until=lambda: count_of(directory) > 3) as process:
             freeze_rank_1(process)
-            process.send_signal(signal.SIGUSR1)  # mpirun passes it on
+            process.send_signal(signal.SIGUSR1)  # mpirun forwards it
             _, errors = process.communicate(timeout=90)
         self.assertEqual(process.returncode, 5, errors)
         self.assertIn("rank 1 has not answered", errors)
@@ -52,7 +52,7 @@ class Ranks(SweepTest):
         self.assertGreater(len(self.records(directory)), 3)
 
     def test_two_ranks_send_to_each_other(self):
-        # A record and a batch cross, both far beyond what MPI buffers.
+        # A record and a batch cross, both far larger than MPI's buffers.
         plan = self.plan(
             "name: crossing\nrepeats: 300\nwarmup: 0\nstages: never\nstore: never\n"
             "matrix: {kind: diagonally_dominant}\nsweep:\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gaussweep restore as a user runs it: numbers against NumPy's solve of the same system, files, refusals."""
+"""Tests gaussweep restore as a user runs it: numbers against NumPy's solve of the same system, files, refusals."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ SHAPES = SOURCE / "jobs/plans/data/shapes_64.pgm"
 
 
 def point_spread(psf, **given):
-    """The weights, by their definition and not by ours."""
+    """Returns the weights by their definition, independently of our code."""
     if psf == "gaussian":
         sigma, radius = given["sigma"], given["radius"]
         k = np.arange(-radius, radius + 1)
@@ -40,7 +40,7 @@ def point_spread(psf, **given):
 
 
 def system_matrix(w, height, width):
-    """H, row p: what each pixel contributes to pixel p; nothing comes from outside."""
+    """Returns H: row p has the contributions of all pixels to pixel p, without any from outside the image."""
     h = np.zeros((height * width,) * 2)
     up, left = w.shape[0] // 2, w.shape[1] // 2
     for y in range(height):
@@ -67,7 +67,7 @@ def read(directory):
 
 class Restore(SweepTest):
     def image(self, height=18, width=23, name="image.pgm"):
-        """A small picture with edges, not square."""
+        """Writes a small non-square image with edges."""
         y, x = np.mgrid[0:height, 0:width]
         grey = np.where((y - 8) ** 2 + (x - 9) ** 2 < 30, 200, 60 + 3 * x) + np.where(x % 5 == 0, 40, 0)
         path = self.folder / name
@@ -77,7 +77,7 @@ class Restore(SweepTest):
     def restore(self, image, *options, output="out", code=0, **changes):
         done = run(["restore", "--image", image, "-o", self.folder / output, *options], **changes)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.said = done.stdout + done.stderr
+        self.output = done.stdout + done.stderr
         return self.folder / output
 
     def against_numpy(self, image, formula, psf, noise, lam, numbers):
@@ -123,22 +123,22 @@ class Restore(SweepTest):
         formulas, noises = ("regularised", "paper", "inverse"), ("none", "gaussian:5", "salt_pepper:0.1")
         for i, (psf, numbers) in enumerate(cases):
             for j, formula in enumerate(formulas):
-                # the inverse of a blur by a bell is no number worth comparing
+                # the inverse of a Gaussian or box blur is too inaccurate to compare
                 if formula == "inverse" and psf in ("gaussian", "box"):
                     continue
-                noise = noises[(i + j) % 3]  # every formula meets every noise
+                noise = noises[(i + j) % 3]  # every formula has every noise
                 with self.subTest(psf=psf, formula=formula, noise=noise):
                     self.against_numpy(image, formula, psf, noise, 1e-3, numbers)
                     shutil.rmtree(self.folder / f"{formula}-{psf}-{noise}".replace(":", "-"))
 
     def test_shipped_image_without_noise(self):
-        # of the noise-free cases of jobs/restoration.sh one of the two worst; the inverse takes 20 s on a core
+        # one of the two worst noise-free cases of jobs/restoration.sh; the inverse takes 20 s on a core
         options = ("--psf", "motion", "--length", 7, "--angle", 0, "--lambda", 1e-6)
         _, facts = read(self.restore(SHAPES, *options))
         self.assertEqual((facts["formula"], facts["noise"], facts["status"]), ("regularised", "none", "pass"))
         self.assertLess(10 * facts["mse_restored"], facts["mse_degraded"])
 
-    def test_what_it_leaves(self):
+    def test_output_files(self):
         out = self.restore(
             self.image(), "--noise", "salt_pepper:0.2", "--seed", "7", "--precision", "float", "--method", "lapack"
         )
@@ -157,19 +157,19 @@ class Restore(SweepTest):
         self.assertIn("restore", facts["command_line"])
         struck = np.isin(data["degraded"], (0, 255)).mean()
         self.assertTrue(0.1 < struck < 0.3, struck)
-        # pictures are the numbers, rounded and clipped: they are read back by the program itself
+        # images are the rounded and clipped numbers, as the program itself reads them back
         for name in ("original", "degraded", "restored"):
             again = self.restore(out / f"{name}.png", "--psf", "box", "--radius", "0", output=f"again-{name}")
             np.testing.assert_array_equal(read(again)[0]["original"], np.clip(np.rint(data[name]), 0, 255))
-        self.assertIn("MSE DEGRADED", self.said)
+        self.assertIn("MSE DEGRADED", self.output)
 
     def test_names_the_image_that_it_restored(self):
         image = self.image()
         _, facts = read(self.restore(image))
         self.assertEqual(facts["image_sha256"], hashlib.sha256(image.read_bytes()).hexdigest())
 
-    def test_a_failure_leaves_nothing_in_the_way(self):
-        """A disk that takes the pictures and not the numbers, as far as the process can see."""
+    def test_a_failure_leaves_no_output(self):
+        """A file size limit that allows the images but not the numbers replaces a full disk."""
         image, target = self.image(), self.folder / "out"
         for exists in (False, True):
             if exists:
@@ -201,7 +201,7 @@ class Restore(SweepTest):
         h = system_matrix(np.array([[0.2, 0.5, 0.3]]), 18, 23)
         np.testing.assert_allclose(data["degraded"].ravel(), h @ data["original"].ravel(), atol=1e-10)
 
-    def test_products_of_full_matrices_give_the_same(self):
+    def test_full_matrix_products_give_the_same(self):
         image = self.image(9, 11)
         for formula in ("paper", "regularised"):
             common = ("--psf", "motion", "--length", "3", "--lambda", "1e-3", "--formula", formula)
@@ -217,23 +217,23 @@ class Restore(SweepTest):
     def test_formats(self):
         image = self.image()
         self.restore(image, "--format", "json", output="a")
-        row = json.loads(self.said)[0]
+        row = json.loads(self.output)[0]
         self.assertLess(row["mse_restored"], row["mse_degraded"])
         self.restore(image, "--format", "csv", output="b")
-        self.assertTrue(self.said.startswith("psf,noise,formula,lambda,method,mse_degraded"), self.said)
+        self.assertTrue(self.output.startswith("psf,noise,formula,lambda,method,mse_degraded"), self.output)
 
-    def test_an_inverse_that_is_wrong_is_said(self):
-        # 5 x 5 pixels under a box of 3 x 3: H is singular, for (5 + 1) is divisible by 3
+    def test_reports_a_wrong_inverse(self):
+        # 5 x 5 pixels under a box of 3 x 3: H is singular, because 5 + 1 is divisible by 3
         self.restore(self.image(5, 5), "--psf", "box", "--radius", "1", "--formula", "inverse", code=1)
-        self.assertIn("failed", self.said)
+        self.assertIn("failed", self.output)
 
     def refused(self, *words, image=None, options=(), code=2):
         self.restore(image or self.image(), *options, output="refused", code=code)
         self.assertFalse((self.folder / "refused" / "restoration.h5").exists())
         for word in words:
-            self.assertIn(word, self.said)
+            self.assertIn(word, self.output)
 
-    def test_refuses_images(self):
+    def test_refuses_other_images(self):
         self.refused("No such file", image=self.folder / "none.png")
         text = self.folder / "text.png"
         text.write_text("no image at all")
@@ -246,14 +246,14 @@ class Restore(SweepTest):
         large.write_bytes(b"P5\n300 300\n255\n" + bytes(90000))
         self.refused("it is 300 x 300; allowed: 1 to 46340 pixels", image=large)
 
-    def test_refuses_what_does_not_fit_into_memory(self):
-        # 215 x 215 pixels: a matrix of 46225 x 46225 is 15.9 GiB, and two of them and more are needed
+    def test_refuses_matrices_larger_than_memory(self):
+        # 215 x 215 pixels: a matrix of 46225 x 46225 has 15.9 GiB, and more than two are needed
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         if pages > 60 * 2**30:
             self.skipTest("this machine has room for an image of 46225 pixels")
         self.refused("of memory", "are available", image=self.image(215, 215))
 
-    def test_refuses_words(self):
+    def test_refuses_invalid_options(self):
         cases = {
             ("--psf", "blob"): "'blob' is no point-spread function",
             ("--psf", "gaussian", "--sigma", "-1"): "--sigma",
@@ -284,12 +284,12 @@ class Restore(SweepTest):
             with self.subTest(options=options):
                 self.refused(words, options=options)
 
-    def test_refuses_what_stands_there(self):
+    def test_refuses_existing_output(self):
         full = self.folder / "full"
         full.mkdir()
         (full / "mine").write_text("mine")
         self.restore(self.image(), output="full", code=2)
-        self.assertIn("exists and is not empty", self.said)
+        self.assertIn("exists and is not empty", self.output)
         self.assertEqual(os.listdir(full), ["mine"])
         (self.folder / "empty").mkdir()
         self.restore(self.image(), output="empty")

@@ -1,4 +1,4 @@
-"""Times to come, and what `run` says at its end: who won, what changed since the last run, what to type next."""
+"""Tests time estimates, and the end of `run`: winners, changes since the last run, and the next command."""
 
 import datetime
 import json
@@ -19,7 +19,7 @@ sweep:
 
 
 class RunEnd(SweepTest):
-    def test_the_first_run_says_who_won_and_what_is_next(self):
+    def test_the_first_run_names_winner_and_next_command(self):
         directory = self.sweep(self.plan(PLAN.replace("[30, 61]", "[61]")))
         self.assertRegex(self.stderr, r"on .+: gesv/(lapack|gauss_pivot_serial), .*(times as fast|level with)")
         self.assertNotIn("Since", self.stderr)
@@ -35,7 +35,7 @@ class RunEnd(SweepTest):
         self.sweep(self.plan(PLAN.replace("nights", "other"), "other.yaml"), output="runs/b")
         self.assertNotIn("Since", self.stderr)
         self.sweep(plan, "--shard", "1/2", output="runs/c")
-        self.assertNotIn("Since", self.stderr)  # a part is not compared with the whole
+        self.assertNotIn("Since", self.stderr)  # a shard is not compared with the whole
         directory = self.sweep(plan, output="runs/d")
         self.assertRegex(self.stderr, rf"Since {self.folder}/runs/a: 4 trials in both: ")
         self.assertRegex(self.stderr, rf"{harness.GAUSSWEEP} compare \S*runs/a {directory} --same-models")
@@ -44,20 +44,20 @@ class RunEnd(SweepTest):
         self.sweep(plan, output="dated/2020-02-29/sweep")
         self.assertRegex(self.stderr, r"Since \S*dated/2020-02-28/sweep: 4 trials in both: ")
 
-    def test_a_plan_that_cannot_be_read_beside_it_is_no_last_run(self):
+    def test_a_run_with_an_unreadable_plan_is_ignored(self):
         self.sweep(self.plan(PLAN), output="runs/a")
         (self.folder / "runs/a/plan.yaml").write_text("nonsense: [")
         self.sweep(self.plan(PLAN), output="runs/b")
         self.assertNotIn("Since", self.stderr)
 
-    def test_a_journal_that_cannot_be_read_beside_it_is_named(self):
+    def test_a_run_with_an_unreadable_journal_is_named(self):
         journal = self.sweep(self.plan(PLAN), output="runs/a") / "journal.jsonl"
         journal.unlink()
         os.mkfifo(journal)
         self.sweep(self.plan(PLAN), output="runs/b")
         self.assertRegex(self.stderr, r"Not compared with \S*runs/a: .*it is a FIFO")
 
-    def test_the_next_command_is_as_this_one_was(self):
+    def test_the_next_command_repeats_the_options(self):
         plan = self.plan(PLAN.replace("[30, 61]", "[1500, 1501]"))
         directory = self.sweep(
             plan, "--time-limit", "0.001", "--grace", "0", "--backend", "emulated", "--shard", "2/2", ranks=2, code=5
@@ -68,32 +68,32 @@ class RunEnd(SweepTest):
             self.stderr,
         )
 
-    def test_in_a_batch_job_the_next_command_submits_again(self):
+    def test_the_next_command_in_a_batch_job_submits_again(self):
         plan = self.plan(PLAN.replace("[30, 61]", "[1500]"))
         submitted = "jobs/slurm/sweep.sbatch plan.yaml -o 'a b' --nodes 2"
         self.sweep(plan, "--time-limit", "0.001", "--grace", "0", code=5, GAUSSWEEP_SUBMITTED_BY=submitted)
         self.assertIn(f"go on with: {submitted} --resume\n", self.stderr)
 
-    def test_a_live_line_under_mpirun(self):
+    def test_progress_line_under_mpirun(self):
         plan = self.plan(PLAN.replace("nights", "live").replace("[30, 61]", "200:203:1"))
-        said, code = harness.on_terminal(["run", plan, "-o", self.folder / "run"], 2)
-        self.assertEqual(code, 0, said)
-        self.assertRegex(said.decode(), r"\r\x1b\[K\[=* *\] \d/8 trials")
+        output, code = harness.on_terminal(["run", plan, "-o", self.folder / "run"], 2)
+        self.assertEqual(code, 0, output)
+        self.assertRegex(output.decode(), r"\r\x1b\[K\[=* *\] \d/8 trials")
 
 
 class Estimates(SweepTest):
-    def test_a_plan_is_estimated_by_an_earlier_run(self):
+    def test_a_plan_is_estimated_from_an_earlier_run(self):
         plan = self.plan(PLAN)
         directory = self.sweep(plan)
         done = self.ran(["plan", plan, "--like", directory])
         self.assertRegex(done.stdout, rf"one after the other .+, by\s+{re.escape(str(directory))}")
-        # Another method is between those that were seen; of another backend nothing is known.
+        # Another method is estimated between the known ones; another backend is unknown.
         more = self.plan(PLAN.replace("gauss_pivot_serial", "gauss_serial, gauss_jordan_shared"), "more.yaml")
         done = run(["plan", more, "--like", directory])
         self.assertRegex(done.stdout, r"gesv/gauss_jordan_shared .*unknown")
         self.assertNotRegex(done.stdout, r"gesv/gauss_serial .*unknown")
         self.assertRegex(done.stdout, r"and\s+2\s+unknown")
-        # Methods of the CPU are known on a machine without the GPU that the plan is for.
+        # Methods of the CPU are known on a machine without the plan's GPU.
         done = self.ran(["plan", more, "--backend", "cuda", "--like", directory])
         self.assertRegex(done.stdout, r"gesv/lapack \(host\) +0(\.0)? .*about \d+ s")
 
@@ -101,14 +101,14 @@ class Estimates(SweepTest):
         plan = self.plan(PLAN.replace("lapack, gauss_pivot_serial", "gauss_jordan_shared, gauss_block"))
         directory = self.sweep(plan)
         explained = json.loads(run(["plan", plan, "--like", directory, "--explain", "--format", "json"]).stdout)
-        told = sum(trial["about"] for trial in explained)
+        estimated = sum(trial["about"] for trial in explained)
         taken = 0
         for record in harness.journal(directory)[0]:
             ended = datetime.datetime.fromisoformat(record["end_time"].replace("Z", "+00:00"))
             taken += ended.timestamp() - record["prepare_began"]
-        self.assertLess(max(told / taken, taken / told), 2, (told, taken))
+        self.assertLess(max(estimated / taken, taken / estimated), 2, (estimated, taken))
 
-    def test_a_run_that_is_not_there(self):
+    def test_a_missing_run(self):
         done = run(["plan", self.plan(PLAN), "--like", self.folder / "nothing"])
         self.assertEqual(done.returncode, 2)
         self.assertIn("nothing", done.stderr)

@@ -1,4 +1,4 @@
-"""`plan --schema`: what editors know of plans is what the reader knows, no less and no stricter."""
+"""Tests `plan --schema`: it accepts exactly the keys of the reader, and is no stricter."""
 
 import json
 import os
@@ -25,12 +25,12 @@ class Schema(SweepTest):
         return [f"{list(e.absolute_path)}: {e.message}" for e in self.validator.iter_errors(yaml.safe_load(text))]
 
     def reader_allows(self, text):
-        """The words that the reader would take in place of a wrong one."""
+        """Returns the words that the reader would accept instead of a wrong one."""
         done = self.ran(["plan", self.plan(text)], code=2)
         found = re.search(r"; (?:allowed|allowed here|it has): ([^(\n]*)", done.stderr)
         return {word.strip() for word in found.group(1).split(",")}
 
-    def test_every_key_of_the_reader_is_in_it(self):
+    def test_has_every_key_of_the_reader(self):
         definitions = self.schema["definitions"]
         for text, properties in (
             (f"no_such_key: 1\nsweep: [{{{ENTRY}}}]\n", self.schema["properties"]),
@@ -47,13 +47,13 @@ class Schema(SweepTest):
         parameters = {parameter["name"] for method in methods for parameter in method["parameters"]}
         self.assertLessEqual(parameters, set(definitions["entry"]["properties"]))
 
-    def test_the_repository_s_plans_and_the_template_fit(self):
+    def test_accepts_the_plans_of_the_repository_and_the_template(self):
         self.assertGreater(len(PLANS), 20)
         for path in PLANS:
             self.assertEqual(self.complaints(path.read_text()), [], path)
         self.assertEqual(self.complaints(run(["plan", "--template"]).stdout), [])
 
-    def test_what_the_reader_refuses_it_marks(self):
+    def test_marks_what_the_reader_refuses(self):
         for text in (
             "sweep: []",
             "name: x",

@@ -1,4 +1,4 @@
-"""solve: answers of a user's own matrix as files, or a reason and no file."""
+"""Tests solve: answers for a user's matrix as files, or an error and no file."""
 
 import unittest
 
@@ -22,14 +22,14 @@ class Solve(SweepTest):
         done = run(["solve", *options, "-o", output], cwd=self.folder)
         if code is not None:
             self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.said = done.stdout + done.stderr
+        self.output = done.stdout + done.stderr
         if code == 0 and output.endswith(".npy"):
             return np.load(self.folder / output)
         return None
 
     def test_systems_inverses_and_factors(self):
         np.testing.assert_allclose(self.solve("A.npy", "--rhs", "b.npy"), self.x, atol=1e-10)
-        self.assertIn("pass", self.said)
+        self.assertIn("pass", self.output)
         force = "--force"
         np.testing.assert_allclose(self.solve("A.npy", force) @ self.a, np.eye(37), atol=1e-10)
         single = self.solve("A.npy", "--rhs", "b.npy", "--precision", "float", force)
@@ -47,7 +47,7 @@ class Solve(SweepTest):
         self.solve(
             "A.npy", "--rhs", "b.npy", "--method", "gauss_jordan_shared", "--backend", "emulated", output="x.mtx"
         )
-        self.assertIn("gesv/gauss_jordan_shared (emulated", self.said)
+        self.assertIn("gesv/gauss_jordan_shared (emulated", self.output)
         written = np.loadtxt(self.folder / "x.mtx", skiprows=2).reshape((37, 3), order="F")
         np.testing.assert_allclose(written, self.x, atol=1e-10)
 
@@ -63,23 +63,23 @@ class Solve(SweepTest):
             np.testing.assert_allclose(inverse @ triangle, np.eye(37), atol=1e-8)
             (self.folder / "x.npy").unlink()
             self.solve("T.npy", "--rhs", "b.npy", "--problem", "trsv", "--uplo", other, code=2)
-            self.assertIn(f"is {uplo} triangular, uplo is {other}", self.said)
+            self.assertIn(f"is {uplo} triangular, uplo is {other}", self.output)
         for problem in (["trsv", "--rhs", "b.npy"], ["trtri"]):
             for options in ([], ["--uplo", "lower"]):
                 self.solve("S.npy", "--problem", *problem, *options, code=2)
-                self.assertIn("S.npy is not triangular", self.said)
+                self.assertIn("S.npy is not triangular", self.output)
         self.assertFalse((self.folder / "x.npy").exists())
 
     def test_what_the_matrix_lacks_is_named(self):
         for problem in ("potrf", "poinv"):
             self.solve("A.npy", "--problem", problem, code=2)
-            self.assertIn("A.npy is not symmetric", self.said)
+            self.assertIn("A.npy is not symmetric", self.output)
         np.save(self.folder / "indefinite.npy", np.array([[1.0, 2], [2, 1]]))
         self.solve("indefinite.npy", "--problem", "potrf", code=1)
-        self.assertIn("is not positive definite", self.said)
+        self.assertIn("is not positive definite", self.output)
         np.save(self.folder / "zero.npy", np.array([[0.0, 1], [1, 0]]))
         self.solve("zero.npy")
-        self.assertNotIn("warning", self.said)
+        self.assertNotIn("warning", self.output)
         rounded = self.definite.copy()
         rounded[0, 1] = np.nextafter(rounded[1, 0], np.inf)
         np.save(self.folder / "rounded.npy", rounded)
@@ -88,15 +88,15 @@ class Solve(SweepTest):
         np.save(self.folder / "low_rank.npy", low_rank)
         for precision in ("double", "float"):
             self.solve("low_rank.npy", "--precision", precision, "--force", code=None)
-            self.assertIn(f"1/u = {'9e+15' if precision == 'double' else '1.7e+07'}", self.said)
+            self.assertIn(f"1/u = {'9e+15' if precision == 'double' else '1.7e+07'}", self.output)
         hilbert = 1 / (np.arange(7)[:, None] + np.arange(7) + 1)  # condition 1e9
         np.save(self.folder / "hilbert.npy", hilbert)
         self.solve("hilbert.npy", "--force")
-        self.assertNotIn("warning", self.said)
+        self.assertNotIn("warning", self.output)
         self.solve("hilbert.npy", "--precision", "float", "--force", code=None)
-        self.assertIn("singular to working precision", self.said)
+        self.assertIn("singular to working precision", self.output)
 
-    def test_right_hand_sides_in_the_file_of_the_matrix(self):
+    def test_right_hand_sides_in_the_matrix_file(self):
         with h5py.File(self.folder / "both.h5", "w") as file:
             file["A"], file["b"] = self.a, self.a @ self.x
         np.testing.assert_allclose(self.solve("both.h5", "--rhs", "./both.h5"), self.x, atol=1e-10)
@@ -109,11 +109,11 @@ class Solve(SweepTest):
             file["A"] = self.a
         self.solve("alone.h5", "--rhs", "alone.h5", "--force", code=2)
 
-    def test_what_has_no_answer_writes_nothing(self):
-        # Who reads on behind the header finds no entry.
+    def test_without_an_answer_nothing_is_written(self):
+        # Reading beyond the header would find no entry.
         header = "%%MatrixMarket matrix coordinate real general\n6 99999999 1\n"
         (self.folder / "wide.mtx").write_text(header + "no entry\n")
-        for options, code, said in (
+        for options, code, message in (
             (["Z.npy"], 1, "x.npy: not written"),
             (["A.npy", "--problem", "potrf"], 2, "is not symmetric"),
             (["A.npy", "--problem", "getrf"], 2, "allowed: trsv, gesv"),
@@ -128,10 +128,10 @@ class Solve(SweepTest):
             (["absent.npy"], 2, "there is no such file"),
         ):
             self.solve(*options, code=code)
-            self.assertIn(said, self.said, options)
+            self.assertIn(message, self.output, options)
             self.assertFalse((self.folder / "x.npy").exists(), options)
         self.solve("A.npy", output="x.txt", code=2)
-        self.assertIn("allowed are .npy and .mtx", self.said)
+        self.assertIn("allowed are .npy and .mtx", self.output)
         (self.folder / "x.npy").write_text("mine")
         self.solve("A.npy", code=2)
         self.assertEqual((self.folder / "x.npy").read_text(), "mine")

@@ -1,4 +1,4 @@
-"""The start of a run: what is refused, devices that fail at once, and logs that cannot be opened."""
+"""Tests the start of a run: refusals, devices that fail at once, and logs that cannot be opened."""
 
 import contextlib
 import os
@@ -30,7 +30,7 @@ class Start(SweepTest):
         return {"GAUSSWEEP_FAULT_DEVICE": f"{rank} 0 {how} {self.mark}"}
 
     def processes(self):
-        """What is left of the sweeps of this test: they have a word of their own in their environment."""
+        """Returns the remaining processes of this test's sweeps; they have the test's path in their environment."""
         found = []
         for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
             with contextlib.suppress(OSError):
@@ -38,7 +38,7 @@ class Start(SweepTest):
                     found.append(path.parent.name)
         return found
 
-    def test_what_is_refused_waits_for_no_device_and_leaves_nothing(self):
+    def test_a_refused_run_waits_for_no_device_and_leaves_nothing(self):
         good, bad = self.plan(PLAN), self.plan(PLAN.replace("sweep:", "sweeep:"), "bad.yaml")
         directory = self.sweep(good, program=FAULTY, output="done")
         for rank in (0, 1):
@@ -57,7 +57,7 @@ class Start(SweepTest):
                 self.assertEqual(self.processes(), [], arguments)
                 self.assertFalse((self.folder / "none").exists())
 
-    def test_a_device_that_cannot_be_made_is_no_other_failure_than_later(self):
+    def test_a_device_that_fails_at_its_start_retires_its_rank(self):
         self.mark.write_text("")
         for how, words in (("aborts", "Aborted) (at device)"), ("lies", "came out wrong on this device (at probe)")):
             directory = self.sweep(self.plan(PLAN), program=FAULTY, code=3, output=how, **self.fault(how))
@@ -67,7 +67,7 @@ class Start(SweepTest):
             log = (directory / "logs/worker-0.log").read_text()
             self.assertEqual(log, "the driver gives up\n" * 3 if how == "aborts" else "")
 
-    def test_a_device_that_others_fill_is_waited_for(self):
+    def test_waits_for_a_device_that_others_fill(self):
         self.mark.write_text("")
         with subprocess.Popen(
             harness.command(["run", self.plan(PLAN), "-o", self.folder / "run"], program=FAULTY),
@@ -75,16 +75,16 @@ class Start(SweepTest):
             env=harness.environment(GAUSSWEEP_FAULT_DEVICE=f"0 1000000 full {self.mark}"),
             stderr=subprocess.PIPE,
         ) as process:
-            said = next(line for line in process.stderr if "retires" in line or "in use" in line)
-            self.assertIn("in use", said)
-            time.sleep(5)  # a broken device would have been given up by now
+            message = next(line for line in process.stderr if "retires" in line or "in use" in line)
+            self.assertIn("in use", message)
+            time.sleep(5)  # by now a broken device would have been retired
             self.assertIsNone(process.poll())
             self.mark.unlink()
             _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual([r["status"] for r in self.records(self.folder / "run")], ["pass"] * 4)
 
-    def test_a_log_that_cannot_be_opened_ends_the_run_in_order(self):
+    def test_a_log_that_cannot_be_opened_ends_the_run(self):
         directory = self.folder / "run"
         (directory / "logs").mkdir(mode=0o700, parents=True)
         os.mkfifo(directory / "logs/worker-0.log")

@@ -1,4 +1,4 @@
-"""The matrix store stays within its limit, whatever happens, and the records do not show it."""
+"""Tests that the matrix store stays within its limit, and that the records do not depend on it."""
 
 import os
 import re
@@ -29,7 +29,7 @@ class Limit(SweepTest):
     def outcome(self, directory):
         return {r["key"]: (r["status"], r["matrix_digest"]) for r in self.records(directory)}
 
-    def test_records_are_the_same_within_every_limit(self):
+    def test_records_are_the_same_for_every_limit(self):
         plan = self.plan(PLAN)
         free = self.sweep(plan, "--store-limit", "none", output="free", program=FAULTY)
         expected = self.outcome(free)
@@ -59,28 +59,28 @@ class Limit(SweepTest):
                 try:
                     most = max(most, stored_bytes(directory))
                 except FileNotFoundError:
-                    continue  # removed between the listing and the look
+                    continue  # removed between listing and stat
                 time.sleep(0.002)
         self.assertEqual(process.returncode, 0)
         self.assertGreater(most, 0)
         self.assertLessEqual(most, 128 << 10)
 
-    def test_a_resume_makes_the_store_smaller_and_spares_what_it_needs(self):
+    def test_a_resume_shrinks_the_store_and_keeps_needed_files(self):
         plan = self.plan(PLAN)
         directory = self.sweep(plan, "--store-limit", "none", program=FAULTY)
-        # ten more trials on matrices that are there already, ten on new ones
+        # ten more trials on stored matrices, ten on new ones
         more = self.plan(PLAN + "  - {problem: gesv, method: lapack, n: 40, seed: [1, 2, 30, 31]}\n")
         self.sweep(more, "--resume", "--store-limit", "100KiB", program=FAULTY)
         self.assertLessEqual(stored_bytes(directory), 100 << 10)
         loaded = {r["matrix_seed"]: r["load_seconds"] >= 0 for r in self.records(directory) if r["method"] == "lapack"}
         self.assertEqual(loaded, {1: True, 2: True, 30: False, 31: False}, "1 and 2 were read, not made")
 
-    def test_the_plan_may_say_it_and_the_option_wins(self):
+    def test_the_option_overrides_the_plans_limit(self):
         plan = self.plan("store_limit: 0\n" + PLAN)
         self.assertEqual(stored_bytes(self.sweep(plan, output="plan", program=FAULTY)), 0)
         self.assertGreater(stored_bytes(self.sweep(plan, "--store-limit", "none", output="option", program=FAULTY)), 0)
 
-    def test_a_limit_that_is_none_is_refused(self):
+    def test_an_invalid_limit_is_refused(self):
         done = self.ran(
             ["run", self.plan(PLAN), "-o", self.folder / "run", "--store-limit", "50GB"], program=FAULTY, code=2
         )
@@ -90,13 +90,13 @@ class Limit(SweepTest):
 
 class Estimate(SweepTest):
     def announced(self, plan):
-        """Files and bytes that `gaussweep plan` expects in the store."""
+        """Returns the files and bytes that `gaussweep plan` expects in the store."""
         done = self.ran(["plan", plan, "--backend", "emulated"], program=FAULTY)
         found = re.search(r"matrices\s+on\s+disk:\s+(\d+)\s+in\s+([\d.]+)\s+(B|KiB|MiB)", done.stdout)
         files, size, unit = found.groups()
         return int(files), float(size) * {"B": 1, "KiB": 2**10, "MiB": 2**20}[unit]
 
-    def test_a_plan_announces_the_files_that_its_run_stores(self):
+    def test_plan_predicts_the_stored_files(self):
         plan = self.plan(PLAN)
         files, size = self.announced(plan)
         directory = self.sweep(plan, "--backend", "emulated", "--store-limit", "none", program=FAULTY)
@@ -105,7 +105,7 @@ class Estimate(SweepTest):
         self.assertLessEqual(stored_bytes(directory), size + rounding)
         self.assertLessEqual(size, 1.5 * stored_bytes(directory) + rounding)
 
-    def test_what_is_never_stored_is_not_announced(self):
+    def test_plan_ignores_matrices_that_are_never_stored(self):
         self.assertEqual(self.announced(self.plan("store: never\n" + PLAN)), (0, 0))
 
 

@@ -1,4 +1,4 @@
-"""Whole sweeps over one and several ranks: records, files, exit codes, bad input."""
+"""Tests whole sweeps over one and several ranks: records, files, exit codes, bad input."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import h5py
 import harness
 from harness import SweepTest, run
 
-# The cyclic schedules need a matrix like cauchy, on which pivoting may meet an exact 0: by CPU and threads.
+# The cyclic schedules need a matrix like cauchy. On it pivoting may meet an exact 0, depending on CPU and thread count.
 SMALL = """
 name: small
 precision: [float, double]
@@ -33,13 +33,13 @@ sweep:
 
 
 def add_line(directory, body):
-    """Adds a line to the journal: an object without its closing brace."""
+    """Adds a line to the journal; `body` is an object without its closing brace."""
     with open(directory / "journal.jsonl", "a") as journal:
         journal.write(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
 
 
 class Sweeps(SweepTest):
-    def test_three_ranks_do_what_one_does(self):
+    def test_three_ranks_give_the_records_of_one(self):
         plan = self.plan(SMALL)
         one = self.records(self.sweep(plan, output="one"))
         directory = self.sweep(plan, output="three", ranks=3)
@@ -77,7 +77,7 @@ class Sweeps(SweepTest):
         self.assertGreater(record["gflops"], 0)
         self.assertGreater(record["peak_share"], 0)
 
-    def test_a_sweep_that_found_no_gpu_says_why(self):
+    def test_a_sweep_without_a_gpu_names_the_reason(self):
         plan = self.plan(SMALL)
         self.sweep(plan, output="found")
         self.assertRegex(
@@ -86,7 +86,7 @@ class Sweeps(SweepTest):
         self.sweep(plan, "--backend", "emulated", output="asked")
         self.assertNotIn("no GPU", self.stderr)
 
-    def test_a_plan_may_leave_the_stages_out(self):
+    def test_a_plan_may_disable_stages(self):
         directory = self.sweep(
             self.plan(
                 "sweep: [{problem: gesv, method: gauss_block, n: 5}, "
@@ -97,7 +97,7 @@ class Sweeps(SweepTest):
             trials = set(file["stages"]["trial"])
             self.assertEqual([int(n) for i, n in enumerate(file["records"]["n"]) if i in trials], [5])
 
-    def test_a_plan_may_keep_the_calls_of_stages_apart(self):
+    def test_a_plan_may_separate_the_calls_of_stages(self):
         directory = self.sweep(
             self.plan(
                 "stages: calls\nmatrix: {kind: spd}\n"
@@ -118,7 +118,7 @@ class Sweeps(SweepTest):
         for name, calls in found[41]:
             self.assertEqual(found[40].count((name, 1)), calls, name)
 
-    def test_resume_does_nothing_twice(self):
+    def test_resume_repeats_nothing(self):
         plan = self.plan(SMALL)
         directory = self.sweep(plan)
         before = (directory / "journal.jsonl").read_text()
@@ -128,7 +128,7 @@ class Sweeps(SweepTest):
             len(records), len([line for line in before.splitlines() if '"key"' in line and '"note"' not in line])
         )
 
-    def test_an_edited_plan_adds_and_keeps(self):
+    def test_an_edited_plan_adds_trials_and_keeps_records(self):
         directory = self.sweep(self.plan(SMALL))
         first = {r["key"] for r in self.records(directory)}
         self.sweep(self.plan(SMALL.replace("n: [5, 33]", "n: [5, 8]")), "--resume")
@@ -137,7 +137,7 @@ class Sweeps(SweepTest):
         vanished = [r for r in after if "no longer in the plan" in r["message"]]
         self.assertEqual({r["n"] for r in vanished}, {33})
 
-    def test_a_resume_judges_by_the_plan_s_tolerance(self):
+    def test_a_resume_uses_the_tolerance_of_the_plan(self):
         plan = (
             "name: judged\nrepeats: 1\nmatrix: {kind: uniform}\nsweep:\n"
             "  - {problem: gesv, method: [lapack, gauss_serial], n: [20, 30]}\n"
@@ -162,7 +162,7 @@ class Sweeps(SweepTest):
         self.sweep(self.plan(plan), "--resume")
         self.assertEqual({r["status"] for r in self.records(directory)}, {"pass"})
 
-    def test_names_that_are_not_utf_8(self):
+    def test_names_in_other_encodings_than_utf_8(self):
         plan = self.plan(SMALL)
         for ranks in (0, 2):
             name = os.fsdecode(b"d\xff%d" % ranks)
@@ -183,14 +183,14 @@ class Sweeps(SweepTest):
                 self.folder / "all.h5",
             ]
         )
-        # A matrix beside a plan in such a folder.
+        # A matrix next to a plan in such a folder.
         folder = self.folder / os.fsdecode(b"\xfe")
         folder.mkdir()
         (folder / "a.mtx").write_text("%%MatrixMarket matrix array real general\n1 1\n2.0\n")
         (folder / "plan.yaml").write_text("sweep:\n  - {problem: gesv, method: lapack, matrix: {file: a.mtx}}\n")
         self.sweep(folder / "plan.yaml", output="beside")
 
-    def test_shards_make_the_whole(self):
+    def test_shards_give_the_whole(self):
         plan = self.plan(SMALL)
         whole = {r["key"] for r in self.records(self.sweep(plan, output="whole"))}
         parts = [
@@ -209,7 +209,7 @@ class Sweeps(SweepTest):
         self.assertEqual(status["done"] + status["elsewhere"], len(whole))
         self.assertGreater(status["elsewhere"], 0)
 
-    def test_records_of_another_build_are_said(self):
+    def test_records_of_another_build_are_remarked(self):
         directory = self.sweep(self.plan(SMALL.replace("n: [5, 33]", "n: 5")))
         self.assertNotIn("builds", self.stderr)
         lines = []
@@ -223,7 +223,7 @@ class Sweeps(SweepTest):
             done = run([command, directory])
             self.assertIn("the records are from 2 builds", done.stdout + done.stderr)
 
-    def test_a_plan_that_a_killed_run_left_half_is_removed(self):
+    def test_the_partial_plan_of_a_killed_run_is_removed(self):
         directory = self.sweep(self.plan(SMALL))
         left = directory / ".plan.yaml.host-1-0.tmp"
         left.write_text("half")
@@ -231,7 +231,7 @@ class Sweeps(SweepTest):
         self.sweep(self.plan(SMALL), "--resume")
         self.assertFalse(left.exists())
 
-    def test_a_name_of_a_plan_moves_no_terminal(self):
+    def test_escapes_in_a_plan_name_do_not_reach_a_terminal(self):
         directory = self.sweep(self.plan(SMALL.replace("name: small", 'name: "\\e[31mred"')))
         self.assertIn("\ufffd[31mred", run(["status", directory]).stdout)
         refused = run(["plan", self.plan(SMALL.replace("problem: gesv", 'problem: "\\e[31mred"'))])
@@ -255,7 +255,7 @@ sweep:
         expecting = plan + "    expect: {gauss_cyclic_decrement: [pass, suspect, failed]}\n"
         self.sweep(self.plan(expecting), output="expected", code=0)
 
-    def test_a_resume_looks_again_at_what_was_skipped(self):
+    def test_a_resume_retries_skipped_trials(self):
         plan = self.plan("name: v\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [cusolver, lapack], n: 8}\n")
         directory = self.sweep(plan)
         # As on a machine with too little memory.
@@ -267,7 +267,7 @@ sweep:
             {r["method"]: r["status"] for r in self.records(directory)}, {"cusolver": "skipped", "lapack": "pass"}
         )
         self.sweep(plan, "--resume")
-        self.assertIn("0 to do", self.stderr, "what this build and machine rule out stays skipped")
+        self.assertIn("0 to do", self.stderr, "trials that this build or machine excludes stay skipped")
 
     def test_dry_run_creates_nothing(self):
         plan = self.plan(SMALL)
@@ -283,7 +283,7 @@ class BadInput(SweepTest):
         done = self.ran(["run", plan, "-o", directory, *options], ranks, code=2)
         for word in words:
             self.assertIn(word, done.stderr)
-        self.assertFalse(directory.exists(), "nothing half-written")
+        self.assertFalse(directory.exists(), "no partial output")
         return done.stderr
 
     def test_plans(self):
@@ -298,7 +298,7 @@ class BadInput(SweepTest):
         (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
         self.refuse("name: p\nsweep:\n  - {problem: gesv, method: lapack, matrix: {file: bad.mtx}}\n", "bad.mtx")
 
-    def test_under_mpirun_too(self):
+    def test_refusals_under_mpirun(self):
         self.refuse("name: p\nsweep: []\n", ":2:", ranks=3)
 
     def test_unwritable_output(self):
@@ -317,7 +317,7 @@ class BadInput(SweepTest):
         self.assertIn("--resume", done.stderr)
         self.assertEqual(sorted(path.name for path in directory.iterdir()), before)
 
-    def test_a_sweep_of_gpus_does_not_go_on_emulated_unasked(self):
+    def test_a_gpu_sweep_resumes_emulated_only_on_request(self):
         directory = self.sweep(self.plan(SMALL))
         add_line(directory, '{"backend":"cuda","note":"run"')
         done = self.ran(["run", self.plan(SMALL), "-o", directory, "--resume"], code=2)
@@ -326,9 +326,9 @@ class BadInput(SweepTest):
 
 
 class Torn(SweepTest):
-    """What a kill or a power failure leaves behind."""
+    """Tests the remains of a kill or a power failure."""
 
-    def test_results_are_rebuilt_from_the_journal_without_a_word_lost(self):
+    def test_results_are_rebuilt_from_the_journal_completely(self):
         plan = self.plan(SMALL)
         directory = self.sweep(plan)
         target = directory / "results.h5"
@@ -348,7 +348,7 @@ class Torn(SweepTest):
         self.ran(["merge", directory / "journal.jsonl", "-o", target])
         self.assertEqual(tables()["records"], before["records"])
 
-    def test_a_torn_last_line_is_dropped_and_its_trial_done_again(self):
+    def test_a_torn_last_line_is_dropped_and_its_trial_repeated(self):
         plan = self.plan(SMALL)
         directory = self.sweep(plan)
         journal = directory / "journal.jsonl"
@@ -364,7 +364,7 @@ class Torn(SweepTest):
 
 
 class Locking(SweepTest):
-    def test_a_resume_waits_for_a_predecessor_that_dies(self):
+    def test_a_resume_waits_for_a_dying_predecessor(self):
         plan = self.plan(
             "name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
             "  - {problem: gesv, method: fault_none, n: 4, milliseconds: 3000}\n"

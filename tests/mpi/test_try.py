@@ -1,4 +1,4 @@
-"""One command for one matrix: `gaussweep try`, and what `matrix info` says of its elements."""
+"""Tests `gaussweep try`, one command for one matrix, and the facts of `matrix info`."""
 
 import json
 import time
@@ -18,7 +18,7 @@ class Try(SweepTest):
         path.write_text("\n".join(lines) + "\n")
         return path
 
-    def test_what_the_time_limit_left_is_said(self):
+    def test_names_the_trials_beyond_the_time_limit(self):
         done = self.ran(
             ["try", LAPLACIAN, "--method", "gesv/gauss_*", "--repeats", "400", "--time-limit", "2s"], code=5
         )
@@ -39,24 +39,24 @@ class Try(SweepTest):
         done = self.ran(["try", matrix, "--nrhs", "1,3", "--repeats", "2", *limit, "-o", directory])
         for words in ("yes, positive definite", "gesv double", "potrf double", "posv double", "poinv double", "nrhs 3"):
             self.assertIn(words, done.stdout)
-        # The tables come first, systems before others; the answer is the end.
+        # The tables come first, those of systems before others; the answer is at the end.
         tables, answer = done.stdout.split("\nThe fastest methods on ")
         self.assertIn("\ngesv double, nrhs 1: X of A X = B\n", tables)
         self.assertNotIn("need a matrix without zeros", done.stdout)
         self.assertRegex(answer, r"Not tried: \d+ methods")
         self.assertLessEqual(max(len(line) for line in answer.splitlines() if str(matrix) not in line), 80)
-        said = " ".join(answer.split())
+        output = " ".join(answer.split())
         number = r"[\d.]+"
         for task in ("gesv nrhs 1", "gesv nrhs 3"):
             self.assertRegex(
-                said, rf"{task}: .*times as fast as \S+ \({number} to (over )?{number}\), about 1\d correct digits\."
+                output, rf"{task}: .*times as fast as \S+ \({number} to (over )?{number}\), about 1\d correct digits\."
             )
         for task in ("posv nrhs 1", "getrf", "potrf", "geinv", "poinv"):
-            self.assertRegex(said, rf"{task}: .*{number} .?s.*, about 1\d correct digits\.")
+            self.assertRegex(output, rf"{task}: .*{number} .?s.*, about 1\d correct digits\.")
         records = self.records(directory)
         self.assertEqual({r["problem"] for r in records}, {"gesv", "getrf", "potrf", "posv", "geinv", "poinv"})
         self.assertEqual({r["nrhs"] for r in records if r["problem"] == "gesv"}, {1, 3})
-        self.assertEqual(said.count(" correct digits."), len({(r["problem"], r["nrhs"]) for r in records}))
+        self.assertEqual(output.count(" correct digits."), len({(r["problem"], r["nrhs"]) for r in records}))
         self.assertGreaterEqual(max(r["round"] for r in records), 3)
         self.assertEqual({r["round"] for r in records if r["backend"] == "emulated"}, {1})
         for command in [line.split(": ", 1)[1].split() for line in answer.splitlines() if " solve " in line]:
@@ -64,11 +64,11 @@ class Try(SweepTest):
             where = {"b.npy": right, "x.npy": self.folder / "x.npy", "inverse.npy": self.folder / "inverse.npy"}
             self.ran([where.get(word, word) for word in command[1:]])
         self.assertTrue(all(r["status"] == "pass" for r in records))
-        # The plan that was made is a plan.
+        # The generated plan is valid.
         again = run(["plan", directory / "plan.yaml"])
         self.assertEqual(again.returncode, 0, again.stderr)
 
-    def test_without_output_nothing_is_left_behind(self):
+    def test_without_output_nothing_is_left(self):
         place = self.folder / "tmp"
         place.mkdir()
         matrix = self.write("a.mtx", [[4, 1], [2, 3]])
@@ -78,22 +78,22 @@ class Try(SweepTest):
         gone = run(["try", matrix, "--problem", "gesv"], TMPDIR=str(self.folder / "absent"))
         self.assertNotEqual(gone.returncode, 0)
 
-    def test_nobody_solves_a_singular_matrix(self):
+    def test_a_singular_matrix_is_not_solved(self):
         matrix = self.write("s.mtx", [[1, 2], [2, 4]])
         done = self.ran(["try", matrix, "--repeats", "1"])
         self.assertIn("singular: pivot 2 is exactly 0", done.stdout)
         self.assertIn("The matrix is singular: nothing solves or inverts it.", done.stdout)
         self.assertIn("getrf double: L and U", done.stdout)
         done = self.ran(["try", matrix, "--repeats", "1", "--left-out"])
-        said = "Not tried: gesv, posv, geinv, poinv: the matrix is singular"
-        self.assertIn(said, " ".join(done.stdout.split()))
+        output = "Not tried: gesv, posv, geinv, poinv: the matrix is singular"
+        self.assertIn(output, " ".join(done.stdout.split()))
         self.assertIn("Not tried: getrf/crout_serial, getrf/fixed_point: need a matrix whose", done.stdout)
         self.assertIn("Not tried: getrf/halves: has no double version", done.stdout)
         named = self.ran(["try", matrix, "--method", "gesv/lapack", "--repeats", "1"], code=1)
         self.assertRegex(named.stdout, "gesv: none of 1 method passed")
 
-    def test_a_method_that_may_break_down_on_any_matrix_is_no_failure(self):
-        # Dominant and without a zero, and yet its schedule divides by what becomes small on the way.
+    def test_a_breakdown_of_an_unsuitable_method_is_no_failure(self):
+        # Dominant and without zeros, yet its schedule divides by elements that become small.
         rows = [[200 if i == j else 1 + (7 * i + 3 * j) % 11 / 10 for j in range(100)] for i in range(100)]
         done = self.ran(
             ["try", self.write("d.mtx", rows), "--problem", "gesv", "--method", "gauss_cyclic_halving,lapack"]
@@ -102,16 +102,16 @@ class Try(SweepTest):
         self.assertNotIn("Not as expected", done.stdout)
         self.assertRegex(done.stdout, "gauss_cyclic_halving +emulated +(suspect|failed)")
 
-    def test_a_triangle_is_substituted(self):
+    def test_a_triangle_is_solved_by_substitution(self):
         done = self.ran(["try", self.write("u.mtx", [[2, 1], [0, 3]]), "--repeats", "1"])
         self.assertIn("upper triangular", done.stdout)
         self.assertIn("trsv double", done.stdout)
         self.assertNotIn("gesv", done.stdout)
 
-    def test_what_makes_no_sense_is_refused(self):
+    def test_refuses_invalid_requests(self):
         square = self.write("a.mtx", [[4, 1], [2, 3]])
         tall = self.write("t.mtx", [[4], [2]])
-        for words, said in (
+        for words, output in (
             ([tall], "is 2 x 1"),
             ([square, "--problem", "gesvv"], "--problem gesvv: unknown problem; nearest: gesv; allowed are"),
             ([square, "--problem", "gemm"], "takes two matrices"),
@@ -122,12 +122,12 @@ class Try(SweepTest):
         ):
             done = run(["try", *words])
             self.assertEqual(done.returncode, 2, (words, done.stdout, done.stderr))
-            self.assertIn(said, done.stderr)
+            self.assertIn(output, done.stderr)
 
     @unittest.skipUnless(BUS.exists(), f"SKIPPED: {BUS} is not here")
     def test_a_real_matrix(self):
         done = run(["try", BUS])
-        self.assertIn(done.returncode, (0, 5), done.stderr)  # 5: of a busy machine a minute is not enough for all
+        self.assertIn(done.returncode, (0, 5), done.stderr)  # 5: on a busy machine a minute is not enough
         self.assertRegex(done.stdout, r"gesv: .*lapack")
         self.assertIn("a sparse solver needs less", " ".join(done.stdout.split()))
         self.assertIn("yes, positive definite", done.stdout)
@@ -141,7 +141,7 @@ class Info(SweepTest):
         done = self.ran(["matrix", "info", path, "--format", "json", *options])
         return json.loads(done.stdout)["elements"]
 
-    def test_numbers_that_can_be_counted_by_hand(self):
+    def test_facts_by_hand(self):
         seen = self.info(self.write("a.mtx", [[3, -1, 0], [1, 0, 5], [0, 2, -7]]))
         self.assertEqual(seen["nonzeros"], 6)
         self.assertEqual((seen["norm_1"], seen["norm_inf"], seen["largest"]), (12, 9, 7))
@@ -158,10 +158,10 @@ class Info(SweepTest):
         self.assertIn("Shape:     2 diagonals below and 2 above the main one", text)
         self.assertRegex(text, r"Digits: +about \d+ of a solution hold in double, \d+ in float")
         for line in text.splitlines():
-            if str(self.folder) not in line:  # a path is as long as it is
+            if str(self.folder) not in line:  # a path may be longer
                 self.assertLessEqual(len(line), 80, line)
 
-    def test_a_large_matrix_is_factored_only_where_asked_for(self):
+    def test_a_large_matrix_is_factored_only_on_request(self):
         large = self.folder / "large.mtx"
         n = 4097
         diagonal = [f"{i} {i} 2" for i in range(1, n + 1)]

@@ -1,4 +1,4 @@
-"""What the command line refuses, and in which words: the command, the word, what is allowed, the nearest name."""
+"""Tests refusals of the command line: each names the command, the word, the allowed words, and the nearest one."""
 
 import unittest
 
@@ -45,7 +45,7 @@ class Usage(SweepTest):
             self.refuse([*command, "--format", "csv"], "--format: 'csv'; allowed: table, json")
         self.refuse(["summary", "x", "--format", "jsn"], "allowed: table, csv, json", "nearest: json")
 
-    def test_an_empty_word_is_no_option_left_out(self):
+    def test_an_empty_value_is_not_a_missing_option(self):
         plan = self.plan(PLAN)
         for option in ("--shard", "--time-limit", "--store-limit"):
             self.refuse(["run", plan, "-o", "out", option, ""], f"{option}: an empty text")
@@ -66,24 +66,24 @@ class Usage(SweepTest):
 
 
 class Output(SweepTest):
-    def test_a_folder_that_is_absent_is_named(self):
+    def test_names_a_missing_folder(self):
         directory = self.sweep(self.plan(PLAN))
         for command in ("merge", "verify"):
             done = self.ran([command, directory, "-o", self.folder / "absent" / "all.h5"], code=2)
             self.assertIn("absent does not exist", done.stderr)
 
-    def test_resume_does_not_begin_among_files_of_others(self):
+    def test_resume_does_not_start_among_foreign_files(self):
         home = self.folder / "home"
         home.mkdir()
         (home / "letter.txt").write_text("dear")
         done = self.ran(["run", self.plan(PLAN), "-o", home, "--resume"], code=2)
         self.assertIn("no run that could go on", done.stderr)
         self.assertEqual([path.name for path in home.iterdir()], ["letter.txt"])
-        # What a batch job's script puts there first is no other's.
+        # The logs folder of a batch job's script is accepted.
         (home / "logs").mkdir()
         self.sweep(self.plan(PLAN), "--resume", output="home")
 
-    def test_a_sweep_that_stopped_does_not_say_that_nothing_is_left(self):
+    def test_a_stopped_sweep_does_not_report_zero_time_left(self):
         plan = self.plan(PLAN.replace("[4, 5]", "[1500, 1501]"))
         self.sweep(plan, "--time-limit", "0.001", "--grace", "0", code=5)
         self.assertIn("/2 trials", self.stderr)

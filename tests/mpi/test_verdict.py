@@ -1,4 +1,4 @@
-"""Which method wins where: `summary --best --by gpu`, as a person and as a program sees it."""
+"""Tests `summary --best --by gpu`, which shows the fastest method per task, on terminals and for programs."""
 
 import json
 import math
@@ -21,7 +21,7 @@ sweep:
 
 
 class Verdict(SweepTest):
-    def test_people_see_a_grid_in_colour_on_a_terminal_only(self):
+    def test_the_grid_is_coloured_on_a_terminal_only(self):
         directory = self.sweep(self.plan(PLAN))
         grid = ["summary", directory, "--best", "--by", "gpu"]
         plain = run(grid)
@@ -34,10 +34,10 @@ class Verdict(SweepTest):
             shown, _ = on_terminal(grid, **quiet, COLUMNS="120")
             self.assertEqual(shown.decode().replace("\r\n", "\n"), run(grid, COLUMNS="120").stdout)
         narrow = run(grid, COLUMNS="40").stdout
-        self.assertEqual(narrow.count("gesv double"), 2, "a block a size")
+        self.assertEqual(narrow.count("gesv double"), 2, "one block per size")
         self.assertLess(plain.stdout.count("gesv double"), 2)
 
-    def test_programs_see_every_race(self):
+    def test_json_has_every_race(self):
         directory = self.sweep(self.plan(PLAN))
         done = run(["summary", directory, "--best", "--by", "gpu", "--format", "json"])
         races = json.loads(done.stdout)["races"]
@@ -52,7 +52,7 @@ class Verdict(SweepTest):
             self.assertEqual(race["methods"], 2)
             self.assertEqual(race["share"], race["limit"] / race["median"])
 
-    def test_the_reports_grid_is_the_same(self):
+    def test_the_report_has_the_same_grid(self):
         night = fixture.Night()
         night.hosts.append({"host": "node2", "cpu": "Another CPU", "os": "Linux", "cores": 4, "memory_bytes": 1 << 33})
         for gpu in fixture.GPUS:
@@ -64,22 +64,22 @@ class Verdict(SweepTest):
             night.trial("gesv", "gauss_jordan", 512, 1e-6, gpu=gpu, status="failed")
             night.trial("potrf", "cusolver", 512, 1e-3, gpu=gpu, status="skipped")
             night.trial("geinv", "cusolver", 512, 1e-3, gpu=gpu, status="crashed")
-        night.trial("gesv", "lapack", 256, 0.256, matrix="uniform")  # a tie, with the CPU
+        night.trial("gesv", "lapack", 256, 0.256, matrix="uniform")  # a tie with the CPU
         night.trial("gesv", "lapack", 128, 1e-3, host="node2")
         night.trial("gemm", "shared", 64, 1e-2, backend="emulated", host="node2")
         night.trial("gesv", "gauss_block", 128, 1e-4, backend="emulated", host="node2")  # no rival of lapack
         path = night.write(self.folder / "results.h5")
         done = self.ran(["summary", path, "--best", "--by", "gpu", "--format", "json"])
-        told = {}
+        printed = {}
         for race in json.loads(done.stdout)["races"]:
             place = (race["device"], race["problem"], race["precision"], race["n"], race["nrhs"], race["uplo"])
-            self.assertNotIn(place, told)
-            told[place] = race
+            self.assertNotIn(place, printed)
+            printed[place] = race
         seen = 0
         for device, _, _, races in grids(load([path])):
             for race in races.to_dict("records"):
                 seen += 1
-                other = told[device, race["problem"], race["precision"], race["n"], race["nrhs"], race["uplo"]]
+                other = printed[device, race["problem"], race["precision"], race["n"], race["nrhs"], race["uplo"]]
                 for name in ("winner", "backend", "parameters", "runner_up", "runner_up_backend", "bound", "methods"):
                     self.assertEqual(race[name] or None, other[name] or None, (name, race, other))
                 for name in ("median", "runner_up_median", "lead", "limit", "share"):
@@ -89,12 +89,12 @@ class Verdict(SweepTest):
                     else:
                         self.assertAlmostEqual(mine / other[name], 1, 12, name)
                 self.assertEqual(race["tie"], bool(other["tie"]))
-        self.assertEqual(seen, len(told))
+        self.assertEqual(seen, len(printed))
         self.assertGreater(seen, 10)
 
-    def test_what_makes_no_sense_beside_it_is_refused(self):
+    def test_refuses_contradicting_options(self):
         directory = self.sweep(self.plan(PLAN))
-        for words, said in (
+        for words, message in (
             (["--by", "gpu"], "--by gpu: is for --best only"),
             (["--best", "--by", "gpus"], "--by: 'gpus'"),
             (["--best", "--by", "gpu", "--sort", "n"], "--sort: not with --by gpu"),
@@ -102,7 +102,7 @@ class Verdict(SweepTest):
         ):
             done = run(["summary", directory, *words])
             self.assertEqual(done.returncode, 2, words)
-            self.assertIn(said, done.stderr)
+            self.assertIn(message, done.stderr)
 
 
 if __name__ == "__main__":

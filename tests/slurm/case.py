@@ -1,4 +1,4 @@
-"""What the Slurm tests share: one cluster a test file, plans, an environment file, results by h5py."""
+"""Shared by the Slurm tests: one cluster per test file, plans, an environment file, results by h5py."""
 
 import pathlib
 import shutil
@@ -15,7 +15,7 @@ from harness import FAULTY, SOURCE  # noqa: E402
 
 JOBS = SOURCE / "jobs/slurm"
 
-# What may differ between two sweeps of the same plan: when, where and how fast.
+# All columns that two sweeps of the same plan must share; time, place and speed may differ.
 DECIDED = (
     "key problem method backend precision n parameters matrix_digest status info samples residual_ratio "
     "backward_error forward_error reference_difference tolerance"
@@ -34,7 +34,8 @@ class SlurmTest(harness.SweepTest):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test-", dir=self.cluster.folder))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.addCleanup(self.show_logs)
-        # Two nodes on one host: Open MPI's shared memory would take ranks of both for neighbours with the same name.
+        # Both nodes are on one host: Open MPI would use shared memory between ranks of both, which have the same host
+        # name.
         self.site = self.environment_file("site")
 
     def environment_file(self, name, *lines):
@@ -43,7 +44,7 @@ class SlurmTest(harness.SweepTest):
         return path
 
     def show_logs(self):
-        """The jobs' output, where a test failed."""
+        """Prints the jobs' output if a test failed."""
         outcome = getattr(self._outcome, "result", None)
         broken = [text for case, text in [*outcome.failures, *outcome.errors] if case is self] if outcome else []
         if broken or sys.exc_info()[0]:
@@ -51,7 +52,7 @@ class SlurmTest(harness.SweepTest):
                 print(f"--- {log.name}\n{log.read_text(errors='replace')[-4000:]}", file=sys.stderr)
 
     def plan(self, count=20, milliseconds=200, name="plan.yaml"):
-        """Slow trials of one length, and a few of the methods that users run."""
+        """Writes a plan with slow trials of one length, and a few of real methods."""
         seeds = ", ".join(map(str, range(1, count + 1)))
         path = self.folder / name
         path.write_text(
@@ -62,14 +63,14 @@ class SlurmTest(harness.SweepTest):
         return path
 
     def script(self, name, *arguments, code=0, cwd="/", **variables):
-        """Calls a script of jobs/slurm from a folder that has nothing to do with it; returns what it said on stdout."""
+        """Calls a script of jobs/slurm from an unrelated folder; returns its standard output."""
         done = self.cluster.run(JOBS / name, *arguments, cwd=cwd, env=self.cluster.environment(**variables))
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.stderr = done.stderr
         return done.stdout
 
     def submit(self, name, *arguments, **variables):
-        """The number of the job that a script submitted."""
+        """Submits with a script and returns the job's number."""
         return self.script(
             name, "--backend", "emulated", "--env", self.site, "--parsable", *arguments, **variables
         ).strip()
@@ -80,7 +81,7 @@ class SlurmTest(harness.SweepTest):
         return done.stdout
 
     def undisturbed(self, plan):
-        """The run directory of the same plan without Slurm."""
+        """Returns the run directory of the same plan without Slurm."""
         directory = self.folder / "undisturbed"
         done = self.cluster.run(
             "bash",

@@ -1,7 +1,7 @@
-"""A Slurm cluster of two virtual nodes on this machine's loopback, for as long as a test runs.
+"""A Slurm cluster of two virtual nodes on this machine's loopback, for the duration of a test.
 
-n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper: pretended ones, devices of another
-kind.
+n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper. The GPUs are simulated by other
+device files.
 """
 
 import atexit
@@ -27,15 +27,15 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmUser=root
 AuthType=auth/munge
-# A requeued job may start again when its credential has expired: 120 s by default. A launch that takes longer on a busy
-# machine fails.
+# The credential of a requeued job expires after 120 s by default. On a busy machine a launch may take longer and would
+# fail.
 AuthInfo=socket={folder}/munge/socket,cred_expire=10
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmdLogFile={folder}/slurmd.%n.log
 SlurmdSpoolDir={folder}/spool.%n
-# PMIx puts its sockets here; two nodes on one machine must not meet.
+# PMIx puts its sockets here; the two nodes need different folders.
 TmpFS={folder}/tmp.%n
 StateSaveLocation={folder}/state
 ProctrackType=proctrack/linuxproc
@@ -46,7 +46,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MailProg=/bin/true
 SlurmdParameters=config_overrides
-# A node that is set down stays down until it is resumed.
+# A node that was set down stays down until it is resumed.
 ReturnToService=0
 KillWait=5
 GresTypes=gpu
@@ -55,7 +55,7 @@ NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMe
   Gres=gpu:kepler:2
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 Feature=hopper \
   Gres=gpu:hopper:2
-# Jobs in `urgent` take the nodes of those in `all`, which are requeued.
+# Jobs in `urgent` take the nodes of jobs in `all`, which are requeued.
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 PartitionName=all Nodes=n1,n2 Default=YES MaxTime=60 State=UP PriorityTier=1 GraceTime=10
@@ -83,7 +83,7 @@ def die_with_parent():
 
 
 def why_not():
-    """Why no cluster can be started here, or ''."""
+    """Returns the reason why no cluster can be started here, or ''."""
     missing = [p for p in PROGRAMS if shutil.which(p, path=os.environ["PATH"] + ":/usr/sbin") is None]
     if missing:
         return f"not installed: {', '.join(missing)} (Debian: slurm-wlm munge openmpi-bin)"
@@ -91,7 +91,7 @@ def why_not():
 
 
 def skip_or_fail():
-    """Without Slurm a test skips, except in CI, where that would hide everything."""
+    """Skips the test without Slurm; fails in CI, where a skip would hide all of these tests."""
     reason = why_not()
     if not reason:
         return
@@ -100,7 +100,7 @@ def skip_or_fail():
 
 
 def own_processes(configuration):
-    """Job steps and what runs in them carry their cluster's configuration in their environment."""
+    """Yields the pids of a cluster's job steps and their children, whose environment names its configuration."""
     mark = f"SLURM_CONF={configuration}".encode()
     for entry in pathlib.Path("/proc").iterdir():
         try:
@@ -115,9 +115,9 @@ def own_processes(configuration):
 
 
 def reap(configuration):
-    """Waits for the test's end, whatever end that is, and ends what it left behind."""
+    """Waits for the end of the test, even by a crash, and ends its remaining processes."""
     sys.stdin.read()
-    for _ in range(20):  # what is killed may just have started another
+    for _ in range(20):  # a process may have started another before it was killed
         left = list(own_processes(configuration))
         for process in left:
             try:
@@ -131,7 +131,7 @@ def reap(configuration):
 
 
 class Cluster:
-    """Starts in the constructor, or raises with the daemons' logs; `stop` ends everything, and so does the end of
+    """Starts in the constructor, or raises with the daemons' logs. `stop` ends everything, and so does the end of
     Python."""
 
     def __init__(self):
@@ -158,7 +158,7 @@ class Cluster:
         (self.folder / "gres.conf").write_text(GPUS.format(folder=self.folder))
         for name in ("state", "munge", "tmp.n1", "tmp.n2", "spool.n1", "spool.n2"):
             (self.folder / name).mkdir()
-        # Of devices Slurm tells the jobs which they got, in CUDA_VISIBLE_DEVICES; of plain files it does not.
+        # Slurm sets CUDA_VISIBLE_DEVICES only for device files, not for plain files.
         for name, device in (("gpu0", "/dev/null"), ("gpu1", "/dev/zero")):
             (self.folder / name).symlink_to(device)
         key = self.folder / "munge/key"
@@ -209,7 +209,7 @@ class Cluster:
         )
 
     def environment(self, **changes):
-        # Nothing of the batch job that these tests may themselves run in.
+        # Drops the variables of a batch job in which these tests may run.
         outer = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_", "OMPI_", "PMIX_"))}
         return {
             **outer,
@@ -251,12 +251,12 @@ class Cluster:
             time.sleep(0.1)
 
     def job(self, number):
-        """The fields of a job, by Slurm's names."""
+        """Returns the fields of a job by Slurm's names."""
         text = self.output("scontrol", "show", "job", number, "-o").splitlines()[0]
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
     def wait_for_end(self, number, seconds=400):
-        """The job's exit code, once it is in a state that it does not leave."""
+        """Returns the job's exit code after it has reached a final state."""
         last = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE")
         self.wait_for(lambda: self.job(number)["JobState"] in last, seconds, f"the end of job {number}")
         return int(self.job(number)["ExitCode"].split(":")[0])

@@ -1,5 +1,5 @@
-"""array.sbatch, nightly.sh and architectures.sh: merge and report come however the sweeps ended, and name what is
-missing."""
+"""Tests array.sbatch, nightly.sh and architectures.sh: merge and report follow in any case, and name what is missing.
+"""
 
 import shutil
 
@@ -8,7 +8,7 @@ import case
 
 class Nightly(case.SlurmTest):
     def jobs_of(self, words):
-        """(sweep, finish) in what nightly.sh said; the sweep is None where there was nothing to do."""
+        """Returns (sweep, finish) from nightly.sh's output; the sweep is None if there was nothing to do."""
         words = words.split()
         self.assertEqual(words[0], "submitted", words)
         numbers = [w for w in words if w.isdigit()]
@@ -29,7 +29,7 @@ class Nightly(case.SlurmTest):
         self.cluster.output("scancel", f"{sweep}_3")
         self.assertEqual(self.cluster.wait_for_end(finish), 5)
 
-        # What came of it: merge and report, and what is missing.
+        # merge and report ran, and name what is missing
         merged = self.records(night / "results.h5")
         self.assertEqual({r["status"] for r in merged}, {"pass"})
         ids = {r["job_id"] for r in merged}
@@ -39,14 +39,14 @@ class Nightly(case.SlurmTest):
         should = len(should.splitlines()) - 1
         self.assertEqual(len(merged), total - should + have)
         self.assertLess(have, should)
-        said = (night / "missing.txt").read_text()
-        self.assertIn(f"shard-3-of-4: {should - have} of {should} trials are missing", said)
-        self.assertEqual(said.count("shard-"), 1, said)
-        self.assertIn(said.splitlines()[0], self.output_of(night))
+        output = (night / "missing.txt").read_text()
+        self.assertIn(f"shard-3-of-4: {should - have} of {should} trials are missing", output)
+        self.assertEqual(output.count("shard-"), 1, output)
+        self.assertIn(output.splitlines()[0], self.output_of(night))
         page = (night / "report/index.html").stat()
         self.assertGreater(page.st_size, 1000)
 
-        # A cancelled task stays cancelled; a resubmission runs the gap and nothing else.
+        # A cancelled task stays cancelled; a resubmission runs only the missing trials.
         self.assertEqual(self.cluster.output("squeue", "-h"), "")
         before = {shard: self.journal(night / f"shard-{shard}-of-4") for shard in range(1, 5)}
         again, finish = self.nightly(plan, "--resume")
@@ -63,18 +63,18 @@ class Nightly(case.SlurmTest):
         self.assertEqual(len(self.records(night / "results.h5")), total)
         self.assertNotEqual((night / "report/index.html").stat().st_mtime_ns, page.st_mtime_ns)
 
-        # With nothing missing no sweep is submitted.
+        # If nothing is missing, no sweep is submitted.
         none, finish = self.nightly(plan, "--resume")
         self.assertIsNone(none)
         self.cluster.output("scancel", finish)
-        # A shard whose directory was deleted runs again, and only that one.
+        # Only a shard whose directory was deleted runs again.
         shutil.rmtree(night / "shard-2-of-4")
         again, finish = self.nightly(plan, "--resume")
         self.assertIn("--array=2 ", self.stderr)
         self.assertEqual(self.cluster.wait_for_end(finish), 0)
         self.assertEqual((night / "missing.txt").read_text(), "")
         self.assertEqual(len(self.records(night / "results.h5")), total)
-        # Those of an edited plan may have other trials.
+        # The shards of an edited plan may have other trials.
         plan.write_text(plan.read_text() + "# edited\n")
         self.script("array.sbatch", plan, "-o", night, "--shards", 4, "--env", self.site, "--resume", "--dry-run")
         self.assertIn("--array=1-4 ", self.stderr)
@@ -82,8 +82,7 @@ class Nightly(case.SlurmTest):
         self.assertIn("another number of shards", self.stderr)
 
     def test_a_sweep_that_never_started(self):
-        """Only the merge is there to say so; and a whole-node sweep by nightly.sh, into a directory with today's
-        date."""
+        """Only the merge can report it. Then nightly.sh runs a whole-node sweep in a directory with today's date."""
         plan = self.plan(count=2, milliseconds=1)
         to = ("-o", self.folder / "nights", "--dated", "--env", self.site, "--backend", "emulated")
         sweep, finish = self.jobs_of(self.script("nightly.sh", plan, *to, "--", "--hold"))
@@ -102,7 +101,7 @@ class Nightly(case.SlurmTest):
 
 class Architectures(case.SlurmTest):
     def test_two_features(self):
-        """Each with an environment file of its own; one comparison out."""
+        """Each feature has its environment file, and one comparison comes out."""
         kepler = self.environment_file("old", "export GAUSSWEEP_TEST_SITE=old")
         hopper = self.environment_file("new", "export GAUSSWEEP_TEST_SITE=new")
         output, plan = self.folder / "across", self.plan(count=4, milliseconds=20)
@@ -119,7 +118,7 @@ class Architectures(case.SlurmTest):
         (note,) = [n for n in self.journal(output / "hopper")[1] if n["note"] == "run"]
         self.assertEqual(note["SLURM_JOB_GRES"], "gpu:hopper:2")
         self.assertEqual({r["gres"] for r in self.records(output / "hopper")}, {"gpu:hopper:2"})
-        # The same trials on two architectures stay two records each.
+        # The same trial on two architectures gives two records.
         merged = self.records(output / "results.h5")
         self.assertEqual(len(merged), 16)
         self.assertEqual(len({r["key"] for r in merged}), 8)

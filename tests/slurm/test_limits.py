@@ -1,4 +1,4 @@
-"""Time limits, notices and cancelled jobs: the sweep goes on where it was and nothing is lost."""
+"""Time limits, notices and cancelled jobs: the sweep continues where it was, and nothing is lost."""
 
 import time
 
@@ -8,7 +8,7 @@ import case
 class TimeLimit(case.SlurmTest):
     def test_a_sweep_longer_than_its_time_limit(self):
         plan, directory = self.plan(count=90, milliseconds=250), self.folder / "run"
-        # A minute is the shortest limit that Slurm knows; the notice comes 10 to 40 s after the start.
+        # A minute is Slurm's shortest limit; the notice comes 10 to 40 s after the start.
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--ranks-per-node", 1, "--time", 1, "--notice", 50)
         other = self.undisturbed(plan)
         self.assertEqual(self.cluster.wait_for_end(job, 420), 0)
@@ -19,21 +19,21 @@ class TimeLimit(case.SlurmTest):
         self.assertEqual(ends, [5] * requeues + [0])
         self.assertEqual(len(list(directory.glob("logs/environment-*.txt"))), requeues + 1)
         output = self.output_of(directory)
-        # One more may come when the last trial has just ended.
+        # One more may come if the last trial has just ended.
         self.assertIn(output.count("Slurm's notice; draining"), (requeues, requeues + 1))
         self.assertEqual(output.count("was requeued"), requeues)
         self.assert_same_records(directory, other)
 
 
 class Notices(case.SlurmTest):
-    """The notice is sent by hand, so that nobody waits for a minute to pass."""
+    """The notice is sent by hand, so that no test waits for a minute."""
 
     def notice(self, job, directory, records):
         self.wait_for_records(directory, records)
         self.cluster.output("scancel", "--batch", "--signal=USR1", job)
 
     def test_requeues_are_counted(self):
-        """With srun, which signals every process of a step: trials that run may end nevertheless."""
+        """Uses srun, which signals every process of a step: running trials may end."""
         plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
         self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--requeues", 1)
@@ -49,8 +49,8 @@ class Notices(case.SlurmTest):
         self.assertEqual(self.cluster.wait_for_end(again), 0)
         self.assert_same_records(directory, self.undisturbed(plan))
 
-    def test_starts_without_fruit_end(self):
-        """A trial longer than the job's time would be started for ever."""
+    def test_fruitless_starts_end(self):
+        """A trial longer than the job's time would be started forever."""
         plan, directory = self.folder / "long.yaml", self.folder / "run"
         plan.write_text(
             "name: long\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
@@ -65,7 +65,7 @@ class Notices(case.SlurmTest):
             self.notice(job, directory, 0)
         self.assertEqual(self.cluster.wait_for_end(job), 5)
         self.assertIn("no trial ended in two starts", self.output_of(directory))
-        # What the cost model holds for too long is tried nevertheless where nothing else is left.
+        # If nothing else is left, a trial is tried even if its estimate exceeds the limit.
         limited = ["--time-limit" in n["command_line"] for n in self.journal(directory)[1] if n["note"] == "run"]
         self.assertEqual(limited, [True, False])
 
@@ -79,9 +79,9 @@ class Notices(case.SlurmTest):
         self.assertNotIn("was requeued", self.output_of(directory))
 
     def test_an_administrator_requeues(self):
-        """And before that, a notice that comes while the modules are loaded: nothing was begun, nothing is lost."""
+        """A notice arrives before that, while the modules are loaded: nothing has begun, and nothing is lost."""
         plan, directory = self.plan(count=40, milliseconds=200), self.folder / "run"
-        # `stopped` is what job.sh remembers a signal by.
+        # job.sh remembers a signal in `stopped`.
         self.site = self.environment_file(
             "slow",
             "gaussweep_setup() {",
@@ -106,8 +106,7 @@ class Notices(case.SlurmTest):
 
 class Preemption(case.SlurmTest):
     def test_an_urgent_job_takes_the_nodes(self):
-        """PreemptMode=REQUEUE: Slurm itself puts the sweep back into the queue, and it goes on when the nodes are
-        free."""
+        """PreemptMode=REQUEUE: Slurm itself requeues the sweep, which continues when the nodes are free."""
         plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--nodes", 2, "--ranks-per-node", 1)
         self.wait_for_records(directory, 4)

@@ -1,4 +1,4 @@
-"""Nodes that go down in the middle of a sweep: it is requeued, completes, and nothing is lost."""
+"""Nodes go down during a sweep: it is requeued and completes, and nothing is lost."""
 
 import os
 import pathlib
@@ -48,7 +48,7 @@ class NodeDown(case.SlurmTest):
         self.check_complete(directory, plan, before)
 
     def ranks(self):
-        """The processes of the ranks, without their workers."""
+        """Returns the processes of the ranks, without their workers."""
         for process in cluster.own_processes(self.cluster.configuration):
             try:
                 words = pathlib.Path(f"/proc/{process}/cmdline").read_text().split("\0")

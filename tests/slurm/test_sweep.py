@@ -1,4 +1,4 @@
-"""sweep.sbatch: ranks on every node, what the records and the run directory tell of the job, both launchers."""
+"""Tests sweep.sbatch: ranks on every node, the job's facts in records and run directory, and both launchers."""
 
 import os
 import pathlib
@@ -23,8 +23,8 @@ class Sweep(case.SlurmTest):
 
     def test_two_nodes_with_two_ranks_each(self):
         directory = self.folder / "run"
-        # One rank a GPU: the nodes have two each. What the job that submits (scrontab's, for one) knows of itself is
-        # not for this one.
+        # One rank per GPU: the nodes have two each. The job must not inherit variables of the submitting job (of
+        # scrontab, for example).
         job = self.submit(
             "sweep.sbatch",
             self.plan(),
@@ -68,7 +68,7 @@ class Sweep(case.SlurmTest):
             self.assertNotIn(secret, environment)
         self.assertEqual((directory / f"logs/environment-{job}-0.txt").stat().st_mode & 0o777, 0o600)
 
-    def test_srun_starts_the_ranks_too(self):
+    def test_srun_starts_the_ranks(self):
         self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
         directory = self.folder / "run"
         job = self.submit(
@@ -86,7 +86,7 @@ class Sweep(case.SlurmTest):
         self.assertIn("srun started 2 tasks", done.stderr)
         self.assertFalse((self.folder / "run").exists())
 
-    def test_the_next_command_fits_how_it_was_started(self):
+    def test_the_next_command_repeats_how_it_was_started(self):
         plan = self.folder / "crash.yaml"
         plan.write_text("name: crash\nrepeats: 1\nwarmup: 0\nsweep:\n  - {problem: gesv, method: fault_abort, n: 4}\n")
         job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run", "--retry-failed", "--time", 5)
@@ -102,8 +102,8 @@ class Sweep(case.SlurmTest):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn(f"once more: srun --mpi=pmix -n 2 {case.FAULTY} run {plan}", done.stderr)
 
-    def test_a_plain_sbatch_of_the_script(self):
-        """And --gpus-per-task: mpirun's ranks see all GPUs of their node, not the first one all of them."""
+    def test_plain_sbatch_of_the_script(self):
+        """With --gpus-per-task, mpirun's ranks see all GPUs of their node, not all of them the first one."""
         plan = self.plan(count=3, milliseconds=1)
         program = self.folder / "program"
         program.write_text(f'#!/bin/sh\necho "rank sees ${{CUDA_VISIBLE_DEVICES:-}}" >&2\nexec {case.FAULTY} "$@"\n')
@@ -114,7 +114,7 @@ class Sweep(case.SlurmTest):
             case.JOBS / "sweep.sbatch",
             plan.name,
             "-o",
-            "run/sweep.sbatch",  # no path of the script's
+            "run/sweep.sbatch",  # not the path of the script
             *"--env site.sh --backend emulated".split(),
             cwd=self.folder,
         )
@@ -125,7 +125,7 @@ class Sweep(case.SlurmTest):
         output = (self.folder / "out.txt").read_text()
         self.assertEqual(output.count("rank sees 0,1\n"), 4, output)
 
-        # The directory holds a sweep: nobody overwrites it by mistake.
+        # The directory has a sweep, which must not be overwritten by mistake.
         self.script("sweep.sbatch", plan, "-o", self.folder / "run/sweep.sbatch", "--env", self.site, code=2)
         self.assertIn("--resume", self.stderr)
 
@@ -154,7 +154,7 @@ class Sweep(case.SlurmTest):
         self.assertIn("no rank started in 3 attempts", self.output_of(self.folder / "run"))
 
     def test_modules(self):
-        """`module` is played by a function of the environment file."""
+        """A function of the environment file replaces `module`."""
         played = (
             'module() { case "$1 ${2:-}" in "-t list") echo listed-module ;; "load cuda/11.8") touch'
             ' "$GAUSSWEEP_TEST_MARK" ;; esac; }'
@@ -169,7 +169,7 @@ class Sweep(case.SlurmTest):
 
 
 class Words(case.SlurmTest):
-    """What the scripts say and refuse, without a job."""
+    """Tests output and refusals of the scripts, without a job."""
 
     def test_help_from_anywhere(self):
         for script in ("sweep.sbatch", "array.sbatch", "finish.sbatch", "nightly.sh", "architectures.sh"):
@@ -223,7 +223,7 @@ class Words(case.SlurmTest):
         wrong = self.folder / "wrong.yaml"
         none = self.environment_file("none", "GAUSSWEEP=/nowhere/gaussweep")
         wrong.write_text("name: wrong\nsweep:\n  - {problem: gesv, method: all, n: 4, timez: 3}\n")
-        for script, arguments, said in (
+        for script, arguments, message in (
             ("sweep.sbatch", [plan, "-o", output, "--ndoes", 2], "unknown option '--ndoes'; allowed:"),
             ("sweep.sbatch", [plan], "-o DIR"),
             ("sweep.sbatch", [self.folder / "absent.yaml", "-o", output], "absent.yaml cannot be read"),
@@ -254,11 +254,11 @@ class Words(case.SlurmTest):
             ),
         ):
             self.script(script, *arguments, code=2)
-            self.assertIn(said, self.stderr)
+            self.assertIn(message, self.stderr)
         self.assertEqual(self.cluster.output("squeue", "-h"), "")
 
     def test_a_login_node_without_the_modules(self):
-        """They may be there where the job runs."""
+        """The modules may exist where the job runs."""
         site = self.environment_file("modules", "GAUSSWEEP_MODULES=nowhere/1.0")
         self.script("sweep.sbatch", self.plan(), "-o", self.folder / "out", "--env", site, "--dry-run")
         self.assertIn("could not look at the plan here", self.stderr)
@@ -273,8 +273,8 @@ class Words(case.SlurmTest):
                 self.assertRegex(done.stdout, rf"CUDA_ARCHITECTURES=\S*{architectures}")
                 self.assertIn(f"build-{name} ", done.stdout)
 
-    def test_ranks_are_bound_beside_their_gpu(self):
-        """GPUs 2 and 3 of a played machine, beside CPU 0 and beside the machine's last CPU."""
+    def test_ranks_are_bound_near_their_gpu(self):
+        """GPUs 2 and 3 of a simulated machine, near CPU 0 and near the machine's last CPU."""
         last = max(os.sched_getaffinity(0))
         (self.folder / "nvidia-smi").write_text('#!/bin/sh\nfor word; do gpu=$word; done\necho "00000000:0$gpu:00.0"\n')
         (self.folder / "nvidia-smi").chmod(0o755)

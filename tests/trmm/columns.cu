@@ -1,7 +1,6 @@
-/// trmm/columns: B := A B, one thread a column of B.
-///
-/// Source: none. Layout: column-major, in place. Cost: nrhs n^2 operations; nothing is coalesced. Workspace:
-/// none. Takes every triangular matrix.
+/// trmm/columns: B := A B, one thread per column of B.
+/// Source: none. Layout: column-major, in place. Cost: nrhs n^2 operations; no coalesced loads. Workspace:
+/// none. Accepts every triangular matrix.
 
 #include <cmath>
 #include <cstdint>
@@ -13,7 +12,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Rows of the product are made in the order in which no later one needs what they replace.
+/// Computes the rows of the product in an order in which no row overwrites an input of a later one.
 template <class T>
 __global__ void multiply_column(MatrixView<T> a, MatrixView<T> b, bool lower) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,5 +1,4 @@
-/// trmm/halved: half of the product, which is wrong: what the judge must see.
-///
+/// trmm/halved: half of the product, which is wrong; the verification must see it.
 /// Layout: column-major, in place. Cost: as trmm/openblas. Workspace: none.
 
 #include "kernels/registry/method.hpp"

@@ -1,7 +1,6 @@
-/// trmm/openblas: the CPU's library, xTRMM: what the other methods of this problem are compared with.
-///
-/// Layout: column-major, in place. Cost: nrhs n^2 operations. Workspace: none of ours. Takes every triangular
-/// matrix.
+/// trmm/openblas: xTRMM of the CPU's library, the reference of this problem's other methods.
+/// Layout: column-major, in place. Cost: nrhs n^2 operations. Workspace: none of ours. Accepts every
+/// triangular matrix.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

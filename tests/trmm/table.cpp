@@ -1,5 +1,5 @@
-/// trmm: B := A B with a triangular A, a problem that only this program has. Its row and its methods are all
-/// that there is of it.
+/// trmm: B := A B with a triangular A, a problem that only this program has. This file has its row and its
+/// list of methods.
 
 #include "kernels/check/judges.hpp"
 #include "kernels/registry/flops.hpp"
@@ -21,7 +21,7 @@ double operands(const Shape& shape) {
   return triangle_elements(shape) + 2.0 * columns_elements(shape);
 }
 
-/// max |X - A B| / (n u ||A||_inf max |B|), the largest of all columns.
+/// Returns max |X - A B| / (n u ||A||_inf max |B|), the largest over all columns.
 template <class T>
 Findings product_by_triangle(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                              const Answer<T>& answer, double tolerance) {
@@ -83,7 +83,7 @@ std::vector<Method> methods() {
 
 }  // namespace
 
-// The program's list: what kernels/ has, and one more.
+// Returns the problems of kernels/ and trmm.
 std::vector<ProblemTable> problem_tables() {
   std::vector<ProblemTable> tables = builtin_tables();
   tables.push_back({trmm(), methods});

@@ -1,4 +1,4 @@
-"""A problem that stands in this folder only, from the plan over run, verify and summary to the report."""
+"""Tests a problem that exists only in this folder, from the plan over run, verify and summary to the report."""
 
 import json
 import pathlib
@@ -46,7 +46,7 @@ class Trmm(SweepTest):
         self.assertEqual({m["id"] for m in methods}, {"trmm/columns", "trmm/openblas", "trmm/halved"})
         self.assertEqual({tuple(m["needs"]) for m in methods}, {("triangular",)})
 
-    def test_right_answers_pass_on_the_way_from_plan_to_report(self):
+    def test_right_answers_pass_from_plan_to_report(self):
         plan = self.plan(PLAN)
         self.assertIn("trmm/columns", self.gaussweep("plan", plan, "--backend", "emulated").stdout)
         directory = self.sweep(plan, "--backend", "emulated")
@@ -61,7 +61,7 @@ class Trmm(SweepTest):
             self.assertGreater(r["seconds_median"], 0)
         self.assertEqual({r["uplo"] for r in records}, {"lower", "upper"})
         self.gaussweep("verify", directory)
-        # Whoever judges more severely finds that no answer but the exact ones passes.
+        # With a much smaller tolerance only exact answers pass.
         severe = self.gaussweep("verify", directory, "--tolerance", "trmm=1e-9", code=1)
         self.assertIn("trmm/openblas", severe.stdout)
         summary = json.loads(self.gaussweep("summary", directory, "--format", "json").stdout)
@@ -75,7 +75,7 @@ class Trmm(SweepTest):
         self.assertGreater(html.count("<td>trmm</td>"), 10)
         self.assertTrue(list(page.rglob("data/time-trmm-double*.csv")), sorted(p.name for p in page.rglob("*.csv")))
 
-    def test_a_wrong_answer_is_seen(self):
+    def test_a_wrong_answer_fails(self):
         directory = self.sweep(self.plan(WRONG), "--backend", "emulated", code=1)
         found = {r["method"]: r for r in self.records(directory)}
         self.assertEqual(found["halved"]["status"], "failed")
@@ -83,19 +83,19 @@ class Trmm(SweepTest):
         self.assertEqual(found["openblas"]["status"], "pass")
         self.gaussweep("verify", directory, code=1)
 
-    def test_its_axes_are_its_own(self):
-        for entry, said in (
+    def test_has_its_own_axes(self):
+        for entry, message in (
             ("m: 4", "m is an axis of gemm only; trmm has n"),
             ("matrix_b: {kind: uniform}", "matrix_b is for gemm only, not for trmm"),
         ):
             plan = self.plan(f"sweep:\n  - problem: trmm\n    method: openblas\n    n: 4\n    {entry}\n")
-            self.assertIn(said, self.gaussweep("plan", plan, code=2).stderr)
+            self.assertIn(message, self.gaussweep("plan", plan, code=2).stderr)
         plan = self.plan("sweep:\n  - {problem: gesv, method: lapack, n: 4, uplo: lower}\n")
         self.assertIn(
             "uplo is an axis of trsv, potrf, posv, trtri and trmm only", self.gaussweep("plan", plan, code=2).stderr
         )
 
-    def test_the_program_itself_does_not_have_it(self):
+    def test_the_standard_program_does_not_have_it(self):
         done = run(["plan", self.plan(WRONG)])
         self.assertEqual(done.returncode, 2)
         self.assertIn("'trmm' is no problem", done.stderr)

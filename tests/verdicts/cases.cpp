@@ -15,7 +15,7 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// Of an answer that is none, though LAPACK has one.
+/// The score of an invalid answer where LAPACK has a valid one.
 constexpr double everything = 1e300;
 
 double number_of(const std::string& key, const std::string& text) {
@@ -108,8 +108,8 @@ bool is_finite(const HostMatrix<T>& a) {
   return std::all_of(a.data.begin(), a.data.end(), [](T value) { return std::isfinite(value); });
 }
 
-/// Returns true if a pivot may be 0 or negative by rounding alone, whoever eliminates: if the matrix with
-/// scaled rows and columns is singular to working precision.
+/// Returns true if a pivot may become 0 or negative by rounding alone, in any elimination: if the matrix,
+/// with scaled rows and columns, is singular to working precision.
 template <class T>
 bool is_singular(const HostMatrix<T>& a) {
   HostMatrix<double> scaled(a.rows, a.cols);
@@ -129,7 +129,7 @@ bool is_singular(const HostMatrix<T>& a) {
   return !(condition <= 0.1 / static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-/// The ratio, or `everything` and why.
+/// Returns the ratio, or `everything` with the reason in `words`.
 template <class T>
 double ratio_of(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, std::string* words) {
   const bool unfinished = answer.info != 0 && method.problem->zero_pivot == ZeroPivot::unfinished;

@@ -1,5 +1,5 @@
 #pragma once
-/// A case of the search: a method, sizes, and a matrix that follows from a structure, numbers and mutations.
+/// A case of the search: a method, sizes, and a matrix given by a structure, numbers and mutations.
 
 #include <map>
 #include <string>
@@ -17,24 +17,24 @@ struct Case {
   Uplo uplo = Uplo::lower;
   std::string structure;
   std::uint64_t seed = 1;
-  std::map<std::string, double> numbers;    ///< of the structure, in place of drawn ones
+  std::map<std::string, double> numbers;    ///< numbers of the structure that replace random ones
   std::map<std::string, std::string> with;  ///< parameters of the method
   std::vector<std::uint64_t> mutations;
 };
 
-/// One line: "potrf/batched double n=16 structure=kernel s=4 lambda=1e-10 seed=1 mutate=3,17 with.moduli=19".
+/// Returns "potrf/batched double n=16 structure=kernel s=4 lambda=1e-10 seed=1 mutate=3,17 with.moduli=19".
 std::string line_of(const Case& one);
 /// @throws std::invalid_argument with what is wrong and what is allowed
 Case parse_case(const std::string& line);
 
-/// What a method lost against LAPACK.
+/// The digits that a method lost against LAPACK.
 struct Loss {
   double ratio = 0, of_lapack = 0;
-  double score = 0;   ///< ratio / max(1, 3 of_lapack); 0 if LAPACK has no answer that passes
-  std::string words;  ///< why there is no ratio; empty if there is one
+  double score = 0;   ///< ratio / max(1, 3 of_lapack); 0 if LAPACK has no passing answer
+  std::string words;  ///< the reason for a missing ratio; empty if there is one
 };
 
-/// Runs the method on the CPU, and LAPACK's.
+/// Runs the method and LAPACK's on the CPU.
 class Runner {
  public:
   Runner();

@@ -1,6 +1,6 @@
 #pragma once
-/// Sums of products of floating-point numbers without any rounding, and numbers of 120 decimal digits whose
-/// exponents end nowhere near those of double. The judge's answers are held against these.
+/// Exact sums of products of floating-point numbers, and numbers with 120 decimal digits and a far larger
+/// exponent range than double. They are the reference for the program's verification.
 
 #include <array>
 #include <boost/multiprecision/cpp_bin_float.hpp>
@@ -9,12 +9,12 @@
 
 namespace gaussweep::verdicts {
 
-/// 120 decimal digits, exponents of 31 bits: norms, quotients and square roots.
+/// A number of 120 decimal digits with a 31-bit exponent, for norms, quotients and square roots.
 using Wide = boost::multiprecision::number<
     boost::multiprecision::cpp_bin_float<120, boost::multiprecision::digit_base_10, void, std::int32_t>,
     boost::multiprecision::et_off>;
 
-/// A finite number taken apart: (-1)^negative * mantissa * 2^exponent.
+/// A finite number in parts: (-1)^negative * mantissa * 2^exponent.
 struct Parts {
   std::uint64_t mantissa = 0;  ///< below 2^53
   int exponent = 0;            ///< at least -1074
@@ -34,25 +34,25 @@ inline Parts parts_of(double value) {
   return {mantissa, exponent, std::signbit(value)};
 }
 
-/// An exact sum of products of two doubles each: a fixed-point number (after Kulisch). It reaches from the
-/// square of the least to beyond 2^60 times the square of the largest. Positive and negative products are
-/// kept apart, so that no addition borrows through all of it.
+/// An exact sum of products of two doubles: a fixed-point number (after Kulisch), from the square of the
+/// smallest double to 2^60 times the square of the largest. Positive and negative products have separate
+/// sums, so that no borrow runs through the whole number.
 class ExactSum {
  public:
-  /// += factor one times other; `negate`: -=
+  /// Adds one * other; with `negate` subtracts it.
   void add_product(const Parts& one, const Parts& other, bool negate = false) {
     if (one.mantissa == 0 || other.mantissa == 0) return;
     const unsigned __int128 product = static_cast<unsigned __int128>(one.mantissa) * other.mantissa;
     const bool negative = (one.negative != other.negative) != negate;
     add(negative ? below_ : above_, product, one.exponent + other.exponent + bias);
   }
-  /// += value; `negate`: -=
+  /// Adds value; with `negate` subtracts it.
   void add(const Parts& value, bool negate = false) {
     if (value.mantissa != 0) {
       add(value.negative != negate ? below_ : above_, value.mantissa, value.exponent + bias);
     }
   }
-  /// The sum, rounded once to Wide.
+  /// Returns the sum, rounded once to Wide.
   Wide value() const {
     const bool negative = less(above_, below_);
     const Limbs& large = negative ? below_ : above_;
@@ -67,7 +67,7 @@ class ExactSum {
     std::size_t top = limbs;
     while (top > 0 && rest[top - 1] == 0) --top;
     Wide sum = 0;
-    constexpr std::size_t kept = 8;  // at least 449 bits, of which Wide has 399
+    constexpr std::size_t kept = 8;  // at least 449 bits, more than the 399 of Wide
     for (std::size_t i = top; i > 0 && i + kept > top; --i) {
       if (rest[i - 1] != 0) sum += ldexp(Wide(rest[i - 1]), static_cast<int>(64 * (i - 1)) - bias);
     }
@@ -75,7 +75,7 @@ class ExactSum {
   }
 
  private:
-  static constexpr int bias = 2148;  // two factors of 2^-1074
+  static constexpr int bias = 2148;  // for two factors of 2^-1074
   static constexpr std::size_t limbs = 68;
   using Limbs = std::array<std::uint64_t, limbs>;
 

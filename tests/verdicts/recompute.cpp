@@ -8,7 +8,7 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// A matrix of numbers taken apart; 0 where an element does not count.
+/// A matrix of numbers in parts; 0 for elements outside the triangle.
 struct PartsMatrix {
   std::int64_t rows = 0, cols = 0;
   std::vector<Parts> data;
@@ -57,14 +57,14 @@ Wide size_of(const Parts& value) {
   return ldexp(Wide(value.mantissa), value.exponent);
 }
 
-/// max |a_i| of column j.
+/// Returns max |a_i| of column j.
 Wide column_max(const PartsMatrix& a, std::int64_t j) {
   Wide largest = 0;
   for (std::int64_t i = 0; i < a.rows; ++i) largest = std::max(largest, size_of(a(i, j)));
   return largest;
 }
 
-/// Largest sum of absolute values over the rows, or over the columns.
+/// Returns the largest sum of absolute values over rows, or over columns.
 Wide sum_norm(const PartsMatrix& a, bool by_rows) {
   Wide largest = 0;
   for (std::int64_t line = 0; line < (by_rows ? a.rows : a.cols); ++line) {
@@ -86,7 +86,7 @@ Wide frobenius_norm(const PartsMatrix& a) {
   return sqrt(sum);
 }
 
-/// Largest column sum of |element(i, j)|, which is computed one by one.
+/// Returns the largest column sum of |element(i, j)|, calling `element` once per element.
 template <class Element>
 Wide one_norm_of(std::int64_t n, Element element) {
   Wide largest = 0;
@@ -98,7 +98,7 @@ Wide one_norm_of(std::int64_t n, Element element) {
   return largest;
 }
 
-/// `plain`: the scale without what the smallest normal number adds.
+/// @param plain the scale without the term of the smallest normal number
 void set_ratio(Truth& truth, const Wide& residual, const Wide& scale, const Wide& plain) {
   if (residual == 0) return;
   truth.by_norms = plain == 0 ? Wide("1e1000000") : std::max(truth.by_norms, Wide(residual / plain));
@@ -114,7 +114,7 @@ Wide unit_roundoff() {
   return ldexp(Wide(1), -std::numeric_limits<T>::digits);
 }
 
-/// An answer is rounded by u times this at least.
+/// The rounding error of an answer is at least u times this number.
 template <class T>
 Wide smallest_normal() {
   return Wide(std::numeric_limits<T>::min());
@@ -191,7 +191,7 @@ void cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, Truth& tr
     }
   }
   const PartsMatrix factor = take_apart(answer.x, triangle_of(inputs.shape.uplo));
-  // L L^T, or U^T U: column k of L, or row k of U, once for each of the two.
+  // Element (i, k) of L, where L = U^T for upper factors.
   const auto part = [&](std::int64_t i, std::int64_t k) { return lower ? factor(i, k) : factor(k, i); };
   const Wide residual = one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
     ExactSum sum;
@@ -218,11 +218,11 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
       return sum.value();
     });
   };
-  // Where X is 0 the scale is next to 0 and the residual 1.
+  // If X is 0, the scale is close to 0 and the residual is 1.
   const Wide x_norm = sum_norm(x, false) + smallest_normal<T>();
   const Wide a_part = sum_norm(a, false) * n * unit_roundoff<T>();
   set_ratio(truth, residual(a, x), a_part * x_norm, a_part * sum_norm(x, false));
-  // From a backward error of 32 u on, the side with the smaller residual counts for geinv.
+  // If the backward error is at least 32 u, geinv uses the side with the smaller residual.
   const Wide limit = n <= 32 ? Wide(1) : Wide(32) / n;
   constexpr double near = 1e-3;
   if (method.problem != Problem::named("geinv") || truth.infinite_ratio || truth.ratio < limit * (1 - near))
@@ -243,9 +243,9 @@ void product(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const PartsMatrix c = take_apart(answer.x, everywhere);
   const Wide u = unit_roundoff<T>();
   const Wide gamma = (s.k + 2) * u / (1 - (s.k + 2) * u);
-  // A product that underflows is off by half the least number, a sum of those by as much again for each.
+  // An underflowing product is off by half the smallest number, and a sum by as much per product.
   const Wide underflow = (s.k + 2) * Wide(std::numeric_limits<T>::denorm_min());
-  Wide squares = 0, share = 0;  // of the bound that the worst element takes
+  Wide squares = 0, share = 0;  // the worst element's error relative to its bound
   for (std::int64_t j = 0; j < s.n; ++j) {
     for (std::int64_t i = 0; i < s.m; ++i) {
       ExactSum rest, sizes;
@@ -264,7 +264,7 @@ void product(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const Wide scale = sqrt(Wide(s.k + 2)) * frobenius_norm(a) * frobenius_norm(b) * u;
   set_ratio(truth, sqrt(squares), scale, scale);
   truth.within_bound = share <= 1;
-  // Above 1 the smaller of the two counts: the tolerance is what stands for the whole of the bound.
+  // Above 1 the smaller ratio is used: the tolerance is then equivalent to the whole bound.
   const Wide as_ratio = 3 * share;
   if (truth.infinite_ratio || (truth.ratio > 1 && as_ratio < truth.ratio)) {
     truth.ratio = as_ratio;

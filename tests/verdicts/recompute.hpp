@@ -1,6 +1,6 @@
 #pragma once
-/// The judged ratios of README and SCHEMA once more, from inputs and answer alone, in exact sums and 120
-/// digits. And the status that follows. Nothing of kernels/check or of the driver's judge is used here.
+/// Recomputes the verified ratios of README and SCHEMA from inputs and answer, in exact sums and 120 digits,
+/// and the resulting status. It uses nothing of kernels/check or of the driver's verification.
 
 #include <string>
 #include <vector>
@@ -10,29 +10,30 @@
 
 namespace gaussweep::verdicts {
 
-/// What is true of an answer.
+/// The exact facts about an answer.
 struct Truth {
-  bool finite = true;  ///< no NaN or Inf in the part of the answer that counts
+  bool finite = true;  ///< no NaN or Inf in the relevant part of the answer
   bool defined =
-      true;  ///< getrf: the pivots are rows, and info is the first that is 0; potrf: a positive diagonal
-  Wide ratio = 0;               ///< where it is finite and defined
-  bool infinite_ratio = false;  ///< a residual over a scale of 0, or an answer without a ratio
+      /// getrf: the pivots are row numbers, and info is the first zero pivot; potrf: the diagonal is positive
+      true;
+  Wide ratio = 0;               ///< if finite and defined
+  bool infinite_ratio = false;  ///< a nonzero residual over a scale of 0, or an answer without a ratio
   bool either_side = false;     ///< geinv: rounding decides whether `ratio` is that of I - A X or of I - X A
-  Wide by_norms = 0;            ///< without what the smallest normal number adds to the scale
+  Wide by_norms = 0;            ///< without the term of the smallest normal number in the scale
   bool within_bound =
-      false;  ///< gemm: every |C - A B| is at most gamma_{k+2} |A| |B| plus what underflow may do
+      false;  ///< gemm: every |C - A B| is at most gamma_{k+2} |A| |B| plus possible underflow
 };
 
 template <class T>
 Truth recompute(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// Every status that is right for this answer. It is one, but where the ratio lies within 1e-3 of a limit, or
-/// where an answer is wrong for two reasons at once.
+/// Returns every right status of this answer. There is one, except if the ratio is within 1e-3 of a limit, or
+/// if the answer is wrong for two reasons.
 std::vector<std::string> right_statuses(const Method& method, const Truth& truth, double tolerance,
                                         std::int64_t info, Convergence convergence);
 
-/// Holds the exact sums against rational numbers, and the ratios against some that are worked out by hand.
-/// @throws std::logic_error with what is wrong
+/// Compares the exact sums with rational numbers, and the ratios with some computed by hand. @throws
+/// std::logic_error with the mistake
 void test_recomputation();
 
 }  // namespace gaussweep::verdicts

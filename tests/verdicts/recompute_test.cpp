@@ -1,4 +1,4 @@
-// Whether the recomputation itself is right.
+// Tests the recomputation itself.
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <stdexcept>
@@ -15,7 +15,7 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw std::logic_error("the recomputation is wrong: " + what);
 }
 
-/// value, from its own bits and not from parts_of.
+/// Returns value as a rational number, from its bits and without parts_of.
 Rational rational(double value) {
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);
@@ -31,7 +31,7 @@ double any_double(Random& random) {
              : value;
 }
 
-/// Sums of products over all exponents, half of them with a second half that cancels all but one product.
+/// Tests sums of products over all exponents; in half of them a second half cancels all products except one.
 void test_sums() {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     Random random(7, trial);
@@ -53,7 +53,7 @@ void test_sums() {
     const double alone = any_double(random);
     sum.add(parts_of(alone), true);
     exact -= rational(alone);
-    // Rounded once, to 399 bits.
+    // rounded once, to 399 bits
     const Wide off = sum.value() * Wide(denominator(exact)) - Wide(numerator(exact));
     require(abs(off) <= abs(Wide(numerator(exact))) * Wide("1e-118"), "a sum of products");
   }
@@ -94,15 +94,15 @@ void require_ratio(const Truth& truth, double ratio_times_u, const std::string& 
           what);
 }
 
-/// Ratios worked out by hand, u = 2^-53.
+/// Tests ratios computed by hand, with u = 2^-53.
 void test_ratios() {
   // A = [1 3; 2 4], b = (5, 6), x = (1, 1): b - A x = (1, 0); |A| = 6, |x| = 1, |b| = 6, n = 2.
   const auto system = square({1, 2, 3, 4}, {5, 6});
   require_ratio(of(Problem::named("gesv"), system, {1, 1}), 1.0 / (12 * 2), "gesv");
-  // The lower triangle alone: (4, 0), |L| = 6.
+  // The lower triangle alone: residual (4, 0), |L| = 6.
   require_ratio(of(Problem::named("trsv"), system, {1, 1}), 4.0 / (12 * 2), "trsv");
-  // L = [1 0; 0.5 1], U = [2 4; 0 1] give P A exactly with rows exchanged; with U(1, 1) = 2 off by 1; |A|
-  // = 7.
+  // L = [1 0; 0.5 1], U = [2 4; 0 1] give P A exactly, with rows exchanged. With U(1, 1) = 2 the error is 1;
+  // |A| = 7.
   require_ratio(of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {1, 1}), 0, "getrf, exact");
   require_ratio(of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 2}, {1, 1}), 1.0 / (7 * 2),
                 "getrf");
@@ -110,14 +110,15 @@ void test_ratios() {
           "a pivot that is no row");
   require(!of(Problem::named("getrf"), square({1, 2, 1, 2}), {2, 0.5, 2, 0}, {1, 1}).defined,
           "info of a pivot 0");
-  // L = [2 0; 1 1], L L^T = [4 2; 2 2], A = [4 3; 3 2] by its lower triangle: off by 1 twice; |A| = 7.
+  // L = [2 0; 1 1], L L^T = [4 2; 2 2], A = [4 3; 3 2] by its lower triangle: two errors of 1; |A| = 7.
   require_ratio(of(Problem::named("potrf"), square({4, 3, 99, 2}), {2, 1, 99, 1}), 1.0 / (7 * 2), "potrf");
   // A = diag(2, 4), X = diag(0.5, 0.5): I - A X = diag(0, -1), |A| = 4, |X| = 0.5.
   for (const Problem problem : {Problem::named("geinv"), Problem::named("poinv"), Problem::named("trtri")}) {
     require_ratio(of(problem, square({2, 0, 0, 4}), {0.5, 0, 0, 0.5}), 1.0 / (4 * 0.5 * 2), "an inverse");
   }
-  // A = diag(1, 2^-20), X = [1 2^-23; 0 2^20]: I - A X = [0 -2^-23; 0 0], I - X A = [0 -2^-43; 0 0]. The side
-  // that is off less counts for geinv alone. X = [1 0; 2^-3 2^20]: the same sides of the transposed matrices.
+  // A = diag(1, 2^-20), X = [1 2^-23; 0 2^20]: I - A X = [0 -2^-23; 0 0], I - X A = [0 -2^-43; 0 0]. Only
+  // geinv uses the side with the smaller error. X = [1 0; 2^-3 2^20]: the same sides of the transposed
+  // matrices.
   const auto small = square({1, 0, 0, 0x1p-20});
   require_ratio(of(Problem::named("geinv"), small, {1, 0, 0x1p-23, 0x1p20}),
                 0x1p-43 / (0x1p20 * 2) / (1 + 0x1p-43), "geinv, the left side");

@@ -48,8 +48,8 @@ Dense generated(Random& random, MatrixKind kind, std::int64_t n) {
   return generate<double>(spec, 1);
 }
 
-/// n x n magic squares where n is odd or a multiple of 4; of the others only part is one. Even ones are
-/// singular.
+/// Returns an n x n magic square if n is odd or a multiple of 4, otherwise a partly magic one. Squares of
+/// even order are singular.
 Dense magic(std::int64_t n) {
   if (n % 2 == 1) {
     return filled(n, n, [n](std::int64_t i, std::int64_t j) {
@@ -75,7 +75,7 @@ struct Family {
   Dense (*make)(Random& random, std::int64_t n);
 };
 
-/// Elements without structure.
+/// Families without structure.
 constexpr Family noisy[] = {
     {"uniform -1…1",
      [](Random& random, std::int64_t n) {
@@ -108,7 +108,7 @@ constexpr Family noisy[] = {
      }},
 };
 
-/// Matrices with a name.
+/// Named matrices.
 constexpr Family named[] = {
     {"zeros", [](Random&, std::int64_t n) { return filled(n, n, [](auto, auto) { return 0; }); }},
     {"constant",
@@ -165,7 +165,7 @@ constexpr Family named[] = {
      }},
 };
 
-/// Less than full rank, exactly where the elements are integers, to rounding else.
+/// Returns a rank-deficient matrix: exactly if the elements are integers, else to rounding.
 Dense low_rank(Random& random, std::int64_t n) {
   const std::int64_t rank = random.integer(0, std::max<std::int64_t>(0, n - 1));
   const bool whole = random.chance(0.5);
@@ -177,7 +177,7 @@ Dense low_rank(Random& random, std::int64_t n) {
   return times(left, filled(rank, n, element));
 }
 
-/// What makes any matrix worse: rows and columns scaled, a row or column of zeros, a row twice or nearly so.
+/// Makes any matrix worse: scales or clears rows and columns, or repeats a row exactly or nearly.
 std::string worsen(Random& random, Dense& a, bool symmetric) {
   const std::int64_t n = a.rows;
   const std::int64_t way = random.integer(0, 7);
@@ -262,7 +262,7 @@ double decimal_exponent(T value) {
   return std::log10(static_cast<double>(value));
 }
 
-/// As T, its largest element at any exponent that T holds.
+/// Converts to T, with the largest element at a random exponent of T.
 template <class T>
 HostMatrix<T> at_any_scale(Random& random, const Dense& a, double shift, std::string& words) {
   double largest = 0;
@@ -282,7 +282,7 @@ HostMatrix<T> at_any_scale(Random& random, const Dense& a, double shift, std::st
   HostMatrix<T> scaled(a.rows, a.cols);
   for (std::size_t k = 0; k < a.data.size(); ++k) {
     const double unit = largest > 0 ? a.data[k] / largest : 0;
-    // In two steps, since 10^exponent may be subnormal where the elements are not.
+    // In two steps, because 10^exponent may be subnormal although the elements are not.
     scaled.data[k] =
         static_cast<T>(unit * power_of_ten(exponent / 2) * power_of_ten(exponent - exponent / 2));
   }
@@ -301,7 +301,7 @@ void draw_right_hand_side(Random& random, Inputs<T>& inputs, std::string& words)
       const auto finite = [](T value) { return std::isfinite(value); };
       if (std::all_of(inputs.b.data.begin(), inputs.b.data.end(), finite)) return;
     } catch (const std::exception&) {
-      // A right-hand side that T cannot hold: one of its own, below.
+      // T cannot hold this right-hand side; another one is drawn below.
     }
     inputs.x_true = {};
   }
@@ -340,8 +340,7 @@ Parameters draw_parameters(Random& random, const Method& method, const Shape& sh
                                               : power_of_ten(random.between(-20, 0));
       parameters.set(parameter.name, std::clamp(value, parameter.low, parameter.high));
     } else {
-      // Iterations and blocks are what takes time; the emulated sweeps of an order of 100 take ten
-      // milliseconds each.
+      // Iterations and blocks dominate the time: emulated sweeps of order 100 take ten milliseconds each.
       const auto low = static_cast<std::int64_t>(parameter.low);
       const bool iterations = parameter.name == "max_iterations";
       const std::int64_t most =
@@ -361,7 +360,7 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
   drawn.inputs.shape = shape;
   if (method.problem == Problem::named("gemm")) {
     const std::int64_t order = std::max({shape.m, shape.n, shape.k});
-    // Rows and columns of a larger square would take long to make where k is: those are noise or constant.
+    // A rectangle cut from a square takes long if k is large; such rectangles are noise or constant.
     const auto rectangle = [&](std::int64_t rows, std::int64_t cols) {
       if (order > 128) {
         const bool constant = random.chance(0.5);
@@ -385,7 +384,7 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
   Raw raw = draw_square(random, shape.n, spd);
   const bool triangle = method.problem == Problem::named("trsv") || method.problem == Problem::named("trtri");
   if (triangle && random.chance(0.5)) {
-    // Without some weight on the diagonal nearly every triangular answer overflows.
+    // Without a weight on the diagonal nearly every triangular answer overflows.
     for (std::int64_t i = 0; i < shape.n; ++i) {
       double sum = 0;
       for (std::int64_t j = 0; j < shape.n; ++j) sum += std::fabs(raw.a(i, j));
@@ -413,8 +412,8 @@ std::string damage(Random& random, Answer<T>& answer) {
   auto& data = answer.x.data;
   const auto place = static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(data.size()) - 1));
   const std::string where = " at " + std::to_string(place);
-  // Anything up to 1; half of the time what leads to ratios about the tolerance, some ten to thousand
-  // roundoffs.
+  // Any size up to 1; half of the errors are ten to a thousand roundoffs, which gives ratios around the
+  // tolerance.
   const int bits = std::numeric_limits<T>::digits;
   const int below_one =
       static_cast<int>(random.chance(0.5) ? random.integer(bits - 14, bits) : random.integer(0, 56));

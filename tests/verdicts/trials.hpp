@@ -1,5 +1,5 @@
 #pragma once
-/// Random trials over hard matrices: what a trial is follows from its seed and number alone.
+/// Random trials over hard matrices; seed and number determine a trial.
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gaussweep::verdicts {
 
-/// Random numbers that are the same everywhere (SplitMix64).
+/// Random numbers that are the same on every platform (SplitMix64).
 class Random {
  public:
   Random(std::uint64_t seed, std::uint64_t trial)
@@ -22,15 +22,15 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
   }
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   double between(double low, double high) { return low + (high - low) * unit(); }
-  /// In [low, high].
+  /// Returns an integer in [low, high].
   std::int64_t integer(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
   }
   bool chance(double probability) { return unit() < probability; }
-  /// In [low, high], small ones as likely as large ones.
+  /// Returns an integer in [low, high]; its logarithm is uniform.
   std::int64_t size(std::int64_t low, std::int64_t high) {
     const double drawn =
         std::exp(between(std::log(static_cast<double>(low)), std::log(static_cast<double>(high) + 1)));
@@ -41,7 +41,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Operands of a problem, of one of the families of hard matrices and at any scale that the precision holds.
+/// Operands of a problem from one of the families of hard matrices, at any scale of the precision.
 template <class T>
 struct Drawn {
   Inputs<T> inputs;
@@ -50,12 +50,12 @@ struct Drawn {
 template <class T>
 Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape);
 
-/// A point of the method's parameters that it accepts, with no more iterations than a test has time for.
+/// Returns parameters that the method accepts, with an iteration count that a test has time for.
 Parameters draw_parameters(Random& random, const Method& method, const Shape& shape);
 
 Shape draw_shape(Random& random, const Method& method);
 
-/// Makes an answer wrong, a little or altogether, and says how.
+/// Damages an answer slightly or completely. @return a description
 template <class T>
 std::string damage(Random& random, Answer<T>& answer);
 

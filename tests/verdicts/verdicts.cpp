@@ -1,8 +1,6 @@
-/// Random trials over hard matrices, judged twice: by the program (kernels/check, driver/judge) and by a
-/// recomputation in exact sums and 120 digits that shares no code with it. Says where the two differ.
-///
+/// Verifies random trials over hard matrices twice: by the program (kernels/check, driver/judge), and by a
+/// recomputation in exact sums and 120 digits that shares no code with it. Prints where the two differ.
 ///   verdicts [--trials N] [--seed S] [--only TRIAL]
-///
 /// Exit codes: 0 no difference, 1 differences, 2 usage.
 
 #include <fmt/format.h>
@@ -21,10 +19,10 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// How far a recorded ratio may be from the exact one, and below which it need only be small too.
+/// The allowed relative error of a recorded ratio, and the ratio below which it must only be small too.
 constexpr double ratio_tolerance = 1e-3;
 constexpr double small_ratio = 1e-5;
-/// Of each kind of difference so many are shown.
+/// The number of differences that are shown per kind.
 constexpr int shown = 12;
 
 struct Figures {
@@ -32,12 +30,12 @@ struct Figures {
   double largest_off = 0;
   std::string largest_off_at;
   std::int64_t by_norms_otherwise =
-      0;  ///< verdicts that hang on the smallest normal number's share of the scale
+      0;  ///< verdicts that depend on the smallest normal number's term in the scale
   std::map<std::string, std::int64_t> statuses;
   std::map<std::string, std::int64_t> differences;
 };
 
-/// What the program says of an answer.
+/// The program's verdict on an answer.
 struct Said {
   double ratio;
   std::string status, message;
@@ -152,8 +150,8 @@ class Trials {
 
   void compare_ratio(const Said& said, const Truth& truth, bool has_ratio, const std::string& figures) {
     if (!has_ratio) {
-      // A residual over a scale of 0, and pivots that are no rows, are recorded as the largest number; NaN or
-      // Inf in the answer as infinity.
+      // A nonzero residual over a scale of 0, and pivots that are no row numbers, are recorded as the largest
+      // number; NaN or Inf in the answer as infinity.
       const double least = truth.finite ? std::numeric_limits<double>::max() : HUGE_VAL;
       if (!(said.ratio >= least)) differ("a ratio where there is none", figures);
       return;
@@ -164,7 +162,7 @@ class Trials {
       if (!(said.ratio <= small_ratio * (1 + ratio_tolerance))) differ("a ratio off", figures);
       return;
     }
-    if (truth.ratio > std::numeric_limits<double>::max()) {  // as large as a double can say
+    if (truth.ratio > std::numeric_limits<double>::max()) {  // beyond double
       if (!(said.ratio >= std::numeric_limits<double>::max())) differ("a ratio off", figures);
       return;
     }

@@ -1,4 +1,4 @@
-% The gateway to MATLAB and Octave (apps/mex/): the three calls against Octave's own inv, \ and *, every refusal, and
+% The gateway to MATLAB and Octave (apps/mex/): compares the three calls with Octave's inv, \ and *, and tests every refusal and
 % what repeated calls leave behind.
 %
 %   octave-cli gateway_test.m FOLDER METHODS     FOLDER: build/mex; METHODS: a file of 'gaussweep methods --format json'
@@ -30,7 +30,7 @@ function expect_close (x, y, varargin)
   check (difference (x, y) < limit, '%s: relative difference %g', what, difference (x, y));
 end
 
-% The call must fail with gaussweep:<name>, and its message must hold the words given.
+% Calls f and expects the error gaussweep:<name>, with `words` in its message.
 function expect_error (name, words, f, varargin)
   try
     f (varargin{:});
@@ -41,8 +41,8 @@ function expect_error (name, words, f, varargin)
   end
 end
 
-% Symmetric, positive definite and diagonally dominant: what every method is fit for, but those that ask for elements
-% other than 0 everywhere and gain nothing from a large diagonal.
+% Returns a symmetric, positive definite, diagonally dominant matrix. It suits every method except those that
+% need nonzero elements everywhere and gain nothing from a dominant diagonal.
 function A = fit_matrix (n, type)
   R = rand (n);
   A = cast (R + R' + 2 * n * eye (n), type);
@@ -64,7 +64,7 @@ rand ('twister', 20110901);
 types = {'double', 'single'};
 precisions = {'double', 'float'};
 
-% The library's methods, by every way to name them, on general matrices.
+% Tests the library's methods on general matrices, with every way to name them.
 for t = 1:2
   for n = [1 2 33 100]
     A = cast (rand (n) + eye (n) * n / 2, types{t});
@@ -100,14 +100,14 @@ expect_close (gaussweep_solve (single (A), b), single (A) \ b, 'single A, double
 expect_close (gaussweep_solve (A, single (b)), A \ single (b), 'double A, single b');
 expect_close (gaussweep_mtimes (single (A), b, 'global'), single (A) * b, 'single A, double B');
 
-% What Octave stores in other forms, and numbers that are none.
+% Operands in Octave's other storage forms, and values that are not numbers.
 expect_close (gaussweep_inv (2 * eye (4)), inv (2 * eye (4)) + zeros (4), 'diagonal matrix');
 expect_close (gaussweep_inv (eye (4)([2 3 1 4], :)), inv (eye (4)([2 3 1 4], :)) + zeros (4), 'permutation matrix');
 expect_close (gaussweep_mtimes (1:4, (1:4)'), 30, 'ranges');
 expect_close (gaussweep_inv (complex (A, 0) + 0), inv (A), 'complex without imaginary part');
 check (isnan (gaussweep_mtimes (NaN, 1)), 'NaN comes out');
 
-% Every row of the registry that runs on a CPU.
+% Tests every registry row that runs on a CPU.
 rows = jsondecode (fileread (arguments{2}));
 tested = 0;
 for i = 1:numel (rows)
@@ -150,7 +150,7 @@ for i = 1:numel (rows)
 end
 check (tested >= 20, 'only %d rows of the registry were tested', tested);
 
-% Parameters of methods.
+% Tests method parameters.
 A = fit_matrix (40, 'double');
 b = rand (40, 1);
 expect_close (gaussweep_solve (A, b, 'gauss_block', 'threads', 8), A \ b, 'an integer parameter');
@@ -158,7 +158,7 @@ expect_close (gaussweep_solve (A, b, 'gauss_block', 'threads', int32 (8)), A \ b
 expect_close (gaussweep_solve (A, b, 'gauss_jordan_shared', 'tile', 32, 'backend', 'emulated'), A \ b, 'a choice, a backend');
 expect_close (gaussweep_mtimes (A, b, '', 'backend', 'host'), A * b, 'the default method, a backend');
 
-% An iterative method that stops early warns, and its answer comes all the same.
+% An iterative method that stops early warns and still returns its answer.
 lastwarn ('', '');
 x = gaussweep_inv (A, 'gauss_seidel', 'max_iterations', 1);
 [text, identifier] = lastwarn ();
@@ -167,7 +167,7 @@ check (isequal (size (x), size (A)) && difference (x, inv (A)) > 1e-10, 'one ite
 warning ('error', 'gaussweep:notConverged');
 expect_error ('notConverged', 'did not converge', @gaussweep_inv, A, 'gauss_seidel', 'max_iterations', 1);
 
-% Refusals, the same for every call where they can be.
+% Tests refusals, with the same cases for every call where possible.
 one = {@gaussweep_inv, @(A) gaussweep_solve(A, 1), @(A) gaussweep_solve(1, A), @(A) gaussweep_mtimes(A, 1), @(A) gaussweep_mtimes(1, A)};
 for f = one
   expect_error ('empty', 'is empty (0 x 0)', f{1}, []);
@@ -224,7 +224,8 @@ expect_error ('usage', 'allowed: auto, cuda', @gaussweep_mtimes, 1, 1, '', 'back
 expect_error ('device', 'does not run on the backend emulated', @gaussweep_mtimes, 1, 1, 'serial', 'backend', 'emulated');
 expect_error ('device', 'does not run on the backend cuda', @gaussweep_mtimes, 1, 1, 'serial', 'backend', 'cuda');
 
-% Soriano's filter2matrix and reconstruction. H f is a correlation, which conv2 knows by the turned filter.
+% Compares with Soriano's filter2matrix and reconstruction. H f is a correlation; conv2 computes it with the
+% flipped filter.
 for h = {1, rand(3), rand(2), rand(4, 3), rand(5, 2), rand(7, 9)}
   for sizes = {[5 6 5 6], [4 7 6 3], [3 3 8 9], [1 1 2 2], [6 1 1 6]}
     s = num2cell (sizes{1});
@@ -269,7 +270,8 @@ expect_error ('type', 'g is of class uint8', @gaussweep_reconstruction, uint8 (1
 expect_error ('singular', 'A is singular', @gaussweep_reconstruction, ones (2), zeros (3));
 expect_error ('unknownMethod', 'geinv/lapack, ', @gaussweep_reconstruction, ones (2), 1, 0, 'magic');
 
-% Many calls, good and bad ones, cost no memory: each of them handles 320 KB or more, 250 of them 80 MB.
+% Tests that 250 successful and failing calls leak no memory. One leaked call would add at least 320 KB, all
+% of them 80 MB.
 A = fit_matrix (200, 'double');
 singular = A;
 singular(:,7) = 0;
@@ -288,7 +290,7 @@ for round = 1:2
 end
 check (resident () - before < 20000, 'memory grew by %d KB', resident () - before);
 
-% Unloaded and loaded again.
+% The gateway still works after it was unloaded and loaded again.
 clear gaussweep_mex
 expect_close (gaussweep_inv (A), inv (A), 'after clear');
 check (exist ('gaussweep_mex') == 3, 'gaussweep_mex is no MEX file');

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The gateway to MATLAB and Octave, in Octave, on the CPU's backends.
+# Tests the gateway to MATLAB and Octave in Octave, on the CPU's backends.
 #
-#   tests/apps/mex/run.sh BUILD      a build folder in which gaussweep and gaussweep_mex are built
+#   tests/apps/mex/run.sh BUILD      a build folder with gaussweep and gaussweep_mex
 #
-# Skipped (exit code 77) where Octave or the gateway is missing; with CI=true that is a failure.
+# Skipped (exit code 77) if Octave or the gateway is missing; with CI=true that is a failure.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "${1:?the build folder}" && pwd)
@@ -22,5 +22,5 @@ command -v octave-cli >/dev/null || missing "no octave-cli on PATH (Debian: octa
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$build/gaussweep" methods --format json >"$work/methods.json"
-# No history file, no start-up files of the user.
+# Octave reads neither its history file nor the user's start-up files.
 octave-cli --norc --no-history --quiet "$here/gateway_test.m" "$build/mex" "$work/methods.json"

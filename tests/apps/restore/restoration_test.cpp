@@ -1,4 +1,4 @@
-/// Image restoration: which method inverts, and what comes out.
+/// Tests image restoration: the choice of the inverting method, and the results.
 
 #include "apps/restore/restoration.hpp"
 #include "driver/system/clock.hpp"
@@ -51,7 +51,7 @@ std::string failure(Formula formula, const std::string& word, Backend requested 
   return gaussweep::testing_help::message_of<UsageError>([&] { choice(formula, word, requested); });
 }
 
-/// A restoration of two pixels, already done, whose image is no longer there.
+/// A finished restoration of two pixels whose input image no longer exists.
 class RestoreOutput : public ::testing::Test {
  protected:
   void write(const std::filesystem::path& directory) const {
@@ -76,25 +76,25 @@ class RestoreOutput : public ::testing::Test {
   const gaussweep::testing_help::Scratch scratch_;
 };
 
-TEST_F(RestoreOutput, NeedsTheImageNoMore) {
+TEST_F(RestoreOutput, IsWrittenWithoutTheInputImage) {
   write(scratch_ / "out");
   EXPECT_TRUE(std::filesystem::exists(scratch_ / "out" / "restoration.h5"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch_.folder()), {}), 1)
-      << "nothing beside it";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch_.folder()), {}), 1) << "no other file";
   std::filesystem::create_directory(scratch_ / "empty");
   write(scratch_ / "empty/");
   EXPECT_TRUE(std::filesystem::exists(scratch_ / "empty" / "restored.png"));
 }
 
-TEST_F(RestoreOutput, ThatFailsLeavesNothing) {
-  image_.width = 0;  // the library refuses to write it
+TEST_F(RestoreOutput, LeavesNothingWhenItFails) {
+  image_.width = 0;  // the image library refuses to write an image of width 0
   EXPECT_THROW(write(scratch_ / "out"), io::StorageError);
   EXPECT_TRUE(std::filesystem::is_empty(scratch_.folder()));
 }
 
-TEST(Inverter, TheLibrarysUnlessOneIsNamed) {
+TEST(Inverter, DefaultsToTheLibrary) {
   EXPECT_EQ(choice(Formula::regularised, "").id, "poinv/library");
-  EXPECT_EQ(choice(Formula::regularised, "", Backend::cuda).id, "poinv/library");  // no GPU library here
+  // falls back to the host: the test build has no GPU library
+  EXPECT_EQ(choice(Formula::regularised, "", Backend::cuda).id, "poinv/library");
   EXPECT_EQ(choice(Formula::regularised, "", Backend::cuda).backend, Backend::host);
   EXPECT_EQ(choice(Formula::inverse, "").id, "geinv/library");
   EXPECT_EQ(choice(Formula::paper, "blocks").id, "poinv/blocks");
@@ -102,11 +102,9 @@ TEST(Inverter, TheLibrarysUnlessOneIsNamed) {
   EXPECT_EQ(choice(Formula::paper, "geinv/library").id, "geinv/library");  // inverts any matrix
 }
 
-TEST(Inverter, RefusesWhatDoesNotFit) {
-  EXPECT_THAT(
-      failure(Formula::inverse, "poinv/library"),
-      HasSubstr("it inverts symmetric positive definite matrices, which H is not; allowed with --formula "
-                "inverse: geinv/library"));
+TEST(Inverter, RefusesAMethodThatDoesNotFitH) {
+  EXPECT_THAT(failure(Formula::inverse, "poinv/library"),
+              HasSubstr("allowed with --formula inverse: geinv/library"));
   EXPECT_THAT(failure(Formula::paper, "gesv/solver"), HasSubstr("does not invert a matrix"));
   EXPECT_THAT(failure(Formula::paper, "poinv/libary"), HasSubstr("nearest: poinv/library;"));
   EXPECT_THAT(failure(Formula::paper, "blocks", Backend::host),
@@ -136,7 +134,7 @@ class Restoration : public testing::Test {
   }
 };
 
-// The regularised answer f is what makes H'(g - H f) = lambda f; the inverse's makes H f = g.
+// The regularised solution f satisfies H'(g - H f) = lambda f; the inverse satisfies H f = g.
 TEST_F(Restoration, SolvesTheFormulasEquation) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
@@ -154,8 +152,8 @@ TEST_F(Restoration, SolvesTheFormulasEquation) {
   EXPECT_THAT(restore(exact, image(), *device).restored, Pointwise(DoubleNear(1e-8), image()));
 }
 
-// The paper's order of the factors: the same where H is symmetric, another thing for a motion blur.
-TEST_F(Restoration, ThePapersFormulaNeedsANormalH) {
+// The paper's factor order agrees with the regularised formula if H is symmetric, but not for a motion blur.
+TEST_F(Restoration, PaperFormulaNeedsANormalH) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
   for (const auto& [psf, same] : {std::pair{PointSpread::gaussian, true}, {PointSpread::motion, false}}) {
@@ -169,8 +167,8 @@ TEST_F(Restoration, ThePapersFormulaNeedsANormalH) {
   }
 }
 
-// The thesis's route: H H^T and the inverse's product with H^T by a method of gemm.
-TEST_F(Restoration, ProductsOfFullMatricesGiveTheSame) {
+// Computes H H^T and the product of the inverse with H^T by a gemm method, as the thesis does.
+TEST_F(Restoration, FullMatrixProductsGiveTheSameResult) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
   for (const PointSpread psf : {PointSpread::gaussian, PointSpread::motion, PointSpread::sharpen}) {
@@ -197,8 +195,8 @@ TEST_F(Restoration, ProductsOfFullMatricesGiveTheSame) {
   EXPECT_THROW(restore(inverse, image(), *device), UsageError);
 }
 
-// One that multiplies wrongly is seen, whatever its inverse is worth.
-TEST_F(Restoration, AWrongProductIsNoPass) {
+// A wrong product fails the restoration even if the inverse is right.
+TEST_F(Restoration, FailsWhenTheProductIsWrong) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
   Method idle = idle_method(Problem::named("gemm"), "idle");  // writes no answer
@@ -210,7 +208,7 @@ TEST_F(Restoration, AWrongProductIsNoPass) {
   EXPECT_THAT(done.message, HasSubstr("gemm/idle"));
 }
 
-TEST(Multiplier, IsAMethodOfGemm) {
+TEST(Multiplier, IsAGemmMethod) {
   const Registry registry = builtin_registry();
   const auto id = [&](const char* word) {
     return choose_multiplier(registry, word, Backend::emulated, Precision::float64, 0).method->id();
@@ -223,7 +221,7 @@ TEST(Multiplier, IsAMethodOfGemm) {
   }
 }
 
-TEST_F(Restoration, SinglePrecisionIsNear) {
+TEST_F(Restoration, SinglePrecisionIsCloseToDouble) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
   RestoreJob one = job(registry, PointSpread::gaussian, Formula::regularised);
@@ -235,7 +233,7 @@ TEST_F(Restoration, SinglePrecisionIsNear) {
   EXPECT_NE(single.restored, exact);
 }
 
-TEST_F(Restoration, AnImageThatDoesNotFitIsRefused) {
+TEST_F(Restoration, RefusesAnImageThatDoesNotFit) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
   RestoreJob large = job(registry, PointSpread::sharpen, Formula::regularised);

@@ -5,7 +5,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Printable, LeavesWhatPeopleRead) {
+TEST(Printable, KeepsReadableText) {
   for (const char* text : {"", "plain", "Größe 5 µs, Čejka, ∞, 行列", "\u00A0", "\u202F"}) {
     EXPECT_EQ(printable(text), text);
     EXPECT_EQ(printable_lines(text), text);
@@ -13,7 +13,7 @@ TEST(Printable, LeavesWhatPeopleRead) {
   EXPECT_EQ(printable_lines("a\n\tb"), "a\n\tb");
 }
 
-TEST(Printable, ShowsWhatATerminalWouldObey) {
+TEST(Printable, ReplacesControlCharacters) {
   EXPECT_EQ(printable("\x1b[31mred"), "\uFFFD[31mred");
   EXPECT_EQ(printable("a\nb\tc\rd"), "a\uFFFDb\uFFFDc\uFFFDd");
   EXPECT_EQ(printable_lines("a\rb\x7f"), "a\uFFFDb\uFFFD");
@@ -21,9 +21,9 @@ TEST(Printable, ShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m"),
             "\uFFFD31m")
-      << "an escape in one character";
-  EXPECT_EQ(printable("\u202E\u2066x"), "\uFFFD\uFFFDx") << "what turns the direction of writing";
-  EXPECT_EQ(printable("\xff\xc3"), "\uFFFD\uFFFD") << "no UTF-8";
+      << "C1 control characters";
+  EXPECT_EQ(printable("\u202E\u2066x"), "\uFFFD\uFFFDx") << "direction overrides";
+  EXPECT_EQ(printable("\xff\xc3"), "\uFFFD\uFFFD") << "invalid UTF-8";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// [a c; b d].
+/// Returns the matrix [a c; b d].
 io::Dense<double> of(double a, double b, double c, double d) {
   return {2, 2, {a, b, c, d}};
 }
@@ -21,11 +21,11 @@ std::string failure(io::Dense<double> a) {
   return gaussweep::testing_help::message_of<io::InputError>([&] { rounded<float>(std::move(a), "x.mtx"); });
 }
 
-TEST(Rounded, DoubleStaysAsItIs) {
+TEST(Rounded, KeepsDoubles) {
   EXPECT_EQ(rounded<double>(of(1e39, 1e-50, 5e-324, 0.1), "x.mtx").data, of(1e39, 1e-50, 5e-324, 0.1).data);
 }
 
-TEST(Rounded, FloatRefusesWhatIsBeyondItsRange) {
+TEST(Rounded, RefusesElementsBeyondTheRangeOfFloat) {
   EXPECT_THAT(
       failure(of(1, 1e39, 1, 1)),
       AllOf(HasSubstr("x.mtx: element (2, 1) is 1e+39, beyond the range of float (up to 3.4028235e+38)"),
@@ -34,8 +34,8 @@ TEST(Rounded, FloatRefusesWhatIsBeyondItsRange) {
   EXPECT_EQ(failure(of(3.4028234e38, 1, 1, -3.4028234e38)), "");
 }
 
-// What a row's and a column's other elements drown is rounded as they are; a row of its own would be lost.
-TEST(Rounded, FloatRefusesARowOrColumnThatItWouldLose) {
+// An element may become 0 among larger ones. A row that becomes 0 as a whole is refused.
+TEST(Rounded, RefusesRowsAndColumnsThatBecomeZeroInFloat) {
   EXPECT_EQ(rounded<float>(of(1, 1e-50, 1e-42, 2), "x.mtx").data,
             (std::vector<float>{1, 0, static_cast<float>(1e-42), 2}));
   EXPECT_THAT(failure(of(1, 0, 0, 1e-50)),
@@ -43,8 +43,8 @@ TEST(Rounded, FloatRefusesARowOrColumnThatItWouldLose) {
   EXPECT_THAT(failure(of(1e-50, 1e-50, 1e-50, 1e-50)), HasSubstr("element (1, 1) is 1e-50"));
   EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("element (1, 2) is 1e-42"));
   EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("all of its column"));
-  EXPECT_EQ(failure(of(1, 0, 0, 0)), "") << "a row of zeros is no loss";
-  EXPECT_EQ(failure(of(1, 0, 0, 0x1p-149)), "") << "nor is what float holds exactly";
+  EXPECT_EQ(failure(of(1, 0, 0, 0)), "") << "a row of zeros loses nothing";
+  EXPECT_EQ(failure(of(1, 0, 0, 0x1p-149)), "") << "exact in float";
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Statistics, EqualsWhatNumpySays) {
+TEST(Statistics, AgreesWithNumpy) {
   // numpy.quantile([3, 1, 4, 1.5, 9, 2.6], [.25, .5, .75]) = [1.775, 2.8, 3.75]; std(ddof=1)
   // = 2.8916546589568171
   const Statistics s = summarise({3, 1, 4, 1.5, 9, 2.6});
@@ -22,14 +22,14 @@ TEST(Statistics, EqualsWhatNumpySays) {
   EXPECT_EQ(s.count, 6U);
 }
 
-TEST(Statistics, FiveSamplesHaveQuartilesAmongThem) {
+TEST(Statistics, QuartilesOfFiveSamplesAreSamples) {
   const Statistics s = summarise({5, 4, 3, 2, 1});
   EXPECT_EQ(s.q1, 2);
   EXPECT_EQ(s.median, 3);
   EXPECT_EQ(s.q3, 4);
 }
 
-TEST(Statistics, OneSampleHasNoSpreadToTell) {
+TEST(Statistics, OneSampleHasNoSpread) {
   const Statistics s = summarise({0.5});
   EXPECT_EQ(s.min, 0.5);
   EXPECT_EQ(s.q1, 0.5);
@@ -39,7 +39,7 @@ TEST(Statistics, OneSampleHasNoSpreadToTell) {
   EXPECT_TRUE(std::isnan(s.stdev));
 }
 
-TEST(Statistics, NothingIsUnknown) {
+TEST(Statistics, NoSamplesGiveNaN) {
   const Statistics s = summarise({});
   EXPECT_TRUE(std::isnan(s.min));
   EXPECT_TRUE(std::isnan(s.median));
@@ -47,20 +47,20 @@ TEST(Statistics, NothingIsUnknown) {
   EXPECT_EQ(s.count, 0U);
 }
 
-TEST(Statistics, NaNIsNotHidden) {
+TEST(Statistics, PropagatesNaN) {
   const Statistics s = summarise({1, std::numeric_limits<double>::quiet_NaN(), 2});
   EXPECT_TRUE(std::isnan(s.median));
   EXPECT_TRUE(std::isnan(s.max));
   EXPECT_EQ(s.count, 3U);
 }
 
-TEST(Statistics, SamplesThatDifferInTheirLastDigits) {
-  // The squares' difference would cancel away; two passes keep it.
+TEST(Statistics, SeparatesSamplesThatDifferInTheLastDigits) {
+  // The textbook formula (mean of squares minus squared mean) cancels here; the two-pass formula does not.
   const Statistics s = summarise({1e6 + 1e-3, 1e6, 1e6 - 1e-3});
   EXPECT_NEAR(s.stdev, 1e-3, 1e-9);
 }
 
-TEST(Quantile, AtTheEndsAndBetween) {
+TEST(Quantile, InterpolatesBetweenSamples) {
   EXPECT_EQ(quantile({1, 2, 10}, 0), 1);
   EXPECT_EQ(quantile({1, 2, 10}, 1), 10);
   EXPECT_DOUBLE_EQ(quantile({1, 2, 10}, 0.75), 6);

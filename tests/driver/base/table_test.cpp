@@ -25,14 +25,14 @@ std::string text_of(const Table& table, std::size_t width = any_width) {
   return render_text(table, width);
 }
 
-TEST(Table, TextIsAlignedAndLeavesEmptyColumnsOut) {
+TEST(Table, AlignsTextAndOmitsEmptyColumns) {
   EXPECT_EQ(text_of(example()),
             "METHOD         N  TIME ms\n"
             "gesv/lapack  512     1.23\n"
             "é              8\n");
 }
 
-TEST(Table, NumbersHaveOneUnitAndTheirPointsOneBelowTheOther) {
+TEST(Table, AlignsDecimalPointsAndUsesOneUnitPerColumn) {
   Table table;
   table.columns = {{"time", "TIME", Style::seconds},
                    {"rate", "RATE"},
@@ -50,7 +50,7 @@ TEST(Table, NumbersHaveOneUnitAndTheirPointsOneBelowTheOther) {
             "5012                                    31\n");
 }
 
-TEST(Table, WhatAllRowsAgreeInIsSaidOnce) {
+TEST(Table, StatesCommonValuesOnce) {
   Table table;
   table.columns = {{"n", "N"},
                    {"gpu", "GPU"},
@@ -66,7 +66,7 @@ TEST(Table, WhatAllRowsAgreeInIsSaidOnce) {
             "KIND  TIME s\n"
             "spd     1.23\n"
             "ones    1.23\n")
-      << "times that only look the same stay";
+      << "different times with equal text";
   EXPECT_EQ(render_csv(table),
             "n,gpu,none,limit,status,kind,time\n8,H200,,600,pass,spd,1.2341\n8,H200,,600,pass,ones,1.2344\n");
   table.rows[1] = table.rows[0];
@@ -75,15 +75,15 @@ TEST(Table, WhatAllRowsAgreeInIsSaidOnce) {
             "TIME s\n"
             "  1.23\n"
             "  1.23\n")
-      << "one column stays";
+      << "at least one column is kept";
   table.rows.pop_back();
   EXPECT_EQ(text_of(table),
             "N  GPU   LIMIT s  STATUS  KIND  TIME s\n"
             "8  H200      600  pass    spd     1.23\n")
-      << "of one row nothing is taken out";
+      << "one row keeps all columns";
 }
 
-TEST(Table, WhatIsTooWideHasLongTextsOnSeveralLinesThenLosesItsSpareColumns) {
+TEST(Table, WrapsLongTextsThenDropsOptionalColumns) {
   Table table;
   table.columns = {{"method", "METHOD"}, {"n", "N"}, {"key", "KEY"}, {"cause", "CAUSE"}};
   table.rows = {{"gesv/gauss_cyclic_decrement", std::int64_t{64}, "0123456789", "the residual is too large"},
@@ -95,7 +95,7 @@ TEST(Table, WhatIsTooWideHasLongTextsOnSeveralLinesThenLosesItsSpareColumns) {
             "gesv/gauss_cyclic_decrement    64  the residual is too large\n"
             "gesv/lapack                  1024  no memory\n"
             "Not shown in 62 columns: KEY\n")
-      << "a name is never broken";
+      << "names are never wrapped";
   EXPECT_EQ(text_of(table, 50),
             "METHOD                          N  CAUSE\n"
             "gesv/gauss_cyclic_decrement    64  the residual is\n"
@@ -106,10 +106,10 @@ TEST(Table, WhatIsTooWideHasLongTextsOnSeveralLinesThenLosesItsSpareColumns) {
     std::istringstream lines(text_of(table, width));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), width) << line;
   }
-  EXPECT_EQ(text_of(table, 3).substr(0, 6), "METHOD") << "narrower than it can be";
+  EXPECT_EQ(text_of(table, 3).substr(0, 6), "METHOD") << "narrower than possible";
 }
 
-TEST(Table, WhatNamesARowBecomesOneColumnBeforeAnyOfItGoes) {
+TEST(Table, JoinsIdentifyingColumnsBeforeItDropsAny) {
   Table table;
   table.columns = {{"method", "METHOD"},          {"n", "N"},
                    {"parameters", "PARAMETERS"},  {"low", "FROM", Style::factor},
@@ -129,7 +129,7 @@ TEST(Table, WhatNamesARowBecomesOneColumnBeforeAnyOfItGoes) {
             "Not shown in 50 columns: FROM, TO\n");
 }
 
-TEST(Table, WithoutRowsIsEmpty) {
+TEST(Table, WithoutRowsHasOnlyTheHeader) {
   Table table = example();
   table.rows.clear();
   EXPECT_EQ(text_of(table), "");
@@ -137,7 +137,7 @@ TEST(Table, WithoutRowsIsEmpty) {
   EXPECT_EQ(render_json(table).dump(), "[]");
 }
 
-TEST(Table, CsvQuotesAndKeepsNumbersExact) {
+TEST(Table, CsvQuotesTextAndKeepsNumbersExact) {
   Table table;
   table.columns = {{"text", "T"}, {"number", "N"}};
   table.rows = {{"a,b", 0.1}, {"say \"x\"\nthen", 1.0 / 3}, {"plain", nan}, {"", inf}};
@@ -149,7 +149,7 @@ TEST(Table, CsvQuotesAndKeepsNumbersExact) {
             ",inf\n");
 }
 
-TEST(Table, JsonKeepsTheOrderOfColumns) {
+TEST(Table, JsonKeepsTheColumnOrder) {
   EXPECT_EQ(render_json(example()).dump(),
             R"([{"method":"gesv/lapack","n":512,"seconds":0.00123,"note":null},)"
             R"({"method":"é","n":8,"seconds":null,"note":null}])");
@@ -157,7 +157,7 @@ TEST(Table, JsonKeepsTheOrderOfColumns) {
   EXPECT_EQ(number_json(-inf).dump(), "\"-inf\"");
 }
 
-TEST(Table, Styles) {
+TEST(Table, FormatsEveryStyle) {
   EXPECT_EQ(to_text(0.5, Style::percent), "50.0%");
   EXPECT_EQ(to_text(2.5, Style::factor), "2.50x");
   EXPECT_EQ(to_text(1234.0, Style::factor), "1234x");
@@ -166,10 +166,10 @@ TEST(Table, Styles) {
   EXPECT_EQ(to_text(512.0, Style::bytes), "512 B");
 }
 
-TEST(Table, FormatsByName) {
+TEST(Table, ParsesFormatNames) {
   EXPECT_EQ(parse_format("csv"), Format::csv);
-  const std::string said = gaussweep::testing_help::message_of<UsageError>([&] { parse_format("xml"); });
-  EXPECT_EQ(said, "--format xml: unknown format; allowed are table, csv, json");
+  const std::string message = gaussweep::testing_help::message_of<UsageError>([&] { parse_format("xml"); });
+  EXPECT_EQ(message, "--format xml: unknown format; allowed are table, csv, json");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Words, SecondsInTheUnitThatPeopleRead) {
+TEST(Words, SecondsUseReadableUnits) {
   EXPECT_EQ(seconds_text(12.3456), "12.35 s");
   EXPECT_EQ(seconds_text(0.9999), "0.9999 s");
   EXPECT_EQ(seconds_text(0.01), "10 ms");
@@ -20,15 +20,15 @@ TEST(Words, SecondsInTheUnitThatPeopleRead) {
   EXPECT_EQ(seconds_text(std::nan("")), "");
 }
 
-TEST(Words, SettingsAreWrittenShort) {
+TEST(Words, SettingsAreWrittenWithoutJson) {
   EXPECT_EQ(settings_text(R"({"blocks":3,"order":"rows","omega":1.5})"), "blocks=3 order=rows omega=1.5");
   EXPECT_EQ(settings_text("{}"), "");
   EXPECT_EQ(settings_text("torn{"), "torn{");
 }
 
-TEST(Words, SignificantDigitsWithoutExponents) {
+TEST(Words, SignificantDigitsHaveNoExponent) {
   EXPECT_EQ(significant_text(0.012345, 3), "0.0123");
-  EXPECT_EQ(significant_text(9.996, 3), "10.0") << "digits of the rounded number";
+  EXPECT_EQ(significant_text(9.996, 3), "10.0") << "counts the digits after rounding";
   EXPECT_EQ(significant_text(461.2, 3), "461");
   EXPECT_EQ(significant_text(123456.7, 4), "123457");
   EXPECT_EQ(significant_text(-2, 3), "-2.00");
@@ -38,30 +38,31 @@ TEST(Words, SignificantDigitsWithoutExponents) {
   EXPECT_EQ(significant_text(INFINITY, 3), "inf");
 }
 
-TEST(Words, LinesAreBrokenAtSpacesThenAtMarksThenAnywhere) {
+TEST(Words, LinesBreakAtSpacesThenAtPunctuationThenAnywhere) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(wrapped("the residual is large", 12), (Lines{"the residual", "is large"}));
   EXPECT_EQ(wrapped("", 5), Lines{""});
   EXPECT_EQ(wrapped("gesv/gauss_cyclic_decrement", 20), (Lines{"gesv/gauss_cyclic_", "decrement"}));
-  EXPECT_EQ(wrapped("a_bcdefghijklm", 8), (Lines{"a_bcdefg", "hijklm"})) << "not after the first few letters";
-  EXPECT_EQ(wrapped("ééééé", 2), (Lines{"éé", "éé", "é"})) << "never within a character";
+  EXPECT_EQ(wrapped("a_bcdefghijklm", 8), (Lines{"a_bcdefg", "hijklm"}))
+      << "no break after the first few letters";
+  EXPECT_EQ(wrapped("ééééé", 2), (Lines{"éé", "éé", "é"})) << "no break within a character";
   EXPECT_EQ(wrapped("as long as it gets", any_width), Lines{"as long as it gets"});
   EXPECT_EQ(paragraph("one two", 3), "one\ntwo\n");
 }
 
-TEST(Words, DurationsAsPeopleSayThem) {
+TEST(Words, DurationsAreInHoursMinutesAndSeconds) {
   EXPECT_EQ(duration_words(0.4), "0 s");
   EXPECT_EQ(duration_words(59.6), "1 min 00 s");
   EXPECT_EQ(duration_words(3725), "1 h 02 min");
   EXPECT_EQ(duration_words(-5), "0 s");
 }
 
-TEST(Words, AShellTakesThemAsOne) {
+TEST(Words, ShellWordsAreQuotedWhenNeeded) {
   EXPECT_EQ(shell_word("runs/first-1.yaml"), "runs/first-1.yaml");
   EXPECT_EQ(shell_word("my runs/$HOME"), "'my runs/$HOME'");
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("-x y"), "'./-x y'") << "no option";
+  EXPECT_EQ(shell_word("-x y"), "'./-x y'") << "not an option";
   EXPECT_EQ(shell_word("-"), "-");
 }
 

@@ -32,7 +32,7 @@ MatrixSpec square(MatrixKind kind, std::int64_t n) {
   return spec;
 }
 
-TEST_F(MatrixFiles, ASystemIsWrittenWithItsSolution) {
+TEST_F(MatrixFiles, GeneratesASystemWithItsSolution) {
   const fs::path file = folder_ / "a.h5";
   generate_to_file(square(MatrixKind::diagonally_dominant, 9), Precision::float64, 2, file);
   const auto stored = io::read_matrix<double>(file);
@@ -51,10 +51,10 @@ TEST_F(MatrixFiles, ASystemIsWrittenWithItsSolution) {
     }
   }
   EXPECT_EQ(stored.attributes.at("kind"), "diagonally_dominant");
-  EXPECT_EQ(files(), 1U) << "no temporary file stays behind";
+  EXPECT_EQ(files(), 1U) << "no temporary file is left";
 }
 
-TEST_F(MatrixFiles, ThereAndBackAgainKeepsEveryBit) {
+TEST_F(MatrixFiles, RoundTripKeepsEveryBit) {
   const fs::path first = folder_ / "a.h5", text = folder_ / "a.mtx", second = folder_ / "b.h5";
   MatrixSpec spec = square(MatrixKind::uniform, 7);
   spec.cols = 5;
@@ -71,18 +71,18 @@ TEST_F(MatrixFiles, ThereAndBackAgainKeepsEveryBit) {
   }
 }
 
-TEST_F(MatrixFiles, FloatIsRoundedOnceAndRefusesWhatItCannotHold) {
+TEST_F(MatrixFiles, FloatIsRoundedOnceAndOverflowIsRefused) {
   const fs::path text = folder_ / "a.mtx";
   std::ofstream(text) << "%%MatrixMarket matrix array real general\n1 2\n0.1\n1e300\n";
   EXPECT_THROW(import_to_file(text, "", Precision::float32, folder_ / "a.h5"), io::InputError);
-  EXPECT_EQ(files(), 1U) << "nothing half-written";
+  EXPECT_EQ(files(), 1U) << "no partial file";
   import_to_file(text, "", Precision::float64, folder_ / "a.h5");
   std::ofstream(text) << "%%MatrixMarket matrix array real general\n1 2\n0.1\n2\n";
   import_to_file(text, "", Precision::float32, folder_ / "b.h5");
   EXPECT_EQ(io::read_matrix<float>(folder_ / "b.h5").a.data, (std::vector<float>{0.1F, 2.0F}));
 }
 
-TEST_F(MatrixFiles, NothingIsOverwrittenUnasked) {
+TEST_F(MatrixFiles, RefusesToOverwriteUnlessForced) {
   const fs::path file = folder_ / "a.h5";
   EXPECT_NO_THROW(check_output(file, false));
   std::ofstream(file) << "precious";
@@ -93,7 +93,7 @@ TEST_F(MatrixFiles, NothingIsOverwrittenUnasked) {
   EXPECT_NO_THROW(check_output("a_name_without_a_folder.h5", false));
 }
 
-TEST_F(MatrixFiles, WrongWishesAreSaid) {
+TEST_F(MatrixFiles, RefusesInvalidOptions) {
   const fs::path h5 = folder_ / "a.h5", mtx = folder_ / "a.mtx";
   EXPECT_THROW(is_hdf5_ending("a.txt"), UsageError);
   EXPECT_THROW(parse_kind("uniformm"), UsageError);
@@ -111,7 +111,7 @@ TEST_F(MatrixFiles, WrongWishesAreSaid) {
   EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(MatrixFiles, InfoSaysWhatIsThere) {
+TEST_F(MatrixFiles, InfoDescribesTheFile) {
   const fs::path file = folder_ / "a.h5";
   generate_to_file(square(MatrixKind::hilbert, 3), Precision::float32, 0, file);
   const auto json = info_json(io::matrix_info(file));

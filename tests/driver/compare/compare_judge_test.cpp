@@ -1,4 +1,4 @@
-// SAME and UNCLEAR: what an interval allows to say, and what would help.
+// Tests when compare reports SAME or UNCLEAR, and which remedy it suggests.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using io::Record;
 
-TEST(CompareJudge, AnEstimateWithinTheThresholdIsUnclearWhereItsIntervalIsNot) {
+TEST(CompareJudge, IsUnclearWhenTheIntervalExceedsTheThreshold) {
   const auto judged = [](const std::vector<double>& samples, std::int64_t rounds) {
     io::Results base, now;
     for (std::int64_t round = 1; round <= rounds; ++round) {
@@ -32,14 +32,14 @@ TEST(CompareJudge, AnEstimateWithinTheThresholdIsUnclearWhereItsIntervalIsNot) {
   EXPECT_GT(change.high, 1.02);
   EXPECT_EQ(change.verdict, Verdict::unclear);
   EXPECT_TRUE(wide.regressions.empty());
-  EXPECT_GE(change.finds, change.high - 1) << "what is decided for all trials at once needs more";
+  EXPECT_GE(change.finds, change.high - 1) << "the rule for all trials together needs more";
   ASSERT_EQ(wide.unclear.size(), 1U);
   const Unclear& unclear = wide.unclear.front();
   EXPECT_EQ(unclear.trials, 1);
   EXPECT_EQ(unclear.finds, change.finds);
   EXPECT_LT(unclear.with_duet, unclear.with_rounds);
   EXPECT_LT(unclear.with_rounds, unclear.finds);
-  EXPECT_LT(unclear.with_samples, 0.7 * unclear.finds) << "the samples are most of the scatter";
+  EXPECT_LT(unclear.with_samples, 0.7 * unclear.finds) << "most of the scatter is within the samples";
   ASSERT_EQ(unclear_words(wide).size(), 1U);
   EXPECT_THAT(unclear_words(wide).front(),
               ::testing::AllOf(::testing::HasSubstr("rounds: 3"), ::testing::HasSubstr("duet"),

@@ -1,4 +1,4 @@
-// Which records are compared with which: runs in one file, runs in several, runs on other models.
+// Tests which records are compared: several runs in one file or in several, and runs on other models.
 
 #include "driver/compare/compare_sets.hpp"
 
@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 constexpr const char* h100 = "NVIDIA H100";
 constexpr const char* h200 = "NVIDIA H200";
 
-/// A run of three sizes on day `day`, by one GPU, or by the CPU beside it.
+/// A run of three sizes on day `day`, on one GPU or on the CPU of its machine.
 struct RunOf {
   std::string id;
   int day = 1;
@@ -55,7 +55,7 @@ io::Results run_of(const RunOf& run) {
   return results;
 }
 
-/// The records of several runs in one file, as `merge` writes it.
+/// Returns the records of several runs as one file, as `merge` writes it.
 io::Results merged(const std::vector<io::Results>& runs) {
   io::Results all = runs.front();
   for (std::size_t i = 1; i < runs.size(); ++i)
@@ -74,12 +74,12 @@ std::size_t regressions(std::vector<io::Results> sets) {
   return compare(sides.base, sides.now, {}).regressions.size();
 }
 
-TEST(RunsApart, SplitsAFileWhereRunsRepeatTrials) {
+TEST(RunsApart, SplitsAFileInWhichRunsRepeatTrials) {
   const auto first = run_of({"a", 1}), second = run_of({"b", 2});
   EXPECT_THAT(sizes_of(runs_apart(first)), ElementsAre(3));
   const std::vector<io::Results> sets = runs_apart(merged({second, first}));
   ASSERT_THAT(sizes_of(sets), ElementsAre(3, 3));
-  EXPECT_EQ(sets[0].records[0].run_id, "a") << "in the order of time";
+  EXPECT_EQ(sets[0].records[0].run_id, "a") << "in order of time";
 }
 
 TEST(RunsApart, KeepsShardsAndArchitecturesTogether) {
@@ -92,7 +92,7 @@ TEST(RunsApart, KeepsShardsAndArchitecturesTogether) {
   EXPECT_THAT(sizes_of(runs_apart(merged({old_gpu, new_gpu}))), ElementsAre(12)) << "CPU trials too";
 }
 
-TEST(RunsApart, CallsNothingMissingWhereTheFileHasSeveralPlans) {
+TEST(RunsApart, ReportsNoMissingTrialsForAFileWithSeveralPlans) {
   std::vector<Loaded> inputs(2);
   inputs[0].results = run_of({"a", 1});
   inputs[1].results = run_of({"b", 2});
@@ -104,18 +104,18 @@ TEST(RunsApart, CallsNothingMissingWhereTheFileHasSeveralPlans) {
   }
 }
 
-TEST(Sides, TheLastRunOfAFileIsJudgedByTheRunsBeforeIt) {
+TEST(Sides, ComparesTheLastRunOfAFileWithTheEarlierOnes) {
   const auto fast = run_of({"a", 1}), slow = run_of({"b", 2, 3.5});
   const io::Results both = merged({fast, slow});
   EXPECT_GT(regressions({both}), 0U);
   EXPECT_GT(regressions({both, both}), 0U) << "not compared with itself";
-  EXPECT_GT(regressions({fast, both}), 0U) << "what both sides hold does not hide it";
+  EXPECT_GT(regressions({fast, both}), 0U) << "runs on both sides do not hide it";
   EXPECT_GT(regressions({run_of({"z", 1}), both}), 0U) << "the earlier run does not dilute it";
   EXPECT_EQ(regressions({merged({run_of({"a", 1, 3.5}), run_of({"b", 2})})}), 0U) << "faster";
   EXPECT_THROW(sides_of({fast}, false), UsageError);
 }
 
-TEST(Sides, OfEachModelTheLastRunIsJudged) {
+TEST(Sides, ComparesTheLastRunOfEachModel) {
   const io::Results all = merged(
       {run_of({"a", 1, 1, h100}), run_of({"b", 2, 3.5, h100}), run_of({"c", 3}), run_of({"d", 4, 3.5})});
   const Sides sides = sides_of({all}, true);
@@ -124,12 +124,12 @@ TEST(Sides, OfEachModelTheLastRunIsJudged) {
   EXPECT_EQ(sides.base.records.size(), 6U);
 }
 
-TEST(Sides, SeveralRunsOnOtherModelsAllCount) {
+TEST(Sides, KeepsAllRunsOnOtherModels) {
   const io::Results cards = merged({run_of({"a", 2}), run_of({"b", 3})});
   EXPECT_EQ(sides_of({run_of({"z", 1, 1, h100}), cards}, false).now.records.size(), 6U);
 }
 
-TEST(Sides, ARunComparedWithItselfIsTheSameAndSaysSo) {
+TEST(Sides, RemarksThatARunIsComparedWithItself) {
   io::Results run = run_of({"a", 1, 1, h200, true});
   const Sides sides = sides_of({run, run}, false);
   EXPECT_EQ(sides.remarks.size(), 1U);
@@ -137,7 +137,7 @@ TEST(Sides, ARunComparedWithItselfIsTheSameAndSaysSo) {
     EXPECT_EQ(pair.change.verdict, Verdict::same) << pair.identity.method;
 }
 
-TEST(Sides, OverTimeOnlyTheSameGpuAndCpuModelsAreCompared) {
+TEST(Sides, OverTimeComparesEqualGpuAndCpuModelsOnly) {
   const auto on_h200 = run_of({"b", 2, 9, h200, true});
   EXPECT_THROW(sides_of({run_of({"a", 1, 1, h100, true}), on_h200}, true), UsageError) << "CPU trials too";
   EXPECT_THROW(sides_of({run_of({"a", 1, 1, h200, true, "another"}), on_h200}, true), UsageError);
@@ -148,14 +148,14 @@ TEST(Sides, OverTimeOnlyTheSameGpuAndCpuModelsAreCompared) {
   EXPECT_EQ(sides.base.records.front().run_id, "c");
 }
 
-TEST(Models, OnlyWhatRanOnTheModelsOfTheOtherIsKept) {
+TEST(Models, KeepsOnlyRecordsOfTheSameModels) {
   io::Results before = merged({run_of({"a", 1, 1, h100, true}), run_of({"b", 1, 1, h200, true})});
   keep_models_of(run_of({"c", 2, 1, h200, true}), before);
   EXPECT_EQ(before.records.size(), 6U);
   EXPECT_EQ(before.records.front().run_id, "b");
 }
 
-TEST(Sides, ACrashBeforeTheDeviceWasKnownIsComparedAllTheSame) {
+TEST(Sides, ComparesACrashWhoseDeviceIsUnknown) {
   io::Results now = run_of({"b", 2});
   for (Record& r : now.records) {
     r.status = "crashed";
@@ -164,7 +164,7 @@ TEST(Sides, ACrashBeforeTheDeviceWasKnownIsComparedAllTheSame) {
   EXPECT_EQ(sides_of({run_of({"a", 1}), now}, true).base.records.size(), 3U);
 }
 
-TEST(Trend, AFileOfSeveralRunsIsSeveralNights) {
+TEST(Trend, TreatsRunsInOneFileAsSeveralNights) {
   std::vector<io::Results> runs;
   for (int day = 1; day <= 8; ++day)
     runs.push_back(run_of({std::to_string(day), day, day < 5 ? 1 : 1.5, h200, true}));
@@ -174,12 +174,13 @@ TEST(Trend, AFileOfSeveralRunsIsSeveralNights) {
   EXPECT_EQ(trend.series.front().change.steps.size(), 1U);
 }
 
-TEST(Trend, OtherModelsAreOtherSeries) {
+TEST(Trend, StartsANewSeriesForAnotherModel) {
   std::vector<std::pair<std::string, io::Results>> sets;
   for (int day = 1; day <= 8; ++day)
     sets.emplace_back("x",
                       run_of({std::to_string(day), day, day < 5 ? 1 : 1.5, day < 5 ? h100 : h200, true}));
-  EXPECT_EQ(trend_of(sets, {}).series.size(), 12U) << "the CPU beside another GPU is another machine";
+  EXPECT_EQ(trend_of(sets, {}).series.size(), 12U)
+      << "the same CPU model with another GPU is another machine";
   EXPECT_TRUE(trend_sentences(trend_of(sets, {})).empty());
   for (auto& [path, set] : sets) {
     for (Record& r : set.records)

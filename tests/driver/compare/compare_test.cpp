@@ -23,12 +23,12 @@ CompareRules rules(double threshold) {
   return result;
 }
 
-// Samples of a run time that scatters by `sigma` around `seconds`; the generator's bits are the same
-// everywhere.
+// Returns samples of a run time that scatters by `sigma` around `seconds`; the generator's bits are the same
+// on every platform.
 std::vector<double> scattered(std::mt19937_64& bits, double seconds, double sigma, int count) {
   std::vector<double> samples;
   for (int i = 0; i < count; ++i) {
-    double sum = -6;  // twelve uniform numbers: near enough to a normal one
+    double sum = -6;  // the sum of twelve uniform numbers is close to normally distributed
     for (int j = 0; j < 12; ++j) sum += static_cast<double>(bits() >> 11) * 0x1p-53;
     samples.push_back(seconds * std::exp(sigma * sum));
   }
@@ -41,7 +41,7 @@ io::Results results_of(std::vector<Record> records) {
   return results;
 }
 
-/// A trial of `gesv/method`, launch-bound: `whole` as it was launched, `gpu` as it was replayed.
+/// A launch-bound trial of `gesv/method` with the launched times `whole` and the replayed time `gpu`.
 Record launched(const std::vector<double>& whole, double gpu) {
   Record r = example_record("method", 64, whole);
   r.replay_q1 = gpu * 0.999;
@@ -50,7 +50,7 @@ Record launched(const std::vector<double>& whole, double gpu) {
   return r;
 }
 
-TEST(Compare, WhereTheHostAloneDriftsItSaysHostBound) {
+TEST(Compare, IsHostBoundWhenOnlyTheLaunchTimeDrifts) {
   const std::vector<double> quick{2.00, 2.01, 2.02, 2.01, 2.00}, slow{2.40, 2.41, 2.42, 2.41, 2.40};
   const auto verdict = [](const Record& base, const Record& now) {
     const Comparison c = compare(results_of({base}), results_of({now}), rules(0.03));
@@ -61,14 +61,14 @@ TEST(Compare, WhereTheHostAloneDriftsItSaysHostBound) {
   EXPECT_EQ(verdict(launched(quick, 1), launched(slow, 1)), (Answer{Verdict::host_bound, false}));
   EXPECT_EQ(verdict(launched(quick, 1), launched(slow, 1.05)), (Answer{Verdict::slower, true}));
   EXPECT_EQ(verdict(launched(quick, 1), launched(quick, 1.05)), (Answer{Verdict::slower, true}))
-      << "the method became slower, the host hid it";
+      << "the method became slower, hidden by the host";
   EXPECT_EQ(verdict(launched(quick, 1), launched(quick, 1)), (Answer{Verdict::same, false}));
   Record blind = launched(slow, 1);
   blind.replay_median = Record::unknown;
-  EXPECT_EQ(verdict(launched(quick, 1), blind), (Answer{Verdict::slower, true})) << "no second clock";
+  EXPECT_EQ(verdict(launched(quick, 1), blind), (Answer{Verdict::slower, true})) << "no replay time";
 }
 
-TEST(Compare, OfTheCpuWithOtherThreadsNothingIsARegression) {
+TEST(Compare, ReportsNoRegressionForAnotherCpuThreadCount) {
   const auto with = [](double seconds, std::int64_t threads) {
     io::Results results =
         results_of({example_record("method", 64, {seconds, 1.01 * seconds, 1.02 * seconds})});
@@ -87,13 +87,13 @@ TEST(Compare, OfTheCpuWithOtherThreadsNothingIsARegression) {
   };
   EXPECT_EQ(regressions(1, 2), 0U);
   EXPECT_GT(regressions(2, 2), 0U);
-  EXPECT_GT(regressions(0, 2), 0U) << "an older file does not say how many";
+  EXPECT_GT(regressions(0, 2), 0U) << "older files have no thread count";
   EXPECT_EQ(compare(with(1, 1), with(1, 16), {}).pairs.at(0).new_place, "CPU, 16 threads");
 }
 
-// Half of most of these times is the host's, of one a tenth: what the host drifts by moves that one by a
-// fifth of it.
-TEST(Compare, TheHostsDriftMovesATimeByTheHostsShareOfIt) {
+// The host takes half of most of these times, and a tenth of one. Host drift moves that one by a fifth as
+// much.
+TEST(Compare, HostDriftMovesATimeByTheHostsPartOfIt) {
   const auto set = [](double launch) {
     std::vector<Record> records;
     for (std::int64_t n : {64, 128, 256, 512, 1024}) {
@@ -110,7 +110,7 @@ TEST(Compare, TheHostsDriftMovesATimeByTheHostsShareOfIt) {
   EXPECT_THAT(compare(set(0.7), set(1), rules(0.02)).regressions, ::testing::IsEmpty());
 }
 
-TEST(Compare, WhatTheHostPacesIsJudgedByHowFarTheHostDrifted) {
+TEST(Compare, JudgesHostPacedTimesByTheHostDrift) {
   const auto set = [](double launch, double paced) {
     std::vector<Record> records;
     for (std::int64_t n : {64, 128, 256, 512}) {
@@ -138,8 +138,8 @@ TEST(Compare, WhatTheHostPacesIsJudgedByHowFarTheHostDrifted) {
       << "the host did not drift at all";
 }
 
-// A wait costs less than times scatter by: it is counted.
-TEST(Compare, OneWaitMoreIsSlowerWhateverTheClockSays) {
+// A wait costs less than the scatter of the times, so compare counts waits.
+TEST(Compare, OneMoreWaitIsSlowerEvenIfTheTimeIsNot) {
   Record base = example_record("m", 64, {1, 1.001, 1.002});
   base.waits = 1;
   base.iterations = 7;
@@ -158,13 +158,13 @@ TEST(Compare, OneWaitMoreIsSlowerWhateverTheClockSays) {
             }),
             "SLOWER waits 1 -> 2 1");
   EXPECT_EQ(judged([](Record& r) { r.waits = 0; }), "SAME  0");
-  EXPECT_EQ(judged([](Record& r) { r.waits = -1; }), "SAME  0") << "a file without the count";
+  EXPECT_EQ(judged([](Record& r) { r.waits = -1; }), "SAME  0") << "a file without wait counts";
   EXPECT_EQ(judged([](Record& r) {
               r.waits = 2;
               r.iterations = 8;
             }),
             "SAME  0")
-      << "it waits once an iteration";
+      << "one wait per iteration";
   CompareRules sized;
   sized.fail_above = 0.05;
   EXPECT_EQ(judged([](Record& r) { r.waits = 2; }, sized), "SLOWER waits 1 -> 2 0");
@@ -176,7 +176,7 @@ TEST(Compare, OneWaitMoreIsSlowerWhateverTheClockSays) {
             "FASTER  0");
 }
 
-TEST(Compare, RoundsArePooledAndTheirScatterCounts) {
+TEST(Compare, PoolsRoundsAndUsesTheirScatter) {
   const auto rounds = [](std::initializer_list<double> levels) {
     std::vector<Record> records;
     for (const double level : levels) {
@@ -189,15 +189,15 @@ TEST(Compare, RoundsArePooledAndTheirScatterCounts) {
   const auto verdict = [](const io::Results& base, const io::Results& now) {
     return compare(base, now, rules(0.03)).pairs.at(0).change.verdict;
   };
-  // One process each, and the difference seems clear; three tell that processes differ as much.
+  // With one process per side the difference seems clear; with three, processes differ by as much.
   EXPECT_EQ(verdict(rounds({1.0}), rounds({1.1})), Verdict::slower);
   EXPECT_EQ(verdict(rounds({1.0, 1.1, 1.2}), rounds({1.1, 1.2, 1.3})), Verdict::unclear);
   EXPECT_EQ(verdict(rounds({1.0, 1.01, 1.0}), rounds({1.1, 1.11, 1.1})), Verdict::slower);
 }
 
-// A duet's trials are told by their own rounds: that most trials of a method moved, and some did not, is a
-// change and no scatter.
-TEST(Compare, ADuetFindsOnePercentWhereOnlySomeTrialsOfAMethodMoved) {
+// A duet compares each trial by its own rounds. If most trials of a method moved and some did not, that is a
+// change and not scatter.
+TEST(Compare, DuetFindsOnePercentWhenOnlySomeTrialsMoved) {
   std::mt19937_64 bits(33);
   const auto build = [&](double factor) {
     std::vector<Record> records;
@@ -224,7 +224,7 @@ TEST(Compare, ADuetFindsOnePercentWhereOnlySomeTrialsOfAMethodMoved) {
     EXPECT_NE(pair.change.verdict, Verdict::slower) << pair.identity.n;
 }
 
-TEST(Compare, ClocksThatDifferAreTold) {
+TEST(Compare, ReportsOtherClocks) {
   Record base = example_record("method", 64, {1, 1, 1}), now = base;
   for (io::Sample& sample : now.sample_list) sample.clock_mhz = 1755;
   const Comparison c = compare(results_of({base}), results_of({now}), rules(0.03));
@@ -261,8 +261,8 @@ TEST(Compare, FindsTheOneMethodThatBecameSlower) {
   EXPECT_TRUE(backwards.regressions.empty()) << "faster is no regression";
 }
 
-// Every run has times of its own (clocks, neighbours) that its samples do not show.
-TEST(Compare, WhatDiffersFromRunToRunIsNoChange) {
+// Each run has an offset (clocks, neighbours) that its own samples do not show.
+TEST(Compare, IgnoresRunToRunVariation) {
   std::mt19937_64 bits(5);
   std::vector<Record> base, now, slowed;
   for (const char* method : {"alpha", "beta", "gamma", "delta"}) {
@@ -279,7 +279,7 @@ TEST(Compare, WhatDiffersFromRunToRunIsNoChange) {
   const Comparison same = compare(results_of(base), results_of(now), rules(0.05));
   ASSERT_EQ(same.noise.size(), 1U);
   EXPECT_EQ(same.noise[0].pairs, 40);
-  EXPECT_GT(same.noise[0].raise_long, 10) << "0.4 % is what the rule expects of one run";
+  EXPECT_GT(same.noise[0].raise_long, 10) << "the rule expects 0.4 % for one run";
   const auto loud = std::count_if(same.pairs.begin(), same.pairs.end(), [](const Pair& pair) {
     return pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
   });
@@ -287,14 +287,14 @@ TEST(Compare, WhatDiffersFromRunToRunIsNoChange) {
   EXPECT_EQ(std::count_if(same.methods.begin(), same.methods.end(),
                           [](const MethodChange& m) { return m.change.verdict == Verdict::slower; }),
             0);
-  // What is far beyond the noise is still found, and nothing else.
+  // A change far beyond the noise is found, and no other change is reported.
   for (const MethodChange& method : compare(results_of(base), results_of(slowed), rules(0.05)).methods) {
     EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
   }
 }
 
-// Trials scatter from run to run, each for itself; a method is slower in all of its trials.
-TEST(Compare, AMethodAsAWholeIsFoundThroughTheScatterOfItsTrials) {
+// Trials scatter independently from run to run; a slower method is slower in all of its trials.
+TEST(Compare, FindsAMethodChangeBelowTheScatterOfItsTrials) {
   std::mt19937_64 bits(9);
   std::vector<Record> base, now;
   for (const char* method : {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}) {
@@ -316,13 +316,13 @@ TEST(Compare, AMethodAsAWholeIsFoundThroughTheScatterOfItsTrials) {
   }
 }
 
-TEST(Compare, AccuracyIsToldApartFromTime) {
+TEST(Compare, SeparatesAccuracyFromTime) {
   std::vector<Record> base(4, example_record("m", 64, {1, 1, 1}));
   for (std::size_t i = 0; i < base.size(); ++i) base[i].n = static_cast<std::int64_t>(64 + i);
   std::vector<Record> now = base;
   now[0].status = "failed";
   now[0].residual_ratio = 1e6;
-  now[1].residual_ratio = 15;  // 30 times worse, and still a pass
+  now[1].residual_ratio = 15;  // 30 times larger, but still a pass
   now[2].status = "skipped";
   base[3].status = "failed";
   const Comparison comparison = compare(results_of(base), results_of(now), rules(0.05));
@@ -340,7 +340,7 @@ TEST(Compare, AccuracyIsToldApartFromTime) {
   EXPECT_TRUE(compare(results_of(base), results_of(now), rules(0.05)).regressions.empty());
 }
 
-TEST(Compare, ACrashThatNeverReachedADeviceIsStillARegression) {
+TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
   const Record base = example_record("m", 64, {1, 1, 1});
   Record now = example_record("m", 64, {});
   now.status = "crashed";
@@ -352,7 +352,7 @@ TEST(Compare, ACrashThatNeverReachedADeviceIsStillARegression) {
   EXPECT_FALSE(comparison.across);
 }
 
-TEST(Compare, CountsWhatOnlyOneSideHasAndPoolsRepeatedRecords) {
+TEST(Compare, CountsUnpairedTrialsAndPoolsRepeatedRecords) {
   std::vector<Record> base = {example_record("m", 64, {1, 1, 1}), example_record("m", 65, {1})};
   std::vector<Record> now = {example_record("m", 64, {1, 1, 1}), example_record("m", 64, {1, 1}),
                              example_record("m", 66, {1})};
@@ -364,7 +364,7 @@ TEST(Compare, CountsWhatOnlyOneSideHasAndPoolsRepeatedRecords) {
   EXPECT_EQ(comparison.only_new, 1);
 }
 
-TEST(Compare, OtherRepeatsAreTheSameTrialOtherMatricesAreNot) {
+TEST(Compare, PairsOtherRepeatsButNotOtherMatrices) {
   const Record base = example_record("m", 64, {1, 1, 1});
   Record longer = example_record("m", 64, {1, 1, 1, 1});
   longer.key = "another key, since repeats differ";
@@ -373,7 +373,7 @@ TEST(Compare, OtherRepeatsAreTheSameTrialOtherMatricesAreNot) {
   EXPECT_EQ(compare(results_of({base}), results_of({longer}), rules(0.05)).pairs.size(), 0U);
 }
 
-TEST(Compare, AcrossGpusItSaysWhereOneOvertakes) {
+TEST(Compare, FindsTheCrossoverBetweenTwoGpus) {
   std::vector<Record> base, now;
   for (std::int64_t n = 256; n <= 4096; n *= 2) {
     // The base takes n^3 / 1000 ns; the new one n^2 ns: equal at n = 1000.
@@ -390,7 +390,7 @@ TEST(Compare, AcrossGpusItSaysWhereOneOvertakes) {
   EXPECT_EQ(comparison.crossovers[0].finding, "NVIDIA B200 overtakes between n = 512 and 2048, near 1000");
 }
 
-TEST(Compare, AcrossGpusWithoutACrossing) {
+TEST(Compare, ReportsNoCrossoverIfOneGpuIsAlwaysFaster) {
   Record base = example_record("m", 64, {2, 2, 2}), now = example_record("m", 64, {1, 1, 1});
   now.gpu_name = "NVIDIA B200";
   const Comparison comparison = compare(results_of({base}), results_of({now}), rules(0.05));
@@ -399,7 +399,7 @@ TEST(Compare, AcrossGpusWithoutACrossing) {
   EXPECT_EQ(comparison.crossovers[0].finding, "NVIDIA B200 is faster wherever the difference is clear");
 }
 
-TEST(Compare, WhatRanOnTheSameGpuIsComparedThereOnly) {
+TEST(Compare, ComparesTrialsOnTheSameGpuOnly) {
   Record h200 = example_record("m", 64, {1, 1, 1}), k40 = example_record("m", 64, {9, 9, 9});
   k40.gpu_name = "Tesla K40c";
   const Comparison comparison = compare(results_of({h200, k40}), results_of({h200, k40}), rules(0.05));
@@ -408,7 +408,7 @@ TEST(Compare, WhatRanOnTheSameGpuIsComparedThereOnly) {
   EXPECT_TRUE(comparison.regressions.empty());
 }
 
-TEST(Compare, Thresholds) {
+TEST(Compare, ParsesThresholds) {
   EXPECT_DOUBLE_EQ(parse_percent("--threshold", "5"), 0.05);
   EXPECT_DOUBLE_EQ(parse_percent("--threshold", "7.5%"), 0.075);
   EXPECT_DOUBLE_EQ(parse_percent("--threshold", "0"), 0);
@@ -416,7 +416,7 @@ TEST(Compare, Thresholds) {
     EXPECT_THROW(parse_percent("--threshold", text), UsageError) << text;
 }
 
-TEST(Compare, RegressionsComeFirstAndNamesAreWholeInNarrowTerminals) {
+TEST(Compare, ListsRegressionsFirstAndKeepsNamesWholeInNarrowTerminals) {
   const std::string long_name = "gauss_cyclic_decrement_shared";
   std::vector<Record> base, now;
   for (const std::string& method : {std::string("alpha"), std::string("beta"), long_name}) {
@@ -437,7 +437,7 @@ TEST(Compare, RegressionsComeFirstAndNamesAreWholeInNarrowTerminals) {
   put_regressions_first(comparison.pairs);
   EXPECT_EQ(comparison.pairs.front().identity.method, long_name);
   const Table pairs = pair_table(comparison, false, Reader::person);
-  EXPECT_EQ(pairs.rows.size(), 1U) << "what is host-bound is a count";
+  EXPECT_EQ(pairs.rows.size(), 1U) << "host-bound trials are counted";
   for (const std::size_t width : {60, 80, 100}) {
     const std::string methods = render_text(method_table(comparison, Reader::person), width);
     const std::string trials =
@@ -446,14 +446,14 @@ TEST(Compare, RegressionsComeFirstAndNamesAreWholeInNarrowTerminals) {
                                                                         << methods;
     for (const std::string& text : {methods, trials}) {
       EXPECT_NE(text.find("gesv/" + long_name), std::string::npos) << width << '\n' << text;
-      EXPECT_NE(text.find(" BY"), std::string::npos) << "by which clock, in " << width << '\n' << text;
+      EXPECT_NE(text.find(" BY"), std::string::npos) << "the clock of the time, in " << width << '\n' << text;
       std::istringstream lines(text);
       for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), width) << text;
     }
   }
 }
 
-TEST(Compare, Tables) {
+TEST(Compare, TablesHaveEveryColumn) {
   const Record base = example_record("m", 64, {1, 1, 1}), now = example_record("m", 64, {2, 2, 2});
   const Comparison comparison = compare(results_of({base}), results_of({now}), rules(0.05));
   const auto json = render_json(pair_table(comparison, false, Reader::program));
@@ -463,7 +463,7 @@ TEST(Compare, Tables) {
   EXPECT_EQ(json[0]["base_place"], "NVIDIA H200");
   EXPECT_EQ(json[0]["key"], std::string(comparison.pairs[0].identity.key));
   const std::string text = render_text(pair_table(comparison, false, Reader::person), any_width);
-  EXPECT_EQ(text.find("H200"), std::string::npos) << "one place: not worth a column";
+  EXPECT_EQ(text.find("H200"), std::string::npos) << "one device: no column";
   EXPECT_EQ(render_json(method_table(comparison, Reader::program))[0]["slower"], 1);
   EXPECT_TRUE(accuracy_table(comparison, Reader::program).rows.empty());
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Runs of one plan without changes, measured on two H200s (tests/data/identical_runs.h5). Runs a1 to a3 are
-/// from one GPU, b1 to b8 from the other; r1 to r4 are from the second GPU too, with three rounds each.
+/// Runs of one unchanged plan, measured on two H200s (tests/data/identical_runs.h5). Runs a1 to a3 are from
+/// the first GPU, b1 to b8 and r1 to r4 from the second. The runs r1 to r4 have three rounds each.
 
 #include <map>
 #include <string>

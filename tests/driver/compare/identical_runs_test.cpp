@@ -1,5 +1,4 @@
-// What `compare` says of runs in which nothing changed, measured ones and drawn ones, and of changes put into
-// them.
+// Tests the verdicts of `compare` for measured and simulated runs, both unchanged and with injected changes.
 
 #include "tests/driver/compare/identical_runs.hpp"
 
@@ -22,7 +21,7 @@ const Runs& measured() {
   return runs;
 }
 
-/// Several runs as one set.
+/// Returns the records of several runs as one set.
 io::Results together(const std::vector<std::string>& names) {
   io::Results all;
   for (const std::string& name : names) {
@@ -44,8 +43,8 @@ struct Tally {
   }
 };
 
-// Every FASTER or SLOWER between two of these runs is a false one. The rule's constants are of the runs with
-// odd numbers.
+// Nothing changed between these runs, so every FASTER or SLOWER is false. The constants of the rule were
+// fitted to the runs with odd numbers.
 TEST(IdenticalRuns, PairsOnOneGpuRaiseNoAlarm) {
   Tally tally;
   const std::vector<std::vector<std::string>> groups{
@@ -63,8 +62,8 @@ TEST(IdenticalRuns, PairsOnOneGpuRaiseNoAlarm) {
   EXPECT_LE(tally.loud_trials, 0) << tally.words;
 }
 
-// "Same" is a statement about the change, not about the estimate.
-TEST(IdenticalRuns, WhatIsTheSameHasAnIntervalWithinTheThreshold) {
+// SAME is a statement about the whole interval of the change, not about its estimate.
+TEST(IdenticalRuns, SameHasItsIntervalWithinTheThreshold) {
   std::map<Verdict, int> counts;
   for (const auto& [base, base_run] : measured()) {
     for (const auto& [now, new_run] : measured()) {
@@ -115,7 +114,7 @@ TEST(IdenticalRuns, SeveralBasesRaiseNoAlarm) {
   EXPECT_LE(tally.alarms, 0) << tally.words;
 }
 
-/// Runs of any number of trials, drawn: of each method and size the times of some process on GPU b.
+/// Simulates runs of any size: a method and size take the measured times of a random process on GPU b.
 class Drawn {
  public:
   explicit Drawn(unsigned seed) : bits_(seed) {
@@ -127,7 +126,7 @@ class Drawn {
     }
   }
 
-  /// A method takes what another process of it took, in all its sizes alike, as far as that was measured.
+  /// Returns a run in which each method takes the times of one other process, for all measured sizes.
   io::Results run(std::size_t count, const std::string& name) {
     io::Results results;
     for (std::int64_t copy = 0; results.records.size() < count; ++copy) {
@@ -157,7 +156,7 @@ void slow_down(Record& r, double factor) {
     *seconds *= factor;
 }
 
-TEST(DrawnRuns, TheRateOfFalseAlarmsHoldsForAnyNumberOfTrials) {
+TEST(DrawnRuns, FalseAlarmRateHoldsForAnyNumberOfTrials) {
   for (const auto& [trials, pairs] : std::map<std::size_t, int>{{96, 200}, {400, 100}, {2000, 30}}) {
     Drawn drawn(7);
     Tally tally;
@@ -169,8 +168,8 @@ TEST(DrawnRuns, TheRateOfFalseAlarmsHoldsForAnyNumberOfTrials) {
   }
 }
 
-// Where a comparison says how small a change it finds, it finds that one, and no smaller one.
-TEST(DrawnRuns, AChangeOfOneTrialIsFoundFromTheSizeThatIsTold) {
+// A comparison reports the smallest detectable change; exactly changes of that size must be found.
+TEST(DrawnRuns, FindsAChangeOfTheReportedSize) {
   Drawn drawn(5);
   const io::Results base = drawn.run(96, "one"), now = drawn.run(96, "two");
   const Comparison before = compare(base, now, {});
@@ -196,7 +195,7 @@ TEST(DrawnRuns, AChangeOfOneTrialIsFoundFromTheSizeThatIsTold) {
   EXPECT_GT(tried, 3);
 }
 
-TEST(DrawnRuns, ASlowedMethodIsFound) {
+TEST(DrawnRuns, FindsASlowedMethod) {
   const std::vector<std::string> methods{"recursive", "blocked_simultaneous", "gets", "shared"};
   for (const int nights : {1, 7}) {
     for (const auto& [factor, least] : std::map<double, double>{{1.03, 0}, {1.05, 0.95}, {1.1, 1}}) {

@@ -1,4 +1,4 @@
-// Change points in nights that were drawn, with and without steps, drifts and other GPUs.
+// Tests change points in simulated nights with and without steps, drifts and other GPUs.
 
 #include "driver/compare/trend.hpp"
 
@@ -18,14 +18,13 @@ namespace {
 
 using io::Record;
 
-TEST(ChangePoints, TheEnergyDistanceIsLargestAtTheStep) {
+TEST(ChangePoints, EnergyDistanceIsLargestAtTheStep) {
   EXPECT_EQ(largest_distance({0, 1, 0, 1, 5, 6, 5, 6, 5}, 0, 9, 2), 4U);
   EXPECT_EQ(largest_distance({9, 9, 0, 0, 0, 7, 7, 7, 7}, 2, 9, 2), 5U)
-      << "only what lies between begin and end";
+      << "only values between begin and end";
 }
 
-/// Nights of many trials: of each the ln of some process's time about its own mean, as on GPU b it was
-/// measured.
+/// Simulates nights of many trials. Each trial is ln(time / mean time) of a random measured process on GPU b.
 class Nights {
  public:
   explicit Nights(unsigned seed) : bits_(seed) {
@@ -69,7 +68,7 @@ std::size_t count_of_changes(const Trend& trend) {
   return trend_sentences(trend).size();
 }
 
-TEST(Trend, TwoHundredNightsOfFiveHundredTrialsHaveNoFalseChange) {
+TEST(Trend, TwoHundredNightsOfFiveHundredTrialsRaiseNoAlarm) {
   Nights nights(3);
   Sets sets;
   for (std::size_t i = 0; i < 200; ++i) sets.emplace_back(std::to_string(i), nights.night(500, i));
@@ -79,20 +78,20 @@ TEST(Trend, TwoHundredNightsOfFiveHundredTrialsHaveNoFalseChange) {
   EXPECT_LE(count_of_changes(trend), 2U);
 }
 
-/// What became of steps by 3 % three nights ago.
+/// Counts the found steps of 3 % that happened three nights ago.
 struct Found {
-  int all = 0, found = 0, in_time = 0;  ///< of trials of 100 us and more that the GPU rules
-  int short_all = 0, short_found = 0;   ///< of the others
-  int wrong = 0;                        ///< of trials without one
+  int all = 0, found = 0, in_time = 0;  ///< GPU-bound trials of at least 100 us
+  int short_all = 0, short_found = 0;   ///< all other trials with a step
+  int wrong = 0;                        ///< trials without a step in which one was found
 };
 
-/// 33 nights of 500 trials; in each of `draws` trends every `every`-th of the trials steps, other ones each
-/// time.
+/// Simulates `draws` trends of 33 nights with 500 trials. In each trend every `every`-th trial steps, other
+/// trials each time.
 Found steps_found(unsigned seed, std::size_t every, std::size_t draws) {
   Nights nights(seed);
   Sets sets;
   for (std::size_t i = 0; i < 33; ++i) sets.emplace_back(std::to_string(i), nights.night(500, i));
-  Found told;
+  Found counts;
   for (std::size_t draw = 0; draw < draws; ++draw) {
     const auto steps = [&](std::size_t trial) { return trial % every == (draw * 37) % every; };
     std::set<std::string> stepped;
@@ -111,32 +110,33 @@ Found steps_found(unsigned seed, std::size_t every, std::size_t draws) {
       const bool is_found = !series.change.steps.empty() || series.change.is_drift;
       const double seconds = series.seconds.front();
       if (stepped.count(trial_identity(series.identity)) == 0) {
-        told.wrong += is_found;
+        counts.wrong += is_found;
       } else if (seconds < 1e-4 ||
                  (series.clock == Timed::run && series.identity.queue_seconds > 0.5 * seconds)) {
-        ++told.short_all;
-        told.short_found += is_found;
+        ++counts.short_all;
+        counts.short_found += is_found;
       } else {
-        ++told.all;
-        told.found += is_found;
-        told.in_time +=
+        ++counts.all;
+        counts.found += is_found;
+        counts.in_time +=
             is_found && !series.change.steps.empty() && series.nights[series.change.steps.back().at] == 30;
       }
     }
     step(1 / 1.03);
   }
   std::printf("every %zu.: %d of %d found, %d at the night; of short or paced ones %d of %d; %d wrong\n",
-              every, told.found, told.all, told.in_time, told.short_found, told.short_all, told.wrong);
-  return told;
+              every, counts.found, counts.all, counts.in_time, counts.short_found, counts.short_all,
+              counts.wrong);
+  return counts;
 }
 
-// Where few step, each must be clearer; some trials scatter by 3 % themselves.
-TEST(Trend, StepsOfThreePercentAreFoundWithinThreeNights) {
+// If few trials step, each step must be clearer; some trials scatter by 3 % themselves.
+TEST(Trend, FindsStepsOfThreePercentWithinThreeNights) {
   const auto expect = [](std::size_t every, std::size_t draws, double share) {
-    const Found told = steps_found(5, every, draws);
-    EXPECT_GE(told.found, share * told.all) << every;
-    EXPECT_GE(told.in_time, (share - 0.05) * told.all) << every << ": some a night off";
-    EXPECT_LE(told.wrong, 2 + 0.02 * told.found) << every;
+    const Found counts = steps_found(5, every, draws);
+    EXPECT_GE(counts.found, share * counts.all) << every;
+    EXPECT_GE(counts.in_time, (share - 0.05) * counts.all) << every << ": some a night off";
+    EXPECT_LE(counts.wrong, 2 + 0.02 * counts.found) << every;
   };
   expect(1, 1, 0.95);
   expect(10, 2, 0.94);
@@ -148,7 +148,7 @@ TimeSeries series_of(const std::vector<double>& logs) {
   return {logs, std::vector<int>(logs.size(), 0), 1e-5, 6e-4};
 }
 
-TEST(ChangePoints, ASlowDriftIsNoStep) {
+TEST(ChangePoints, SlowDriftIsNotAStep) {
   std::vector<double> logs;
   for (int i = 0; i < 60; ++i) logs.push_back(0.001 * i + (i % 3 == 0 ? 0.003 : -0.002));
   const SeriesChange change = changes_of(series_of(logs), 1e-4, 0.01);
@@ -159,7 +159,7 @@ TEST(ChangePoints, ASlowDriftIsNoStep) {
   EXPECT_GT(change.drift_high, 0.059);
 }
 
-TEST(ChangePoints, StepsUpAndDownAreTwo) {
+TEST(ChangePoints, FindsStepsUpAndDown) {
   std::vector<double> logs;
   for (int i = 0; i < 30; ++i) logs.push_back((i >= 10 && i < 17 ? 0.05 : 0) + (i % 2 == 0 ? 0.002 : -0.002));
   const SeriesChange change = changes_of(series_of(logs), 1e-4, 0.01);
@@ -171,7 +171,7 @@ TEST(ChangePoints, StepsUpAndDownAreTwo) {
   EXPECT_FALSE(change.is_drift);
 }
 
-TEST(ChangePoints, WhatOnlyAnotherGpuChangedIsNoStep) {
+TEST(ChangePoints, AChangeOfTheGpuIsNotAStep) {
   std::vector<double> logs;
   TimeSeries series = series_of({});
   for (int i = 0; i < 20; ++i) {
@@ -179,15 +179,15 @@ TEST(ChangePoints, WhatOnlyAnotherGpuChangedIsNoStep) {
     series.groups.push_back(i >= 10 ? 1 : 0);
   }
   EXPECT_TRUE(changes_of(series, 1e-4, 0.01).steps.empty());
-  series.groups[15] = 0;  // the same GPU is on both sides
+  series.groups[15] = 0;  // now the same GPU measured on both sides of the step
   const SeriesChange change = changes_of(series, 1e-4, 0.01);
   ASSERT_EQ(change.steps.size(), 1U);
   EXPECT_FALSE(change.steps[0].is_other_group);
 }
 
-TEST(Trend, ASentenceSaysSinceWhenAndByHowMuchAndBetweenWhichCommits) {
+TEST(Trend, SentenceNamesDateSizeAndCommits) {
   Sets sets;
-  for (int i = 11; i >= 0; --i) {  // in any order
+  for (int i = 11; i >= 0; --i) {  // unsorted input
     Record r;
     r.problem = "gemm";
     r.method = "shared";

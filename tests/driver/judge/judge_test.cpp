@@ -20,7 +20,7 @@ Evidence evidence(double ratio, double tolerance, std::int64_t info = 0,
   return {problem, ratio, tolerance, info, convergence, {}};
 }
 
-TEST(Judge, ToleranceAndTenTimesItAreTheBorders) {
+TEST(Judge, ToleranceSeparatesPassFromSuspectAndTenTimesItFromFailed) {
   EXPECT_EQ(judge(evidence(0, 16)), "pass");
   EXPECT_EQ(judge(evidence(16, 16)), "pass");
   EXPECT_EQ(judge(evidence(std::nextafter(16, 17), 16)), "suspect");
@@ -28,20 +28,20 @@ TEST(Judge, ToleranceAndTenTimesItAreTheBorders) {
   EXPECT_EQ(judge(evidence(std::nextafter(160, 161), 16)), "failed");
 }
 
-TEST(Judge, NaNAndInfinityAlwaysFail) {
+TEST(Judge, NaNAndInfinityFail) {
   EXPECT_EQ(judge(evidence(not_a_number, 16)), "failed");
   EXPECT_EQ(judge(evidence(infinity, 16)), "failed");
-  EXPECT_EQ(judge(evidence(-infinity, 16)), "pass") << "not a residual that check() can give";
+  EXPECT_EQ(judge(evidence(-infinity, 16)), "pass") << "check() never returns it";
   EXPECT_EQ(judge(evidence(infinity, 1e300)), "failed");
   EXPECT_EQ(judge(evidence(1e308, 1e308)), "pass");
 }
 
-TEST(Judge, NegativeInfoIsAnErrorWhateverTheAnswer) {
+TEST(Judge, NegativeInfoIsAnError) {
   EXPECT_EQ(judge(evidence(0.1, 16, -3)), "error");
   EXPECT_EQ(judge(evidence(not_a_number, 16, -1)), "error");
 }
 
-TEST(Judge, AZeroPivotIsAFailureWhateverTheRatioButNotOfFactors) {
+TEST(Judge, ZeroPivotFailsExceptForFactorizations) {
   for (const Problem problem :
        {Problem::named("trsv"), Problem::named("gesv"), Problem::named("potrf"), Problem::named("posv"),
         Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
@@ -52,7 +52,7 @@ TEST(Judge, AZeroPivotIsAFailureWhateverTheRatioButNotOfFactors) {
   EXPECT_EQ(judge(evidence(infinity, 30, 2, Convergence::none, Problem::named("getrf"))), "failed");
 }
 
-TEST(Judge, WhatDivergedNeverPasses) {
+TEST(Judge, DivergedNeverPasses) {
   for (const double ratio : {0.0, 0.1, 20.0, 1e6, infinity, not_a_number}) {
     EXPECT_EQ(judge(evidence(ratio, 16, 0, Convergence::diverged)), "diverged") << ratio;
   }
@@ -60,19 +60,19 @@ TEST(Judge, WhatDivergedNeverPasses) {
   EXPECT_EQ(judge(evidence(20, 16, 0, Convergence::max_iterations)), "suspect");
 }
 
-TEST(Judge, AToleranceMustBeAPositiveNumber) {
+TEST(Judge, ToleranceMustBePositiveAndFinite) {
   for (const double tolerance : {0.0, -1.0, not_a_number, infinity}) {
     EXPECT_THROW(judge(evidence(1, tolerance)), std::invalid_argument);
   }
 }
 
-TEST(Judge, EveryStatusIsJudgedOrBrokenOrSkipped) {
+TEST(Judge, EveryStatusIsJudgedBrokenOrSkipped) {
   for (const std::string& status : io::status_words()) {
     EXPECT_EQ(is_judged(status) + is_broken(status) + (status == "skipped"), 1) << status;
   }
 }
 
-TEST(Judge, WhatIsNoPassIsToldInWords) {
+TEST(Judge, MessagesNameTheReason) {
   Evidence e = evidence(1e6, 16);
   EXPECT_EQ(finding_words(e), "residual ratio 1e+06, tolerance 16");
   e.convergence = Convergence::diverged;
@@ -94,7 +94,7 @@ TEST(Judge, WhatIsNoPassIsToldInWords) {
   EXPECT_EQ(finding_words(e), "the method gave up (info -1)");
 }
 
-TEST(Judge, APassHasNoMessageButFactorsWithAZeroPivotSayWhich) {
+TEST(Judge, PassHasNoMessageUnlessAPivotIsZero) {
   EXPECT_EQ(finding_words(evidence(0.5, 16)), "");
   Evidence e = evidence(0.5, 30, 3, Convergence::none, Problem::named("getrf"));
   EXPECT_EQ(finding_words(e), "zero pivot 3: the factors exist, the matrix is singular");
@@ -102,7 +102,7 @@ TEST(Judge, APassHasNoMessageButFactorsWithAZeroPivotSayWhich) {
   EXPECT_EQ(finding_words(e), "zero pivot 3; residual ratio 1e+06, tolerance 30");
 }
 
-TEST(Judge, ARecordHoldsTheEvidence) {
+TEST(Judge, RecordHoldsTheEvidence) {
   io::Record r;
   r.problem = "poinv";
   r.residual_ratio = 7;
@@ -120,7 +120,7 @@ TEST(Judge, ARecordHoldsTheEvidence) {
   EXPECT_FALSE(evidence_of(r));
 }
 
-TEST(Judge, WhatThePlanExpectsIsAFinding) {
+TEST(Judge, ExpectedFailuresAreFindings) {
   struct Case {
     const char* status;
     std::int64_t expected;

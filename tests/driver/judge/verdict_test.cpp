@@ -1,4 +1,4 @@
-// From a method's run to its verdict: wrong answers that once passed, right ones that did not.
+// Tests verdicts of real method runs: wrong answers that once passed, and right ones that once failed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ Inputs<double> uniform(std::int64_t n, double low, double high, std::uint64_t se
   return inputs;
 }
 
-/// Pascal's triangle along the antidiagonals: symmetric, positive definite, of determinant 1.
+/// Returns the symmetric Pascal matrix: positive definite, with determinant 1.
 Inputs<float> pascal(std::int64_t n) {
   Inputs<float> inputs = square<float>(n, std::vector<float>(static_cast<std::size_t>(n * n), 1));
   for (std::int64_t j = 1; j < n; ++j) {
@@ -55,8 +55,8 @@ Inputs<float> pascal(std::int64_t n) {
   return inputs;
 }
 
-/// MATLAB's magic(8): 1 to 64, of which every second pair along rows and columns is counted from the other
-/// end. Its rank is 3.
+/// Returns MATLAB's magic(8), which has rank 3: the numbers 1 to 64 by rows, with x replaced by 65 - x if row
+/// and column are both 0 or 3 modulo 4, or both are not.
 Inputs<double> magic_8() {
   Inputs<double> inputs = square<double>(8, std::vector<double>(64));
   for (std::int64_t i = 0; i < 8; ++i) {
@@ -68,15 +68,15 @@ Inputs<double> magic_8() {
   return inputs;
 }
 
-TEST(Verdict, AnIterationWhoseNormsOverflowIsNoPass) {
-  // Indefinite, and not finite where it is squared; the inverse is [-0.25 0.75; 0.75 -0.25] 1e-308.
+TEST(Verdict, IterationWithOverflowingNormsDoesNotPass) {
+  // The matrix is indefinite, and its square overflows. Its inverse is [-0.25 0.75; 0.75 -0.25] 1e-308.
   const auto inputs = square<double>(2, {.5e308, 1.5e308, 1.5e308, .5e308});
   const Verdict found = verdict(Problem::named("poinv"), "gauss_seidel", inputs);
   EXPECT_EQ(found.status, "diverged");
   EXPECT_GT(found.findings.ratio, 1e10);
 }
 
-TEST(Verdict, AnIterationThatStoppedTooEarlyOnHugeNumbersFails) {
+TEST(Verdict, IterationThatStoppedEarlyOnHugeNumbersFails) {
   const Asked early = {{"max_iterations", std::int64_t{1}}, {"start", "scaled"}};
   std::vector<double> columns;
   for (const double share : {1.0, .1, .2, .1, .1, 1.2, .1, .2, .2, .1, 1.1, .1, .1, .2, .1, 1.3}) {
@@ -89,7 +89,7 @@ TEST(Verdict, AnIterationThatStoppedTooEarlyOnHugeNumbersFails) {
   EXPECT_EQ(verdict(Problem::named("gesv"), "lu_fixed_point", inputs, early).status, "failed");
 }
 
-TEST(Verdict, WhatMetAZeroOrNegativePivotFailsAndNamesIt) {
+TEST(Verdict, ZeroOrNegativePivotFailsAndIsNamed) {
   const Verdict magic = verdict(Problem::named("geinv"), "gauss_jordan_pivot", magic_8());
   EXPECT_EQ(magic.status, "failed");
   const Verdict pascals = verdict(Problem::named("poinv"), "cholesky_gets", pascal(20));
@@ -112,8 +112,8 @@ TEST(Verdict, WhatMetAZeroOrNegativePivotFailsAndNamesIt) {
   EXPECT_EQ(factors.message, "zero pivot 1: the factors exist, the matrix is singular");
 }
 
-// The exact ratios are from rational arithmetic; sums in double gave 33, suspect, and 384, failed.
-TEST(Verdict, TheChecksOwnRoundingDecidesNothing) {
+// The exact ratios come from rational arithmetic. Sums in double gave 33 (suspect) and 384 (failed).
+TEST(Verdict, RoundingOfTheCheckDecidesNothing) {
   const Verdict first = verdict(Problem::named("getrf"), "crout_serial", uniform(64, -1, 1, 53));
   EXPECT_NEAR(first.findings.ratio, 15.0199308, 1e-6);
   EXPECT_EQ(first.status, "pass");
@@ -122,8 +122,8 @@ TEST(Verdict, TheChecksOwnRoundingDecidesNothing) {
   EXPECT_EQ(second.status, "suspect");
 }
 
-// It once was the judge's own product.
-TEST(Verdict, TheLibrarysProductIsJudgedByAnother) {
+// The check once used the same library product, so it could not see that product's errors.
+TEST(Verdict, LibraryProductIsVerifiedByAnotherProduct) {
   Inputs<double> inputs = uniform(33, -1, 1, 1);
   inputs.b = uniform(33, -1, 1, 2).a;
   const Verdict found = verdict(Problem::named("gemm"), "openblas", inputs);
@@ -132,7 +132,7 @@ TEST(Verdict, TheLibrarysProductIsJudgedByAnother) {
   EXPECT_EQ(found.status, "pass");
 }
 
-TEST(Verdict, SystematicRoundingOfALongSumIsRight) {
+TEST(Verdict, SystematicRoundingOfALongSumPasses) {
   for (const std::int64_t k : {1000, 200000}) {
     Inputs<float> inputs;
     inputs.shape = {2, 2, k, 1, Uplo::lower};

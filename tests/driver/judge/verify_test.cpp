@@ -28,14 +28,14 @@ std::vector<std::string> statuses(const Verification& verification) {
 
 using Words = std::vector<std::string>;
 
-TEST(Verify, WithoutAToleranceTheStoredOneJudges) {
+TEST(Verify, WithoutAnOptionUsesTheStoredTolerance) {
   const auto result = verify({judged("pass", 1), judged("suspect", 20), judged("failed", 1e6)}, {}, nullptr);
   EXPECT_EQ(statuses(result), (Words{"pass", "suspect", "failed"}));
   EXPECT_TRUE(result.changed.empty());
   EXPECT_EQ(result.exit_code, exit_wrong);
 }
 
-TEST(Verify, AnotherToleranceChangesStatusToleranceAndMessage) {
+TEST(Verify, NewToleranceChangesStatusToleranceAndMessage) {
   const auto result = verify({judged("pass", 10), judged("suspect", 20), judged("failed", 1e6)},
                              parse_tolerances({"gesv=32"}), nullptr);
   EXPECT_EQ(statuses(result), (Words{"pass", "pass", "failed"}));
@@ -50,21 +50,21 @@ TEST(Verify, AnotherToleranceChangesStatusToleranceAndMessage) {
   EXPECT_EQ(json[0]["status"], "suspect");
 }
 
-TEST(Verify, ABareNumberMultipliesDefaultsAndAProblemsOwnWins) {
+TEST(Verify, BareNumberScalesTheDefaultAndAProblemOverridesIt) {
   Record r = judged("pass", 1);
   EXPECT_DOUBLE_EQ(parse_tolerances({"2.0"}).of(r), 2 * default_tolerance(Problem::named("gesv")));
   EXPECT_DOUBLE_EQ(parse_tolerances({"2.0", "gesv=5"}).of(r), 5);
   EXPECT_DOUBLE_EQ(parse_tolerances({"2.0,getrf=7,gesv=5"}).of(r), 5);
   EXPECT_DOUBLE_EQ(parse_tolerances({"getrf=7", "2.0"}).of(r), 2 * default_tolerance(Problem::named("gesv")));
   EXPECT_THROW(parse_tolerances({"2.0", "3"}), UsageError) << "two factors";
-  EXPECT_DOUBLE_EQ(parse_tolerances({"getrf=5"}).of(r), 16) << "not asked for: what it was judged by";
+  EXPECT_DOUBLE_EQ(parse_tolerances({"getrf=5"}).of(r), 16) << "no option: the stored tolerance";
   for (const char* text : {"", "0", "-1", "x", "gesv=", "gesv=x", "nope=3", "=3", "inf", "nan", "1,5",
                            "gesv=1,5", "2,", "gesv=1,"}) {
     EXPECT_THROW(parse_tolerances({text}), UsageError) << text;
   }
 }
 
-TEST(Verify, WhatWasNeverJudgedStaysAsItIs) {
+TEST(Verify, KeepsRecordsThatWereNeverJudged) {
   std::vector<Record> records;
   for (const char* status : {"crashed", "timeout", "oom", "error", "skipped"}) {
     records.push_back(judged(status, Record::unknown));
@@ -74,22 +74,22 @@ TEST(Verify, WhatWasNeverJudgedStaysAsItIs) {
   EXPECT_EQ(result.exit_code, exit_broken);
 }
 
-TEST(Verify, APassWhoseResidualWasNotStoredKeepsItsStatus) {
+TEST(Verify, KeepsAPassWithoutAStoredResidual) {
   const auto result = verify({judged("pass", Record::unknown)}, parse_tolerances({"2"}), nullptr);
   EXPECT_EQ(result.records[0].status, "pass");
   EXPECT_EQ(result.not_judged, 1);
   EXPECT_EQ(result.exit_code, exit_ok);
 }
 
-TEST(Verify, AnIterativeMethodThatDivergedNeverPasses) {
+TEST(Verify, DivergedMethodNeverPasses) {
   Record r = judged("diverged", 100);
   r.convergence = "diverged";
   EXPECT_EQ(verify({r}, parse_tolerances({"gesv=10"}), nullptr).records[0].status, "diverged");
   EXPECT_EQ(verify({r}, parse_tolerances({"gesv=200"}), nullptr).records[0].status, "diverged");
 }
 
-// As older versions stored it: a zero pivot, a small residual, and no word of it.
-TEST(Verify, APassOfAMethodThatDidNotFinishFails) {
+// Older versions stored a zero pivot with a small residual as a pass, without a message.
+TEST(Verify, PassOfAnUnfinishedMethodFails) {
   Record r = judged("pass", 0.5);
   r.info = 6;
   const auto result = verify({r}, {}, nullptr);
@@ -101,7 +101,7 @@ TEST(Verify, APassOfAMethodThatDidNotFinishFails) {
   EXPECT_EQ(verify({r}, {}, nullptr).records[0].status, "pass");
 }
 
-TEST(Verify, AProblemOfANewerBuildStaysAsItIs) {
+TEST(Verify, KeepsRecordsOfUnknownProblems) {
   Record r = judged("pass", 100);
   r.problem = "gels";
   const auto result = verify({r}, {}, nullptr);
@@ -122,7 +122,7 @@ sweep:
                         "plan.yaml", enum_names<Problem>());
 }
 
-TEST(Verify, TheExitCodeIsTheOneOfRun) {
+TEST(Verify, ExitCodeIsThatOfRun) {
   const io::Plan plan = plan_with_expectations();
   EXPECT_EQ(verify({judged("failed", 1e6)}, {}, &plan).exit_code, exit_ok) << "expected";
   EXPECT_EQ(verify({judged("suspect", 20)}, {}, &plan).exit_code, exit_wrong) << "not among the expected";
@@ -130,10 +130,10 @@ TEST(Verify, TheExitCodeIsTheOneOfRun) {
   other.method = "lapack";
   EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_wrong);
   other.n = 100;
-  EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_ok) << "not in the plan any more";
+  EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_ok) << "no longer in the plan";
 }
 
-TEST(Verify, AChangeIsNamedAmongAllRecords) {
+TEST(Verify, NamesTheMatrixOfAChangedRecord) {
   std::vector<Record> records(2, judged("pass", 1));
   for (Record& r : records) r.matrix = "condition";
   records[0].matrix_parameters = R"({"condition":10.0})";
@@ -143,24 +143,24 @@ TEST(Verify, AChangeIsNamedAmongAllRecords) {
   EXPECT_NE(text.find("condition condition=1e+12"), std::string::npos) << text;
 }
 
-TEST(Verify, RecordsKeepWhatTheirRunKnewOfExpectationsAndOthersGetWhatThePlanSays) {
+TEST(Verify, KeepsTheRecordedExpectationOrTakesThePlans) {
   const io::Plan plan = plan_with_expectations();
   const auto expected = [](const Verification& result) { return result.records[0].expected; };
   Record known = judged("suspect", 20);
   known.expected = 1;
   EXPECT_EQ(verify({known}, {}, nullptr).exit_code, exit_ok);
-  EXPECT_EQ(verify({known}, {}, &plan).exit_code, exit_ok) << "the run knew it exactly";
+  EXPECT_EQ(verify({known}, {}, &plan).exit_code, exit_ok) << "recorded by the run";
   EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, &plan)), 1);
   EXPECT_EQ(expected(verify({judged("suspect", 20)}, {}, &plan)), 0);
   EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, nullptr)), -1);
-  // Another status: what was said of the old one says nothing of it.
+  // The status changed, so the expectation that was recorded for the old status does not apply.
   const Tolerances strict = parse_tolerances({"gesv=0.1"});
   EXPECT_EQ(expected(verify({known}, strict, nullptr)), -1);
   EXPECT_EQ(expected(verify({known}, strict, &plan)), 1);
   EXPECT_EQ(verify({known}, strict, nullptr).exit_code, exit_wrong);
 }
 
-TEST(Verify, ExpectationsGoByProblemMethodSizeAndKind) {
+TEST(Verify, ExpectationsMatchProblemMethodSizeAndKind) {
   const io::Plan plan = plan_with_expectations();
   const Record r = judged("pass", 1);
   EXPECT_EQ(expected_of(plan, r), (Words{"pass", "failed"}));
@@ -175,8 +175,8 @@ TEST(Verify, ExpectationsGoByProblemMethodSizeAndKind) {
   EXPECT_EQ(expected_of(plan, other), std::nullopt);
 }
 
-// Whatever `run` takes for a method's name, verify takes for the same method.
-TEST(Verify, MethodsMayBeNamedByIdAndByAll) {
+// verify accepts every method name that `run` accepts.
+TEST(Verify, AcceptsIdsAndAllAsMethodNames) {
   const io::Plan plan = io::parse_plan(R"(
 matrix: {kind: cauchy}
 sweep:
@@ -193,7 +193,7 @@ sweep:
   EXPECT_EQ(expected_of(plan, other), (Words{"suspect"}));
 }
 
-TEST(Verify, EntriesAreToldApartByZipsUploAndThePlansMatrix) {
+TEST(Verify, TellsEntriesApartByZipUploAndMatrix) {
   const io::Plan plan = io::parse_plan(R"(
 matrix: {kind: cauchy}
 sweep:

@@ -1,4 +1,4 @@
-/// Sizes by GPU model, and the mistakes of several entries.
+/// Tests sizes per GPU model, and mistakes in several entries.
 
 #include "driver/plan/axes.hpp"
 
@@ -29,7 +29,7 @@ std::vector<std::string> on_cuda(const io::Plan& plan) {
   return texts;
 }
 
-TEST(Axes, AGpuModelsSizesGoBeforeThoseOfAllGpus) {
+TEST(Axes, SizesOfAGpuModelOverrideThoseOfAllGpus) {
   const io::Plan plan = plan_of("{H200: 16k, k20xm: [2k, 4k], cuda: 8k, emulated: 8}");
   EXPECT_THAT(on_cuda(for_gpus(plan, {"NVIDIA H200", "NVIDIA H200"})), ElementsAre("16k"));
   EXPECT_THAT(on_cuda(for_gpus(plan, {"Tesla K20Xm"})), ElementsAre("2k", "4k"));
@@ -42,7 +42,7 @@ TEST(Axes, AGpuModelsSizesGoBeforeThoseOfAllGpus) {
             0U);
 }
 
-TEST(Axes, GpusOfSeveralModelsCannotShareARunWhoseSizesDifferByModel) {
+TEST(Axes, RefusesSeveralGpuModelsWithOtherSizesInOneRun) {
   const io::Plan plan = plan_of("{H200: 16k, K20Xm: 4k}");
   EXPECT_THAT(gaussweep::testing_help::message_of<UsageError>([&] {
                 for_gpus(plan, {"NVIDIA H200", "Tesla K20Xm"});
@@ -50,16 +50,16 @@ TEST(Axes, GpusOfSeveralModelsCannotShareARunWhoseSizesDifferByModel) {
               HasSubstr("n differs by GPU model, and the ranks have NVIDIA H200, Tesla K20Xm"));
 }
 
-TEST(Expand, MistakesOfAllEntriesAreToldAtOnce) {
+TEST(Expand, ReportsMistakesOfAllEntriesTogether) {
   const Method method = testing_help::idle_method(Problem::named("gesv"), "plain");
   const io::Plan plan = io::parse_plan(
       "sweep:\n  - {problem: gesv, method: plian, n: 3}\n  - {problem: gesv, method: plain, n: 3}\n"
       "  - {problem: gevs, method: plain, n: 3}\n",
       "p.yaml", enum_names<Problem>());
-  const std::string said = gaussweep::testing_help::message_of<io::InputError>(
+  const std::string message = gaussweep::testing_help::message_of<io::InputError>(
       [&] { expand(plan, Registry({method}), Backend::host, 0, {}); });
-  EXPECT_THAT(said, HasSubstr("p.yaml:2:29: gesv has no method 'plian'; nearest: plain; it has: plain\n"
-                              "p.yaml:4:15: 'gevs' is no problem; nearest: gemm; "));
+  EXPECT_THAT(message, HasSubstr("p.yaml:2:29: gesv has no method 'plian'; nearest: plain; it has: plain\n"
+                                 "p.yaml:4:15: 'gevs' is no problem; nearest: gemm; "));
 }
 
 }  // namespace

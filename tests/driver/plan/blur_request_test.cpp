@@ -1,4 +1,4 @@
-/// Kind blur in plans and on command lines.
+/// Tests the kind blur in plans and on command lines.
 
 #include "driver/plan/blur_request.hpp"
 
@@ -33,7 +33,7 @@ FileFacts example_files(const std::string& file, const std::string& dataset) {
   throw io::InputError(file + ": there is no such file");
 }
 
-/// The trial of a plan with this matrix, its keys from column 14 of line 2, and these axes.
+/// Returns the trial of a plan with this matrix, whose keys begin in line 2, column 14, and these axes.
 Trial trial(const std::string& matrix, const std::string& axes, const std::string& problem = "poinv") {
   const std::string text = "sweep: [{problem: " + problem + ", method: plain" + axes +
                            "}]\nmatrix:     {kind: blur" + matrix + "}\n";
@@ -47,7 +47,7 @@ std::string failure(const std::string& matrix, const std::string& axes,
   return gaussweep::testing_help::message_of<io::InputError>([&] { trial(matrix, axes, problem); });
 }
 
-TEST(BlurRequest, SaysItsSizeOrTakesNs) {
+TEST(BlurRequest, TakesItsSizeFromTheImageOrFromN) {
   const auto sizes = [](const Trial& t) {
     EXPECT_EQ(t.matrix.spec.rows, t.shape.n);
     EXPECT_EQ(t.matrix.spec.cols, t.shape.n);
@@ -62,7 +62,7 @@ TEST(BlurRequest, SaysItsSizeOrTakesNs) {
   EXPECT_THAT(sizes(trial("", ", n: 4", "gemm")), ElementsAre(4, 2, 2));
 }
 
-TEST(BlurRequest, SizesThatAreNoImage) {
+TEST(BlurRequest, RefusesSizesThatAreNoImage) {
   EXPECT_THAT(failure("", ", n: 37"),
               HasSubstr("n = 37 pixels is no square image (6 x 6 has 36); give its width"));
   EXPECT_THAT(failure(", width: 9", ", n: 37"), HasSubstr("n = 37 is not width x height = 9 x 4"));
@@ -73,7 +73,7 @@ TEST(BlurRequest, SizesThatAreNoImage) {
   EXPECT_THAT(failure("", ", n: 4, m: 9", "gemm"), HasSubstr("a blur of 9 x 4 is not square: give"));
 }
 
-TEST(BlurRequest, SeesMoreOrLessThanTheImage) {
+TEST(BlurRequest, AcceptsAnotherSeenSizeThanTheImages) {
   const Trial system = trial(", width: 5, height: 3, seen_width: 4, seen_height: 2", "");
   EXPECT_EQ(system.shape.n, 8);
   EXPECT_EQ(system.matrix.spec.blur.canonical(),
@@ -95,7 +95,7 @@ TEST(BlurRequest, SeesMoreOrLessThanTheImage) {
               HasSubstr("makes a matrix of 16 x 25, not 16 x 16"));
 }
 
-TEST(BlurRequest, ReadsItsWords) {
+TEST(BlurRequest, ReadsEveryKey) {
   const BlurSpec motion =
       trial(", psf: motion, length: 3.5, angle: -30, lambda: 0.5, width: 4", "").matrix.spec.blur;
   EXPECT_EQ(motion.canonical(), "psf=motion length=3.5 angle=-30 width=4 height=4 what=system lambda=0.5");
@@ -122,7 +122,7 @@ TEST(BlurRequest, ReadsWeightsFromAFile) {
                 "not 33 x 33"));
 }
 
-TEST(BlurRequest, RefusesWordsAndValues) {
+TEST(BlurRequest, RefusesUnknownKeysAndInvalidValues) {
   EXPECT_THAT(failure(", psf: gausian", ", n: 4"), HasSubstr("'gausian' is no point-spread function"));
   EXPECT_THAT(failure(", psf: gausian", ", n: 4"), HasSubstr("nearest: gaussian;"));
   EXPECT_THAT(failure(", psf: box, sigma: 1", ", n: 4"), HasSubstr("psf box has no 'sigma'; it has: radius"));
@@ -134,7 +134,7 @@ TEST(BlurRequest, RefusesWordsAndValues) {
   EXPECT_THAT(failure(", low: 1", ", n: 4"), HasSubstr("a matrix of kind blur has no 'low'"));
 }
 
-TEST(BlurRequest, DecidesDigestAndKey) {
+TEST(BlurRequest, ParametersChangeDigestAndKey) {
   const Trial plain = trial(", width: 4", "");
   for (const char* other : {", width: 4, sigma: 1.6", ", width: 4, lambda: 0.02", ", width: 4, what: h",
                             ", width: 4, radius: 2", ", width: 2, height: 8", ", width: 4, psf: box"}) {
@@ -144,7 +144,7 @@ TEST(BlurRequest, DecidesDigestAndKey) {
   EXPECT_EQ(plain.key, trial(", height: 4, sigma: 1.5, radius: 3, lambda: 1e-2", ", n: 16").key);
 }
 
-TEST(BlurRequest, GoesThroughJsonUnchanged) {
+TEST(BlurRequest, SurvivesJson) {
   for (const char* matrix :
        {", psf: file, psf_file: w.mtx, width: 4", ", psf: motion, angle: 33, width: 4"}) {
     const Trial before = trial(matrix, "");
@@ -155,7 +155,7 @@ TEST(BlurRequest, GoesThroughJsonUnchanged) {
   }
 }
 
-TEST(BlurOptions, NameTheOptionThatIsWrong) {
+TEST(BlurOptions, NamesTheInvalidOption) {
   const auto failure_of = [](const BlurOptions& options) {
     return gaussweep::testing_help::message_of<io::InputError>([&] { blur_of(options); });
   };

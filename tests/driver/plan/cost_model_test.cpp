@@ -29,13 +29,13 @@ io::Record host_record(std::int64_t n, double flops) {
   return record;
 }
 
-TEST(CostModel, GrowsWithSizeBeforeAnythingWasMeasured) {
+TEST(CostModel, GrowsWithSizeBeforeAnyMeasurement) {
   const Registry registry = builtin_registry();
   const CostModel model(registry);
   EXPECT_GT(model.run_seconds(host_trial(2000)), 6 * model.run_seconds(host_trial(1000)));
 }
 
-TEST(CostModel, ExpectsManyIterationsButNoMoreThanAsked) {
+TEST(CostModel, ExpectsManyIterationsUpToTheLimit) {
   const Registry registry = builtin_registry();
   const CostModel model(registry);
   Trial trial = host_trial(100);
@@ -50,7 +50,7 @@ TEST(CostModel, ExpectsManyIterationsButNoMoreThanAsked) {
   EXPECT_GT(seconds(1000), 5 * seconds(1));
 }
 
-TEST(CostModel, GuessesByTheSlowestDevice) {
+TEST(CostModel, UsesTheSlowestDevice) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   Trial trial = host_trial(2048);
@@ -68,10 +68,10 @@ TEST(CostModel, GuessesByTheSlowestDevice) {
   model.learn(device);
   EXPECT_NEAR(model.run_seconds(trial), unknown / 4, 1e-9 * unknown);
   trial.precision = Precision::float32;
-  EXPECT_EQ(model.run_seconds(trial), unknown) << "of float nothing was heard";
+  EXPECT_EQ(model.run_seconds(trial), unknown) << "float is unknown";
 }
 
-TEST(CostModel, GuessesTheVendorByTheDevicesGemmAndTheOrder) {
+TEST(CostModel, GuessesTheVendorFromGemmRateAndOrder) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   const auto rate = [&](std::int64_t n) {
@@ -82,7 +82,7 @@ TEST(CostModel, GuessesTheVendorByTheDevicesGemmAndTheOrder) {
     return trial_flops(*method, trial.shape, trial.parameters) / model.run_seconds(trial);
   };
   if (registry.find(Problem::named("gesv"), "cusolver") == nullptr) GTEST_SKIP() << "a build without CUDA";
-  EXPECT_NEAR(rate(2048), 1e12, 1) << "of an unknown device";
+  EXPECT_NEAR(rate(2048), 1e12, 1) << "an unknown device";
   io::DeviceRow device;
   device.gemm_flops_double = 6e13;
   model.learn(device);
@@ -91,7 +91,7 @@ TEST(CostModel, GuessesTheVendorByTheDevicesGemmAndTheOrder) {
   EXPECT_NEAR(rate(64), 6e10, 1);
 }
 
-TEST(CostModel, LearnsTheRateNearestInSize) {
+TEST(CostModel, UsesTheRateOfTheNearestSize) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   io::Record record = host_record(1000, 1e9);
@@ -107,7 +107,7 @@ TEST(CostModel, LearnsTheRateNearestInSize) {
   EXPECT_NEAR(model.run_seconds(host_trial(5000)), large / 1e10, 1e-6);
 }
 
-TEST(CostModel, TheSlowestRateOfTheNearestSizesCounts) {
+TEST(CostModel, UsesTheSlowestRateOfTheNearestSizes) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   io::Record record = host_record(1, 1e9);
@@ -122,18 +122,18 @@ TEST(CostModel, TheSlowestRateOfTheNearestSizesCounts) {
   learn(100, 3e9);
   learn(100, 1e9);
   learn(100, 2e9);
-  EXPECT_NEAR(rate_at(100) / 1e9, 1, 1e-9) << "of one size the slowest";
+  EXPECT_NEAR(rate_at(100) / 1e9, 1, 1e-9) << "the slowest rate of one size";
   learn(400, 5e8);
-  EXPECT_NEAR(rate_at(200) / 5e8, 1, 1e-9) << "half way between, by ratio: the slower";
+  EXPECT_NEAR(rate_at(200) / 5e8, 1, 1e-9) << "equal ratios to both sizes: the slower rate";
   EXPECT_NEAR(rate_at(199) / 1e9, 1, 1e-9);
   EXPECT_NEAR(rate_at(201) / 5e8, 1, 1e-9);
   EXPECT_NEAR(rate_at(1) / 1e9, 1, 1e-9);
   EXPECT_NEAR(rate_at(10000) / 5e8, 1, 1e-9);
 }
 
-/// An hour was told as days: what was not seen yet counted a thousandth of DGEMM's rate, also where all its
-/// kin were near that rate.
-TEST(CostModel, WhatWasNotSeenYetIsGuessedBetweenItsRelativesAndTheFirstGuess) {
+/// An hour was once estimated as days: an unmeasured method was assumed to have a thousandth of DGEMM's rate
+/// even if all related methods were near DGEMM's rate.
+TEST(CostModel, GuessesUnseenMethodsBetweenRelatedOnesAndTheFirstGuess) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   Trial trial = host_trial(1000);
@@ -143,7 +143,7 @@ TEST(CostModel, WhatWasNotSeenYetIsGuessedBetweenItsRelativesAndTheFirstGuess) {
   io::Record record = host_record(1000, flops);
   record.seconds_median = guess / 400;
   model.learn(record);
-  EXPECT_EQ(model.run_seconds(trial), guess) << "the vendor's rate says nothing of ours";
+  EXPECT_EQ(model.run_seconds(trial), guess) << "the vendor's rate is not used for ours";
   record.method = "crout";
   model.learn(record);
   EXPECT_NEAR(model.run_seconds(trial), guess / 20, 1e-9 * guess);
@@ -154,7 +154,7 @@ TEST(CostModel, WhatWasNotSeenYetIsGuessedBetweenItsRelativesAndTheFirstGuess) {
   EXPECT_NEAR(model.run_seconds(trial), guess / 7, 1e-9 * guess) << "the same in the other precision";
 }
 
-TEST(CostModel, ARecordWithoutATimeTeachesNothing) {
+TEST(CostModel, IgnoresRecordsWithoutATime) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   const double before = model.run_seconds(host_trial(100));

@@ -5,17 +5,17 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Fit, MemoryThatOthersHoldIsNoPropertyOfTheTrial) {
+TEST(Fit, DoesNotDependOnMemoryOfOtherProcesses) {
   EXPECT_EQ(fit_of(10, 10, 100), Fit::fits);
-  EXPECT_EQ(fit_of(11, 10, 100), Fit::not_now) << "it would fit if the GPU were its own";
+  EXPECT_EQ(fit_of(11, 10, 100), Fit::not_now) << "it would fit on an otherwise idle GPU";
   EXPECT_EQ(fit_of(90, 10, 100), Fit::not_now);
-  EXPECT_EQ(fit_of(91, 10, 100), Fit::never) << "a tenth is what the driver and its libraries take";
-  EXPECT_EQ(fit_of(95, 96, 100), Fit::fits) << "what is free says more than the rule";
+  EXPECT_EQ(fit_of(91, 10, 100), Fit::never) << "the driver and its libraries take a tenth";
+  EXPECT_EQ(fit_of(95, 96, 100), Fit::fits) << "free memory overrides the rule";
 }
 
 constexpr double gibibyte = 0x1p30;
 
-class PlaceOfATrial : public testing::Test {
+class PlacementOfATrial : public testing::Test {
  protected:
   const Method& method(const char* problem, const char* variant) const {
     return *registry.find(Problem::named(problem), variant);
@@ -35,7 +35,7 @@ class PlaceOfATrial : public testing::Test {
   const Room h200{"NVIDIA H200", 139.2 * gibibyte, 139.8 * gibibyte, {128 * gibibyte, 120 * gibibyte}};
 };
 
-TEST_F(PlaceOfATrial, OfOrder100000OnAnH200) {
+TEST_F(PlacementOfATrial, FitsOrder100000OnAnH200) {
   const Method& gesv = method("gesv", "cusolver");
   const Placement once = find_placement(gesv, trial(gesv, 100'000), h200);
   EXPECT_EQ(once.fit, Fit::fits) << once.reason;
@@ -50,12 +50,12 @@ TEST_F(PlaceOfATrial, OfOrder100000OnAnH200) {
   EXPECT_EQ(never.reason,
             "needs 292.1 GiB of GPU memory, 146.0 GiB with its operands uploaded again for every run; "
             "139.2 GiB are free on NVIDIA H200");
-  // The judge of an inverse needs A beside it.
+  // Verifying an inverse needs A in addition to the inverse.
   const Method& geinv = method("geinv", "cusolver");
   EXPECT_EQ(find_placement(geinv, trial(geinv, 100'000), h200).fit, Fit::never);
 }
 
-TEST_F(PlaceOfATrial, ASmallerHostIsSaid) {
+TEST_F(PlacementOfATrial, NamesASmallerHost) {
   const Method& gesv = method("gesv", "cusolver");
   Room room = h200;
   room.host = {64 * gibibyte, 60 * gibibyte};
@@ -66,7 +66,7 @@ TEST_F(PlaceOfATrial, ASmallerHostIsSaid) {
   EXPECT_EQ(find_placement(gesv, trial(gesv, 100'000), room).fit, Fit::not_now);
 }
 
-TEST_F(PlaceOfATrial, MemoryThatOthersHoldIsNotWaitedForWhereOnceIsEnough) {
+TEST_F(PlacementOfATrial, DoesNotWaitForMemoryOfOthersIfOneCopyFits) {
   const Method& gesv = method("gesv", "cusolver");
   Room room = h200;
   room.device_free = 50 * gibibyte;
@@ -79,7 +79,7 @@ TEST_F(PlaceOfATrial, MemoryThatOthersHoldIsNotWaitedForWhereOnceIsEnough) {
       << placement.reason;
 }
 
-TEST_F(PlaceOfATrial, HostMemoryIsThatOfTheInputsAndTwoAnswers) {
+TEST_F(PlacementOfATrial, CountsHostMemoryForInputsAndTwoAnswers) {
   const auto matrices = [&](const char* problem, const char* variant, Backend backend, Pristine pristine) {
     const Method& of = method(problem, variant);
     const Footprint need = footprint(of, trial(of, 100'000, backend), pristine);
@@ -88,12 +88,12 @@ TEST_F(PlaceOfATrial, HostMemoryIsThatOfTheInputsAndTwoAnswers) {
   EXPECT_NEAR(matrices("gesv", "cusolver", Backend::cuda, Pristine::on_device), 1, 1e-3);
   EXPECT_NEAR(matrices("geinv", "cusolver", Backend::cuda, Pristine::on_device), 3, 1e-3);
   EXPECT_NEAR(matrices("gemm", "cublas", Backend::cuda, Pristine::on_device), 4, 1e-3);
-  // On the CPU the operands of the runs lie there too.
+  // On the CPU the operands of the runs are in host memory too.
   EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_device), 3, 1e-3);
   EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_host), 2, 1e-3);
 }
 
-TEST_F(PlaceOfATrial, PinnedMemoryIsCountedAndNotGivenUpForWantOfHostMemory) {
+TEST_F(PlacementOfATrial, CountsPinnedMemoryAndSkipsWithoutRoomForIt) {
   const Method& gemm = method("gemm", "cublas");
   Trial pinned = trial(gemm, 60'000);
   const auto host_matrices = [&](Pristine pristine) {
@@ -101,7 +101,7 @@ TEST_F(PlaceOfATrial, PinnedMemoryIsCountedAndNotGivenUpForWantOfHostMemory) {
   };
   EXPECT_NEAR(host_matrices(Pristine::on_device), 4, 1e-3);
   pinned.pinned = true;
-  EXPECT_NEAR(host_matrices(Pristine::on_device), 7, 1e-3) << "A, B and C as they are copied";
+  EXPECT_NEAR(host_matrices(Pristine::on_device), 7, 1e-3) << "plus pinned A, B and C";
   EXPECT_NEAR(host_matrices(Pristine::on_host), 4, 1e-3);
   Room room = h200;
   room.device_free = room.device_total = 300 * gibibyte;
@@ -119,16 +119,16 @@ TEST_F(PlaceOfATrial, PinnedMemoryIsCountedAndNotGivenUpForWantOfHostMemory) {
   EXPECT_EQ(find_placement(method("gesv", "lapack"), on_cpu, cpu).pristine, Pristine::on_device);
 }
 
-TEST_F(PlaceOfATrial, OnTheCpuLargeInputsAreNotHeldOnceMore) {
+TEST_F(PlacementOfATrial, OnTheCpuLargeInputsAreNotCopied) {
   const Method& gesv = method("gesv", "lapack");
   const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
   const Placement large = find_placement(gesv, trial(gesv, 6000, Backend::host), cpu);
   EXPECT_EQ(large.pristine, Pristine::on_host);
-  EXPECT_EQ(large.reason, "") << "nothing is uploaded there";
+  EXPECT_EQ(large.reason, "") << "no upload on the CPU";
   EXPECT_EQ(find_placement(gesv, trial(gesv, 5000, Backend::host), cpu).pristine, Pristine::on_device);
 }
 
-TEST_F(PlaceOfATrial, SeveralRunsThatOverwriteKeepTheirInputsOnTheDevice) {
+TEST_F(PlacementOfATrial, SeveralOverwritingRunsKeepTheirInputsOnTheDevice) {
   const Method& gesv = method("gesv", "cusolver");
   Trial repeated = trial(gesv, 100'000);
   repeated.inner_repeats = 2;
@@ -140,7 +140,7 @@ TEST_F(PlaceOfATrial, SeveralRunsThatOverwriteKeepTheirInputsOnTheDevice) {
   EXPECT_TRUE(is_smaller_uploaded_again(gesv, trial(gesv, 100'000)));
   const Method& getrf = method("getrf", "cusolver");
   EXPECT_FALSE(is_smaller_uploaded_again(getrf, trial(getrf, 100'000)))
-      << "the judge needs A and the factors";
+      << "verification needs A and the factors";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// `exclude` of an entry: which trials its mappings leave out, and that thousands of mappings are looked up.
+/// Tests `exclude`: which trials its mappings remove, and that thousands of mappings cost a lookup each.
 
 #include "driver/plan/exclude.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The trials that `exclude` leaves, as "<method> <n> <seed>".
+/// Returns the trials that remain after `exclude`, as "<method> <n> <seed>".
 std::vector<std::string> left(const std::string& axes, const std::string& exclude) {
   const Problem gesv = Problem::named("gesv");
   Method tiled = testing_help::idle_method(gesv, "tiled");
@@ -43,25 +43,25 @@ TEST(Exclude, EveryConditionOfAMappingMustHold) {
   EXPECT_THAT(some("{n: 2, precision: float}, {n: 3}"),
               ElementsAre("plain 2 1", "plain 2 2", "plain 1024 1", "plain 1024 2"));
   EXPECT_THAT(left("n: 2", "{omega: -0.0}"), ElementsAre("plain 2 1"))
-      << "a parameter of tiled alone, 0 by default";
+      << "only tiled has this parameter, 0 by default";
 }
 
-TEST(Exclude, ThousandsOfMappingsAreLookedUp) {
-  const testing_help::CpuLimit limit;  // minutes if every trial tried every mapping
+TEST(Exclude, LooksUpThousandsOfMappings) {
+  const testing_help::CpuLimit limit;  // would take minutes if every trial tried every mapping
   std::string exclude;
   for (int seed = 0; seed < 10000; ++seed)
     exclude += fmt::format("{{seed: {}, n: [4, 5, {}], precision: double}}, ", seed, seed);
   EXPECT_THAT(left("n: 4\n    seed: 1:10000", exclude + "{method: tiled}"), ElementsAre("plain 4 10000"));
 }
 
-TEST(Exclude, MappingsThatEveryTrialMustTryAreLimited) {
+TEST(Exclude, LimitsMappingsThatEveryTrialMustTry) {
   std::string exclude;
   for (int i = 0; i < 1000; ++i) exclude += fmt::format("{{n: \">{}\"}}, ", 100 + i);
   EXPECT_EQ(left("n: 4", exclude + "{n: 5}").size(), 2U);
-  const std::string said =
+  const std::string message =
       gaussweep::testing_help::message_of<io::InputError>([&] { left("n: 4", exclude + "{method: plain}"); });
-  EXPECT_THAT(said, HasSubstr("p.yaml:5:"));
-  EXPECT_THAT(said, HasSubstr("more than 1000 mappings"));
+  EXPECT_THAT(message, HasSubstr("p.yaml:5:"));
+  EXPECT_THAT(message, HasSubstr("more than 1000 mappings"));
 }
 
 }  // namespace

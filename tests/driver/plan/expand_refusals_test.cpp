@@ -1,4 +1,4 @@
-/// What a plan may not ask for, and what files decide: refused, or settled, before a trial is made.
+/// Tests plans that are refused or completed from files before any trial is made.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ FileFacts example_files(const std::string& file, const std::string&) {
   return {"/data/" + file, 13, 13, "d1"};
 }
 
-/// The trials of a plan of one entry, whose keys begin in line 3, column 5.
+/// Returns the trials of a plan with one entry, whose keys begin in line 3, column 5.
 std::vector<Trial> trials(const std::string& entry, const std::string& problem = "gesv") {
   const io::Plan plan =
       io::parse_plan("sweep:\n  - problem: " + problem + "\n" + entry, "p.yaml", enum_names<Problem>());
@@ -52,7 +52,7 @@ std::string failure(const std::string& entry, const std::string& problem = "gesv
 
 const std::string lapack8 = "    method: lapack\n    n: 8\n";
 
-TEST(ExpandBatches, AreForMethodsThatTakeThem) {
+TEST(ExpandBatches, SkipMethodsWithoutBatches) {
   const std::vector<Trial> list = trials(lapack8 + "    batch: [1, 1k]\n");
   ASSERT_THAT(list, SizeIs(2));
   EXPECT_EQ(list[0].skip_reason, "");
@@ -69,7 +69,7 @@ TEST(ExpandBatches, AreForMethodsThatTakeThem) {
               HasSubstr("allowed here: 1 to 214748"));
 }
 
-TEST(ExpandRefusals, AProblemWithoutMethods) {
+TEST(ExpandRefusals, ProblemWithoutMethods) {
   EXPECT_EQ(failure("    method: all\n    n: 3\n", "poinv"),
             "p.yaml:3:13: this build has no method for poinv");
 }
@@ -85,12 +85,12 @@ TEST(ExpandRefusals, OneTrialWithTwoTolerances) {
               SizeIs(2));
 }
 
-TEST(ExpandRefusals, ATrialThatStandsTwiceIsExpectedToEndAsEitherSays) {
+TEST(ExpandRefusals, RepeatedTrialMayEndAsEitherEntryExpects) {
   const std::string again = "  - problem: gesv\n" + lapack8 + "    expect: {lapack: failed}\n";
   EXPECT_THAT(only(lapack8 + again).expect, UnorderedElementsAre("pass", "failed"));
 }
 
-TEST(ExpandRefusals, ConditionsThatCanNeverHold) {
+TEST(ExpandRefusals, ConditionsThatNeverHold) {
   const auto exclude = [](const std::string& conditions) {
     return failure("    method: [cyclic, lapack]\n    n: 8\n    exclude: [{" + conditions + "}]\n");
   };
@@ -127,12 +127,12 @@ TEST(ExpandRefusals, ConditionsMayBeGlobsAndIds) {
   EXPECT_EQ(left("order: rows"), 4U) << "lapack has no order, so it is never excluded by one";
 }
 
-TEST(ExpandRefusals, MoreTrialsThanAnyoneCanMean) {
+TEST(ExpandRefusals, MoreThanAMillionTrials) {
   EXPECT_THAT(failure("    method: cyclic\n    n: 1:10000:1\n    seed: 1:10000:1\n"),
               StartsWith("p.yaml:2:5: with this entry the plan has more than 1000000 trials"));
 }
 
-TEST(ExpandRefusals, EveryKindCanBeAskedFor) {
+TEST(ExpandRefusals, AcceptsEveryMatrixKind) {
   for (const auto& [kind, name] : EnumNames<MatrixKind>::table) {
     const std::string image = kind == MatrixKind::blur ? ", width: 4" : "";  // 8 is no square
     const Trial trial = only(lapack8 + "    matrix: {kind: " + std::string(name) + image + "}\n");
@@ -158,12 +158,12 @@ TEST(ExpandRefusals, MatricesThatNoGeneratorMakes) {
             2U);
 }
 
-TEST(ExpandRefusals, TheSecondMatrixIsForGemm) {
+TEST(ExpandRefusals, SecondMatrixOutsideGemm) {
   EXPECT_EQ(failure(lapack8 + "    matrix_b: {kind: ones}\n"),
             "p.yaml:5:15: matrix_b is for gemm only, not for gesv");
 }
 
-TEST(ExpandGemm, BDoesNotBeginLikeA) {
+TEST(ExpandGemm, BHasTheSeedAfterA) {
   const Trial trial =
       only("    method: plain\n    n: 2\n    seed: 5\n    matrix_b: {kind: uniform, low: -1}\n", "gemm");
   EXPECT_EQ(trial.matrix.spec.seed, 5U);
@@ -172,7 +172,7 @@ TEST(ExpandGemm, BDoesNotBeginLikeA) {
   EXPECT_EQ(
       only("    method: plain\n    n: 2\n    matrix_b: {kind: spd, seed: 1}\n", "gemm").matrix_b->spec.seed,
       1U)
-      << "unless it is asked to";
+      << "unless requested";
 }
 
 TEST(ExpandGemm, MostKindsMustBeSquare) {
@@ -188,7 +188,7 @@ TEST(ExpandGemm, MostKindsMustBeSquare) {
   }
 }
 
-TEST(ExpandGemm, FilesSayTheirSizes) {
+TEST(ExpandGemm, FilesGiveTheSizes) {
   const std::string files = "    method: plain\n    matrix: {file: wide.h5}\n    matrix_b: {file: tall.h5}\n";
   const Trial trial = only(files, "gemm");
   EXPECT_EQ(trial.shape.m, 3);
@@ -206,7 +206,7 @@ TEST(ExpandGemm, FilesSayTheirSizes) {
       7);
 }
 
-TEST(ExpandGemm, FilesThatDoNotFit) {
+TEST(ExpandGemm, RefusesFilesThatDoNotFit) {
   EXPECT_THAT(
       failure("    method: plain\n    matrix: {file: tall.h5}\n    matrix_b: {file: wide.h5}\n", "gemm"),
       StartsWith("p.yaml:5:15: /data/wide.h5 is 3 x 5; B must be k x n with k = 7"));
@@ -216,7 +216,7 @@ TEST(ExpandGemm, FilesThatDoNotFit) {
               HasSubstr("n is missing"));
 }
 
-TEST(ExpandTrials, GoThroughJsonUnchanged) {
+TEST(ExpandTrials, SurviveJson) {
   for (const Trial& trial : {only("    method: cyclic\n    n: 8\n    expect: {all: failed}\n"),
                              only("    method: plain\n    n: 8\n    m: 3\n", "gemm"),
                              only("    method: lapack\n    matrix: {file: a.mtx, dataset: /B}\n")}) {

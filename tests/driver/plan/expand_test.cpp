@@ -21,7 +21,7 @@ using testing::SizeIs;
 using testing::StartsWith;
 using testing_help::idle_method;
 
-/// Methods of every kind that the expansion tells apart.
+/// Returns methods of every kind that the expansion distinguishes.
 Registry registry() {
   const Problem gesv = Problem::named("gesv");
   Method cyclic = idle_method(gesv, "cyclic_a", {Backend::cuda, Backend::emulated});
@@ -68,7 +68,7 @@ Expansion expand_text(const std::string& text, Backend requested = Backend::emul
                 lookup);
 }
 
-/// A sweep of one entry; its keys begin in column 5, `entry`'s first in line 4.
+/// Returns a plan with one entry; its keys begin in column 5, those of `entry` in line 4.
 std::string sweep(const std::string& problem, const std::string& methods, const std::string& entry) {
   return "sweep:\n  - problem: " + problem + "\n    method: " + methods + "\n    " + entry + "\n";
 }
@@ -94,7 +94,7 @@ std::vector<std::string> methods_of(const std::vector<Trial>& list) {
   return each(list, [](const Trial& t) { return t.method; });
 }
 
-TEST(Expand, ListsMultiply) {
+TEST(Expand, MultipliesLists) {
   const std::vector<Trial> list =
       trials("gesv", "cyclic_a", "n: [4, 8, 12]\n    blocks: [1, 2]\n    order: [up, down]");
   EXPECT_THAT(list, SizeIs(12));
@@ -103,13 +103,13 @@ TEST(Expand, ListsMultiply) {
     distinct.insert(describe(trial));
     keys.insert(trial.key);
     EXPECT_THAT(trial.key, SizeIs(32));
-    EXPECT_EQ(trial.parameters.real("omega"), 1.0) << "what the plan leaves out has its default";
+    EXPECT_EQ(trial.parameters.real("omega"), 1.0) << "missing keys have defaults";
   }
   EXPECT_THAT(distinct, SizeIs(12));
   EXPECT_THAT(keys, SizeIs(12));
 }
 
-TEST(Expand, ZipsPair) {
+TEST(Expand, PairsZippedLists) {
   const std::vector<Trial> list =
       trials("gesv", "cyclic_a", "zip: {n: [4, 8], blocks: [1, 2]}\n    omega: [0.5, 1.5]");
   std::set<std::pair<std::int64_t, std::int64_t>> pairs;
@@ -118,14 +118,14 @@ TEST(Expand, ZipsPair) {
   EXPECT_THAT(pairs, ElementsAre(std::make_pair(4, 1), std::make_pair(8, 2)));
 }
 
-TEST(Expand, ARepeatedTrialIsDropped) {
+TEST(Expand, DropsRepeatedTrials) {
   EXPECT_THAT(sizes(trials("gesv", "[serial, ser*, all]",
                            "n: [4, 4, 1:4:3]\n    exclude: [{method: [cyclic*, tuned, single]}]")),
               ElementsAre(4, 1));
   EXPECT_THAT(trials("gesv", "serial", "n: [1k, 1024]"), SizeIs(1));
 }
 
-TEST(Expand, MethodsByNameListGlobAndAll) {
+TEST(Expand, FindsMethodsByNameListGlobAndAll) {
   EXPECT_THAT(methods_of(trials("gesv", "serial", "n: 4")), ElementsAre("serial"));
   EXPECT_THAT(methods_of(trials("gesv", "[serial, cyclic_b]", "n: 4")), ElementsAre("serial", "cyclic_b"));
   EXPECT_THAT(methods_of(trials("gesv", "cyclic_*", "n: 4")), ElementsAre("cyclic_a", "cyclic_b"));
@@ -135,7 +135,7 @@ TEST(Expand, MethodsByNameListGlobAndAll) {
   EXPECT_THAT(methods_of(trials("potrf", "all", "n: 4")), ElementsAre("plain"));
 }
 
-TEST(Expand, AParameterOfSomeMethodsIsIgnoredForTheOthersAndSaidOnce) {
+TEST(Expand, NotesOnceThatOtherMethodsIgnoreAParameter) {
   const Expansion result = expand_text(sweep("gesv", "[cyclic_a, serial]", "n: [4, 8]\n    blocks: 1:3"));
   EXPECT_THAT(result.trials, SizeIs(2 * 3 + 2));
   EXPECT_THAT(result.notes, ElementsAre(::testing::EndsWith(": blocks for gesv/serial")));
@@ -170,7 +170,7 @@ TEST(Expand, ABuildWithoutCudaSaysSo) {
   EXPECT_EQ(result.trials.at(0).skip_reason, "this build has no CUDA");
 }
 
-TEST(Expand, WhereTheMethodsRun) {
+TEST(Expand, ChoosesTheBackendPerMethod) {
   const auto ran = [](Backend requested, int capability) {
     std::vector<std::string> words;
     for (const Trial& t :
@@ -183,8 +183,7 @@ TEST(Expand, WhereTheMethodsRun) {
   EXPECT_THAT(ran(Backend::cuda, 90), ElementsAre("cuda", "host", "cuda"));
   EXPECT_THAT(ran(Backend::cuda, 75),
               ElementsAre("cuda", "host", "skipped: needs compute capability 9.0, the GPU has 7.5"));
-  EXPECT_THAT(ran(Backend::cuda, 0), ElementsAre("cuda", "host", "cuda"))
-      << "an unknown GPU is given the chance";
+  EXPECT_THAT(ran(Backend::cuda, 0), ElementsAre("cuda", "host", "cuda")) << "an unknown GPU is tried";
   EXPECT_THAT(ran(Backend::emulated, 0),
               ElementsAre("emulated", "host", "skipped: gesv/tuned does not run on the backend emulated"));
   EXPECT_THAT(ran(Backend::host, 0),
@@ -192,7 +191,7 @@ TEST(Expand, WhereTheMethodsRun) {
                           "skipped: gesv/tuned does not run on the backend host"));
 }
 
-TEST(Expand, WhatAMethodCannotDoIsSkippedWithTheReason) {
+TEST(Expand, SkipsUnsupportedTrialsWithTheReason) {
   const std::vector<Trial> right_sides = trials("gesv", "serial", "n: 4\n    nrhs: [2, 3]");
   EXPECT_THAT(right_sides[0].skip_reason, IsEmpty());
   EXPECT_EQ(right_sides[1].skip_reason, "gesv/serial takes at most 2 right-hand sides");
@@ -203,7 +202,7 @@ TEST(Expand, WhatAMethodCannotDoIsSkippedWithTheReason) {
                                    "gesv/single has no double version", "gesv/single has no double version"));
 }
 
-TEST(Expand, NByBackend) {
+TEST(Expand, TakesNPerBackend) {
   const std::string text = sweep("gesv", "[cyclic_a, serial]", "n: {cuda: [4096], emulated: [64, 32]}");
   EXPECT_THAT(sizes(expand_text(text, Backend::cuda).trials), ElementsAre(4096, 4096));
   EXPECT_THAT(sizes(expand_text(text, Backend::emulated).trials), ElementsAre(64, 32, 64, 32));
@@ -232,7 +231,7 @@ TEST(Expand, ExcludesByValueComparisonGlobAndList) {
   EXPECT_THAT(left("[{method: \"*_b\"}]"), ElementsAre("a64", "a1024", "a4096"));
 }
 
-TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
+TEST(Expand, EntryOverridesTheNumbersOfThePlan) {
   const std::string head = "repeats: 7\nwarmup: 2\nstages: never\ntimeout: 30s\ntolerance: {gesv: 20}\n";
   const Trial plan = expand_text(head + sweep("gesv", "serial", "n: 4")).trials.at(0);
   EXPECT_EQ(plan.sampling.least, 7);
@@ -255,7 +254,7 @@ TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
   EXPECT_EQ(trials("potrf", "plain", "n: 4").at(0).tolerance, default_tolerance(Problem::named("potrf")));
 }
 
-TEST(Expand, ExpectGoesToItsMethods) {
+TEST(Expand, ExpectAppliesToItsMethods) {
   const std::vector<Trial> list =
       trials("gesv", "[cyclic_a, serial]", "n: 4\n    expect: {cyclic_*: [pass, failed], serial: suspect}");
   EXPECT_THAT(list[0].expect, ElementsAre("pass", "failed"));
@@ -263,7 +262,7 @@ TEST(Expand, ExpectGoesToItsMethods) {
   EXPECT_THAT(trials("gesv", "serial", "n: 4")[0].expect, IsEmpty());
 }
 
-TEST(Expand, MatricesOfTheEntryThePlanOrTheDefault) {
+TEST(Expand, TakesTheMatrixOfTheEntryThePlanOrTheDefault) {
   const auto matrix = [](const std::string& text) { return expand_text(text).trials.at(0).matrix; };
   const std::string entry = sweep("gesv", "serial", "n: 4");
   EXPECT_EQ(matrix(entry).kind, "uniform");
@@ -282,7 +281,7 @@ TEST(Expand, MatricesOfTheEntryThePlanOrTheDefault) {
       matrix(sweep("gesv", "serial", "n: 4\n    matrix: {kind: condition, condition: 1e6, mode: 2}"));
   EXPECT_EQ(condition.spec.condition, 1e6);
   EXPECT_EQ(condition.spec.mode, 2);
-  // What a precision cannot hold is skipped there, and the sweep goes on with the other.
+  // A matrix that one precision cannot represent is skipped in that precision only.
   const auto both = trials("gesv", "serial",
                            "n: 4\n    precision: [float, double]\n"
                            "    matrix: {kind: condition, condition: 1e12}");
@@ -290,7 +289,7 @@ TEST(Expand, MatricesOfTheEntryThePlanOrTheDefault) {
   EXPECT_THAT(both.at(1).skip_reason, IsEmpty());
 }
 
-TEST(Expand, StoreNever) {
+TEST(Expand, StoreNeverAppliesToPlanAndMatrix) {
   const std::string never = "store: never\n";
   EXPECT_TRUE(trials("gesv", "serial", "n: 4")[0].matrix.store);
   EXPECT_FALSE(trials("gesv", "serial", "n: 4\n    matrix: {kind: spd, store: never}")[0].matrix.store);
@@ -298,13 +297,13 @@ TEST(Expand, StoreNever) {
   EXPECT_TRUE(expand_text(never + sweep("gesv", "serial", "n: 4\n    matrix: {kind: spd, store: always}"))
                   .trials[0]
                   .matrix.store)
-      << "the matrix's own word counts";
+      << "the matrix's key overrides the plan's";
   const Trial product = expand_text(never + sweep("gemm", "plain", "n: 4")).trials[0];
   EXPECT_FALSE(product.matrix.store);
   EXPECT_FALSE(product.matrix_b->store);
 }
 
-TEST(Expand, RoundsAreTrialsOfTheirOwn) {
+TEST(Expand, EveryRoundIsATrial) {
   const std::vector<Trial> list = trials("gesv", "serial", "n: [4, 5]\n    rounds: 3");
   ASSERT_EQ(list.size(), 6U);
   std::set<std::string> keys;
@@ -314,12 +313,11 @@ TEST(Expand, RoundsAreTrialsOfTheirOwn) {
     EXPECT_EQ(same.round, trial.round);
   }
   EXPECT_EQ(keys.size(), 6U);
-  EXPECT_EQ(list[0].key, trials("gesv", "serial", "n: 4").at(0).key)
-      << "the first is the trial as it ever was";
+  EXPECT_EQ(list[0].key, trials("gesv", "serial", "n: 4").at(0).key) << "round 1 keeps the key of older runs";
   EXPECT_EQ(list[2].round, 3);
 }
 
-TEST(Expand, SamplingAsThePlanHasIt) {
+TEST(Expand, TakesSamplingFromThePlan) {
   const char* settings =
       "n: 4\n    repeats: {min: 3, noise: 0.5%, time: 2s, throttled: again}\n    warmup: 250ms\n"
       "    cache: cold\n    host_memory: pinned\n    energy: 1s";
@@ -332,13 +330,13 @@ TEST(Expand, SamplingAsThePlanHasIt) {
   EXPECT_EQ(sent.energy_seconds, 1);
 }
 
-TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
+TEST(Expand, KeyHoldsExactlyWhatDecidesTheOutcome) {
   const auto key = [](const std::string& entry, const std::string& head = "") {
     return expand_text(head + sweep("gesv", "cyclic_a", "n: 4\n    " + entry)).trials.at(0).key;
   };
   const std::string plain = key("blocks: 1");
   EXPECT_EQ(key("blocks: 1"), plain);
-  EXPECT_EQ(key("order: up"), plain) << "a default that is written out decides nothing";
+  EXPECT_EQ(key("order: up"), plain) << "an explicit default changes nothing";
   EXPECT_EQ(key("blocks: 1", "name: other\n"), plain);
   EXPECT_EQ(key("timeout: 3s\n    stages: calls\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
   EXPECT_EQ(key("matrix: {kind: uniform, seed: 1, store: never}"), plain);
@@ -355,16 +353,16 @@ TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
   EXPECT_NE(expand_text(sweep("gesv", "cyclic_b", "n: 4")).trials[0].key, plain);
 }
 
-TEST(Expand, ASeedMakesAnotherSystemEvenWhereItMakesNoOtherMatrix) {
+TEST(Expand, ASeedChangesTheSystemEvenIfNotTheMatrix) {
   const std::vector<Trial> list =
       trials("gesv", "serial", "n: 4\n    matrix: {kind: cauchy}\n    seed: [1, 2, 3]");
   std::set<std::string> digests;
   for (const Trial& t : list) digests.insert(t.matrix.digest);
   EXPECT_THAT(list, SizeIs(3));
-  EXPECT_THAT(digests, SizeIs(3)) << "b and x_true, which lie in the same file, come from the seed";
+  EXPECT_THAT(digests, SizeIs(3)) << "b and x_true in the same file depend on the seed";
 }
 
-TEST(Expand, Files) {
+TEST(Expand, TakesTheSizeFromTheFile) {
   const Trial trial = trials("gesv", "serial", "matrix: {file: square.mtx, dataset: A}")[0];
   EXPECT_EQ(trial.shape.n, 12);
   EXPECT_EQ(trial.matrix.kind, "file");
@@ -373,7 +371,7 @@ TEST(Expand, Files) {
   EXPECT_THAT(trials("gesv", "serial", "n: 12\n    matrix: {kind: file, file: square.mtx}"), SizeIs(1));
   EXPECT_EQ(trials("gesv", "serial", "matrix: {file: square.mtx}")[0].key,
             trials("gesv", "serial", "matrix: {file: moved.mtx}")[0].key)
-      << "its bytes decide, not its place";
+      << "the bytes decide, not the path";
   EXPECT_THAT(failure(sweep("gesv", "serial", "matrix: {file: absent.mtx}")),
               StartsWith("p.yaml:4:20: absent.mtx: there is no such file"));
   EXPECT_THAT(failure(sweep("gesv", "serial", "n: 13\n    matrix: {file: square.mtx}")),
@@ -405,7 +403,7 @@ TEST(Expand, GemmHasThreeSizesAndTwoMatrices) {
               HasSubstr("B must be k x n"));
 }
 
-TEST(Expand, AfterTheLastSeedComesTheFirst) {
+TEST(Expand, TheLargestSeedIsFollowedByZero) {
   const std::string last = "n: 5\n    seed: 9223372036854775807";
   const Trial alone = trials("gemm", "plain", last)[0];
   EXPECT_EQ(alone.matrix.spec.seed, 9223372036854775807U);
@@ -413,7 +411,7 @@ TEST(Expand, AfterTheLastSeedComesTheFirst) {
   EXPECT_EQ(trials("gemm", "plain", last + "\n    matrix_b: {kind: uniform}")[0].matrix_b->spec.seed, 0U);
 }
 
-TEST(ExpandErrors, PointAtTheirPlaceAndNameTheNearest) {
+TEST(ExpandErrors, NameThePlaceAndTheNearestWord) {
   const auto gesv = [](const std::string& entry) { return failure(sweep("gesv", "cyclic_a", entry)); };
   EXPECT_THAT(failure(sweep("gsev", "serial", "n: 4")),
               StartsWith("p.yaml:2:14: 'gsev' is no problem; nearest: gesv; allowed: gemm, "));
@@ -425,7 +423,7 @@ TEST(ExpandErrors, PointAtTheirPlaceAndNameTheNearest) {
   EXPECT_THAT(failure(sweep("gesv", "x*", "n: 4")), StartsWith("p.yaml:3:13: gesv has no method 'x*'"));
   EXPECT_THAT(gesv("blocs: 3"), StartsWith("p.yaml:4:5: 'blocs' is neither"));
   EXPECT_THAT(gesv("blocs: 3"), HasSubstr("nearest: blocks;"));
-  EXPECT_THAT(gesv("repeat: 3"), HasSubstr("nearest: repeats;")) << "the fixed words are candidates too";
+  EXPECT_THAT(gesv("repeat: 3"), HasSubstr("nearest: repeats;")) << "fixed words are suggested too";
   EXPECT_THAT(gesv("n: 4\n    zip: {blocs: [1, 2]}"), StartsWith("p.yaml:5:11: 'blocs'"));
   EXPECT_THAT(gesv("n: 4\n    blocks: [1, 65]"),
               StartsWith("p.yaml:5:17: blocks: '65'; allowed: a whole number from 1 to 64"));
@@ -463,10 +461,10 @@ TEST(ExpandErrors, ConditionsThatNeverHold) {
   EXPECT_THAT(exclude("order: dwon"), HasSubstr("nearest: down;"));
   EXPECT_THAT(exclude("backend: gpu"), HasSubstr("allowed: cuda, emulated, host"));
   EXPECT_THAT(exclude("matrix: spx"), HasSubstr("nearest: spd;"));
-  EXPECT_EQ(exclude("method: tuned"), "") << "a method of the problem, though not selected here";
+  EXPECT_EQ(exclude("method: tuned"), "") << "a method of the problem that is not selected here";
 }
 
-TEST(ExpandErrors, TooManyTrialsAreRefusedBeforeTheyAreMade) {
+TEST(ExpandErrors, RefusesTooManyTrialsBeforeMakingThem) {
   const std::string entry = "n: 1:1000:1\n    seed: 1:1000:1\n    blocks: 1:64:1";
   EXPECT_THAT(failure(sweep("gesv", "cyclic_a", entry)),
               StartsWith("p.yaml:2:5: with this entry the plan has more than"));
@@ -481,7 +479,7 @@ TEST(ExpandErrors, KindsThatMustBeSquare) {
               HasSubstr("matrix_b is for gemm only"));
 }
 
-TEST(Expand, TheOrderIsThePlans) {
+TEST(Expand, KeepsTheOrderOfThePlan) {
   EXPECT_THAT(
       each(trials("gesv", "cyclic_a", "n: [8, 4]\n    blocks: [2, 1]\n    precision: [float, double]"),
            [](const Trial& t) {
@@ -491,7 +489,7 @@ TEST(Expand, TheOrderIsThePlans) {
   EXPECT_THAT(sizes(trials("gesv", "serial", "n: [8, 4, 6]")), ElementsAre(8, 4, 6));
 }
 
-TEST(Expand, TrialsGoThroughJsonUnchanged) {
+TEST(Expand, TrialsSurviveJson) {
   for (const std::string& text :
        {sweep("gesv", "cyclic_a", "n: 4\n    omega: 0.3\n    order: down\n    expect: {cyclic_a: failed}"),
         sweep("gemm", "plain", "n: 4\n    m: 2\n    matrix_b: {kind: ones, value: 0.1}"),
@@ -502,7 +500,7 @@ TEST(Expand, TrialsGoThroughJsonUnchanged) {
   }
 }
 
-TEST(Expand, EveryProblemAndStatusOfThePlanReaderIsKnownHere) {
+TEST(Expand, KnowsEveryProblemAndStatusOfThePlanReader) {
   for (const auto& [problem, name] : EnumNames<Problem>::table) {
     EXPECT_NO_THROW(io::parse_plan(
         "tolerance: {" + std::string(name) + ": 1}\n" + sweep(std::string(name), "all", "n: 4"), "p",

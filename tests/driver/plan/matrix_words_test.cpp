@@ -21,7 +21,7 @@ Trial of_kind(MatrixKind kind) {
   return trial;
 }
 
-TEST(MatrixWords, AKindSaysWhatDecidesIt) {
+TEST(MatrixWords, KindListsItsParameters) {
   Trial trial = of_kind(MatrixKind::condition);
   trial.matrix.spec.condition = 1e12;
   EXPECT_EQ(matrix_label(trial.matrix), "condition");
@@ -31,7 +31,7 @@ TEST(MatrixWords, AKindSaysWhatDecidesIt) {
   EXPECT_EQ(matrix_parameters_text(of_kind(MatrixKind::cauchy)), "{}");
 }
 
-TEST(MatrixWords, ABlurSaysItsOwnWordsOnly) {
+TEST(MatrixWords, BlurListsOnlyItsParameters) {
   Trial trial = of_kind(MatrixKind::blur);
   BlurSpec& blur = trial.matrix.spec.blur;
   blur.width = blur.height = 8;
@@ -49,7 +49,7 @@ TEST(MatrixWords, ABlurSaysItsOwnWordsOnly) {
   EXPECT_NE(matrix_parameters_text(trial), one) << "two files of weights";
 }
 
-TEST(MatrixWords, AFileHasItsNameAndWhatTellsNamesakesApart) {
+TEST(MatrixWords, FileHasItsNameAndDigest) {
   Trial trial;
   trial.problem = Problem::named("gesv");
   trial.matrix.kind = "file";
@@ -61,7 +61,7 @@ TEST(MatrixWords, AFileHasItsNameAndWhatTellsNamesakesApart) {
   EXPECT_EQ(matrix_parameters_text(trial), R"({"dataset":"A","sha256":"0123456789ab"})");
 }
 
-TEST(MatrixWords, OfAProductBIsToldWhereItIsNotTheUsualOne) {
+TEST(MatrixWords, NamesBOfAProductUnlessItIsTheDefault) {
   Trial trial = of_kind(MatrixKind::uniform);
   trial.problem = Problem::named("gemm");
   trial.matrix_b = trial.matrix;
@@ -75,7 +75,7 @@ TEST(MatrixWords, OfAProductBIsToldWhereItIsNotTheUsualOne) {
   EXPECT_EQ(matrix_parameters_text(trial), R"({"b":"ones","b_seed":1,"b_value":3.0,"high":1.0,"low":0.0})");
 }
 
-TEST(MatrixWords, TrialsAreDescribedByThem) {
+TEST(MatrixWords, DescribeTrials) {
   Trial trial = of_kind(MatrixKind::condition);
   trial.method = "lapack";
   trial.shape = {8, 8, 8, 3, Uplo::upper};

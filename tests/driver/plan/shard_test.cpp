@@ -9,7 +9,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Shard, IsReadAsItIsWritten) {
+TEST(Shard, ParsesItsText) {
   ASSERT_TRUE(read_shard("2/4"));
   EXPECT_EQ(read_shard("2/4")->number, 2);
   EXPECT_EQ(read_shard("2/4")->count, 4);
@@ -18,7 +18,7 @@ TEST(Shard, IsReadAsItIsWritten) {
   }
 }
 
-TEST(Shard, EveryKeyIsInJustOne) {
+TEST(Shard, EveryKeyIsInExactlyOne) {
   for (const char* key : {"0123456789abcdef0123", "ffffffffffffffffffff", "f", "no digits", ""}) {
     int holders = 0;
     for (std::int64_t number = 1; number <= 7; ++number) holders += in_shard(key, {number, 7}) ? 1 : 0;
@@ -34,19 +34,19 @@ std::vector<Trial> many_trials(int count) {
   return trials;
 }
 
-TEST(Shard, SplitWithoutOverlapAndWithoutLoss) {
+TEST(Shard, SplitsWithoutOverlapAndWithoutLoss) {
   const std::vector<Trial> trials = many_trials(1000);
   std::set<std::string> seen;
   for (int shard = 1; shard <= 4; ++shard) {
     const std::vector<Trial> part = shard_of(trials, {shard, 4});
-    EXPECT_GT(part.size(), 150U) << "shards are of about the same size";
+    EXPECT_GT(part.size(), 150U) << "shards have similar sizes";
     for (const Trial& trial : part) EXPECT_TRUE(seen.insert(trial.key).second);
   }
   EXPECT_EQ(seen.size(), trials.size());
   EXPECT_EQ(shard_of(trials, {1, 1}).size(), trials.size());
 }
 
-TEST(Shard, AreStableWhenThePlanGrows) {
+TEST(Shard, StaysStableWhenThePlanGrows) {
   const std::vector<Trial> before = shard_of(many_trials(100), {2, 3});
   std::set<std::string> after;
   for (const Trial& trial : shard_of(many_trials(200), {2, 3})) after.insert(trial.key);

@@ -18,8 +18,8 @@ Trial trial_of(Problem problem) {
   return trial;
 }
 
-// A worker passes the inputs that it holds to the next trial of the same identity.
-TEST(InputsIdentity, ProblemsWithOtherOperandsOfTheSameMatrixDiffer) {
+// A worker keeps its inputs for the next trial if both trials have the same identity.
+TEST(InputsIdentity, DiffersForOtherOperandsOfTheSameMatrix) {
   std::map<std::string, std::string> of;
   std::set<std::string> different;
   for (const Problem problem : {Problem::named("gesv"), Problem::named("getrf"), Problem::named("trsv"),
@@ -29,14 +29,14 @@ TEST(InputsIdentity, ProblemsWithOtherOperandsOfTheSameMatrixDiffer) {
   EXPECT_EQ(different.size(), of.size());
 }
 
-TEST(InputsIdentity, WhatTakesOnlyTheMatrixSharesIt) {
+TEST(InputsIdentity, IsSharedByProblemsThatTakeOnlyTheMatrix) {
   const std::string matrix_only = inputs_identity(trial_of(Problem::named("getrf")));
   for (const Problem problem : {Problem::named("potrf"), Problem::named("geinv"), Problem::named("poinv")}) {
     EXPECT_EQ(inputs_identity(trial_of(problem)), matrix_only);
   }
 }
 
-TEST(InputsIdentity, SizesPrecisionAndTriangleDecide) {
+TEST(InputsIdentity, DependsOnSizesPrecisionAndTriangle) {
   const Trial solve = trial_of(Problem::named("trsv"));
   Trial other = solve;
   other.shape.uplo = solve.shape.uplo == Uplo::lower ? Uplo::upper : Uplo::lower;
@@ -49,8 +49,8 @@ TEST(InputsIdentity, SizesPrecisionAndTriangleDecide) {
   EXPECT_NE(inputs_identity(other), inputs_identity(solve));
 }
 
-// A run of the vendor serves the trials that follow on the same inputs.
-TEST(ComparisonIdentity, MethodsShareItAndTriangleCachesAndInputsDecide) {
+// One run of the vendor method serves as reference for all later trials on the same inputs.
+TEST(ComparisonIdentity, DependsOnTriangleCachesAndInputsButNotOnTheMethod) {
   const Registry registry = builtin_registry();
   const Problem potrf = Problem::named("potrf");
   const Method& vendor = *registry.find(potrf, "lapack");

@@ -11,7 +11,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double first_moment = 1.7e9;  // when the sweep begins, by the records' clock
+constexpr double first_moment = 1.7e9;  // start of the sweep, on the clock of the records
 
 struct FinishedTrial {
   Trial trial;
@@ -40,7 +40,7 @@ std::string time_text(double seconds) {
   return text + fmt::format(".{:06.0f}Z", 1e6 * (seconds - static_cast<double>(whole)));
 }
 
-/// A trial whose runs and other work take so many seconds, from `began` on.
+/// Returns a trial that began at `began`, with run time `run` and `besides` seconds of other work.
 FinishedTrial finished(const Registry& registry, const Trial& trial, double began, double run,
                        double besides) {
   FinishedTrial one{trial, {}, 6 * run + besides};
@@ -59,9 +59,8 @@ FinishedTrial finished(const Registry& registry, const Trial& trial, double bega
   return one;
 }
 
-/// A sweep by one rank, matrix by matrix, the largest first, as the queue does it. Times follow a law that
-/// the estimate does not know: a launch's worth, a part of n^2 and one of n^3, methods 1 to 200 times as
-/// slow.
+/// Simulates a sweep by one rank, matrix by matrix, the largest first, in the queue's order. Run times are a
+/// constant plus terms in n^2 and n^3, which the estimate does not know; methods are 1 to 200 times as slow.
 std::vector<FinishedTrial> pretended_sweep(const Registry& registry) {
   std::vector<FinishedTrial> all;
   double now = first_moment;
@@ -71,7 +70,7 @@ std::vector<FinishedTrial> pretended_sweep(const Registry& registry) {
       for (int matrix = 0; matrix < 3; ++matrix) {
         const double x = static_cast<double>(n), run = 1e-4 + slowness * (2e-10 * x * x + 2e-13 * x * x * x);
         all.push_back(finished(registry, gesv_trial(method, n), now, run, 0.02 + 3e-9 * x * x));
-        now += all.back().seconds * 1.02;  // a rank also waits
+        now += all.back().seconds * 1.02;  // a rank also waits for 2 % of the time
       }
       slowness *= 6;
     }
@@ -79,7 +78,7 @@ std::vector<FinishedTrial> pretended_sweep(const Registry& registry) {
   return all;
 }
 
-TEST(TimeLeft, IsNearTheTruthAllAlongASweep) {
+TEST(TimeLeft, IsAccurateDuringTheWholeSweep) {
   const Registry registry = builtin_registry();
   const std::vector<FinishedTrial> all = pretended_sweep(registry);
   std::vector<Trial> trials;
@@ -110,7 +109,7 @@ TEST(TimeLeft, IsNearTheTruthAllAlongASweep) {
   EXPECT_TRUE(shares.empty());
 }
 
-TEST(TimeLeft, RanksShareItButNoTrial) {
+TEST(TimeLeft, RanksShareTheTrialsButNotOneTrial) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   const std::vector<Trial> trials(4, gesv_trial("cusolver", 1024));
@@ -118,11 +117,11 @@ TEST(TimeLeft, RanksShareItButNoTrial) {
   const TimeLeft left(model, registry, trials);
   EXPECT_NEAR(left.seconds(1)->likely, 40, 1e-3);
   EXPECT_NEAR(left.seconds(2)->likely, 20, 1e-3);
-  EXPECT_NEAR(left.seconds(8)->likely, 10, 1e-3) << "no trial is shared";
-  EXPECT_NEAR(left.seconds(2, 10)->likely, 15, 1e-3) << "of those that run";
+  EXPECT_NEAR(left.seconds(8)->likely, 10, 1e-3) << "a trial is not split between ranks";
+  EXPECT_NEAR(left.seconds(2, 10)->likely, 15, 1e-3) << "for running trials";
 }
 
-TEST(TimeLeft, KnowsARangeWhereOnlyOtherMethodsWereSeenAndNothingOfAnotherBackend) {
+TEST(TimeLeft, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   model.learn(finished(registry, gesv_trial("cusolver", 1024), first_moment, 0.1, 0).record);
@@ -138,7 +137,7 @@ TEST(TimeLeft, KnowsARangeWhereOnlyOtherMethodsWereSeenAndNothingOfAnotherBacken
   EXPECT_FALSE(model.expected(other));
 }
 
-TEST(TimeLeft, TrialsThatMeasureEnergyAreOfAnotherKind) {
+TEST(TimeLeft, SeparatesTrialsThatMeasureEnergy) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   Trial trial = gesv_trial("cusolver", 1024);
@@ -152,7 +151,7 @@ TEST(TimeLeft, TrialsThatMeasureEnergyAreOfAnotherKind) {
   EXPECT_NEAR(model.expected(trial)->likely, 7.6, 1e-3);
 }
 
-TEST(TimeLeft, AGpuThatMeasuresNoEnergyIsKnownTooWhereItIsAskedFor) {
+TEST(TimeLeft, KnowsAGpuWithoutEnergyCounter) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   Trial trial = gesv_trial("cusolver", 1024);
@@ -162,7 +161,7 @@ TEST(TimeLeft, AGpuThatMeasuresNoEnergyIsKnownTooWhereItIsAskedFor) {
   EXPECT_GT(model.expected(trial)->high, 7);
 }
 
-TEST(TimeLeft, SaysARangeOrOneTime) {
+TEST(TimeLeft, PrintsARangeOrOneTime) {
   EXPECT_EQ(span_words({100, 200, 400}), "1 min 40 s to 6 min 40 s");
   EXPECT_EQ(span_words({100, 105, 110}), "about 1 min 45 s");
 }

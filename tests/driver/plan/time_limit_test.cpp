@@ -7,7 +7,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(TimeLimit, ReadsDurationsAndSlurmsForms) {
+TEST(TimeLimit, ParsesDurationsAndSlurmFormats) {
   EXPECT_EQ(parse_time_limit("90"), 90);
   EXPECT_EQ(parse_time_limit("10min"), 600);
   EXPECT_EQ(parse_time_limit("1h30min"), 5400);

@@ -5,7 +5,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(AsExpected, DefaultsToPassAndNeverMindsSkipped) {
+TEST(AsExpected, DefaultsToPassAndAcceptsSkipped) {
   Trial trial;
   trial.problem = Problem::named("gesv");
   EXPECT_TRUE(as_expected(trial, "pass"));
@@ -29,9 +29,9 @@ Trial solve(std::uint64_t seed, std::int64_t nrhs) {
   return trial;
 }
 
-TEST(TrialKey, IsThatOfOlderRuns) {
+TEST(TrialKey, EqualsThatOfOlderVersions) {
   Trial trial = solve(1, 1);
-  EXPECT_EQ(trial_key(trial), "5eb402116c3737a300ce4238779a9087") << "of 0.1.0: --resume goes by it";
+  EXPECT_EQ(trial_key(trial), "5eb402116c3737a300ce4238779a9087") << "the key of 0.1.0, which --resume uses";
   trial = solve(7, 3);
   trial.sampling = {3, 200, 0.02, 1, true, 1, 1, true};
   trial.inner_repeats = 4;
@@ -42,7 +42,7 @@ TEST(TrialKey, IsThatOfOlderRuns) {
   EXPECT_EQ(trial_key(trial), "f5d19109247e579aa9c76c113804876f");
 }
 
-TEST(Trial, SaysThePinnedMemoryThatItHas) {
+TEST(Trial, DescribesPinnedMemory) {
   Trial trial = solve(1, 1);
   EXPECT_EQ(describe(trial).find("pinned"), std::string::npos);
   trial.pinned = true;

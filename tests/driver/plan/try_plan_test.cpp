@@ -30,7 +30,7 @@ Registry registry() {
   Method tuned = testing_help::idle_method(Problem::named("gesv"), "tuned", {Backend::cuda});
   tuned.capability = 90;
   Method fast = on_cpu(Problem::named("gesv"), "fast");
-  fast.vendor = true;  // guessed to be ten times as fast
+  fast.vendor = true;  // its first guess is ten times as fast
   return Registry(
       {on_cpu(Problem::named("gesv"), "pivoting"),
        on_cpu(Problem::named("gesv"), "plain", {Need::strongly_regular}),
@@ -43,7 +43,7 @@ FileFacts file(std::int64_t n) {
   return {"/data/a \"b\".mtx", n, n, std::string(64, '1')};
 }
 
-/// A full, unsymmetric matrix whose conditioning is harmless.
+/// Returns the facts of a full, unsymmetric, well-conditioned matrix.
 SeenMatrix square(std::int64_t n) {
   SeenMatrix seen;
   seen.facts.rows = seen.facts.cols = n;
@@ -69,7 +69,7 @@ std::vector<std::string> methods_of(const TryPlan& plan, std::int64_t n) {
   return names;
 }
 
-TEST(TryPlan, TriesWhatSuitsTheMatrixAndSaysWhatDoesNot) {
+TEST(TryPlan, TriesSuitableMethodsAndExplainsTheOthers) {
   const TryPlan plan = plan_of({}, square(8));
   EXPECT_THAT(methods_of(plan, 8), ElementsAre("fast", "pivoting", "plain", "full"));
   ASSERT_THAT(plan.left_out, SizeIs(2));
@@ -91,9 +91,9 @@ TEST(TryPlan, TriesWhatSuitsTheMatrixAndSaysWhatDoesNot) {
   EXPECT_EQ(trials[0].shape.uplo, Uplo::upper);
 }
 
-TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
+TEST(TryPlan, ExpectsFailuresOfMethodsThatMayNotSuit) {
   const std::vector<std::string> any = {"pass", "suspect", "failed", "diverged"};
-  // "full" needs a matrix without zeros, and that none arises on the way, which nobody knows.
+  // "full" needs a matrix without zeros in which elimination creates none; the latter is unknown in advance.
   for (const Trial& trial : trials_of(plan_of({}, square(8)), 8)) {
     const bool is_doubtful = trial.method == "plain" || trial.method == "full";
     EXPECT_EQ(trial.expect, is_doubtful ? any : std::vector<std::string>()) << trial.method;
@@ -113,10 +113,10 @@ TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
   for (const Trial& trial : trials_of(plan_of(named, singular), 8)) EXPECT_EQ(trial.expect, any);
 }
 
-TEST(TryPlan, TheLibrarysSolveComesFirstWhateverItTakes) {
+TEST(TryPlan, LibrarySolveComesFirstWhateverItsCost) {
   SeenMatrix unknown = square(3000);
   unknown.facts.is_symmetric = true;
-  unknown.conditioning.reset();  // Cholesky may suit it, and would be shorter
+  unknown.conditioning.reset();  // Cholesky may suit it and would be faster
   TryRequest request;
   request.seconds = 1e-3;
   const std::vector<Trial> trials = trials_of(plan_of(request, unknown), 3000);
@@ -125,7 +125,7 @@ TEST(TryPlan, TheLibrarysSolveComesFirstWhateverItTakes) {
   EXPECT_THAT(trials[0].expect, SizeIs(4)) << "the matrix may be singular";
 }
 
-TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
+TEST(TryPlan, NamedMethodsAreTriedWhateverTheyNeedAndCost) {
   TryRequest request;
   request.problems = {Problem::named("potrf"), Problem::named("gesv")};
   request.methods = {"cholesky", "gesv/pl*"};
@@ -139,16 +139,16 @@ TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
   EXPECT_EQ(trials[2].shape.nrhs, 3);
 
   request.methods = {"cholesy"};
-  const std::string said =
+  const std::string message =
       gaussweep::testing_help::message_of<UsageError>([&] { plan_of(request, square(8)); });
-  EXPECT_THAT(said, HasSubstr("--method cholesy"));
-  EXPECT_THAT(said, HasSubstr("gesv/plain"));
+  EXPECT_THAT(message, HasSubstr("--method cholesy"));
+  EXPECT_THAT(message, HasSubstr("gesv/plain"));
 }
 
-TEST(TryPlan, TheShortestFirstAsLongAsTheTimeLasts) {
+TEST(TryPlan, TriesTheShortestFirstUntilTheTimeIsUsed) {
   TryRequest request;
   request.problems = {Problem::named("gesv")};
-  request.seconds = 10;  // n = 1000: 0.7 Gflop, at 1 Gflop/s six times 0.7 s
+  request.seconds = 10;  // n = 1000: 0.7 Gflop, 0.7 s at 1 Gflop/s, six runs
   const TryPlan plan = plan_of(request, square(1000));
   EXPECT_THAT(methods_of(plan, 1000), ElementsAre("fast", "pivoting"));
   ASSERT_THAT(plan.left_out, SizeIs(2));
@@ -156,7 +156,7 @@ TEST(TryPlan, TheShortestFirstAsLongAsTheTimeLasts) {
   EXPECT_THAT(plan.left_out[1].why, HasSubstr("--time-limit"));
   request.seconds = 1e-3;
   EXPECT_THAT(methods_of(plan_of(request, square(1000)), 1000),
-              ElementsAre("fast"));  // something is always tried
+              ElementsAre("fast"));  // at least one method is tried
 }
 
 TEST(TryPlan, HasRoundsPerMethod) {
@@ -174,7 +174,7 @@ TEST(TryPlan, HasRoundsPerMethod) {
   EXPECT_THAT(plan.in_rounds([](const Method&) { return 0; }), IsEmpty());
 }
 
-TEST(TryPlan, RectanglesAreRefusedAndNothingLeftIsNoPlan) {
+TEST(TryPlan, RefusesRectanglesAndEmptyPlans) {
   SeenMatrix tall = square(8);
   tall.facts.cols = 3;
   EXPECT_THROW(plan_of({}, tall), UsageError);

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Every alternative of a variant.
+/// Returns one message of each alternative of a variant.
 template <class Message, std::size_t... i>
 std::vector<Message> all_of(std::index_sequence<i...> /*indices*/) {
   return {Message{std::in_place_index<i>}...};
@@ -26,7 +26,7 @@ class Messages : public ::testing::Test {
 using Directions = ::testing::Types<ToWorker, FromWorker, ToSupervisor, ToCoordinator>;
 TYPED_TEST_SUITE(Messages, Directions);
 
-/// A record or a trial that can be read back.
+/// Fills the message with a record or a trial that can be read back.
 template <class Message>
 void fill(Message& message) {
   std::visit(
@@ -47,7 +47,7 @@ void fill(Message& message) {
       message);
 }
 
-TYPED_TEST(Messages, ComeBackAsTheyWere) {
+TYPED_TEST(Messages, SurviveARoundTrip) {
   for (TypeParam& message : this->all_) {
     fill(message);
     const nlohmann::json sent = message_json(message);
@@ -57,7 +57,7 @@ TYPED_TEST(Messages, ComeBackAsTheyWere) {
   }
 }
 
-TYPED_TEST(Messages, WithoutAMemberAreNamed) {
+TYPED_TEST(Messages, NameAMissingOrMistypedMember) {
   for (TypeParam& message : this->all_) {
     fill(message);
     const nlohmann::json sent = message_json(message);
@@ -66,7 +66,8 @@ TYPED_TEST(Messages, WithoutAMemberAreNamed) {
       for (const bool erased : {true, false}) {
         nlohmann::json damaged = sent;
         if (erased) damaged.erase(member);
-        if (!erased) damaged[member] = nlohmann::json::array({nlohmann::json::object()});  // of another type
+        // a value of another type
+        if (!erased) damaged[member] = nlohmann::json::array({nlohmann::json::object()});
         EXPECT_THAT(
             gaussweep::testing_help::message_of<BadMessage>([&] { read_message<TypeParam>(damaged); }),
             HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
@@ -81,7 +82,7 @@ TYPED_TEST(Messages, OfAnotherKindAreRefused) {
   }
 }
 
-TEST(DoneMessage, TheLongestRecordOfAPlanFitsIntoAMessage) {
+TEST(DoneMessage, FitsTheLongestRecordOfAPlan) {
   const auto message_of = [](std::size_t count) {
     message::Done done;
     done.record.sample_list.assign(count, {0.1, 1.1, true, 2.1, 3.1, 4.1});

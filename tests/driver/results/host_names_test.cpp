@@ -47,7 +47,7 @@ TEST(HostNames, AnotherCpuIsAnotherMachine) {
   }
 }
 
-TEST(HostNames, AnotherShareOfTheCoresIsTheSameMachine) {
+TEST(HostNames, AnotherCoreCountIsTheSameMachine) {
   HostNames names;
   io::Results first = file_of("node1", "Xeon", 64), other = file_of("node1", "Xeon", 2);
   names.tell_apart(first);

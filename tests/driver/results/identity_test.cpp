@@ -1,4 +1,4 @@
-// No two trials share a row, a race or a name, whatever they differ in.
+// Tests that no two different trials share a row, a race or a name.
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"
 
@@ -19,8 +19,8 @@ using io::Record;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Two files of one size and two conditions, each with both triangles, 1 and 3 right-hand sides and three
-/// seeds, by two methods: all of n = 64, and all equally fast.
+/// Returns records of two files of one size and of two condition numbers. Each has both triangles, 1 and 3
+/// right-hand sides, three seeds and two methods. All have n = 64 and equal times.
 std::vector<Record> alike() {
   struct Matrix {
     const char *name, *parameters, *kind;
@@ -44,7 +44,7 @@ std::vector<Record> alike() {
             r.matrix_kind = matrix.kind;
             r.matrix_seed = seed;
             const bool seeded =
-                r.matrix_kind != "file";  // a file's digest does not hang on the seed of x_true
+                r.matrix_kind != "file";  // a file's digest does not depend on the seed of x_true
             r.matrix_digest =
                 fmt::format("{}{:x} nrhs={} seed={}", seeded ? "" : "file",
                             std::hash<std::string>()(matrix.parameters), nrhs, seeded ? seed : 0);
@@ -75,24 +75,25 @@ TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {
   ASSERT_EQ(groups.size(), trials);
   for (const Group& group : groups) EXPECT_EQ(group.records.size(), 1U);
   const Table table = summary_table(groups, false);
-  EXPECT_EQ(distinct_rows(table).size(), trials) << "a person could not tell two apart:\n"
+  EXPECT_EQ(distinct_rows(table).size(), trials) << "two rows look the same:\n"
                                                  << render_text(table, any_width);
 }
 
 TEST(Identity, NoTwoTasksShareARace) {
   std::vector<Record> records = alike();
   for (std::size_t i = 0; i < records.size(); ++i)
-    records[i].seconds_median = i % 2 == 0 ? 1 : 1 + static_cast<double>(i);  // each `mine` by itself
+    records[i].seconds_median = i % 2 == 0 ? 1 : 1 + static_cast<double>(i);  // each `mine` has its own time
   std::vector<Group> groups = group_records(records);
   const std::vector<Group> best = best_groups(groups);
   ASSERT_EQ(best.size(), tasks);
   for (const Group& group : best) EXPECT_EQ(group.first().method, "cusolver");
   set_speedups(groups, groups, "mine");
   for (std::size_t i = 0; i < groups.size(); i += 2)
-    EXPECT_DOUBLE_EQ(groups[i].speedup, 2 + static_cast<double>(i)) << "over its own task's, of row " << i;
+    EXPECT_DOUBLE_EQ(groups[i].speedup, 2 + static_cast<double>(i))
+        << "relative to its own task, in row " << i;
 }
 
-TEST(Identity, NoTwoTrialsSharePairOrRowInCompare) {
+TEST(Identity, NoTwoTrialsShareAPairOrRowInCompare) {
   const Comparison comparison = compare(results_of(alike()), results_of(alike()), {});
   ASSERT_EQ(comparison.pairs.size(), trials);
   for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.run.samples, 3);
@@ -112,7 +113,7 @@ TEST(Identity, NoTwoTrialsShareASeriesOverSizes) {
   EXPECT_EQ(series.size(), trials);
 }
 
-TEST(Identity, ProductsWithAnotherBAreOtherTasks) {
+TEST(Identity, AnotherBMakesAnotherTask) {
   std::vector<Record> records(3, example_record("cublas", 64, {1}));
   for (Record& r : records) r.problem = "gemm";
   records[1].matrix_parameters = R"({"b":"ones","b_value":1.0})";
@@ -125,7 +126,7 @@ TEST(Identity, ProductsWithAnotherBAreOtherTasks) {
   EXPECT_EQ(distinct_rows(summary_table(group_records(records), false)).size(), 2U);
 }
 
-TEST(Identity, OfTheMatrixPeopleAreToldOnlyWhatVaries) {
+TEST(Identity, MatrixNamesContainOnlyWhatVaries) {
   const std::vector<Record> records = alike();
   std::vector<const Record*> all;
   for (const Record& record : records) all.push_back(&record);
@@ -141,7 +142,7 @@ TEST(Identity, OfTheMatrixPeopleAreToldOnlyWhatVaries) {
   EXPECT_EQ(files.of(same_name), "a.mtx sha256=0c");
 }
 
-TEST(Identity, PinnedTrialsAreOthersThanPageableOnes) {
+TEST(Identity, PinnedTrialsDifferFromPageableOnes) {
   Record older = example_record("cusolver", 64, {1, 1, 1}), pageable = older, pinned = older;
   pageable.host_memory = "pageable";
   pinned.host_memory = "pinned";
@@ -152,7 +153,7 @@ TEST(Identity, PinnedTrialsAreOthersThanPageableOnes) {
   EXPECT_EQ(Varying({&older, &pinned}).conditions, std::set<std::string>{"host_memory"});
 }
 
-TEST(Identity, ColumnsThatDoNotVaryAreSpared) {
+TEST(Identity, OmitsColumnsThatDoNotVary) {
   const std::vector<Record> one = {example_record("gauss", 64, {1}), example_record("lapack", 64, {1})};
   const std::string text = render_text(summary_table(group_records(one), false), any_width);
   for (const char* column : {"NRHS", "UPLO", "SEED", "M x K"}) EXPECT_THAT(text, Not(HasSubstr(column)));
@@ -161,7 +162,7 @@ TEST(Identity, ColumnsThatDoNotVaryAreSpared) {
   for (const char* column : {"NRHS", "UPLO", "SEED", "condition=10 "}) EXPECT_THAT(whole, HasSubstr(column));
 }
 
-TEST(Identity, FiltersKnowFilesByName) {
+TEST(Identity, FiltersFindFilesByName) {
   Filter filter;
   filter.matrices = {"b.mtx"};
   EXPECT_EQ(filter_records(alike(), filter).size(), trials / 4);
@@ -169,15 +170,15 @@ TEST(Identity, FiltersKnowFilesByName) {
   EXPECT_EQ(filter_records(alike(), filter).size(), trials / 2);
 }
 
-TEST(Identity, ParametersThatAllAgreeInAreSaidOnce) {
+TEST(Identity, CommonParametersAreStatedOnce) {
   const ParameterNames names(std::vector<std::string>{
       R"({"blocks":1,"threads":0})", R"({"blocks":4,"threads":0})", R"({"order":"rows"})", "{}"});
   EXPECT_EQ(names.common(), "threads=0 order=rows");
   EXPECT_EQ(names.of(R"({"blocks":4,"threads":0})"), "blocks=4");
   EXPECT_EQ(names.of("{}"), "");
-  EXPECT_EQ(names.of(R"({"blocks":9})"), "blocks=9") << "of no trial that it knows";
+  EXPECT_EQ(names.of(R"({"blocks":9})"), "blocks=9") << "an unknown trial";
   const ParameterNames one(std::vector<std::string>{R"({"blocks":1})"});
-  EXPECT_EQ(one.common() + one.of(R"({"blocks":1})"), "blocks=1") << "one trial says its own";
+  EXPECT_EQ(one.common() + one.of(R"({"blocks":1})"), "blocks=1") << "one trial has its own";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-TEST(RunsUnder, ADirectoryStandsForTheRunDirectoriesUnderIt) {
+TEST(RunsUnder, FindsTheRunDirectoriesBelowADirectory) {
   const gaussweep::testing_help::Scratch scratch;
   const std::filesystem::path night = scratch / "night";
   for (const char* name : {"shard-10-of-12", "shard-9-of-12", "shard-1-of-12"}) {
@@ -25,22 +25,22 @@ TEST(RunsUnder, ADirectoryStandsForTheRunDirectoriesUnderIt) {
   const Paths shards{night / "shard-1-of-12", night / "shard-9-of-12", night / "shard-10-of-12"};
   EXPECT_EQ(runs_under(night), (Paths{night / "h200" / "monday", shards[0], shards[1], shards[2]}));
   EXPECT_EQ(runs_under(shards[0]), Paths{shards[0]});
-  EXPECT_EQ(runs_under(night / "empty"), Paths{night / "empty"}) << "its reader says what is wrong";
+  EXPECT_EQ(runs_under(night / "empty"), Paths{night / "empty"}) << "its reader reports the error";
   EXPECT_EQ(runs_under(night / "none"), Paths{night / "none"});
   const std::filesystem::path file = night / "h200" / "monday" / "results.h5";
   EXPECT_EQ(runs_under(file), Paths{file});
-  std::ofstream(night / "results.h5");  // of all shards, merged
+  std::ofstream(night / "results.h5");  // the merged file of all shards
   EXPECT_EQ(runs_under(night), Paths{night});
   EXPECT_EQ(runs_under(night, true), shards);
 }
 
-TEST(RunsUnder, ShardsThatAreNotThereAreNamed) {
+TEST(RunsUnder, NamesMissingShards) {
   EXPECT_EQ(
       missing_shards({"a/shard-1-of-3", "a/shard-3-of-3", "b/shard-1-of-1", "a/monday", "a/shard-2-of-3.old"},
                      {"a", "b"}),
       std::vector<std::string>{"a/shard-2-of-3 is not there"});
   EXPECT_TRUE(missing_shards({"monday", "tuesday"}, {"."}).empty());
-  EXPECT_TRUE(missing_shards({"a/shard-3-of-4"}, {"a/shard-3-of-4"}).empty()) << "the only one asked for";
+  EXPECT_TRUE(missing_shards({"a/shard-3-of-4"}, {"a/shard-3-of-4"}).empty()) << "the only requested one";
 }
 
 }  // namespace

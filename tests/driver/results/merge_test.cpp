@@ -28,7 +28,7 @@ Loaded input(const std::string& path, std::vector<Record> records, const std::st
   return loaded;
 }
 
-TEST(Merge, DifferentTrialsAreJoinedInOrder) {
+TEST(Merge, JoinsDifferentTrialsInOrder) {
   const Merged merged =
       merge({input("a", {example_record("m", 1, {1})}), input("b", {example_record("m", 2, {1, 2})})}, false);
   ASSERT_EQ(merged.results.records.size(), 2U);
@@ -41,7 +41,7 @@ TEST(Merge, DifferentTrialsAreJoinedInOrder) {
   EXPECT_EQ(nlohmann::json::parse(merged.results.attributes.at("merged_from")).size(), 2U);
 }
 
-TEST(Merge, TheSameRecordTwiceIsOne) {
+TEST(Merge, KeepsOneOfTwoIdenticalRecords) {
   const Record r = example_record("m", 1, {1});
   const Merged merged = merge({input("a", {r}), input("b", {r})}, false);
   EXPECT_EQ(merged.results.records.size(), 1U);
@@ -49,7 +49,7 @@ TEST(Merge, TheSameRecordTwiceIsOne) {
   EXPECT_EQ(merged.inputs[1].dropped, 1);
 }
 
-TEST(Merge, OfTwoThatAreTheSameTheLaterOneIsKept) {
+TEST(Merge, KeepsTheLaterOfTwoRunsOfATrial) {
   Record first = example_record("m", 1, {1}), retried = first;
   first.status = "crashed";
   retried.start_time = "2026-03-01T00:05:00Z";
@@ -62,7 +62,7 @@ TEST(Merge, OfTwoThatAreTheSameTheLaterOneIsKept) {
   }
 }
 
-TEST(Merge, OfTwoJudgementsTheLaterOneIsKeptAndNamed) {
+TEST(Merge, KeepsTheLaterJudgementAndNamesIt) {
   Record first = example_record("m", 1, {1});
   first.judged_time = first.end_time = "2026-03-01T00:00:01.000001Z";
   Record again = first;
@@ -80,7 +80,7 @@ TEST(Merge, OfTwoJudgementsTheLaterOneIsKeptAndNamed) {
   }
 }
 
-TEST(Merge, OfTwoExecutionsInOneSecondTheLaterOneIsKept) {
+TEST(Merge, KeepsTheLaterOfTwoRunsWithinOneSecond) {
   Record first = example_record("m", 1, {1}), retried = first;
   first.end_time = "2026-03-01T00:00:01.200000Z";
   retried.end_time = "2026-03-01T00:00:01.700000Z";
@@ -90,7 +90,7 @@ TEST(Merge, OfTwoExecutionsInOneSecondTheLaterOneIsKept) {
   EXPECT_TRUE(merged.remarks.empty());
 }
 
-TEST(Merge, RecordsBehindDroppedOnesKeepTheirOrder) {
+TEST(Merge, KeepsTheOrderBehindDroppedRecords) {
   const auto record = [](int n) { return example_record("m", n, {1.0 * n}); };
   Record later = record(1);
   later.start_time = "2026-03-01T00:05:00Z";
@@ -110,7 +110,7 @@ TEST(Merge, RecordsBehindDroppedOnesKeepTheirOrder) {
             (std::vector<std::int64_t>{1, 1, 1}));
 }
 
-TEST(Merge, RunGpuCapabilityAndCommitKeepRecordsApart) {
+TEST(Merge, SeparatesRunGpuCapabilityAndCommit) {
   const Record r = example_record("m", 1, {1});
   std::vector<Record> others(4, r);
   others[0].run_id = "run-2";
@@ -118,11 +118,11 @@ TEST(Merge, RunGpuCapabilityAndCommitKeepRecordsApart) {
   others[2].capability = 35;
   others[3].commit = "def";
   const Merged merged = merge({input("a", {r}), input("b", others)}, false);
-  EXPECT_EQ(merged.results.records.size(), 5U) << "two architectures never swallow each other";
+  EXPECT_EQ(merged.results.records.size(), 5U) << "two architectures are kept apart";
   EXPECT_EQ(merged.inputs[1].dropped, 0);
 }
 
-TEST(Merge, DifferentPlansAreRefusedUnlessForced) {
+TEST(Merge, RefusesDifferentPlansUnlessForced) {
   const auto both = [] {
     return std::vector<Loaded>{input("a.h5", {example_record("m", 1, {1})}, "night"),
                                input("b.h5", {example_record("m", 2, {1})}, "day")};
@@ -135,7 +135,7 @@ TEST(Merge, DifferentPlansAreRefusedUnlessForced) {
   EXPECT_EQ(merge(both(), true).results.records.size(), 2U);
 }
 
-TEST(Merge, DevicesAndHostsAreListedOnce) {
+TEST(Merge, ListsDevicesAndHostsOnce) {
   Loaded a = input("a", {}), b = input("b", {});
   io::DeviceRow device;
   device.host = "node1";
@@ -162,7 +162,7 @@ class Loading : public ::testing::Test {
   const fs::path& folder_ = scratch_.folder();
 };
 
-TEST_F(Loading, AJournalAloneRebuildsTheResults) {
+TEST_F(Loading, RebuildsTheResultsFromAJournalAlone) {
   append(example_record("m", 1, {1, 2, 3}));
   append(example_record("m", 2, {4}));
   const Merged merged = merge({load(folder_, true)}, false);
@@ -173,7 +173,7 @@ TEST_F(Loading, AJournalAloneRebuildsTheResults) {
   EXPECT_EQ(back.records[1].key, "key-m-2");
 }
 
-TEST_F(Loading, OfARunDirectoryTheJournalIsRead) {
+TEST_F(Loading, ReadsTheJournalOfARunDirectory) {
   append(example_record("m", 1, {1}));
   io::write_results(folder_ / "results.h5", load(folder_ / "journal.jsonl", true).results);
   append(example_record("m", 2, {1}));
@@ -183,7 +183,7 @@ TEST_F(Loading, OfARunDirectoryTheJournalIsRead) {
   EXPECT_EQ(load(folder_, false).results.records.size(), 1U);
 }
 
-TEST_F(Loading, DamagedLinesAreMadeUpForByAResultsFileThatAgreesWithTheOthers) {
+TEST_F(Loading, ReplacesDamagedLinesFromAnAgreeingResultsFile) {
   const fs::path journal = folder_ / "journal.jsonl", results = folder_ / "results.h5";
   append(example_record("m", 1, {1}));
   append(example_record("m", 2, {1}));
@@ -214,12 +214,12 @@ TEST_F(Loading, DamagedLinesAreMadeUpForByAResultsFileThatAgreesWithTheOthers) {
   EXPECT_EQ(loaded_with("results.h5 cannot be read"), 1U);
 }
 
-TEST_F(Loading, AResultsFileWithAFigureThatChangedOnDiskIsNotReadAtAll) {
+TEST_F(Loading, RefusesAResultsFileWithAChangedFigure) {
   append(example_record("m", 1, {1}));
   const fs::path results = folder_ / "results.h5";
   io::write_results(results, load(folder_, true).results);
   std::string whole = io::testing::file_text(results);
-  // The name of a column, as the table's type has it: to HDF5 the column is merely absent.
+  // Damages the name of a column in the table's type; HDF5 then sees an absent column.
   const std::size_t place = whole.find(std::string("residual_ratio\0", 15));
   ASSERT_NE(place, std::string::npos);
   whole[place] = 'R';
@@ -229,7 +229,7 @@ TEST_F(Loading, AResultsFileWithAFigureThatChangedOnDiskIsNotReadAtAll) {
     EXPECT_NE(said.find(word), std::string::npos) << said;
 }
 
-TEST_F(Loading, ATornLineIsLeftOutAndSaid) {
+TEST_F(Loading, DropsATornLineAndReportsIt) {
   append(example_record("m", 1, {1}));
   const fs::path journal = folder_ / "journal.jsonl";
   io::testing::set_file_text(journal,
@@ -240,7 +240,7 @@ TEST_F(Loading, ATornLineIsLeftOutAndSaid) {
   EXPECT_NE(loaded.remarks[0].find("incomplete"), std::string::npos);
 }
 
-TEST_F(Loading, WhatIsNotOursIsRefused) {
+TEST_F(Loading, RefusesForeignFiles) {
   EXPECT_THROW(load(folder_ / "absent", false), io::InputError);
   EXPECT_THROW(load(folder_, false), io::InputError) << "an empty folder";
   io::testing::set_file_text(folder_ / "notes.txt", "hello\nworld\n");

@@ -1,4 +1,4 @@
-// What a trial's time went into, by when its phases began.
+// Tests how a trial's time is divided by the begin times of its phases.
 
 #include "driver/summary/device_use.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* start = "2026-03-01T12:00:00Z";
 
-/// Waited 1 s, made its inputs for 2 s, was timed for 3 s and judged for 4 s.
+/// Returns a record that waited for 1 s, made its inputs in 2 s, was timed for 3 s and verified for 4 s.
 io::Record measured(double later = 0, const char* gpu = "a GPU") {
   const double began = parse_time(start) + later;
   io::Record record;
@@ -27,7 +27,7 @@ io::Record measured(double later = 0, const char* gpu = "a GPU") {
   return record;
 }
 
-TEST(Phases, EndWhereTheNextOneBegins) {
+TEST(Phases, EndWhereTheNextBegins) {
   const auto intervals = intervals_of(measured());
   ASSERT_EQ(intervals.size(), 4u);
   const char* names[] = {"wait", "inputs", "timed", "verify"};
@@ -37,7 +37,7 @@ TEST(Phases, EndWhereTheNextOneBegins) {
   }
 }
 
-TEST(Phases, AreNotedOnceAndOnlyWhereAStepBeginsOne) {
+TEST(Phases, AreRecordedOnceAndOnlyForStepsThatBeginAPhase) {
   io::Record record;
   begin_phase(record, "no step", 5);
   EXPECT_TRUE(intervals_of(record).empty());
@@ -46,7 +46,7 @@ TEST(Phases, AreNotedOnceAndOnlyWhereAStepBeginsOne) {
   EXPECT_EQ(record.store_began, 6);
 }
 
-TEST(Phases, OfAnOlderRecordOrAClockThatWasSetAreUnknown) {
+TEST(Phases, AreUnknownForOlderRecordsAndAfterAClockChange) {
   io::Record record = measured();
   record.end_time = "";
   EXPECT_TRUE(intervals_of(record).empty());
@@ -58,7 +58,7 @@ TEST(Phases, OfAnOlderRecordOrAClockThatWasSetAreUnknown) {
   EXPECT_TRUE(use_of_devices({&record}).empty());
 }
 
-TEST(DeviceUse, IsBusyWhileItMeasures) {
+TEST(DeviceUse, IsBusyDuringMeasurement) {
   const io::Record first = measured(), second = measured(20), on_cpu = measured(40, "");
   const auto uses = use_of_devices({&first, &second, &on_cpu});
   ASSERT_EQ(uses.size(), 1u) << "one rank";
@@ -74,7 +74,7 @@ TEST(DeviceUse, IsBusyWhileItMeasures) {
   EXPECT_EQ(table.rows[0].size(), table.columns.size());
 }
 
-TEST(DeviceUse, RanksHostsAndRunsAreApart) {
+TEST(DeviceUse, SeparatesRanksHostsAndRuns) {
   io::Record first = measured(0, ""), rank = first, host = first, run = first;
   rank.rank = 1;
   host.host = "another";

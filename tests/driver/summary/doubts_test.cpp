@@ -20,7 +20,7 @@ io::Record solved(double backward, double componentwise, const char* precision =
 TEST(Doubts, ShowAComponentwiseErrorAThousandTimesTheNormwiseOne) {
   EXPECT_EQ(doubt_table({solved(1e-16, 0.5)}).rows.size(), 1U);
   EXPECT_EQ(doubt_table({solved(1e-16, 0.9e-13)}).rows.size(), 0U);
-  // A backward error below the unit roundoff counts as that.
+  // A backward error below the unit roundoff is raised to the unit roundoff.
   EXPECT_EQ(doubt_table({solved(1e-20, 1e-15)}).rows.size(), 0U);
   EXPECT_EQ(doubt_table({solved(1e-10, 1e-5, "float")}).rows.size(), 0U);
   EXPECT_EQ(doubt_table({solved(1e-10, 1e-4, "float")}).rows.size(), 1U);

@@ -1,5 +1,5 @@
 #pragma once
-/// Records made by hand, for the tests of what reads them.
+/// Records made by hand, for tests of their readers.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace gaussweep::driver {
 
-/// A record of gesv that passed on an H200, with the given samples.
+/// Returns a record of gesv that passed on an H200, with the given samples.
 inline io::Record example_record(const std::string& method, std::int64_t n,
                                  const std::vector<double>& seconds) {
   io::Record r;

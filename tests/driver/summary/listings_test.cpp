@@ -23,7 +23,7 @@ std::vector<Method> example_methods() {
   return {method};
 }
 
-TEST(Methods, JsonSaysEverythingOfARow) {
+TEST(Methods, JsonDescribesTheWholeRow) {
   const auto json = methods_json(example_methods());
   ASSERT_EQ(json.size(), 1U);
   const auto& row = json[0];
@@ -50,7 +50,7 @@ TEST(Methods, TextShowsMethodsAndParameters) {
   }
 }
 
-TEST(Methods, EveryRowOfThisBuildCanBeListed) {
+TEST(Methods, ListsEveryRowOfThisBuild) {
   const Registry registry = builtin_registry();
   const auto json = methods_json(registry.all());
   ASSERT_FALSE(json.empty());
@@ -61,14 +61,14 @@ TEST(Methods, EveryRowOfThisBuildCanBeListed) {
   }
 }
 
-TEST(Devices, TheHostIsKnown) {
+TEST(Devices, HostIsKnown) {
   const io::HostRow host = host_facts();
   EXPECT_FALSE(host.host.empty());
   EXPECT_GE(host.cores, 1);
   EXPECT_GT(host.memory_bytes, 1 << 20);
 }
 
-TEST(Devices, WithoutAGpuTheListIsEmptyAndSaysWhy) {
+TEST(Devices, WithoutAGpuTheListIsEmptyWithAReason) {
   MachineFacts machine;
   machine.why = "no driver";
   const auto json = devices_json(machine);
@@ -79,7 +79,7 @@ TEST(Devices, WithoutAGpuTheListIsEmptyAndSaysWhy) {
   EXPECT_NE(devices_text(machine, any_width).find("No GPU: no driver"), std::string::npos);
 }
 
-TEST(Devices, AGpuIsShownWithItsWarningsAndABrokenOneWithItsError) {
+TEST(Devices, ShowsWarningsOfAGpuAndTheErrorOfABrokenOne) {
   MachineFacts machine;
   machine.gpus.resize(2);
   machine.gpus[0].info.name = "NVIDIA H200";
@@ -104,7 +104,7 @@ TEST(Devices, AGpuIsShownWithItsWarningsAndABrokenOneWithItsError) {
   }
 }
 
-TEST(Devices, AskingTheMachineNeverThrows) {
+TEST(Devices, QueryNeverThrows) {
   const MachineFacts machine = machine_facts();
   EXPECT_EQ(machine.gpus.empty(), !machine.why.empty());
 }

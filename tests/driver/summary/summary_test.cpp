@@ -22,7 +22,7 @@ std::string message_of(const std::function<void()>& action) {
   return gaussweep::testing_help::message_of<UsageError>(action);
 }
 
-TEST(Summary, RunsOfOneTrialAreOneGroupWithTheWorstStatus) {
+TEST(Summary, RunsOfOneTrialFormAGroupWithTheWorstStatus) {
   std::vector<Record> records;
   for (int run = 1; run <= 3; ++run) {
     Record r = example_record("gauss_block", 64, {0.001 * run, 0.002 * run, 0.003 * run});
@@ -44,7 +44,7 @@ TEST(Summary, RunsOfOneTrialAreOneGroupWithTheWorstStatus) {
   EXPECT_EQ(groups[1].status, "pass");
 }
 
-TEST(Summary, ParametersPrecisionBackendAndGpuSeparate) {
+TEST(Summary, ParametersPrecisionBackendAndGpuSeparateGroups) {
   std::vector<Record> records(5, example_record("a", 64, {1}));
   records[1].parameters = R"({"blocks":2})";
   records[2].precision = "float";
@@ -53,7 +53,7 @@ TEST(Summary, ParametersPrecisionBackendAndGpuSeparate) {
   EXPECT_EQ(group_records(records).size(), 5U);
 }
 
-TEST(Summary, AGroupWithoutTimesSaysNothing) {
+TEST(Summary, GroupWithoutTimesHasNoTime) {
   std::vector<Record> records = {example_record("a", 64, {})};
   records[0].status = "crashed";
   const auto groups = group_records(records);
@@ -89,7 +89,7 @@ TEST(Summary, EmulatedTimesAreNotComparedWithOthers) {
   EXPECT_DOUBLE_EQ(groups[0].speedup, 1);
 }
 
-TEST(Summary, SpeedupOverTheBaselineNearby) {
+TEST(Summary, PrefersTheBaselineOnTheSameDevice) {
   std::vector<Record> records = {example_record("mine", 64, {2}), example_record("cusolver", 64, {1}),
                                  example_record("cusolver", 64, {8}), example_record("mine", 64, {4}),
                                  example_record("mine", 128, {1})};
@@ -104,7 +104,7 @@ TEST(Summary, SpeedupOverTheBaselineNearby) {
             std::string::npos);
 }
 
-TEST(Summary, ABaselineElsewhereServesWhereThereIsNoneNearby) {
+TEST(Summary, UsesABaselineOfAnotherDeviceIfThereIsNone) {
   std::vector<Record> records = {example_record("mine", 64, {2}), example_record("lapack", 64, {6})};
   records[1].backend = "host";
   auto groups = group_records(records);
@@ -112,7 +112,7 @@ TEST(Summary, ABaselineElsewhereServesWhereThereIsNoneNearby) {
   EXPECT_DOUBLE_EQ(groups[0].speedup, 3);
 }
 
-TEST(Summary, WithoutAWordTheBaselineIsTheVendorsOnTheSameDevice) {
+TEST(Summary, DefaultsToTheVendorOnTheSameDevice) {
   std::vector<Record> records = {example_record("mine", 64, {2}), example_record("cusolver", 64, {1}),
                                  example_record("mine", 64, {4}), example_record("lapack", 64, {6})};
   for (Record& r : records) r.reference_method = "cusolver";
@@ -125,7 +125,7 @@ TEST(Summary, WithoutAWordTheBaselineIsTheVendorsOnTheSameDevice) {
   EXPECT_TRUE(std::isnan(groups[3].speedup));
 }
 
-TEST(Summary, WordsThatTogetherLeaveNothingAreToldWhatThereIs) {
+TEST(Summary, ListsTheChoicesIfFiltersTogetherMatchNothing) {
   const std::vector<Record> records = {example_record("gauss_a", 64, {1}),
                                        example_record("lapack", 2048, {1})};
   Filter filter;
@@ -156,7 +156,7 @@ TEST(Summary, Filters) {
   EXPECT_EQ(count(filter), 2U);
 }
 
-TEST(Summary, AFilterThatCanMatchNothingIsAnError) {
+TEST(Summary, RefusesAFilterThatCanMatchNothing) {
   const std::vector<Record> records = {example_record("cusolver", 64, {1})};
   Filter filter;
   filter.methods = {"cusolverr"};
@@ -165,7 +165,7 @@ TEST(Summary, AFilterThatCanMatchNothingIsAnError) {
   EXPECT_NE(message.find("cusolver"), std::string::npos);
   filter.methods.clear();
   filter.statuses = {"failed"};
-  EXPECT_TRUE(filter_records(records, filter).empty()) << "that nothing failed is an answer";
+  EXPECT_TRUE(filter_records(records, filter).empty()) << "a filter without failures is valid";
   filter.statuses = {"fail"};
   EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("allowed are pass, suspect, failed"),
             std::string::npos);
@@ -186,7 +186,7 @@ TEST(Summary, AFilterThatCanMatchNothingIsAnError) {
   }
 }
 
-TEST(Summary, SortsByAnyColumnBothWays) {
+TEST(Summary, SortsByAnyColumnInBothDirections) {
   std::vector<Record> records = {example_record("b", 64, {2}), example_record("a", 64, {}),
                                  example_record("c", 64, {1})};
   auto groups = group_records(records);
@@ -196,12 +196,12 @@ TEST(Summary, SortsByAnyColumnBothWays) {
   };
   EXPECT_EQ(order("method"), "abc");
   EXPECT_EQ(order("-method"), "cba");
-  EXPECT_EQ(order("median"), "cba") << "the one without a time comes last";
+  EXPECT_EQ(order("median"), "cba") << "groups without a time come last";
   EXPECT_EQ(order("-median"), "bca");
   EXPECT_NE(message_of([&] { sort_groups(groups, "medain"); }).find("median"), std::string::npos);
 }
 
-TEST(Summary, FailuresAreToldWithTheirCauses) {
+TEST(Summary, FailuresHaveTheirCauses) {
   std::vector<Record> records(8, example_record("gauss", 64, {1}));
   records[0].status = "failed";
   records[0].residual_ratio = 1e4;
@@ -234,13 +234,13 @@ TEST(Summary, FailuresAreToldWithTheirCauses) {
   EXPECT_EQ(status_counts_text(records), "1 pass, 4 failed, 1 skipped, 2 crashed");
 }
 
-TEST(Summary, FailuresThatThePlanExpectsAreFindings) {
+TEST(Summary, ExpectedFailuresAreFindings) {
   std::vector<Record> records(5, example_record("gauss", 64, {1}));
   for (Record& record : records) record.expected = 1;
   records[0].status = records[1].status = "failed";
   records[1].matrix_kind = "uniform";
   records[1].expected = 0;
-  records[2].expected = 0;  // a pass: `expect: [failed]`
+  records[2].expected = 0;  // a pass, but the plan has `expect: [failed]`
   records[3].status = "skipped";
   const auto of = [&](Failures which) {
     const Table table = failure_table(records, which);
@@ -264,7 +264,7 @@ TEST(Summary, FailuresThatThePlanExpectsAreFindings) {
   EXPECT_EQ(json[2]["expected"], 1);
 }
 
-TEST(Summary, TheTerminalsTableIsShortAndTheFullOneIsWhole) {
+TEST(Summary, TerminalTableIsShortAndTheFullOneComplete) {
   const std::vector<Record> records = {example_record("gauss", 64, {1, 2, 3})};
   const auto groups = group_records(records);
   const std::string text = render_text(summary_table(groups, false), any_width);
@@ -279,7 +279,7 @@ TEST(Summary, TheTerminalsTableIsShortAndTheFullOneIsWhole) {
   EXPECT_EQ(json[0]["median"], 2.0);
 }
 
-TEST(Summary, AHundredThousandRecordsEachHaveTheirRow) {
+TEST(Summary, HandlesAHundredThousandRecords) {
   std::vector<Record> records;
   for (int i = 0; i < 100000; ++i)
     records.push_back(example_record("m" + std::to_string(i % 10), i / 10 + 1, {1e-3}));

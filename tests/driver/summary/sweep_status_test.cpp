@@ -24,8 +24,8 @@ io::Note note(const char* text) {
   return io::read_note(nlohmann::json::parse(text));
 }
 
-TEST(SweepStatus, AKilledSweepTellsTheCommandThatGoesOn) {
-  const auto told = [](const char* more) {
+TEST(SweepStatus, KilledSweepNamesTheCommandThatResumesIt) {
+  const auto status_text_of = [](const char* more) {
     io::JournalContents journal;
     journal.notes = {note(
         (R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","command_line":"build/gaussweep run p.yaml -o d")" +
@@ -33,9 +33,12 @@ TEST(SweepStatus, AKilledSweepTellsTheCommandThatGoesOn) {
             .c_str())};
     return status_text(status_of(journal, false, {}, 10), 200);
   };
-  EXPECT_THAT(told(""), testing::HasSubstr("go on with build/gaussweep run p.yaml -o d --resume\n"));
-  EXPECT_THAT(told(R"(,"ranks":4)"), testing::HasSubstr("go on with mpirun -n 4 build/gaussweep run p.yaml"));
-  EXPECT_THAT(told(R"(,"ranks":4,"job_id":"12")"), testing::HasSubstr("its job's command and --resume"));
+  EXPECT_THAT(status_text_of(""),
+              testing::HasSubstr("go on with build/gaussweep run p.yaml -o d --resume\n"));
+  EXPECT_THAT(status_text_of(R"(,"ranks":4)"),
+              testing::HasSubstr("go on with mpirun -n 4 build/gaussweep run p.yaml"));
+  EXPECT_THAT(status_text_of(R"(,"ranks":4,"job_id":"12")"),
+              testing::HasSubstr("its job's command and --resume"));
 }
 
 io::JournalContents example_journal() {
@@ -54,14 +57,14 @@ io::JournalContents example_journal() {
 
 constexpr double midnight = 1772323200;  // 2026-03-01T00:00:00Z
 
-/// So many seconds later, by the clock that people set.
+/// Returns midnight + `seconds`, on the adjustable system clock.
 Timestamp at(double seconds) {
   Timestamp moment;
   moment.seconds = midnight + seconds;
   return moment;
 }
 
-TEST(SweepStatus, OfARunningSweep) {
+TEST(SweepStatus, DescribesARunningSweep) {
   const SweepStatus status = status_of(example_journal(), true, at(20), 10);
   EXPECT_EQ(status.plan_name, "night");
   EXPECT_EQ(status.total, 10);
@@ -69,7 +72,7 @@ TEST(SweepStatus, OfARunningSweep) {
   EXPECT_EQ(status.counts.at("pass"), 3);
   EXPECT_EQ(status.counts.at("crashed"), 1);
   EXPECT_DOUBLE_EQ(status.rate, 0.2);
-  EXPECT_FALSE(status.left) << "nothing was told of it";
+  EXPECT_FALSE(status.left) << "not reported";
   ASSERT_EQ(status.failures.size(), 1U);
   EXPECT_EQ(status.failures[0].message, "signal 11");
   const std::string text = status_text(status, any_width);
@@ -79,7 +82,7 @@ TEST(SweepStatus, OfARunningSweep) {
   EXPECT_EQ(status_json(status)["state"], "running");
 }
 
-TEST(SweepStatus, TheTimeLeftIsWhatTheRunToldLess) {
+TEST(SweepStatus, TimeLeftIsTheReportedOneMinusTheTimeSince) {
   io::JournalContents journal = example_journal();
   journal.notes.push_back(
       note(R"({"note":"left","low":60.0,"likely":70.0,"high":200,"time":"2026-03-01T00:00:10.500Z"})"));
@@ -93,16 +96,16 @@ TEST(SweepStatus, TheTimeLeftIsWhatTheRunToldLess) {
   EXPECT_DOUBLE_EQ(status_of(journal, true, at(100), 10).left->low, 0);
   EXPECT_FALSE(status_of(journal, false, at(20.5), 10).left) << "killed";
   journal.notes.push_back(note(R"({"note":"left","low":null,"likely":null,"high":null})"));
-  EXPECT_FALSE(status_of(journal, true, at(20.5), 10).left) << "the run knows it no more";
+  EXPECT_FALSE(status_of(journal, true, at(20.5), 10).left) << "the run has no estimate";
 }
 
-TEST(SweepStatus, WhatIsLeftForNowIsCounted) {
+TEST(SweepStatus, CountsTrialsSkippedForNow) {
   io::JournalContents journal = example_journal();
   journal.records[1].for_now = true;
   EXPECT_EQ(status_json(status_of(journal, false, at(20), 10))["for_now"], 1);
 }
 
-TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
+TEST(SweepStatus, DescribesEndedAndKilledSweeps) {
   io::JournalContents journal = example_journal();
   EXPECT_EQ(status_json(status_of(journal, false, at(0), 10))["state"], "killed");
   journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"time limit"})"));
@@ -110,11 +113,11 @@ TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
   EXPECT_TRUE(status.ended);
   EXPECT_EQ(status.exit_code, 5);
   EXPECT_FALSE(status.left);
-  EXPECT_DOUBLE_EQ(status.rate, 4.0 / 13) << "not thinned by the time since";
+  EXPECT_DOUBLE_EQ(status.rate, 4.0 / 13) << "the time since does not lower the rate";
   EXPECT_NE(status_text(status, any_width).find("ended with exit code 5 (time limit)"), std::string::npos);
 }
 
-TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
+TEST(SweepStatus, ResumeCountsFromItsStart) {
   io::JournalContents journal = example_journal();
   journal.notes.push_back(
       note(R"({"note":"left","low":60,"likely":70,"high":200,"time":"2026-03-01T00:00:10Z"})"));
@@ -122,7 +125,7 @@ TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
   journal.notes.push_back(note(R"({"note":"vanished","keys":["key-m-1"]})"));
   journal.notes.push_back(
       note(R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})"));
-  journal.notes_before[2] = journal.notes_before[3] = 5;  // made after it
+  journal.notes_before[2] = journal.notes_before[3] = 5;  // these records were made after the resume
   const SweepStatus status = status_of(journal, true, at(16), 10);
   EXPECT_EQ(status.starts, 2);
   EXPECT_FALSE(status.ended);
@@ -130,28 +133,28 @@ TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
   EXPECT_EQ(status.done, 3);
   EXPECT_EQ(status.fresh, 2);
   EXPECT_DOUBLE_EQ(status.rate, 0.5);
-  EXPECT_FALSE(status.left) << "what the start before told";
+  EXPECT_FALSE(status.left) << "reported by the earlier start";
 }
 
-TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
+TEST(SweepStatus, ShardCountsItsTrialsOnly) {
   io::JournalContents journal = example_journal();
   journal.notes[0] =
       note(R"({"note":"run","total":3,"plan_name":"night","started":"2026-03-01T00:00:00Z","shard":"2/2"})");
-  const char* keys[] = {"0a2", "0a3", "0a5", "0a7"};  // the even one is the other shard's
+  const char* keys[] = {"0a2", "0a3", "0a5", "0a7"};  // the even key belongs to the other shard
   for (std::size_t i = 0; i < 4; ++i) journal.records[i].key = keys[i];
   const SweepStatus status = status_of(journal, true, at(20), 10);
   EXPECT_EQ(status.done, 3);
   EXPECT_EQ(status.elsewhere, 1);
-  EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all that is there";
+  EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all records";
   EXPECT_NE(status_text(status, any_width).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
-  EXPECT_FALSE(status.left) << "nothing is left of this shard";
+  EXPECT_FALSE(status.left) << "this shard is complete";
 }
 
-TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
+TEST(SweepStatus, RateUsesTheMonotonicClock) {
   io::JournalContents journal = example_journal();
   journal.notes[0] = note(
       R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","clock":{"boot":"b","uptime":1000.0}})");
-  Timestamp now = at(-3600);  // set back by an hour, 40 s after the start
+  Timestamp now = at(-3600);  // the system clock was set back by an hour, 40 s after the start
   now.boot = "b";
   now.uptime = 1040;
   EXPECT_DOUBLE_EQ(status_of(journal, true, now, 10).rate, 0.1);
@@ -161,15 +164,15 @@ TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
   EXPECT_NE(status_text(unknown, any_width).find("the clock was set back"), std::string::npos);
 }
 
-TEST(SweepStatus, RecordsOfAnEarlierStartAreNotFreshWhateverTheClockSays) {
-  io::JournalContents journal = example_journal();  // made from 00:00:10 on
+TEST(SweepStatus, RecordsOfAnEarlierStartAreNeverFresh) {
+  io::JournalContents journal = example_journal();  // its records begin at 00:00:10
   journal.notes.push_back(note(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})"));
   const SweepStatus status = status_of(journal, true, at(20), 10);
   EXPECT_EQ(status.fresh, 0);
   EXPECT_TRUE(std::isnan(status.rate));
 }
 
-TEST(SweepStatus, RecordsOfTwoBuildsAreSaid) {
+TEST(SweepStatus, RemarksRecordsOfTwoBuilds) {
   io::JournalContents journal = example_journal();
   EXPECT_TRUE(status_of(journal, false, at(20), 10).remarks.empty());
   journal.records[3].commit = "def";
@@ -190,7 +193,7 @@ TEST(SweepStatus, ShowsNoControlCharacters) {
   EXPECT_NE(text.find("\uFFFD[31m\uFFFDnight\uFFFD"), std::string::npos) << text;
 }
 
-TEST(SweepStatus, TheNewestFailuresAreKept) {
+TEST(SweepStatus, KeepsTheNewestFailures) {
   io::JournalContents journal;
   for (int i = 0; i < 1000; ++i) {
     journal.records.push_back(example_record("m", i, {}));
@@ -206,11 +209,11 @@ TEST(SweepStatus, TheNewestFailuresAreKept) {
   EXPECT_TRUE(status_of(journal, false, at(0), 0).failures.empty());
 }
 
-TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
+TEST(SweepStatus, ExpectedFailuresAreFindings) {
   io::JournalContents journal = example_journal();
   for (Record& record : journal.records) record.expected = 1;
   journal.records[2].status = "failed";
-  journal.records[3].expected = 0;  // a pass that nobody expected
+  journal.records[3].expected = 0;  // an unexpected pass
   const SweepStatus status = status_of(journal, false, at(20), 10);
   EXPECT_EQ(status.unexpected, 1);
   ASSERT_EQ(status.failures.size(), 1U);
@@ -232,34 +235,34 @@ TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
       << "not the one that passed as expected";
 }
 
-TEST(SweepStatus, TheRateOfAnEndedRunGoesToTheEndOfItsLastTrial) {
+TEST(SweepStatus, RateOfAnEndedRunStopsAtItsLastTrial) {
   io::JournalContents journal = example_journal();
   journal.notes.push_back(note(R"({"note":"end","exit_code":0})"));
   journal.records[3].end_time = "2026-03-01T00:00:16.500000Z";
   EXPECT_DOUBLE_EQ(status_of(journal, false, at(1e6), 10).rate, 4.0 / 16.5);
 }
 
-TEST(SweepStatus, OfAnEmptyJournal) {
+TEST(SweepStatus, DescribesAnEmptyJournal) {
   const SweepStatus status = status_of({}, false, at(0), 10);
   EXPECT_EQ(status.done, 0);
   EXPECT_EQ(status_json(status)["state"], "not started");
   EXPECT_TRUE(status_json(status)["total"].is_null());
 }
 
-TEST(SweepStatus, ALockIsSeenAndNotTaken) {
+TEST(SweepStatus, SeesALockWithoutTakingIt) {
   const gaussweep::testing_help::Scratch scratch;
   const std::filesystem::path path = scratch / "lock";
   EXPECT_FALSE(is_locked(path)) << "absent";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
   EXPECT_FALSE(is_locked(path));
-  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0) << "looking must not have kept it";
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0) << "the query must not keep the lock";
   EXPECT_TRUE(is_locked(path));
   close(fd);
-  EXPECT_FALSE(is_locked(path)) << "dies with its holder";
+  EXPECT_FALSE(is_locked(path)) << "ends with its holder";
 }
 
-TEST(Status, SeveralShardsStandInRowsWithTheirSum) {
+TEST(Status, ShowsOneRowPerShardAndTheirSum) {
   io::JournalContents other = example_journal();
   other.records[1].status = "pass";
   other.records[1].message.clear();

@@ -56,11 +56,11 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-TEST(VerdictGrid, TheFastestThatPassedWinsAndTheNextMethodIsItsRunnerUp) {
+TEST(VerdictGrid, FastestPassWinsAndTheNextMethodIsRunnerUp) {
   std::vector<Record> records = {example_record("slow", 64, {4}), example_record("good", 64, {2}),
                                  example_record("good", 64, {2.5}), example_record("wrong", 64, {1}),
                                  on_cpu(example_record("lapack", 64, {3}))};
-  records[2].parameters = R"({"blocks":4})";  // the winner's other configuration is no runner-up
+  records[2].parameters = R"({"blocks":4})";  // another configuration of the winner cannot be the runner-up
   records[3].status = "suspect";
   const auto grids = verdict_grids(records, {h200()}, {machine("node1", "Xeon")});
   const VerdictCell& cell = only_cell(grids);
@@ -81,11 +81,11 @@ TEST(VerdictGrid, OverlappingQuartilesAreATie) {
   const VerdictCell& cell = only_cell(grids);
   EXPECT_TRUE(cell.tie);
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("2 s  tie\n"));
-  EXPECT_TRUE(std::isnan(cell.limit_fraction)) << "nothing is known of the device";
+  EXPECT_TRUE(std::isnan(cell.limit_fraction)) << "the device is unknown";
   EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("compute")));
 }
 
-TEST(VerdictGrid, WithoutARivalAWinIsUncontestedAndWhereNothingPassedNobodyWins) {
+TEST(VerdictGrid, MarksSoleMethodUncontestedAndHasNoWinnerWhenNothingPasses) {
   std::vector<Record> records = {example_record("a", 64, {1}), example_record("b", 64, {1}),
                                  example_record("a", 128, {1}), example_record("c", 128, {1}),
                                  example_record("d", 256, {})};
@@ -93,14 +93,14 @@ TEST(VerdictGrid, WithoutARivalAWinIsUncontestedAndWhereNothingPassedNobodyWins)
   records[4].status = "skipped";
   const auto grids = verdict_grids(records, {h200()}, {});
   ASSERT_EQ(grids.at(0).rows.size(), 1U);
-  EXPECT_EQ(grids[0].rows[0].cells.size(), 2U) << "what was skipped was no race";
+  EXPECT_EQ(grids[0].rows[0].cells.size(), 2U) << "a skipped trial is no race";
   const std::string text = verdict_text(grids, {});
   EXPECT_THAT(text, HasSubstr("uncontested"));
   EXPECT_THAT(text, HasSubstr("none passed"));
   EXPECT_THAT(text, HasSubstr("of 2 methods"));
 }
 
-TEST(VerdictGrid, WhatNoGpuRanHasNoGrid) {
+TEST(VerdictGrid, IsEmptyForTrialsThatNoGpuRan) {
   std::vector<Record> records = {example_record("a", 64, {1}), example_record("b", 64, {})};
   records[1].status = "skipped";
   records[1].gpu_name.clear();
@@ -108,9 +108,9 @@ TEST(VerdictGrid, WhatNoGpuRanHasNoGrid) {
   EXPECT_EQ(verdict_grids(records, {h200()}, {}).size(), 1U);
 }
 
-TEST(VerdictGrid, TheLimitIsTheProblemsWhateverTheMethodCounts) {
+TEST(VerdictGrid, LimitComesFromTheProblemNotTheMethod) {
   Record r = example_record("own", 1000, {1e-3});
-  r.flops = 1e18;  // what the method counts as its work
+  r.flops = 1e18;  // the method's own count of its work
   r.bytes = 1e18;
   r.problem_flops = 6e8;
   r.problem_bytes = 8e6;
@@ -130,7 +130,7 @@ TEST(VerdictGrid, TheLimitIsTheProblemsWhateverTheMethodCounts) {
   EXPECT_TRUE(std::isnan(limit_of(r, rates).seconds));
 }
 
-TEST(VerdictGrid, EachGpuHasItsGridWithTheCpuOfItsMachine) {
+TEST(VerdictGrid, EachGpuCompetesWithTheCpuOfItsMachine) {
   std::vector<Record> records = {example_record("cusolver", 64, {2}),
                                  example_record("cusolver", 64, {1}),
                                  on_cpu(example_record("lapack", 64, {3}), "node1"),
@@ -144,20 +144,20 @@ TEST(VerdictGrid, EachGpuHasItsGridWithTheCpuOfItsMachine) {
   const auto grids = verdict_grids(
       records, {h200()}, {machine("node1", "Xeon"), machine("node2", "Opteron"), machine("node3", "EPYC")});
   ASSERT_EQ(grids.size(), 3U);
-  const auto told = [&](std::size_t i) {
+  const auto winner_of = [&](std::size_t i) {
     const VerdictCell& cell = grids[i].rows.at(0).cells.at(64);
     return fmt::format("{}: {} by {:g}", grids[i].device, cell.winner->first().method, cell.lead);
   };
-  EXPECT_EQ(told(0), "NVIDIA H200: cusolver by 1.5") << "an emulated kernel is no rival of a GPU";
-  EXPECT_EQ(told(1), "Tesla K40c: lapack by 2");
-  EXPECT_EQ(told(2), "EPYC: lapack by nan");
+  EXPECT_EQ(winner_of(0), "NVIDIA H200: cusolver by 1.5") << "an emulated kernel does not compete with a GPU";
+  EXPECT_EQ(winner_of(1), "Tesla K40c: lapack by 2");
+  EXPECT_EQ(winner_of(2), "EPYC: lapack by nan");
   EXPECT_GT(grids[0].rows[0].cells.at(64).limit_fraction, 0);
   EXPECT_TRUE(std::isnan(grids[1].rows[0].cells.at(64).limit_fraction)) << "not measured";
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("lapack (CPU)"));
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("NVIDIA H200 (9.0), beside it methods of Xeon\n"));
 }
 
-TEST(VerdictGrid, WhereTheGpusMachineRanNoCpuMethodThoseOfOthersRace) {
+TEST(VerdictGrid, UsesCpusOfOtherMachinesIfItsOwnRanNone) {
   const std::vector<Record> records = {example_record("cusolver", 64, {2}),
                                        on_cpu(example_record("lapack", 64, {1}), "node3")};
   const auto grids = verdict_grids(records, {}, {machine("node3", "EPYC")});
@@ -186,7 +186,7 @@ TEST(VerdictGrid, NoTwoTasksShareARace) {
       }
     }
   }
-  Record rebuilt = records[0];  // another matrix of that name, of another build
+  Record rebuilt = records[0];  // another matrix of the same name, from another build
   rebuilt.matrix_digest = "0123456789abcdef";
   records.push_back(rebuilt);
   const auto grids = verdict_grids(records, {}, {});
@@ -202,7 +202,7 @@ TEST(VerdictGrid, NoTwoTasksShareARace) {
   EXPECT_EQ(labels.count("condition condition=1e+12: nrhs 3, upper, seed 2"), 1U);
 }
 
-TEST(VerdictGrid, BatchesShareARowWhereEachSizeHasOneNumberOfSystems) {
+TEST(VerdictGrid, BatchesShareARowIfEachSizeHasOneBatchSize) {
   const auto batch = [](std::int64_t n, std::int64_t systems) {
     Record r = example_record("batched", n, {1});
     r.batch = systems;
@@ -224,7 +224,7 @@ TEST(VerdictGrid, BatchesShareARowWhereEachSizeHasOneNumberOfSystems) {
   EXPECT_EQ(grids[0].rows[1].cells.size(), 2U);
 }
 
-TEST(VerdictGrid, SizesThatDoNotFitStandInAFurtherBlockAndNothingIsCut) {
+TEST(VerdictGrid, WrapsSizesIntoFurtherBlocksAndCutsNothing) {
   std::vector<Record> records;
   for (std::int64_t n = 64; n <= 16384; n *= 2) {
     records.push_back(example_record("gauss_cyclic_decrement", n, {1.234e-3, 1.235e-3}));
@@ -242,13 +242,14 @@ TEST(VerdictGrid, SizesThatDoNotFitStandInAFurtherBlockAndNothingIsCut) {
       ++wins;
     EXPECT_EQ(wins, 9U);
     const auto now = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    EXPECT_GT(now, lines) << "narrower paper has more blocks";
+    EXPECT_GT(now, lines) << "a narrower page has more blocks";
     lines = now;
   }
-  EXPECT_EQ(verdict_text(grids, {10, false}), verdict_text(grids, {1, false})) << "a column a block at least";
+  EXPECT_EQ(verdict_text(grids, {10, false}), verdict_text(grids, {1, false}))
+      << "at least one column per block";
 }
 
-TEST(VerdictGrid, ColoursTellMethodsApartAndOnlyWhereTheyAreWanted) {
+TEST(VerdictGrid, ColoursDistinguishMethodsIfEnabled) {
   const std::vector<Record> records = {example_record("a", 64, {1}), example_record("b", 64, {2}),
                                        example_record("a", 128, {2}), example_record("b", 128, {1}),
                                        example_record("a", 256, {1})};
@@ -259,7 +260,7 @@ TEST(VerdictGrid, ColoursTellMethodsApartAndOnlyWhereTheyAreWanted) {
   EXPECT_THAT(text, HasSubstr("\033[1;36mb\033[0m"));
 }
 
-TEST(VerdictGrid, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
+TEST(VerdictGrid, ReplacesControlCharactersInNames) {
   Record r = example_record("a\033[2J", 64, {1});
   r.matrix = "b\n.mtx";
   r.gpu_name = "c\033c";
@@ -268,7 +269,7 @@ TEST(VerdictGrid, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
   EXPECT_THAT(text, Not(HasSubstr("b\n")));
 }
 
-TEST(VerdictGrid, TheBaselineIsTheVendorsUnlessAnotherIsAskedFor) {
+TEST(VerdictGrid, BaselineIsTheVendorUnlessChosen) {
   std::vector<Record> records = {example_record("fast", 64, {1}), example_record("next", 64, {2}),
                                  example_record("vendor", 64, {3}),
                                  on_cpu(example_record("lapack", 64, {4}))};
@@ -283,7 +284,7 @@ TEST(VerdictGrid, TheBaselineIsTheVendorsUnlessAnotherIsAskedFor) {
   const auto others = verdict_grids(records, {}, {}, "lapack");
   EXPECT_EQ(only_cell(others).speedup, 4);
   EXPECT_EQ(render_json(verdict_table(others))[0]["baseline"], "lapack");
-  // The vendor that wins leads the next; nothing is said over itself.
+  // If the vendor wins, its lead over the next method is shown, and no comparison with itself.
   records.erase(records.begin(), records.begin() + 2);
   EXPECT_THAT(verdict_sentences(verdict_grids(records, {}, {})),
               HasSubstr("1.3 times as fast as the next, lapack."));
@@ -318,7 +319,7 @@ TEST(VerdictGrid, EmulatedKernelsRaceWithOneAnotherOnly) {
   EXPECT_EQ(only_cell(verdict_grids(records, {}, {})).winner->first().method, "quick");
 }
 
-TEST(VerdictGrid, SentencesSaySizeAndMatrixWhereTheyDiffer) {
+TEST(VerdictGrid, SentencesNameSizeAndMatrixIfTheyDiffer) {
   std::vector<Record> records = {example_record("fast", 64, {1}), example_record("fast", 100, {2})};
   const std::string sizes = verdict_sentences(verdict_grids(records, {}, {}));
   EXPECT_THAT(sizes, HasSubstr(", n = 64 on "));
@@ -330,7 +331,7 @@ TEST(VerdictGrid, SentencesSaySizeAndMatrixWhereTheyDiffer) {
   EXPECT_THAT(matrices, Not(HasSubstr("n = ")));
 }
 
-TEST(VerdictGrid, MoreThanTheLimitHasItsFootnote) {
+TEST(VerdictGrid, ExceedingTheLimitHasAFootnote) {
   Record r = example_record("mixed", 64, {1e-12});
   EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}),
               HasSubstr("* more than the limit"));
@@ -338,7 +339,7 @@ TEST(VerdictGrid, MoreThanTheLimitHasItsFootnote) {
   EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}), Not(HasSubstr("*")));
 }
 
-TEST(VerdictGrid, ThePaperForProgramsHasARowARaceAndWholeNumbers) {
+TEST(VerdictGrid, TableForProgramsHasOneRowPerRaceWithExactNumbers) {
   std::vector<Record> records = {example_record("a", 64, {1e-3}), example_record("b", 64, {3e-3}),
                                  example_record("c", 128, {1})};
   records[2].status = "failed";

@@ -1,5 +1,5 @@
-// Short trials are handed out many at once: what becomes of the others when one of them ends its worker, its
-// rank or the sweep.
+// Short trials are assigned in batches. These tests end a worker, a rank or the sweep in one trial of a batch
+// and check the others.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -15,10 +15,11 @@ using testing_help::SweepInProcess;
 using testing_help::Words;
 
 constexpr std::size_t many = 400;
-constexpr std::size_t place = 7;                  // in the first batch, neither its first nor its last
-constexpr std::size_t middle = many - 1 - place;  // of equal trials the last goes first
+// in the first batch, but neither its first nor its last trial
+constexpr std::size_t place = 7;
+constexpr std::size_t middle = many - 1 - place;  // of equal trials the queue takes the last one first
 
-/// All but one passed, at the first try.
+/// Expects that all other trials passed on their first attempt.
 void expect_others_untouched(const SweepInProcess& sweep, std::size_t but) {
   for (std::size_t i = 0; i < many; ++i) {
     if (i == but) continue;
@@ -29,7 +30,7 @@ void expect_others_untouched(const SweepInProcess& sweep, std::size_t but) {
   }
 }
 
-TEST(Batches, AreLongAtFirstAndSingleTrialsAtTheEnd) {
+TEST(Batches, ShrinkToSingleTrialsAtTheEnd) {
   SweepInProcess sweep(4, many);
   std::map<std::string, int> runs;
   sweep.script.answers = [&](int, const Trial& trial) {
@@ -45,14 +46,14 @@ TEST(Batches, AreLongAtFirstAndSingleTrialsAtTheEnd) {
   EXPECT_EQ(batches.back(), 1U) << "so that all ranks end together";
 }
 
-TEST(Batches, OfOneLongTrialLeaveTheNextOneToOthers) {
+TEST(Batches, LeaveTheNextLongTrialToOtherRanks) {
   SweepInProcess sweep(2, 8);
   sweep.backend = Backend::cuda;
-  sweep.n = 8192;  // many seconds
+  sweep.n = 8192;  // each trial takes many seconds
   std::map<int, int> done;
   sweep.script.answers = [&](int rank, const Trial& trial) -> Words {
     ++done[rank];
-    if (rank == 0) return {};  // it does not come to an end with its first
+    if (rank == 0) return {};  // rank 0 never finishes its first trial
     return good_answer(trial);
   };
   sweep.run(100, [&] { sweep.signals = sweep.records() == 7 ? 2 : 0; });
@@ -60,20 +61,20 @@ TEST(Batches, OfOneLongTrialLeaveTheNextOneToOthers) {
   EXPECT_EQ(sweep.records(), 7U);
 }
 
-TEST(Batches, ARankThatIsAtWorkHasItsNextTrialAlready) {
+TEST(Batches, PrefetchTheNextTrialForABusyRank) {
   SweepInProcess sweep(2, 12);
-  sweep.n = 1000;  // long enough that each is handed out by itself
+  sweep.n = 1000;  // so long that each trial is a batch
   std::size_t most = 0;
   ASSERT_TRUE(sweep.run(2000, [&] { most = std::max(most, sweep.batches().size() - sweep.records()); }));
   EXPECT_EQ(sweep.batches(), std::vector<std::size_t>(12, 1));
-  EXPECT_EQ(most, 4U) << "two ranks, each with the one that it does and the next";
+  EXPECT_EQ(most, 4U) << "two ranks, each with its current and its next trial";
 }
 
-/// How often a trial on the CPU began while another rank was at one, of 12 of 48.
+/// Runs 48 trials, 12 of them on the CPU, and counts how many CPU trials began while another rank ran one.
 int begun_beside_another(SweepInProcess& sweep) {
   sweep.n = 2000;
   sweep.backends = {Backend::host, Backend::cuda, Backend::cuda, Backend::cuda};
-  std::map<int, bool> on_cpu;  // by rank: the trial that it does, or did last
+  std::map<int, bool> on_cpu;  // per rank: whether its current or last trial is on the CPU
   int begun = 0, beside_another = 0;
   sweep.script.answers = [&](int rank, const Trial& trial) {
     on_cpu[rank] = trial.backend == Backend::host;
@@ -87,20 +88,20 @@ int begun_beside_another(SweepInProcess& sweep) {
   return beside_another;
 }
 
-TEST(Batches, TheRanksOfAHostAreNotAtItsCpuAtOnce) {
+TEST(Batches, RanksOfAHostUseItsCpuOneAtATime) {
   SweepInProcess of_one_host(2, 48), of_two(2, 48);
   of_two.hosts = {"a", "b"};
   EXPECT_EQ(begun_beside_another(of_one_host), 0);
   EXPECT_GT(begun_beside_another(of_two), 0);
 }
 
-TEST(Batches, WhatIsLeftAtTheEndIsForTheRankThatIsFree) {
+TEST(Batches, LastTrialsGoToTheFreeRank) {
   SweepInProcess sweep(2, 3);
   sweep.n = 1000;
   sweep.trial_timeout = 100;
   sweep.script.answers = [&](int, const Trial& trial) {
     if (!sweep.is_trial(0, trial)) return good_answer(trial);
-    return Words{message_json(FromWorker{message::At{"loop"}})};  // until its time is over
+    return Words{message_json(FromWorker{message::At{"loop"}})};  // the trial runs into its timeout
   };
   const double start = sweep.now();
   double others_done = 0;
@@ -110,7 +111,7 @@ TEST(Batches, WhatIsLeftAtTheEndIsForTheRankThatIsFree) {
   EXPECT_LT(others_done - start, 50) << "the third waited behind the first";
 }
 
-TEST(Batches, ATrialInTheirMiddleThatKillsWorkersIsAloneToBlame) {
+TEST(Batches, OnlyTheTrialThatKillsWorkersFails) {
   SweepInProcess sweep(1, many);
   int ends = 0;
   sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(middle, trial) && ++ends > 0; };
@@ -124,7 +125,7 @@ TEST(Batches, ATrialInTheirMiddleThatKillsWorkersIsAloneToBlame) {
   expect_others_untouched(sweep, middle);
 }
 
-TEST(Batches, ATrialInTheirMiddleThatHangsIsAloneToBlame) {
+TEST(Batches, OnlyTheTrialThatHangsFails) {
   SweepInProcess sweep(1, many);
   sweep.trial_timeout = 30;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
@@ -139,7 +140,7 @@ TEST(Batches, ATrialInTheirMiddleThatHangsIsAloneToBlame) {
   expect_others_untouched(sweep, middle);
 }
 
-TEST(Batches, GoOnWithAFreshWorkerWhereATrialSpentTheOld) {
+TEST(Batches, ContinueWithAFreshWorkerAfterATrialThatEndsItsWorker) {
   SweepInProcess sweep(1, many);
   int starts = 0;
   sweep.script.greets = [&](int, int start) { return (starts = start) > 0; };
@@ -153,7 +154,7 @@ TEST(Batches, GoOnWithAFreshWorkerWhereATrialSpentTheOld) {
   expect_others_untouched(sweep, many);
 }
 
-TEST(Batches, OfARankThatRetiresGoToOthers) {
+TEST(Batches, OfARetiredRankGoToOthers) {
   SweepInProcess sweep(2, many);
   bool broken = false;
   sweep.script.dies = [&](int rank, const Trial& trial) {
@@ -169,7 +170,7 @@ TEST(Batches, OfARankThatRetiresGoToOthers) {
   EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
 }
 
-TEST(Batches, AreLeftForResumeWhereTheSweepIsStoppedAtOnce) {
+TEST(Batches, AreLeftForResumeWhenTheSweepIsStoppedTwice) {
   SweepInProcess sweep(1, many);
   bool hangs = false;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
@@ -186,10 +187,10 @@ TEST(Batches, AreLeftForResumeWhereTheSweepIsStoppedAtOnce) {
   }
 }
 
-TEST(Batches, KeepToAMatrixWhereItsNextTrialDoesNotFitIntoThem) {
+TEST(Batches, FinishAMatrixWhoseNextTrialDoesNotFit) {
   SweepInProcess sweep(1, 90);
   sweep.orders = {900, 1100, 50};
-  std::vector<std::string> matrices;  // in the order in which they were held
+  std::vector<std::string> matrices;  // in the order in which workers held them
   sweep.script.answers = [&](int, const Trial& trial) {
     if (matrices.empty() || matrices.back() != trial.matrix.digest) matrices.push_back(trial.matrix.digest);
     return good_answer(trial);
@@ -201,7 +202,7 @@ TEST(Batches, KeepToAMatrixWhereItsNextTrialDoesNotFitIntoThem) {
 TEST(Batches, EndWithTheirRound) {
   SweepInProcess sweep(2, many);
   sweep.rounds = 2;
-  std::map<int, std::int64_t> round;  // of each rank's worker
+  std::map<int, std::int64_t> round;  // per rank: the round of its worker
   sweep.script.greets = [&](int rank, int) {
     round[rank] = 0;
     return true;

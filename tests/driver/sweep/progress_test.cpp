@@ -5,7 +5,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Progress, WhatThePlanExpectsIsNoFailure) {
+TEST(Progress, ExpectedFailuresAreNoFailures) {
   testing::internal::CaptureStderr();
   Progress progress(6, 1);
   for (const char* status : {"pass", "failed", "crashed"}) progress.count(status, true);

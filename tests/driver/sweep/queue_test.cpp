@@ -27,7 +27,7 @@ std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
   return trials;
 }
 
-TEST(Queue, HandsOutTheLongestFirst) {
+TEST(Queue, GivesOutTheLongestFirst) {
   const std::vector<Trial> trials = trials_with({"a", "b", "c"});
   const std::vector<double> costs = {1, 3, 2};
   Queue queue(trials, costs, registry(), 2);
@@ -37,9 +37,9 @@ TEST(Queue, HandsOutTheLongestFirst) {
   EXPECT_EQ(queue.next("", HUGE_VAL), std::nullopt);
 }
 
-TEST(Queue, HandsOutTheShortestFirstWhereThatIsAskedFor) {
+TEST(Queue, GivesOutTheShortestFirstOnRequest) {
   std::vector<Trial> trials = trials_with({"a", "b", "a", "b"});
-  trials[1].method = "lapack";  // a reference, which else goes before what is compared with it
+  trials[1].method = "lapack";  // a reference, which otherwise precedes the trials that are compared with it
   for (Trial& trial : trials) trial.backend = Backend::host;
   const std::vector<double> costs = {1, 3, 0.01, 2};
   Queue queue(trials, costs, registry(), 1, QueueOrder::shortest_first);
@@ -59,20 +59,20 @@ TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U) << "nothing with b is left";
 }
 
-TEST(Queue, LeavesTheMatrixThatAnotherRankIsAt) {
+TEST(Queue, AvoidsTheMatrixOfAnotherRank) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b", "a", "c"});
   const std::vector<double> costs = {9, 8, 4, 3, 1};
   Queue queue(trials, costs, registry(), 2);
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
-  EXPECT_EQ(queue.next("", HUGE_VAL), 2U) << "8 is not more than four times 4, and a is being worked on";
+  EXPECT_EQ(queue.next("", HUGE_VAL), 2U) << "8 is not more than four times 4, and another rank has a";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "8 is more than four times 1: c waits";
   queue.done(0);
-  EXPECT_EQ(queue.next("b", HUGE_VAL), 4U) << "trial 1 is still at a";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 4U) << "trial 1 still runs on a";
   queue.done(1);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 3U);
 }
 
-TEST(Queue, AMatrixThatWasGivenBackIsNobodys) {
+TEST(Queue, ReleasesAReturnedMatrix) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b"});
   const std::vector<double> costs = {9, 8, 7};
   Queue queue(trials, costs, registry(), 2);
@@ -82,7 +82,7 @@ TEST(Queue, AMatrixThatWasGivenBackIsNobodys) {
   EXPECT_EQ(queue.next("", HUGE_VAL), 2U);
 }
 
-TEST(Queue, OfAMatrixThatNoRankIsAtTheLongestThatFits) {
+TEST(Queue, TakesTheLongestThatFitsOfAFreeMatrix) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b", "b"});
   const std::vector<double> costs = {6, 5, 9, 4};
   Queue queue(trials, costs, registry(), 2);
@@ -97,31 +97,31 @@ TEST(Queue, DoesNotStarveAMuchLongerTrial) {
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
 }
 
-TEST(Queue, KeepsToItsMatrixAsLongAsTheLongestCanWait) {
+TEST(Queue, KeepsItsMatrixAsLongAsTheLongestCanWait) {
   const std::vector<Trial> trials = trials_with({"a", "b", "b", "c", "c", "c", "c", "c", "c", "c", "c"});
   const std::vector<double> costs = {9, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8};
   Queue queue(trials, costs, registry(), 2);
-  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "the 82 seconds of all are more than 4 times 9 on 2 ranks";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "all 82 seconds are more than 4 times 9 on 2 ranks";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 2U) << "9 is more than four times 1, but can wait";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
 }
 
-TEST(Queue, BeginsTheLongestBeforeOthersWaitForIt) {
+TEST(Queue, BeginsTheLongestInTimeForTheEnd) {
   const std::vector<Trial> trials = trials_with({"a", "b", "b", "c"});
   const std::vector<double> costs = {9, 20, 1, 45};
   Queue queue(trials, costs, registry(), 2);
   ASSERT_EQ(queue.next("", 45), 3U);
   queue.done(3);
   ASSERT_EQ(queue.next("b", 45), 1U);
-  EXPECT_EQ(queue.next("b", 45), 0U) << "10 seconds are left, 9 of them one trial's";
+  EXPECT_EQ(queue.next("b", 45), 0U) << "one trial takes 9 of the last 10 seconds";
   EXPECT_EQ(queue.next("b", 45), 2U);
 }
 
-TEST(Queue, ForOneRankNothingIsBegunEarly) {
+TEST(Queue, BeginsNothingEarlyForOneRank) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {9, 1};
   Queue queue(trials, costs, registry(), 1);
-  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "nobody would wait for the longer one";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "no rank would wait for the longer one";
 }
 
 TEST(Queue, GoesRoundByRound) {
@@ -139,7 +139,7 @@ TEST(Queue, GoesRoundByRound) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
-TEST(Queue, RespectsTheTimeThatIsLeft) {
+TEST(Queue, RespectsTheRemainingTime) {
   const std::vector<Trial> trials = trials_with({"a", "a", "a"});
   const std::vector<double> costs = {10, 5, 1};
   Queue queue(trials, costs, registry(), 2);
@@ -149,7 +149,7 @@ TEST(Queue, RespectsTheTimeThatIsLeft) {
   EXPECT_EQ(queue.size(), 1U);
 }
 
-TEST(Queue, NewCostsOrderWhatIsLeft) {
+TEST(Queue, NewCostsReorderTheRest) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b"});
   std::vector<double> costs = {10, 5, 100};
   Queue queue(trials, costs, registry(), 2);
@@ -162,7 +162,7 @@ TEST(Queue, NewCostsOrderWhatIsLeft) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
-TEST(Queue, TakesBackWhatWasNotDone) {
+TEST(Queue, TakesBackUnfinishedTrials) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {2, 1};
   Queue queue(trials, costs, registry(), 2);
@@ -172,7 +172,7 @@ TEST(Queue, TakesBackWhatWasNotDone) {
   EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
 }
 
-TEST(Queue, TheVendorGoesFirstAmongThoseThatAreComparedWithIt) {
+TEST(Queue, VendorPrecedesTheTrialsComparedWithIt) {
   std::vector<Trial> trials = trials_with({"a", "a", "a", "b"});
   for (Trial& trial : trials) trial.method = "gauss_serial";
   trials[1].method = trials[3].method = "lapack";
@@ -183,12 +183,12 @@ TEST(Queue, TheVendorGoesFirstAmongThoseThatAreComparedWithIt) {
   queue.put_back(1);
   EXPECT_EQ(queue.next("a", 0.5), std::nullopt);
   EXPECT_EQ(queue.next("a", HUGE_VAL), 1U);
-  EXPECT_EQ(queue.next("a", HUGE_VAL), 2U) << "the vendor's trial on b is none of a's references";
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 2U) << "the vendor's trial on b is no reference for a";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 3U);
   EXPECT_EQ(queue.size(), 0U);
 }
 
-TEST(Queue, WhatIsComparedWithTheLastTrialGoesBeforeOthersOfItsMatrix) {
+TEST(Queue, TrialsComparedWithTheLastOnePrecedeOthersOfTheirMatrix) {
   std::vector<Trial> trials = trials_with({"a", "a", "a", "a", "b"});
   for (Trial& trial : trials) trial.method = "gauss_serial";
   trials[0].method = trials[1].method = "lapack";
@@ -205,7 +205,7 @@ TEST(Queue, WhatIsComparedWithTheLastTrialGoesBeforeOthersOfItsMatrix) {
   EXPECT_EQ(queue.next("", HUGE_VAL, 1), 4U) << "the worker that had the matrix is gone";
 }
 
-TEST(Queue, AReferenceIsOfTheSameOperandsAndCaches) {
+TEST(Queue, ReferenceHasTheSameOperandsAndCaches) {
   const auto change_each = {+[](Trial& t) { t.precision = Precision::float32; },
                             +[](Trial& t) { t.shape.uplo = Uplo::upper; },
                             +[](Trial& t) { t.shape.nrhs = 7; },
@@ -224,7 +224,7 @@ TEST(Queue, AReferenceIsOfTheSameOperandsAndCaches) {
   }
 }
 
-TEST(Queue, AReferenceForWhichNoTimeIsLeftIsPassedOver) {
+TEST(Queue, SkipsAReferenceWithoutTimeLeft) {
   std::vector<Trial> trials = trials_with({"a", "a"});
   trials[0].method = "gauss_serial";
   trials[1].method = "lapack";
@@ -233,7 +233,7 @@ TEST(Queue, AReferenceForWhichNoTimeIsLeftIsPassedOver) {
   EXPECT_EQ(queue.next("", 2.5), 0U);
 }
 
-/// Those with these numbers on the CPU, the others on a GPU.
+/// Returns trials of which those with indices in `on_cpu` run on the CPU and the others on a GPU.
 std::vector<Trial> trials_on_both(const std::vector<std::string>& digests,
                                   const std::set<std::size_t>& on_cpu) {
   std::vector<Trial> trials = trials_with(digests);
@@ -242,43 +242,43 @@ std::vector<Trial> trials_on_both(const std::vector<std::string>& digests,
   return trials;
 }
 
-TEST(Queue, WhereTheCpuIsTakenOthersGoFirst) {
+TEST(Queue, PrefersGpuTrialsWhileTheCpuIsTaken) {
   const std::vector<Trial> trials = trials_on_both({"a", "a", "b", "b"}, {0, 2});
   const std::vector<double> costs = {9, 4, 8, 3};
   Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 3U);
-  EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 1U) << "rather another matrix than the CPU";
+  EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 1U) << "another matrix is better than a taken CPU";
   EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 2U) << "nothing else is left";
   EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 0U);
 }
 
-TEST(Queue, WhereTheCpuIsTakenAndNothingElseFitsItIsShared) {
+TEST(Queue, SharesATakenCpuIfNothingElseFits) {
   const std::vector<Trial> trials = trials_on_both({"a", "b"}, {0});
   const std::vector<double> costs = {1, 9};
   Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("", 2, {}, HostCpu::taken), 0U);
 }
 
-TEST(Queue, WhereTheCpuIsFreeItServesTheMatrixThatIsHeld) {
+TEST(Queue, UsesAFreeCpuForTheHeldMatrix) {
   const std::vector<Trial> trials = trials_on_both({"a", "a", "b"}, {1});
   const std::vector<double> costs = {9, 3, 10};
   Queue queue(trials, costs, registry(), 2);
-  EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 1U) << "later it may be taken";
+  EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 1U) << "the CPU may be taken later";
   EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 0U);
 }
 
-TEST(Queue, WhereTheCpuIsFreeItsTrialsBeginEarly) {
+TEST(Queue, BeginsCpuTrialsEarlyWhileTheCpuIsFree) {
   const std::vector<Trial> trials = trials_on_both({"a", "b", "c", "c"}, {1});
   const std::vector<double> costs = {9, 6, 4, 3};
   Queue queue(trials, costs, registry(), 2);
-  EXPECT_EQ(queue.next("c", HUGE_VAL, {}, HostCpu::free), 2U) << "it is not done with c";
-  EXPECT_EQ(queue.next("", 5, {}, HostCpu::free), 3U) << "what does not fit does not count";
+  EXPECT_EQ(queue.next("c", HUGE_VAL, {}, HostCpu::free), 2U) << "c is not finished";
+  EXPECT_EQ(queue.next("", 5, {}, HostCpu::free), 3U) << "a trial that does not fit is ignored";
   queue.put_back(3);
-  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::own), 0U) << "no other rank is there";
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::own), 0U) << "there is no other rank";
   EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U);
 }
 
-TEST(Queue, AShortTrialOnTheCpuIsLikeAnyOther) {
+TEST(Queue, ShortCpuTrialsDoNotOccupyTheCpu) {
   const std::vector<Trial> trials = trials_on_both({"a", "b"}, {0});
   const std::vector<double> costs = {0.03, 0.02};
   Queue queue(trials, costs, registry(), 2);
@@ -286,7 +286,7 @@ TEST(Queue, AShortTrialOnTheCpuIsLikeAnyOther) {
   EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::taken), 0U);
 }
 
-TEST(Queue, TheVendorGoesFirstWhetherShortOrLong) {
+TEST(Queue, VendorComesFirstWhetherShortOrLong) {
   std::vector<Trial> trials = trials_on_both({"a", "a", "b"}, {0, 1});
   trials[0].method = "gauss_serial";
   trials[1].method = "lapack";
@@ -295,9 +295,9 @@ TEST(Queue, TheVendorGoesFirstWhetherShortOrLong) {
   EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U);
 }
 
-/// Two ranks of one host that do what they are given: as long as there is something else, the CPU has one
-/// trial at a time, however long trials are.
-TEST(Queue, TwoRanksShareTheCpuOneAfterTheOther) {
+/// Two ranks of one host work through the queue. While other trials are left, the CPU runs one trial at a
+/// time, however long the trials are.
+TEST(Queue, TwoRanksUseTheCpuOneAtATime) {
   std::vector<Trial> trials;
   std::vector<double> costs;
   for (int matrix = 0; matrix < 40; ++matrix) {

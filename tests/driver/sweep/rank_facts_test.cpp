@@ -23,7 +23,7 @@ std::string refusal(const std::string& wanted, const std::vector<RankFacts>& ran
   return gaussweep::testing_help::message_of<UsageError>([&] { choose_backend(wanted, ranks, resume); });
 }
 
-TEST(ChooseBackend, AutoIsCudaWhereEveryRankHasAGpu) {
+TEST(ChooseBackend, AutoIsCudaIfEveryRankHasAGpu) {
   EXPECT_EQ(choose_backend("auto", {rank("a", "G1"), rank("a", "G2"), rank("b", "G1")}, false),
             Backend::cuda);
   EXPECT_EQ(choose_backend("auto", {rank("a", ""), rank("a", "")}, false), Backend::emulated);
@@ -31,11 +31,12 @@ TEST(ChooseBackend, AutoIsCudaWhereEveryRankHasAGpu) {
   EXPECT_EQ(choose_backend("emulated", {rank("a", "G1")}, false), Backend::emulated);
 }
 
-TEST(ChooseBackend, AFreshSweepRefusesARankWithoutAGpu) {
+TEST(ChooseBackend, NewSweepRefusesARankWithoutAGpu) {
   const std::vector<RankFacts> ranks = {rank("a", "G1"), rank("a", "", "GPU 1 of a: it is lost")};
   for (const char* wanted : {"auto", "cuda"}) {
     EXPECT_THAT(refusal(wanted, ranks, false), HasSubstr("rank 1 on a: GPU 1 of a: it is lost"));
-    EXPECT_EQ(choose_backend(wanted, ranks, true), Backend::cuda) << "a resumed one goes on with the others";
+    EXPECT_EQ(choose_backend(wanted, ranks, true), Backend::cuda)
+        << "a resumed sweep continues with the others";
   }
   EXPECT_THAT(refusal("cuda", {rank("a", "", "no driver")}, true), HasSubstr("no driver"));
 }
@@ -44,7 +45,7 @@ json gpu(int index, const std::string& uuid, bool part = false) {
   return {{"index", index}, {"uuid", uuid}, {"part", part}, {"capability", 90}, {"error", ""}};
 }
 
-TEST(GpuOfRank, IsTheOnlyOneOrThatOfItsLocalNumber) {
+TEST(GpuOfRank, IsTheOnlyGpuOrThatOfTheLocalRank) {
   const json two = {{"gpus", {gpu(0, "GPU-a"), gpu(1, "GPU-b")}}, {"driver", "580"}};
   EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").uuid, "GPU-b");
   EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").visible, "GPU-b");
@@ -53,7 +54,7 @@ TEST(GpuOfRank, IsTheOnlyOneOrThatOfItsLocalNumber) {
   EXPECT_EQ(gpu_of_rank({{"gpus", json::array()}, {"why", "no driver"}}, 0, 1, "h", "").why, "no driver");
 }
 
-TEST(GpuOfRank, AFaultElsewhereIsNoConcernOfThisRank) {
+TEST(GpuOfRank, IgnoresFaultsOfOtherGpus) {
   json broken = gpu(1, "");
   broken["error"] = "it is lost";
   const json devices = {{"gpus", {gpu(0, "GPU-a"), broken}}};
@@ -61,23 +62,23 @@ TEST(GpuOfRank, AFaultElsewhereIsNoConcernOfThisRank) {
   EXPECT_EQ(gpu_of_rank(devices, 1, 2, "h", "").why, "GPU 1 of h: it is lost");
 }
 
-TEST(GpuOfRank, APartKeepsTheNameThatMakesItVisible) {
-  // CUDA tells the number of a part as if it were a GPU's: under that name nothing would be visible
+TEST(GpuOfRank, MigPartKeepsItsVisibleName) {
+  // CUDA reports a UUID GPU-... for a MIG part. CUDA_VISIBLE_DEVICES with that name would hide the part.
   const json devices = {{"gpus", {gpu(0, "GPU-c7384736", true)}}};
   const RankGpu named = gpu_of_rank(devices, 1, 2, "h", "MIG-c7384736");
   EXPECT_EQ(named.uuid, "MIG-c7384736");
   EXPECT_EQ(named.visible, "MIG-c7384736");
-  EXPECT_EQ(gpu_of_rank(devices, 0, 1, "h", "").visible, "") << "what is visible stays visible";
+  EXPECT_EQ(gpu_of_rank(devices, 0, 1, "h", "").visible, "") << "the visible name is kept";
   EXPECT_THAT(gpu_of_rank({{"gpus", json::array()}, {"why", "none"}}, 0, 1, "h", "MIG-1").why,
               HasSubstr("MIG-1"));
 }
 
-TEST(ChooseBackend, NoTwoRanksShareAGpu) {
+TEST(ChooseBackend, RefusesToShareAGpuBetweenRanks) {
   EXPECT_THAT(refusal("auto", {rank("a", "G1"), rank("b", "G1"), rank("a", "G1")}, true),
               HasSubstr("rank 2 would share GPU a G1"));
 }
 
-TEST(RankFacts, GoToTheFirstRankAsTheyAre) {
+TEST(RankFacts, SurviveTheMessageToRankZero) {
   RankFacts facts;
   facts.host = {"n1", "a CPU", "an OS", 8, 1 << 30, 4};
   facts.gpu = {"GPU-b", "GPU-b", 1, 90, "", {"ECC is off"}, "580"};
@@ -89,16 +90,16 @@ TEST(RankFacts, GoToTheFirstRankAsTheyAre) {
   EXPECT_EQ(arrived.gpu.capability, 90);
   EXPECT_EQ(arrived.gpu.warnings, std::vector<std::string>{"ECC is off"});
   EXPECT_EQ(arrived.gpu.driver, "580");
-  EXPECT_FALSE(json(RankFacts{}).get<RankFacts>().gpu.driver) << "nobody was asked";
+  EXPECT_FALSE(json(RankFacts{}).get<RankFacts>().gpu.driver) << "no query was made";
   EXPECT_THROW(json({{"host", facts.host}}).get<RankFacts>(), std::exception);
 }
 
-TEST(Decision, GoesToTheOtherRanksAsItIs) {
-  const Decision told = json(Decision{true, Backend::cuda, "runs/a", "id"}).get<Decision>();
-  EXPECT_TRUE(told.goes_on);
-  EXPECT_EQ(told.backend, Backend::cuda);
-  EXPECT_EQ(told.directory, "runs/a");
-  EXPECT_EQ(told.run_id, "id");
+TEST(Decision, SurvivesTheMessageToTheOtherRanks) {
+  const Decision received = json(Decision{true, Backend::cuda, "runs/a", "id"}).get<Decision>();
+  EXPECT_TRUE(received.goes_on);
+  EXPECT_EQ(received.backend, Backend::cuda);
+  EXPECT_EQ(received.directory, "runs/a");
+  EXPECT_EQ(received.run_id, "id");
   EXPECT_FALSE(json(Decision{}).get<Decision>().goes_on);
   json other = Decision{};
   other["backend"] = "gpu";

@@ -20,14 +20,14 @@
 
 namespace {
 
-/// After `passing_locks` calls, `failing_locks` calls fail with `lock_error`.
+/// The first `passing_locks` calls pass; the next `failing_locks` calls fail with `lock_error`.
 int lock_error = 0, passing_locks = 0, failing_locks = 0;
-/// Is called before the next lock is taken.
+/// Called before the next lock is taken.
 std::function<void()> before_lock;
 
 }  // namespace
 
-// In a program's own text this takes the place of the C library's.
+// A function of this name in the program replaces the one of the C library.
 extern "C" int flock(int fd, int operation) {
   if (before_lock) std::exchange(before_lock, nullptr)();
   if (failing_locks == 0 || passing_locks-- > 0) return static_cast<int>(::syscall(SYS_flock, fd, operation));
@@ -66,36 +66,36 @@ class RunDirectoryFiles : public ::testing::Test {
       std::filesystem::temp_directory_path() / ("gaussweep-run-directory-test-" + std::to_string(::getpid()));
 };
 
-TEST_F(RunDirectoryFiles, AFileSystemWithoutLocksIsRefusedWithWhatHelps) {
+TEST_F(RunDirectoryFiles, RefusesAFileSystemWithoutLocksAndNamesTheRemedy) {
   for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP})
     EXPECT_THAT(refusal_of(error), HasSubstr("Lustre needs the mount option flock"));
   EXPECT_THAT(refusal_of(EIO), HasSubstr("Input/output error"));
 }
 
-TEST_F(RunDirectoryFiles, AnInterruptedLockIsTriedAgainAndARefusedStartIsInNobodysWay) {
+TEST_F(RunDirectoryFiles, RetriesAnInterruptedLockAndStartsAfterARefusal) {
   refusal_of(ENOLCK);
   EXPECT_EQ(refusal_of(EINTR), "");
 }
 
-TEST_F(RunDirectoryFiles, ANewRunIsRefusedIfAnotherOneCameBeforeItsLock) {
+TEST_F(RunDirectoryFiles, NewRunIsRefusedIfAnotherOneWasFaster) {
   const auto run = folder_ / "run";
   before_lock = [&] { io::testing::set_file_text(run / "plan.yaml", "of the other"); };
   EXPECT_THROW(RunDirectory(run, false), UsageError);
   EXPECT_EQ(io::testing::file_text(run / "plan.yaml"), "of the other");
 }
 
-TEST_F(RunDirectoryFiles, AnotherLockFileDoesNotFreeTheJournal) {
+TEST_F(RunDirectoryFiles, LocksTheJournalToo) {
   const auto run = folder_ / "run";
   RunDirectory directory(run, false);
   std::filesystem::remove(run / "lock");
   EXPECT_TRUE(is_locked(run / "journal.jsonl"));
-  lock_error = EIO;   // ends the wait for the journal
-  passing_locks = 2;  // the new file `lock`, and the first try of the journal
+  lock_error = EIO;   // ends the wait for the journal's lock
+  passing_locks = 2;  // the new file `lock`, and the first attempt on the journal
   failing_locks = 1;
   EXPECT_THROW(RunDirectory(run, true), io::StorageError);
 }
 
-TEST_F(RunDirectoryFiles, ALockOnAFileThatWasReplacedIsTakenAgain) {
+TEST_F(RunDirectoryFiles, RelocksAReplacedLockFile) {
   const auto run = folder_ / "run";
   std::filesystem::create_directories(run);
   before_lock = [&] { std::filesystem::remove(run / "lock"); };
@@ -103,7 +103,7 @@ TEST_F(RunDirectoryFiles, ALockOnAFileThatWasReplacedIsTakenAgain) {
   EXPECT_TRUE(is_locked(run / "lock"));
 }
 
-TEST_F(RunDirectoryFiles, NothingIsAppendedToAJournalThatWasReplaced) {
+TEST_F(RunDirectoryFiles, AppendsNothingToAReplacedJournal) {
   const auto journal = folder_ / "run" / "journal.jsonl";
   RunDirectory directory(folder_ / "run", false);
   directory.append(record_of("a"));
@@ -117,12 +117,12 @@ TEST_F(RunDirectoryFiles, NothingIsAppendedToAJournalThatWasReplaced) {
   EXPECT_EQ(io::testing::file_text(journal), "");
 }
 
-TEST_F(RunDirectoryFiles, ResultsThatAreDueAreWrittenWithoutAWait) {
+TEST_F(RunDirectoryFiles, WritesDueResultsInTheBackground) {
   const auto results = folder_ / "run" / "results.h5";
   {
     RunDirectory directory(folder_ / "run", false, 0);
     directory.write_results(false);
-    EXPECT_FALSE(std::filesystem::exists(results)) << "there is nothing to say yet";
+    EXPECT_FALSE(std::filesystem::exists(results)) << "there is nothing to write yet";
     directory.append(record_of("a"));
     directory.write_results(false);
   }
@@ -130,12 +130,12 @@ TEST_F(RunDirectoryFiles, ResultsThatAreDueAreWrittenWithoutAWait) {
   RunDirectory again(folder_ / "run", true);
   again.append(record_of("b"));
   again.write_results(false);
-  EXPECT_EQ(io::read_results(results).records.size(), 1U) << "ten seconds are not over";
+  EXPECT_EQ(io::read_results(results).records.size(), 1U) << "ten seconds have not passed";
   again.write_results(true);
   EXPECT_EQ(io::read_results(results).records.size(), 2U);
 }
 
-TEST_F(RunDirectoryFiles, ResultsShowWhatTheJournalHolds) {
+TEST_F(RunDirectoryFiles, ResultsContainWhatTheJournalHas) {
   for (const bool now : {false, true}) {
     const auto run = folder_ / (now ? "now" : "due");
     RunDirectory directory(run, false, 0);
@@ -146,7 +146,7 @@ TEST_F(RunDirectoryFiles, ResultsShowWhatTheJournalHolds) {
   }
 }
 
-TEST_F(RunDirectoryFiles, WithoutAJournalOnDiskThereAreNoResults) {
+TEST_F(RunDirectoryFiles, WritesNoResultsWithoutAJournalOnDisk) {
   const auto run = folder_ / "run";
   RunDirectory directory(run, false, 0);
   directory.append(record_of("a"));
@@ -156,15 +156,16 @@ TEST_F(RunDirectoryFiles, WithoutAJournalOnDiskThereAreNoResults) {
   EXPECT_FALSE(std::filesystem::exists(run / "results.h5"));
 }
 
-TEST_F(RunDirectoryFiles, ResultsThatCannotBeWrittenAreHeardOfAtTheNextLook) {
+TEST_F(RunDirectoryFiles, ReportsAFailedResultsWriteLater) {
   RunDirectory directory(folder_ / "run", false, 0);
-  std::filesystem::create_directory(folder_ / "run" / "results.h5");  // nothing is renamed over a folder
+  // a file cannot be renamed over a folder
+  std::filesystem::create_directory(folder_ / "run" / "results.h5");
   directory.append(record_of("a"));
   directory.write_results(false);
   EXPECT_THROW(directory.write_results(true), io::StorageError);
 }
 
-TEST_F(RunDirectoryFiles, RecordsAreSafeOnceTheirSyncIsSettled) {
+TEST_F(RunDirectoryFiles, RecordsAreDurableAfterTheirSyncIsSettled) {
   RunDirectory directory(folder_ / "run", false);
   directory.append(record_of("a"));
   directory.begin_sync();

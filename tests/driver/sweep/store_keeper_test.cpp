@@ -14,8 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A store of files that only have the right names and sizes.
-class Keeper : public ::testing::Test {
+/// A store whose files have only the right names and sizes.
+class StoreKeeperTest : public ::testing::Test {
  protected:
   static std::string digest(int number) { return "d" + std::to_string(number); }
   static Trial trial(int number, std::int64_t n = 100) {
@@ -31,7 +31,7 @@ class Keeper : public ::testing::Test {
     const std::int64_t n = trial.shape.n;
     return static_cast<double>(io::MatrixStore::estimated_bytes(n, n, 1, 8));
   }
-  /// What a worker does.
+  /// Stores the matrix as a worker does.
   void store(const Trial& trial) {
     if (trial.matrix.store) put(trial.matrix.digest, size_of(trial));
   }
@@ -43,20 +43,20 @@ class Keeper : public ::testing::Test {
     for (const auto& [digest, bytes] : io::MatrixStore(folder_).inventory()) names.push_back(digest);
     return names;
   }
-  /// A trial from the queue to its record. @return whether its matrix could be stored
+  /// Takes a trial from the queue to its record. @return whether its matrix could be stored
   bool run(StoreKeeper& keeper, const Trial& trial) {
-    Trial handed = trial;
-    keeper.admit(handed);
-    store(handed);
+    Trial trial_for_worker = trial;
+    keeper.admit(trial_for_worker);
+    store(trial_for_worker);
     keeper.release(trial, true);
-    return handed.matrix.store;
+    return trial_for_worker.matrix.store;
   }
   io::MatrixStore files() const { return io::MatrixStore(folder_); }
   gaussweep::testing_help::Scratch scratch_;
   const std::filesystem::path& folder_ = scratch_.folder();
 };
 
-TEST_F(Keeper, WithoutALimitEverythingStays) {
+TEST_F(StoreKeeperTest, KeepsEverythingWithoutALimit) {
   const std::vector<Trial> open = {trial(1), trial(2)};
   StoreKeeper keeper(files(), HUGE_VAL, open);
   for (const Trial& t : open) EXPECT_TRUE(run(keeper, t));
@@ -64,7 +64,7 @@ TEST_F(Keeper, WithoutALimitEverythingStays) {
   EXPECT_EQ(keeper.removed(), 0);
 }
 
-TEST_F(Keeper, WhatNoOpenTrialNeedsMakesRoom) {
+TEST_F(StoreKeeperTest, RemovesMatricesThatNoOpenTrialNeeds) {
   const std::vector<Trial> open = {trial(1), trial(2), trial(3), trial(1)};
   StoreKeeper keeper(files(), 2 * size_of(open[0]), open);
   EXPECT_TRUE(run(keeper, open[0]));
@@ -76,19 +76,19 @@ TEST_F(Keeper, WhatNoOpenTrialNeedsMakesRoom) {
   EXPECT_EQ(keeper.refused(), 0);
 }
 
-TEST_F(Keeper, WhatIsNeededIsNeverRemoved) {
+TEST_F(StoreKeeperTest, NeverRemovesANeededMatrix) {
   const std::vector<Trial> open = {trial(1), trial(2), trial(1), trial(2)};
   StoreKeeper keeper(files(), size_of(open[0]), open);
   EXPECT_TRUE(run(keeper, open[0]));
-  EXPECT_FALSE(run(keeper, open[1])) << "its matrix is made for it alone";
+  EXPECT_FALSE(run(keeper, open[1])) << "its matrix is not stored";
   EXPECT_THAT(stored(), ElementsAre("d1"));
   EXPECT_TRUE(run(keeper, open[2]));
-  EXPECT_TRUE(run(keeper, open[3])) << "now there is room";
+  EXPECT_TRUE(run(keeper, open[3])) << "there is room now";
   EXPECT_THAT(stored(), ElementsAre("d2"));
   EXPECT_EQ(keeper.refused(), 1);
 }
 
-TEST_F(Keeper, WhatRunsCountsBeforeItIsWritten) {
+TEST_F(StoreKeeperTest, CountsRunningTrialsBeforeTheirMatrixIsWritten) {
   const std::vector<Trial> open = {trial(1), trial(2), trial(2)};
   StoreKeeper keeper(files(), size_of(open[0]), open);
   Trial first = open[0], second = open[1];
@@ -96,20 +96,20 @@ TEST_F(Keeper, WhatRunsCountsBeforeItIsWritten) {
   keeper.admit(second);
   EXPECT_TRUE(first.matrix.store);
   EXPECT_FALSE(second.matrix.store) << "the first will need the room";
-  keeper.release(open[0], true);  // it never wrote its matrix: skipped, or killed
+  keeper.release(open[0], true);  // skipped or killed before it wrote its matrix
   keeper.release(open[1], false);
   EXPECT_EQ(keeper.used(), 0);
   EXPECT_TRUE(run(keeper, open[1]));
 }
 
-TEST_F(Keeper, TwoThatRunShareOneFile) {
+TEST_F(StoreKeeperTest, CountsAMatrixOfTwoRunningTrialsOnce) {
   const std::vector<Trial> open = {trial(1), trial(1), trial(2)};
   StoreKeeper keeper(files(), size_of(open[0]), open);
   Trial first = open[0], second = open[1];
   keeper.admit(first);
   keeper.admit(second);
   EXPECT_TRUE(first.matrix.store && second.matrix.store);
-  keeper.release(open[0], true);  // while the other one is still writing
+  keeper.release(open[0], true);  // the other trial is still writing
   EXPECT_EQ(keeper.used(), size_of(open[0]));
   Trial third = open[2];
   keeper.admit(third);
@@ -121,7 +121,7 @@ TEST_F(Keeper, TwoThatRunShareOneFile) {
   EXPECT_THAT(stored(), ElementsAre("d2"));
 }
 
-TEST_F(Keeper, WhatAWorkerStoresBehindItsTrialCountsUntilItIsThere) {
+TEST_F(StoreKeeperTest, CountsMatricesThatAreWrittenAfterTheirTrial) {
   const std::vector<Trial> open = {trial(1), trial(2), trial(2), trial(3)};
   StoreKeeper keeper(files(), size_of(open[0]), open);
   Trial first = open[0], second = open[1];
@@ -134,20 +134,20 @@ TEST_F(Keeper, WhatAWorkerStoresBehindItsTrialCountsUntilItIsThere) {
   store(first);
   keeper.note_writing(4, {});
   keeper.release(open[1], true);
-  EXPECT_TRUE(run(keeper, open[2])) << "now it is there, and nobody needs it";
+  EXPECT_TRUE(run(keeper, open[2])) << "it is written now, and not needed";
   EXPECT_THAT(stored(), ElementsAre("d2"));
   Trial last = open[3];
   keeper.admit(last);
   keeper.note_writing(4, {digest(3), "of another run"});
   keeper.note_writing(5, {digest(3)});
   keeper.release(open[3], true);
-  keeper.note_writing(4, {});  // its worker was killed before it had written anything
+  keeper.note_writing(4, {});  // the worker was killed before it wrote anything
   EXPECT_EQ(keeper.used(), size_of(open[0]));
   keeper.note_writing(5, {});
   EXPECT_EQ(keeper.used(), 0);
 }
 
-TEST_F(Keeper, AMatrixLargerThanTheLimitDrivesNothingOut) {
+TEST_F(StoreKeeperTest, AMatrixLargerThanTheLimitRemovesNothing) {
   const std::vector<Trial> open = {trial(1), trial(2, 400)};
   StoreKeeper keeper(files(), 2 * size_of(open[0]), open);
   EXPECT_TRUE(run(keeper, open[0]));
@@ -155,7 +155,7 @@ TEST_F(Keeper, AMatrixLargerThanTheLimitDrivesNothingOut) {
   EXPECT_THAT(stored(), ElementsAre("d1"));
 }
 
-TEST_F(Keeper, AResumeTakesStock) {
+TEST_F(StoreKeeperTest, ResumeCountsTheExistingFiles) {
   const std::vector<Trial> open = {trial(1), trial(4)};
   const double size = size_of(open[0]);
   for (int number : {1, 2, 3}) put(digest(number), size);
@@ -167,17 +167,17 @@ TEST_F(Keeper, AResumeTakesStock) {
   EXPECT_THAT(stored(), ElementsAre("d1", "d4"));
 }
 
-TEST_F(Keeper, ALowerLimitSparesWhatIsNeeded) {
+TEST_F(StoreKeeperTest, ALowerLimitKeepsNeededMatrices) {
   const std::vector<Trial> open = {trial(1), trial(2), trial(3)};
   for (int number : {1, 2}) put(digest(number), size_of(open[0]));
   StoreKeeper keeper(files(), size_of(open[0]), open);
   EXPECT_THAT(stored(), ElementsAre("d1", "d2"));
   EXPECT_FALSE(run(keeper, open[2]));
-  EXPECT_TRUE(run(keeper, open[0])) << "what is there is read";
+  EXPECT_TRUE(run(keeper, open[0])) << "a stored matrix is read";
   EXPECT_EQ(keeper.refused(), 1);
 }
 
-TEST_F(Keeper, WithALimitOfNothingNothingIsStored) {
+TEST_F(StoreKeeperTest, StoresNothingWithALimitOfZero) {
   const std::vector<Trial> open = {trial(1)};
   put(digest(2), 10);
   StoreKeeper keeper(files(), 0, open);
@@ -185,16 +185,16 @@ TEST_F(Keeper, WithALimitOfNothingNothingIsStored) {
   EXPECT_THAT(stored(), IsEmpty());
 }
 
-TEST_F(Keeper, BothOperandsOfAProductCount) {
+TEST_F(StoreKeeperTest, CountsBothOperandsOfAProduct) {
   Trial product = trial(1);
   product.matrix_b = trial(2).matrix;
   Trial square = trial(3);
   square.matrix_b = square.matrix;
   StoreKeeper keeper(files(), size_of(product), {product, square});
-  Trial handed = product;
-  keeper.admit(handed);
-  EXPECT_TRUE(handed.matrix.store);
-  EXPECT_FALSE(handed.matrix_b->store);
+  Trial trial_for_worker = product;
+  keeper.admit(trial_for_worker);
+  EXPECT_TRUE(trial_for_worker.matrix.store);
+  EXPECT_FALSE(trial_for_worker.matrix_b->store);
   Trial other = square;
   keeper.admit(other);
   EXPECT_FALSE(other.matrix.store);
@@ -202,7 +202,7 @@ TEST_F(Keeper, BothOperandsOfAProductCount) {
   EXPECT_EQ(keeper.refused(), 2);
 }
 
-TEST_F(Keeper, StoreNeverIsNotItsBusiness) {
+TEST_F(StoreKeeperTest, IgnoresMatricesThatAreNeverStored) {
   Trial never = trial(1);
   never.matrix.store = false;
   StoreKeeper keeper(files(), 0, {never});

@@ -1,4 +1,4 @@
-// What a worker says without having been asked holds neither its supervisor nor its rank up.
+// Unsolicited messages from a worker must not block its supervisor or its rank.
 #include "driver/sweep/supervisor.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing_help::good_answer;
 using testing_help::SweepInProcess;
 using testing_help::Words;
 
-/// A sweep of three trials whose second one names a step whenever its supervisor listens.
+/// A sweep of three trials. The worker of the second one reports a step whenever its supervisor listens.
 class TalkativeTrial {
  public:
   explicit TalkativeTrial(double timeout) {
@@ -28,7 +28,7 @@ class TalkativeTrial {
       return talks_ ? std::optional<FromWorker>(message::At{"loop"}) : std::nullopt;
     };
   }
-  /// The record of the second trial.
+  /// Returns the record of the second trial.
   io::Record run(const std::function<void()>& each_step = {}) {
     EXPECT_TRUE(sweep_.run(20000, each_step));
     for (const std::size_t other : {0, 2}) EXPECT_EQ(sweep_.record_of(other)->status, "pass");
@@ -41,7 +41,7 @@ class TalkativeTrial {
   bool talks_ = false;
 };
 
-TEST(Supervisor, LooksAtTheClockWhileAWorkerTalks) {
+TEST(Supervisor, ChecksTheClockWhileAWorkerTalks) {
   TalkativeTrial sweep(30);
   double longest_step = 0, last = sweep.now();
   const io::Record record = sweep.run([&] {
@@ -49,16 +49,16 @@ TEST(Supervisor, LooksAtTheClockWhileAWorkerTalks) {
     last = sweep.now();
   });
   EXPECT_EQ(record.status, "timeout");
-  EXPECT_LT(longest_step, 5) << "seconds in which nobody looks at signals and other ranks";
+  EXPECT_LT(longest_step, 5) << "seconds without a check of signals and other ranks";
 }
 
-TEST(Supervisor, EndsAWorkerThatNamesStepsWithoutEnd) {
+TEST(Supervisor, EndsAWorkerThatReportsStepsForever) {
   const io::Record record = TalkativeTrial(1e6).run();
   EXPECT_EQ(record.status, "crashed");
   EXPECT_THAT(record.message, HasSubstr("10000 steps"));
 }
 
-TEST(Supervisor, EndsAStartThatNamesAStepNowAndThen) {
+TEST(Supervisor, EndsAStartThatReportsStepsButNeverFinishes) {
   SweepInProcess sweep(1, 3);
   sweep.script.greets = [](int, int) { return false; };
   double last = 0;

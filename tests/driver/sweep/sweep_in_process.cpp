@@ -8,7 +8,8 @@
 namespace gaussweep::driver::testing_help {
 namespace {
 
-constexpr double tick = 0.05;  // seconds that a look at the clock takes; far less than a standstill
+// seconds that one clock query takes; far less than the time after which a process counts as frozen
+constexpr double tick = 0.05;
 
 Method scripted() {
   Method method;
@@ -40,7 +41,7 @@ Words good_answer(const Trial& trial) {
           message_json(FromWorker{message::Done{record, {}, {}}})};
 }
 
-/// The post of one rank: boxes in memory.
+/// The mailboxes of one rank, in memory.
 class SweepInProcess::RankPost final : public Post {
  public:
   RankPost(SweepInProcess& sweep, int rank, int size) : sweep_(sweep), rank_(rank), size_(size) {}
@@ -53,7 +54,7 @@ class SweepInProcess::RankPost final : public Post {
       sweep_.batches_.push_back(message.at("trials").size());
       if (sweep_.on_batch) sweep_.on_batch(to, message.at("trials"));
     }
-    // as MPI carries it
+    // encoded as for MPI
     const auto bytes = nlohmann::json::to_cbor(message);
     sweep_.boxes_[{to, box}].push_back({rank_, nlohmann::json::from_cbor(bytes)});
   }
@@ -94,7 +95,7 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
         says_.push_back(message_json(each));
       return;
     }
-    if (busy_) return;  // it comes to no other
+    if (busy_) return;  // the worker stays busy and does nothing else
     const Trial& trial = std::get<message::Work>(message).trial;
     if (script.dies && script.dies(rank_, trial)) {
       alive_ = false;
@@ -129,7 +130,7 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
   SweepInProcess& sweep_;
   int rank_, start_;
   bool alive_ = true;
-  bool busy_ = false;  ///< with a trial that has no end, or with its own
+  bool busy_ = false;  ///< with an endless trial, or with storing
   std::deque<nlohmann::json> says_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// A sweep in one process, without MPI, without workers' processes, without waiting. It has a coordinator and
-/// a supervisor for each rank, workers that follow a script, a clock that steps when asked for time.
+/// A whole sweep in one process, without MPI, worker processes or waiting. It has a coordinator, a supervisor
+/// per rank, scripted workers, and a clock that advances whenever it is read.
 
 #include <functional>
 #include <map>
@@ -17,23 +17,23 @@
 
 namespace gaussweep::driver::testing_help {
 
-/// What a worker says.
+/// Messages of a worker.
 using Words = std::vector<nlohmann::json>;
 
-/// What goes wrong, by rank and count of starts (from 1). Each function may be empty: then all is well.
+/// Faults of the workers, by rank and start number (from 1). An empty function means no fault.
 struct WorkerScript {
-  std::function<bool(int rank, int start)> greets;  ///< false: it never says hello
-  /// Its words after hello; none: it hangs.
+  std::function<bool(int rank, int start)> greets;  ///< false: it never sends hello
+  /// Its messages after hello; none: it hangs.
   std::function<Words(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
   std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
-  /// What it says, without being asked, whenever it has nothing else to say.
+  /// An unsolicited message, sent whenever the worker has nothing else to send.
   std::function<std::optional<FromWorker>(int rank)> mutters;
-  /// What it says when it is told to store the rest and end; none: it hangs. Empty: it has stored all.
+  /// Its messages after the request to store the rest and end. None: it hangs. Empty: nothing is left.
   std::function<std::vector<FromWorker>(int rank)> closes;
 };
 
-/// The messages of a good worker that has done its trial.
+/// The messages of a correct worker that has finished its trial.
 Words good_answer(const Trial& trial);
 
 class SweepInProcess {
@@ -43,41 +43,41 @@ class SweepInProcess {
 
   WorkerScript script;
   RunLimits limits;
-  std::vector<std::string> hosts;  ///< of the ranks; empty: the same
+  std::vector<std::string> hosts;  ///< host names of the ranks; empty: all the same
   double store_limit = 1e12;
   std::set<std::size_t> stored;  ///< trials whose matrices may be stored
   std::function<void(int rank, const nlohmann::json& trials)> on_batch;  ///< called when a rank gets trials
   double trial_timeout = 600;
-  std::int64_t n = 10;              ///< of every trial
-  Backend backend = Backend::host;  ///< likewise
-  /// Trial i is for the one of these that is its turn; empty: `backend`.
+  std::int64_t n = 10;              ///< n of every trial
+  Backend backend = Backend::host;  ///< backend of every trial
+  /// Backends that the trials take in turn; empty: all take `backend`.
   std::vector<Backend> backends;
-  /// Of the trials that share a matrix, in turn; empty: each has a matrix of its own, of order n.
+  /// Orders of shared matrices, which the trials take in turn; empty: each trial has its own, of order n.
   std::vector<std::int64_t> orders;
-  std::vector<std::string> expect;  ///< of every trial
-  std::int64_t rounds = 1;          ///< trial i is of round 1 + i % rounds
-  std::set<int> dead;               ///< ranks that take no step any more
-  int signals = 0;                  ///< that have arrived at rank 0
-  int signal = 10;                  ///< the newest
-  double patience = 1e300;          ///< of the launcher
+  std::vector<std::string> expect;  ///< expected statuses of every trial
+  std::int64_t rounds = 1;          ///< trial i belongs to round 1 + i % rounds
+  std::set<int> dead;               ///< ranks that are no longer stepped
+  int signals = 0;                  ///< number of signals that rank 0 has received
+  int signal = 10;                  ///< the latest signal
+  double patience = 1e300;          ///< seconds that the launcher waits after SIGTERM
 
   const std::vector<Trial>& trials() const { return trials_; }
   bool is_trial(std::size_t number, const Trial& trial) const { return trial.key == trials_[number].key; }
   double now() const { return now_; }
-  /// Lets time pass in which no process takes a step.
+  /// Advances the clock while no process takes a step.
   void stand_still(double seconds) { now_ += seconds; }
-  /// Steps all until the sweep ends. @return false where it had not after so many seconds of its clock
+  /// Steps all until the sweep ends. @return false if it did not within `most_seconds` of its clock
   bool run(double most_seconds = 2000, const std::function<void()>& each_step = {});
-  /// The record of a trial in the journal, if there is one.
+  /// Returns the record of a trial in the journal, if any.
   std::optional<io::Record> record_of(std::size_t trial) const;
   std::size_t records() const;
   const Coordinator& coordinator() const { return *coordinator_; }
   bool lost_peer() const { return lost_peer_; }
-  /// The ranks whose worker was told to store the rest and end.
+  /// Returns the ranks whose worker was asked to store the rest and end.
   const std::set<int>& closed() const { return closed_; }
-  /// How many trials each rank was given at once, in the order of time.
+  /// Returns the batch sizes in order of time, over all ranks.
   const std::vector<std::size_t>& batches() const { return batches_; }
-  /// A message to the coordinator as if rank `from` had sent it.
+  /// Sends a message to the coordinator in the name of rank `from`.
   void send_to_coordinator(int from, const nlohmann::json& message);
 
  private:

@@ -1,5 +1,5 @@
-// Coordinator and supervisors in one process: what becomes of a sweep when ranks, workers, devices, the
-// medium or the time fail.
+// Runs coordinator and supervisors in one process and tests failures of ranks, workers, devices, storage and
+// time limits.
 #include "tests/driver/sweep/sweep_in_process.hpp"
 
 #include <gmock/gmock.h>
@@ -36,28 +36,28 @@ TEST(SweepInProcess, EveryTrialIsRecordedOnce) {
   EXPECT_FALSE(sweep.lost_peer());
 }
 
-TEST(SweepInProcess, RecordsSayWhatWasExpectedAndWhenTheyBeganAndEnded) {
+TEST(SweepInProcess, RecordsHaveExpectationAndTimes) {
   SweepInProcess sweep(1, 3);
   sweep.expect = {"crashed", "pass"};
   sweep.trial_timeout = 30;
   sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(1, trial); };
   sweep.script.answers = [&](int, const Trial& trial) {
     if (!sweep.is_trial(2, trial)) return good_answer(trial);
-    return Words{message_json(FromWorker{message::At{"loop"}})};  // until its time is over
+    return Words{message_json(FromWorker{message::At{"loop"}})};  // the trial runs into its timeout
   };
   const double before = parse_time(time_stamp());
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.record_of(0)->expected, 1);
-  EXPECT_EQ(sweep.record_of(1)->expected, 1) << "crashed, as the plan said";
+  EXPECT_EQ(sweep.record_of(1)->expected, 1) << "crashed, as the plan expects";
   EXPECT_EQ(sweep.record_of(2)->expected, 0) << "timeout";
-  for (const std::size_t lost : {1, 2}) {  // their records are the supervisor's
+  for (const std::size_t lost : {1, 2}) {  // the supervisor made these two records
     const io::Record record = *sweep.record_of(lost);
     EXPECT_GE(parse_time(record.start_time), before);
     EXPECT_GE(parse_time(record.end_time), parse_time(record.start_time)) << record.end_time;
   }
 }
 
-TEST(SweepInProcess, EveryRoundHasAWorkerOfItsOwn) {
+TEST(SweepInProcess, EveryRoundHasItsWorker) {
   SweepInProcess sweep(1, 6);
   sweep.rounds = 3;
   int starts = 0;
@@ -76,18 +76,18 @@ TEST(SweepInProcess, EveryRoundHasAWorkerOfItsOwn) {
   EXPECT_EQ(done, (std::vector<Round>{{1, 1}, {1, 1}, {2, 2}, {2, 2}, {3, 3}, {3, 3}}));
 }
 
-TEST(SweepInProcess, ARankDiesHoldingATrial) {
+TEST(SweepInProcess, ADeadRanksTrialIsLeftForResume) {
   SweepInProcess sweep(2, 5);
   sweep.limits.grace = 20;
   sweep.script.answers = [&](int rank, const Trial& trial) {
     if (rank == 0) return good_answer(trial);
-    sweep.dead.insert(1);  // with its trial in hands
+    sweep.dead.insert(1);  // dies while it holds a trial
     return Words{};
   };
   double signalled = 0;
   ASSERT_TRUE(sweep.run(500, [&] {
     if (sweep.records() < 4 || signalled > 0) return;
-    sweep.signals = 1;  // nobody else will end a sweep that waits for it
+    sweep.signals = 1;  // nothing else ends a sweep that waits for the dead rank
     signalled = sweep.now();
   }));
   EXPECT_EQ(sweep.records(), 4U) << "the others' trials are done, its own is left for --resume";
@@ -118,11 +118,11 @@ TEST_F(AFrozenRank, LosesItsTrialsToTheOthers) {
   EXPECT_EQ(sweep.records(), 8U);
   EXPECT_TRUE(sweep.lost_peer());
   EXPECT_EQ(sweep.coordinator().stopped_because(), "");
-  EXPECT_GT(sweep.now() - frozen, 40) << "it may have been at work for as long as its trial may take";
+  EXPECT_GT(sweep.now() - frozen, 40) << "a rank may work for the timeout of its trial";
   EXPECT_LT(sweep.now() - frozen, 40 + 60);
 }
 
-TEST_F(AFrozenRank, DoesNotRecordATrialTwiceWhenItWakesUp) {
+TEST_F(AFrozenRank, RecordsNoTrialTwiceAfterItWakesUp) {
   bool woken = false;
   ASSERT_TRUE(sweep.run(2000, [&] {
     if (woken || !sweep.lost_peer()) return;
@@ -133,7 +133,7 @@ TEST_F(AFrozenRank, DoesNotRecordATrialTwiceWhenItWakesUp) {
   EXPECT_EQ(sweep.records(), 8U);
 }
 
-TEST_F(AFrozenRank, IsNotLostWhileAllProcessesStandStill) {
+TEST_F(AFrozenRank, IsNotLostWhileAllProcessesAreSuspended) {
   bool stood_still = false;
   ASSERT_TRUE(sweep.run(2000, [&] {
     if (frozen == 0 || stood_still) return;
@@ -146,7 +146,7 @@ TEST_F(AFrozenRank, IsNotLostWhileAllProcessesStandStill) {
   EXPECT_FALSE(sweep.lost_peer());
 }
 
-TEST_F(AFrozenRank, IsLostAlthoughEveryStepOfTheCoordinatorIsSlow) {
+TEST_F(AFrozenRank, IsLostEvenIfEveryStepOfTheCoordinatorIsSlow) {
   ASSERT_TRUE(sweep.run(20000, [&] { sweep.stand_still(3); }));
   EXPECT_GT(frozen, 0);
   EXPECT_TRUE(sweep.lost_peer());
@@ -158,7 +158,8 @@ TEST(SweepInProcess, LosesAFrozenRankWithoutTrials) {
   sweep.trial_timeout = 600;
   sweep.script.answers = [&](int rank, const Trial& trial) {
     if (rank == 1) return good_answer(trial);
-    Words words(600, message_json(FromWorker{message::At{"loop"}}));  // longer than a rank may be silent
+    // longer than the time after which a silent rank is lost
+    Words words(600, message_json(FromWorker{message::At{"loop"}}));
     for (nlohmann::json& word : good_answer(trial)) words.push_back(std::move(word));
     return words;
   };
@@ -187,15 +188,15 @@ TEST(SweepInProcess, KeepsARankWhoseTrialEndsTwoWorkers) {
   EXPECT_FALSE(sweep.lost_peer());
 }
 
-TEST(SweepInProcess, AWorkerThatNeverSaysHello) {
+TEST(SweepInProcess, AWorkerThatNeverSendsHelloLosesItsRank) {
   SweepInProcess sweep(2, 6);
   sweep.script.greets = [](int rank, int) { return rank == 0; };
   ASSERT_TRUE(sweep.run());
-  EXPECT_EQ(sweep.records(), 6U) << "the other rank did them";
+  EXPECT_EQ(sweep.records(), 6U) << "by the other rank";
   EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
 }
 
-TEST(SweepInProcess, TheLastRankIsLost) {
+TEST(SweepInProcess, EndsWhenTheLastRankIsLost) {
   SweepInProcess sweep(2, 6);
   sweep.script.greets = [](int, int) { return false; };
   ASSERT_TRUE(sweep.run());
@@ -204,7 +205,7 @@ TEST(SweepInProcess, TheLastRankIsLost) {
   EXPECT_EQ(sweep.coordinator().stopped_because(), "every rank has retired");
 }
 
-TEST(SweepInProcess, AWorkerHangs) {
+TEST(SweepInProcess, AHangingWorkerTimesOut) {
   SweepInProcess sweep(1, 3);
   sweep.trial_timeout = 30;
   int tries = 0;
@@ -222,7 +223,7 @@ TEST(SweepInProcess, AWorkerHangs) {
   EXPECT_EQ(record->message, "no end after 30 s (at loop); tried 2 times");
 }
 
-TEST(SweepInProcess, AWorkerEndsTwiceOnOneTrial) {
+TEST(SweepInProcess, ATrialThatEndsTwoWorkersIsCrashed) {
   SweepInProcess sweep(2, 4);
   int ends = 0;
   sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(2, trial) && ++ends > 0; };
@@ -236,7 +237,7 @@ TEST(SweepInProcess, AWorkerEndsTwiceOnOneTrial) {
   EXPECT_THAT(record->message, HasSubstr("tried 2 times"));
 }
 
-TEST(SweepInProcess, AFirstEndIsSaidInTheRecordOfTheSecondTry) {
+TEST(SweepInProcess, RecordOfTheSecondAttemptNamesTheFirstFailure) {
   SweepInProcess sweep(1, 1);
   int ends = 0;
   sweep.script.dies = [&](int, const Trial&) { return ends++ == 0; };
@@ -247,17 +248,17 @@ TEST(SweepInProcess, AFirstEndIsSaidInTheRecordOfTheSecondTry) {
   EXPECT_THAT(record->message, HasSubstr("second try; the first ended its worker: signal 11"));
 }
 
-/// Answers that no honest worker gives.
-class AWorkerLies : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+/// Answers that no correct worker sends.
+class AWrongAnswer : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(AWorkerLies, AndCountsAsCrashed) {
+TEST_P(AWrongAnswer, CountsAsCrashed) {
   SweepInProcess sweep(1, 3);
-  const std::string lie = GetParam().first;
+  const std::string answer = GetParam().first;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
     if (!sweep.is_trial(1, trial)) return good_answer(trial);
-    if (lie == "another's record") return good_answer(sweep.trials()[0]);
-    if (lie == "no type") return {nlohmann::json::array({1, 2})};
-    if (lie == "unknown") return {{{"type", "hullo"}}};
+    if (answer == "another's record") return good_answer(sweep.trials()[0]);
+    if (answer == "no type") return {nlohmann::json::array({1, 2})};
+    if (answer == "unknown") return {{{"type", "hullo"}}};
     return {{{"type", "done"}, {"record", 7}, {"end", "none"}}};
   };
   ASSERT_TRUE(sweep.run());
@@ -270,19 +271,19 @@ TEST_P(AWorkerLies, AndCountsAsCrashed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Lies, AWorkerLies,
+    Answers, AWrongAnswer,
     ::testing::Values(std::pair("another's record", "the record of another trial came"),
                       std::pair("no type", "an object with a \"type\""),
                       std::pair("unknown", "a message 'hullo' is unknown here; there are at, hello, done"),
                       std::pair("malformed", "the message 'done' is malformed")));
 
-TEST(SweepInProcess, ASecondRecordOfOneTrialIsNotTakenForTheNext) {
+TEST(SweepInProcess, ASecondRecordOfATrialIsNotTakenForTheNextTrial) {
   SweepInProcess sweep(1, 3);
-  bool lied = false;
+  bool answered_twice = false;
   sweep.script.answers = [&](int, const Trial& trial) {
     Words words = good_answer(trial);
-    if (!lied) words.push_back(words.back());
-    lied = true;
+    if (!answered_twice) words.push_back(words.back());
+    answered_twice = true;
     return words;
   };
   ASSERT_TRUE(sweep.run());
@@ -290,29 +291,29 @@ TEST(SweepInProcess, ASecondRecordOfOneTrialIsNotTakenForTheNext) {
   for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(sweep.record_of(i)->status, "pass");
 }
 
-TEST(SweepInProcess, TheStorageFails) {
+TEST(SweepInProcess, AStorageFailureEndsTheSweep) {
   SweepInProcess sweep(2, 8);
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
     if (sweep.is_trial(5, trial)) return {message_json(FromWorker{message::StorageFailed{"no space left"}})};
     return good_answer(trial);
   };
   EXPECT_EQ(gaussweep::testing_help::message_of<io::StorageError>([&] { sweep.run(); }), "no space left");
-  EXPECT_GT(sweep.records(), 0U) << "what was done before is on disk";
+  EXPECT_GT(sweep.records(), 0U) << "earlier records are on disk";
 }
 
-/// The answer of a worker that has yet to store a matrix.
+/// Returns the answer of a worker that still has a matrix to store.
 Words storing_answer(const Trial& trial) {
   Words words = good_answer(trial);
   words.back()["writing"] = {"0123"};
   return words;
 }
 
-TEST(SweepInProcess, WorkersStoreWhatIsLeftBeforeTheyEnd) {
+TEST(SweepInProcess, WorkersStoreTheRestBeforeTheyEnd) {
   SweepInProcess sweep(2, 6);
   sweep.script.answers = [](int rank, const Trial& trial) {
     return rank == 0 ? storing_answer(trial) : good_answer(trial);
   };
-  // It takes longer than a rank may be silent.
+  // Storing takes longer than the time after which a silent rank is lost.
   sweep.script.closes = [](int) {
     std::vector<FromWorker> words(600, message::At{"store"});
     words.emplace_back(message::Closed{});
@@ -326,7 +327,7 @@ TEST(SweepInProcess, WorkersStoreWhatIsLeftBeforeTheyEnd) {
   EXPECT_EQ(sweep.records(), 6U);
 }
 
-TEST(SweepInProcess, AWorkerThatHangsWhileItStoresIsGivenUp) {
+TEST(SweepInProcess, EndsAWorkerThatHangsWhileStoring) {
   SweepInProcess sweep(1, 2);
   sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
   sweep.script.closes = [](int) { return std::vector<FromWorker>{}; };
@@ -334,7 +335,7 @@ TEST(SweepInProcess, AWorkerThatHangsWhileItStoresIsGivenUp) {
   EXPECT_EQ(sweep.records(), 2U) << "no record depends on the store";
 }
 
-TEST(SweepInProcess, AWorkerStoresWhatIsLeftBeforeTheNextRoundsWorkerStarts) {
+TEST(SweepInProcess, AWorkerStoresTheRestBeforeTheNextRoundStarts) {
   SweepInProcess sweep(1, 6);
   sweep.rounds = 3;
   std::vector<std::string> events;
@@ -348,7 +349,7 @@ TEST(SweepInProcess, AWorkerStoresWhatIsLeftBeforeTheNextRoundsWorkerStarts) {
   };
   sweep.script.closes = [&](int) {
     events.emplace_back("close");
-    std::vector<FromWorker> words(2000, message::At{"store"});  // longer than the next trial may take
+    std::vector<FromWorker> words(2000, message::At{"store"});  // longer than the timeout of the next trial
     words.emplace_back(message::Closed{});
     return words;
   };
@@ -357,12 +358,12 @@ TEST(SweepInProcess, AWorkerStoresWhatIsLeftBeforeTheNextRoundsWorkerStarts) {
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(events, (std::vector<std::string>{"start 1", "round 1", "round 1", "close", "start 2", "round 2",
                                               "round 2", "close", "start 3", "round 3", "round 3", "close"}));
-  EXPECT_GT(sweep.now() - start, 300) << "what is stored is waited for";
+  EXPECT_GT(sweep.now() - start, 300) << "the sweep waits for the store";
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
   EXPECT_FALSE(sweep.lost_peer());
 }
 
-/// What a worker does that is told to store the rest and end, before the next round.
+/// Ways in which a worker fails to store the rest between two rounds.
 class AWorkerThatCannotStore : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
@@ -384,10 +385,10 @@ TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, AWorkerThatCannotStore,
+INSTANTIATE_TEST_SUITE_P(Failures, AWorkerThatCannotStore,
                          ::testing::Values("hangs", "says that its device is unfit", "speaks of a trial"));
 
-TEST(SweepInProcess, AMatrixThatCannotBeStoredBetweenRoundsIsAnError) {
+TEST(SweepInProcess, AStoreFailureBetweenRoundsIsAnError) {
   SweepInProcess sweep(2, 4);
   sweep.rounds = 2;
   sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
@@ -396,7 +397,7 @@ TEST(SweepInProcess, AMatrixThatCannotBeStoredBetweenRoundsIsAnError) {
   EXPECT_EQ(sweep.records(), 2U);
 }
 
-TEST(SweepInProcess, ASweepThatIsStoppedDoesNotWaitForTheStoreBetweenRounds) {
+TEST(SweepInProcess, AStoppedSweepDoesNotWaitForTheStoreBetweenRounds) {
   SweepInProcess sweep(1, 2);
   sweep.rounds = 2;
   sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
@@ -408,7 +409,7 @@ TEST(SweepInProcess, ASweepThatIsStoppedDoesNotWaitForTheStoreBetweenRounds) {
   double stopped = 0;
   ASSERT_TRUE(sweep.run(20000, [&] {
     if (!closing || stopped > 0) return;
-    sweep.signals = 2;  // at once
+    sweep.signals = 2;  // both signals at the same time
     stopped = sweep.now();
   }));
   EXPECT_GT(stopped, 0);
@@ -416,7 +417,7 @@ TEST(SweepInProcess, ASweepThatIsStoppedDoesNotWaitForTheStoreBetweenRounds) {
   EXPECT_EQ(sweep.records(), 1U) << "the other trial is left for --resume";
 }
 
-TEST(SweepInProcess, AMatrixThatCannotBeStoredAtTheEndIsAnError) {
+TEST(SweepInProcess, AStoreFailureAtTheEndIsAnError) {
   SweepInProcess sweep(2, 4);
   sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
   sweep.script.closes = [](int rank) {
@@ -428,7 +429,7 @@ TEST(SweepInProcess, AMatrixThatCannotBeStoredAtTheEndIsAnError) {
   EXPECT_EQ(sweep.records(), 4U);
 }
 
-TEST(SweepInProcess, ASweepThatIsStoppedDoesNotWaitForTheStore) {
+TEST(SweepInProcess, AStoppedSweepDoesNotWaitForTheStore) {
   SweepInProcess sweep(1, 100);
   sweep.limits = {10, 5};
   sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
@@ -439,12 +440,12 @@ TEST(SweepInProcess, ASweepThatIsStoppedDoesNotWaitForTheStore) {
   EXPECT_LT(sweep.now() - start, 10 + 5 + 2);
 }
 
-TEST(SweepInProcess, TheTimeLimitComes) {
+TEST(SweepInProcess, EndsAtTheTimeLimit) {
   SweepInProcess sweep(1, 100);
   sweep.limits = {10, 5};
   int given = 0;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
-    if (++given == 4) return {};  // takes longer than there is
+    if (++given == 4) return {};  // takes longer than the remaining time
     return good_answer(trial);
   };
   const double start = sweep.now();
@@ -457,17 +458,17 @@ TEST(SweepInProcess, TheTimeLimitComes) {
   EXPECT_FALSE(sweep.lost_peer());
 }
 
-TEST(SweepInProcess, TheDevicesSpeedIsHeardBeforeTheTimeLimitRulesTrialsOut) {
+TEST(SweepInProcess, LearnsTheDevicesSpeedBeforeTheTimeLimitExcludesTrials) {
   SweepInProcess sweep(1, 3);
   sweep.backend = Backend::cuda;
-  sweep.n = 4096;  // 40 s for a device of which nothing is known
+  sweep.n = 4096;  // estimated 40 s on an unknown device
   sweep.limits = {30, 5};
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 3U);
   EXPECT_EQ(sweep.coordinator().stopped_because(), "");
 }
 
-TEST(SweepInProcess, WhatDoesNotFitIntoTheTimeLimitIsNotBegun) {
+TEST(SweepInProcess, DoesNotBeginTrialsBeyondTheTimeLimit) {
   SweepInProcess sweep(2, 3);
   sweep.backend = Backend::cuda;
   sweep.n = 65536;
@@ -479,7 +480,7 @@ TEST(SweepInProcess, WhatDoesNotFitIntoTheTimeLimitIsNotBegun) {
   EXPECT_LT(sweep.now() - start, 5);
 }
 
-TEST(SweepInProcess, ADeviceIsRetiredAndItsTrialHandedOn) {
+TEST(SweepInProcess, ARetiredDevicePassesItsTrialOn) {
   SweepInProcess sweep(2, 6);
   // Rank 1's device fails while it has a trial: its workers die, and no new one can start.
   bool broken = false;
@@ -494,20 +495,20 @@ TEST(SweepInProcess, ADeviceIsRetiredAndItsTrialHandedOn) {
   EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
 }
 
-TEST(SweepInProcess, ARetiredRankIsGivenNothingMore) {
+TEST(SweepInProcess, GivesARetiredRankNothing) {
   SweepInProcess sweep(2, 20);
   sweep.script.unfit = [](int rank, int start) -> std::optional<message::Unfit> {
     if (rank == 1) return message::Unfit{"the probe came out wrong", false};
     if (start < 7)
-      return message::Unfit{"all memory is taken", true};  // longer than the other takes to retire
+      return message::Unfit{"all memory is taken", true};  // for longer than the other rank takes to retire
     return std::nullopt;
   };
   const auto ask = [&] { sweep.send_to_coordinator(1, message_json(ToCoordinator{message::Ready{""}})); };
-  ASSERT_TRUE(sweep.run(2000, ask)) << "what it was given is lost";
+  ASSERT_TRUE(sweep.run(2000, ask)) << "its trials are lost";
   EXPECT_EQ(sweep.records(), 20U);
 }
 
-TEST(SweepInProcess, ATrialThatIsLeftTakesNoRoomInTheStore) {
+TEST(SweepInProcess, AnAbandonedTrialTakesNoRoomInTheStore) {
   SweepInProcess sweep(3, 20);
   sweep.stored = {0, 1, 2, 3, 19};
   sweep.store_limit = 1.5 * (12 << 10);  // one file; the matrices here have no elements
@@ -556,7 +557,7 @@ TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {
   EXPECT_TRUE(sweep.coordinator().lost_its_ranks());
 }
 
-TEST(SweepInProcess, ADeviceThatOthersUseIsWaitedFor) {
+TEST(SweepInProcess, WaitsForADeviceThatOthersUse) {
   SweepInProcess sweep(1, 2);
   const double free_at = sweep.now() + 40;
   sweep.script.unfit = [&](int, int) -> std::optional<message::Unfit> {
@@ -568,10 +569,10 @@ TEST(SweepInProcess, ADeviceThatOthersUseIsWaitedFor) {
   EXPECT_GE(sweep.now(), free_at);
 }
 
-TEST(SweepInProcess, AfterSigtermGraceIsWhatTheLauncherLeaves) {
+TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
   for (const auto& [patience, grace] : {std::pair{1.0, 0.4}, {9.0, 6.0}, {60.0, 20.0}}) {
     SweepInProcess sweep(1, 2);
-    sweep.patience = patience;  // mpirun's
+    sweep.patience = patience;  // of mpirun
     sweep.limits.grace = 20;
     sweep.script.answers = [](int, const Trial&) { return Words{}; };
     double signalled = 0;
@@ -586,7 +587,7 @@ TEST(SweepInProcess, AfterSigtermGraceIsWhatTheLauncherLeaves) {
   }
 }
 
-TEST(SweepInProcess, AMessageThatIsNoneIsNamed) {
+TEST(SweepInProcess, NamesAnUnreadableMessage) {
   SweepInProcess sweep(2, 2);
   sweep.script.answers = [](int, const Trial&) { return Words{}; };
   const std::string said = gaussweep::testing_help::message_of<BadMessage>([&] {

@@ -29,12 +29,12 @@ struct Pair {
   Channel left, right;
 };
 
-const json& large() {  // far more than a socket's buffer
+const json& large() {  // far larger than a socket's buffer
   static const json message = {{"history", std::vector<double>(300000, 1.5)}};
   return message;
 }
 
-TEST(Channel, CarriesMessagesWholeAndInOrder) {
+TEST(Channel, DeliversMessagesWholeAndInOrder) {
   Pair pair;
   const json small = {{"type", "at"}, {"step", "samples"}};
   std::thread writer([&] {
@@ -47,11 +47,11 @@ TEST(Channel, CarriesMessagesWholeAndInOrder) {
   EXPECT_EQ(pair.right.receive(0), std::nullopt);
 }
 
-TEST(Channel, SaysWhenTheOtherEndIsGone) {
+TEST(Channel, ReportsAClosedPeer) {
   Pair pair;
   pair.left.send({{"type", "last"}});
   pair.left.close();
-  EXPECT_TRUE(pair.right.receive(100).has_value()) << "what was sent before the end is still read";
+  EXPECT_TRUE(pair.right.receive(100).has_value()) << "earlier messages are still read";
   EXPECT_THROW(pair.right.receive(100), ChannelClosed);
   EXPECT_THROW(for (int i = 0; i < 3; ++i) pair.right.send({{"type", "to nobody"}}), ChannelClosed);
 }
@@ -63,13 +63,13 @@ TEST(Channel, LosesNothingWhenBothEndsWriteFirst) {
     for (int i = 0; i < count; ++i) pair.left.send(large());
     for (int i = 0; i < count; ++i) EXPECT_EQ(pair.left.receive(-1), large());
   });
-  for (int i = 0; i < count; ++i) pair.right.post(large());  // `send` would wait here for ever
+  for (int i = 0; i < count; ++i) pair.right.post(large());  // `send` would block here forever
   for (int i = 0; i < count; ++i) EXPECT_EQ(pair.right.receive(-1), large());
   while (pair.right.is_unsent()) pair.right.receive(1);
   worker.join();
 }
 
-TEST(Channel, ReadsTheLastWordsOfAnEndThatReadNothing) {
+TEST(Channel, ReadsTheLastMessageOfAPeerThatReadNothing) {
   Pair pair;
   for (int i = 0; i < 3; ++i) pair.right.post(large());
   pair.left.send({{"type", "last"}});
@@ -78,23 +78,23 @@ TEST(Channel, ReadsTheLastWordsOfAnEndThatReadNothing) {
   EXPECT_THROW(pair.right.receive(100), ChannelClosed);
 }
 
-TEST(Channel, GivesUpOnAnEndThatNeverReads) {
+TEST(Channel, FailsIfThePeerNeverReads) {
   Pair pair;
   const json message = {{"text", std::string(longest_message / 4, 'x')}};
   for (int i = 0; i < 5; ++i) pair.right.post(message);
   EXPECT_THROW(pair.right.receive(0), std::runtime_error);
 }
 
-TEST(Channel, RefusesToSendWhatTheOtherEndWouldRefuse) {
+TEST(Channel, RefusesToSendWhatThePeerWouldRefuse) {
   Pair pair;
   const json too_long = {{"text", std::string(longest_message, 'x')}};
   EXPECT_THROW(pair.left.send(too_long), MessageTooLong);
   EXPECT_THROW(pair.left.post(too_long), MessageTooLong);
   pair.left.send({{"type", "at"}});
-  EXPECT_EQ(pair.right.receive(100), json({{"type", "at"}})) << "nothing of the long ones was sent";
+  EXPECT_EQ(pair.right.receive(100), json({{"type", "at"}})) << "no part of the long messages was sent";
 }
 
-/// Bytes on their way to one end of a channel, from a thread.
+/// Sends bytes to one end of a channel from a thread.
 class Sent {
  public:
   explicit Sent(std::string bytes, bool for_ever = false) {
@@ -139,14 +139,14 @@ std::string times(std::size_t count, const std::string& text) {
   return all;
 }
 
-TEST(Channel, RefusesALengthBeforeItsBytes) {
+TEST(Channel, RefusesALengthBeforeReadingTheBody) {
   for (const std::size_t announced : {longest_message + 1, std::size_t{1} << 30, std::size_t{0xFFFFFFFF}}) {
     Sent sent(head(announced));
     EXPECT_THROW(sent.channel().receive(-1), MessageTooLong);
   }
 }
 
-TEST(Channel, RefusesNestingThatNoMessageHas) {
+TEST(Channel, RefusesDeepNesting) {
   const auto nested = [](std::size_t levels) { return framed(times(levels, "\x81") + '\x01'); };
   Sent good(nested(deepest_message));
   EXPECT_TRUE(good.channel().receive(-1).has_value());
@@ -161,7 +161,7 @@ TEST(Channel, RefusesNestingThatNoMessageHas) {
   }
 }
 
-TEST(Channel, RefusesWhatIsNotOneWholeValue) {
+TEST(Channel, RefusesBodiesThatAreNotOneValue) {
   using namespace std::string_literals;
   const std::string more = "\x9A"s + "\x00\x7A\x12\x01"s + std::string(most_message_values + 1, '\0');
   for (const std::string& body : {""s, "\x82\x01"s, "\x01\x01"s, "\x1C"s, "\xFF"s, "\x19\x01"s,
@@ -178,24 +178,24 @@ TEST(Channel, RefusesWhatIsNotOneWholeValue) {
   }
 }
 
-TEST(Channel, ReturnsInTimeWhileDataKeepArriving) {
+TEST(Channel, ReturnsAtItsTimeoutWhileDataArrive) {
   Sent sent(head(longest_message), true);
   for (const int timeout_ms : {0, 1, 20}) EXPECT_EQ(sent.channel().receive(timeout_ms), std::nullopt);
 }
 
 std::atomic<int> ticks{0};
 
-TEST(Channel, WaitsOnAfterASignal) {
+TEST(Channel, ContinuesWaitingAfterASignal) {
   Pair pair;
   struct sigaction count {
   }, before{};
-  count.sa_handler = [](int) { ++ticks; };  // without SA_RESTART
+  count.sa_handler = [](int) { ++ticks; };  // no SA_RESTART
   ASSERT_EQ(::sigaction(SIGALRM, &count, &before), 0);
   std::thread writer([&] {
     sigset_t alarm;
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
-    ::pthread_sigmask(SIG_BLOCK, &alarm, nullptr);  // so that the waiting thread gets it
+    ::pthread_sigmask(SIG_BLOCK, &alarm, nullptr);  // the waiting thread shall receive the signal
     const itimerval often{{0, 1000}, {0, 1000}};
     ::setitimer(ITIMER_REAL, &often, nullptr);
     while (ticks < 50) std::this_thread::yield();

@@ -7,7 +7,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Clock, ReadsATimeOfDay) {
+TEST(Clock, ParsesTimeStamps) {
   EXPECT_EQ(parse_time("2026-03-01T00:00:00Z"), 1772323200);
   EXPECT_EQ(parse_time("1970-01-01T00:00:01Z"), 1);
   EXPECT_DOUBLE_EQ(parse_time("1970-01-01T00:00:01.250000Z"), 1.25);
@@ -17,13 +17,13 @@ TEST(Clock, ReadsATimeOfDay) {
   }
 }
 
-TEST(Clock, AFineTimeStampReadsBackWithItsFraction) {
+TEST(Clock, FineTimeStampKeepsItsFraction) {
   const std::string fine = fine_time_stamp();
   EXPECT_EQ(fine.size(), std::string("2026-03-01T12:00:00.250000Z").size()) << fine;
   EXPECT_NEAR(parse_time(fine), epoch_seconds(), 60);
 }
 
-TEST(Clock, StampsWithAndWithoutAFractionAgreeOnTheSecond) {
+TEST(Clock, BothTimeStampsAgreeOnTheSecond) {
   const double second = std::floor(epoch_seconds()) + 1;
   wait_seconds(second - 0.002 - epoch_seconds());
   do {

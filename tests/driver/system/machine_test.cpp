@@ -8,8 +8,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Two packages of four cores with two threads each, as Linux counts them: the second threads come last, and
-/// the packages take turns.
+/// Returns two packages of four cores with two threads each, numbered as Linux does: packages alternate, and
+/// the second thread of each core comes last.
 std::vector<LogicalCpu> two_packages() {
   std::vector<LogicalCpu> cpus;
   for (int cpu = 0; cpu < 16; ++cpu) cpus.push_back({cpu, cpu % 2, cpu % 8 / 2});
@@ -22,7 +22,7 @@ TEST(Machine, SharesAreWholeCoresOfOnePackage) {
   EXPECT_EQ(share_of(two_packages(), 3, 4), (std::vector<int>{5, 13, 7, 15}));
 }
 
-TEST(Machine, SharesAreOfAllAndNobodyHasAnothers) {
+TEST(Machine, SharesCoverAllCpusWithoutOverlap) {
   for (const int parts : {1, 2, 3, 5, 8}) {
     std::set<int> all;
     std::size_t count = 0;
@@ -39,18 +39,18 @@ TEST(Machine, SharesAreOfAllAndNobodyHasAnothers) {
   EXPECT_TRUE(share_of(two_packages(), 0, 9).empty()) << "more ranks than cores";
 }
 
-TEST(Machine, AProcessKeepsToItsShare) {
+TEST(Machine, AThreadStaysOnItsShare) {
   const int before = usable_cpus();
   int shares[2] = {};
   for (const int part : {0, 1}) {
-    std::thread([&] {  // the affinity is a thread's own
+    std::thread([&] {  // the affinity belongs to one thread
       keep_to_share(part, 2);
       shares[part] = usable_cpus();
     })
         .join();
   }
   if (shares[0] == before) {
-    EXPECT_EQ(shares[1], before) << "one core cannot be shared out";
+    EXPECT_EQ(shares[1], before) << "one core cannot be split";
   } else {
     EXPECT_EQ(shares[0] + shares[1], before);
   }

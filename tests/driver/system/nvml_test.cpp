@@ -7,7 +7,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Nvml, OnlyWhatSlowsAGpuDownIsThrottling) {
+TEST(Nvml, ReportsOnlySlowdownsAsThrottling) {
   EXPECT_EQ(throttle_names(0), "");
   EXPECT_EQ(throttle_names(0x1), "") << "idle";
   EXPECT_EQ(throttle_names(0x2), "") << "application clocks";
@@ -19,16 +19,16 @@ TEST(Nvml, OnlyWhatSlowsAGpuDownIsThrottling) {
   EXPECT_EQ(throttle_names(0x1 | 0x4 | 0x40), "sw_power_cap+hw_thermal");
 }
 
-TEST(Nvml, AWellSetUpGpuGivesNoWarning) {
+TEST(Nvml, AWellConfiguredGpuGivesNoWarning) {
   GpuSetup setup;
   setup.ecc = true;
   setup.mig = false;
   setup.power_limit_w = setup.power_default_w = 700;
   EXPECT_TRUE(setup_warnings(setup).empty());
-  EXPECT_TRUE(setup_warnings(GpuSetup{}).empty()) << "what is not told is no warning";
+  EXPECT_TRUE(setup_warnings(GpuSetup{}).empty()) << "unknown values give no warning";
 }
 
-TEST(Nvml, WarnsOfEachThing) {
+TEST(Nvml, WarnsOfEachSetting) {
   GpuSetup setup;
   setup.ecc = false;
   setup.mig = true;
@@ -57,13 +57,13 @@ TEST(Nvml, WithoutTheLibraryEverythingIsUnknown) {
   EXPECT_FALSE(reading.throttled);
 }
 
-TEST(Nvml, AnotherLibraryIsNotTakenForIt) {
+TEST(Nvml, RejectsAnotherLibrary) {
   const Nvml nvml("libm.so.6");
   EXPECT_FALSE(nvml.available());
   EXPECT_NE(nvml.why().find("nvmlInit_v2"), std::string::npos) << nvml.why();
 }
 
-TEST(Nvml, WhereThereIsADriverItsGpusCanBeRead) {
+TEST(Nvml, ReadsTheGpusIfThereIsADriver) {
   const Nvml nvml;
   if (!nvml.available()) GTEST_SKIP() << "no NVIDIA driver here: " << nvml.why();
   EXPECT_FALSE(nvml.driver_version().empty());

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* role = "GAUSSWEEP_TEST_CHILD";
 constexpr int far_too_long = 60;
 
-/// capture_self starts this very program: with a role it plays that instead of the tests.
+/// capture_self starts this program again; with a role in its environment it runs no tests.
 const bool played = [] {
   const char* name = std::getenv(role);
   if (name == nullptr) return false;
@@ -51,7 +51,7 @@ std::string why_not_captured(const std::string& as, double timeout_seconds) {
   }
 }
 
-TEST(Parent, TakesItsChildAlong) {
+TEST(Parent, TakesItsChildWithIt) {
   int alive[2], ready[2];
   ASSERT_EQ(::pipe(alive), 0);
   ASSERT_EQ(::pipe(ready), 0);
@@ -74,11 +74,11 @@ TEST(Parent, TakesItsChildAlong) {
   EXPECT_EQ(::read(alive[0], &byte, 1), 0) << "the end of the stream comes when the last writer is gone";
   ::close(alive[0]);
   for (const int fd : ready) ::close(fd);
-  EXPECT_FALSE(die_with(parent)) << "no parent of this process";
-  ::prctl(PR_SET_PDEATHSIG, 0);  // the tests go on
+  EXPECT_FALSE(die_with(parent)) << "not a parent of this process";
+  ::prctl(PR_SET_PDEATHSIG, 0);  // so that the test process survives
 }
 
-TEST(Process, ChildEnvironmentLeavesTheLauncherOut) {
+TEST(Process, ChildEnvironmentDropsTheLauncher) {
   ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   ::setenv("PMIX_RANK", "0", 1);
   ::setenv("GAUSSWEEP_TEST_KEPT", "1", 1);
@@ -96,25 +96,25 @@ TEST(Process, ChildEnvironmentLeavesTheLauncherOut) {
   EXPECT_FALSE(has("GAUSSWEEP_TEST_CHANGED=old"));
 }
 
-TEST(CaptureSelf, GivesTheOutputOrSaysHowItEnded) {
+TEST(CaptureSelf, ReturnsTheOutputOrTheExitStatus) {
   EXPECT_EQ(captured("speaks"), "said\n");
   EXPECT_EQ(why_not_captured("fails", far_too_long / 2.0), "'gaussweep child' ended with exit status 3");
 }
 
-TEST(CaptureSelf, AChildThatHangsAfterItsLastWordIsEnded) {
+TEST(CaptureSelf, EndsAChildThatHangsAfterItsOutput) {
   EXPECT_EQ(why_not_captured("hangs", 0.5), "'gaussweep child' did not end within 0.5 s");
 }
 
-TEST(CaptureSelf, EndsAChildThatPrintsWithoutEnd) {
+TEST(CaptureSelf, EndsAChildThatPrintsForever) {
   const std::string why = why_not_captured("talks", far_too_long);
   EXPECT_NE(why.find("printed more than 1048576 bytes"), std::string::npos) << why.substr(0, 200);
 }
 
-TEST(CaptureSelf, WhatAChildLeftBehindDoesNotHoldItUp) {
+TEST(CaptureSelf, DoesNotWaitForGrandchildren) {
   EXPECT_EQ(captured("leaves"), "said\n");
 }
 
-TEST(CaptureSelf, AChildGetsNoDescriptorThatALibraryLeftOpen) {
+TEST(CaptureSelf, AChildInheritsNoLeakedDescriptor) {
   const std::filesystem::path name =
       std::filesystem::temp_directory_path() / ("gaussweep-process-test-" + std::to_string(::getpid()));
   const int leaked = ::open(name.c_str(), O_WRONLY | O_CREAT, 0600);
@@ -125,7 +125,7 @@ TEST(CaptureSelf, AChildGetsNoDescriptorThatALibraryLeftOpen) {
   EXPECT_EQ(output.find(name.string()), std::string::npos) << output;
 }
 
-TEST(StandardDescriptors, AreNeverGivenToAFile) {
+TEST(StandardDescriptors, AreNeverReusedForFiles) {
   const int kept = ::dup(STDERR_FILENO);
   ::close(STDERR_FILENO);
   open_standard_descriptors();
@@ -135,7 +135,7 @@ TEST(StandardDescriptors, AreNeverGivenToAFile) {
   EXPECT_TRUE(open);
 }
 
-TEST(Ending, SaysWhatHappened) {
+TEST(Ending, DescribesStatusAndSignal) {
   EXPECT_EQ((Ending{true, 3}.words()), "exit status 3");
   EXPECT_EQ((Ending{false, 11}.words()), "signal 11 (Segmentation fault)");
 }

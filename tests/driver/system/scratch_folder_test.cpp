@@ -16,20 +16,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Abandoned : public ::testing::Test {
+class AbandonedFolder : public ::testing::Test {
  protected:
-  Abandoned() {
+  AbandonedFolder() {
     const char* before = std::getenv("TMPDIR");
     before_ = before == nullptr ? "" : before;
     ::setenv("TMPDIR", place_.c_str(), 1);
   }
-  ~Abandoned() override { before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1); }
+  ~AbandonedFolder() override {
+    before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1);
+  }
   std::set<fs::path> found() const {
     std::set<fs::path> paths;
     for (const auto& entry : fs::directory_iterator(place_)) paths.insert(entry.path());
     return paths;
   }
-  /// What a process leaves that ends without a word.
+  /// Leaves the folder of a process that ended without cleaning up.
   void leave() const {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -44,7 +46,7 @@ class Abandoned : public ::testing::Test {
   std::string before_;
 };
 
-TEST_F(Abandoned, IsRemovedByTheNextOfItsStem) {
+TEST_F(AbandonedFolder, IsRemovedByTheNextFolderOfTheStem) {
   leave();
   ASSERT_EQ(found().size(), 1U);
   { const ScratchFolder other("other"); }
@@ -53,7 +55,7 @@ TEST_F(Abandoned, IsRemovedByTheNextOfItsStem) {
   EXPECT_EQ(found(), std::set<fs::path>{next.path()});
 }
 
-TEST_F(Abandoned, IsNoFolderWhoseOwnerLivesOrIsNotKnown) {
+TEST_F(AbandonedFolder, KeepsFoldersOfLivingOrUnknownOwners) {
   const ScratchFolder first("stem");
   fs::create_directory(place_ / "stem-mine");
   io::testing::set_file_text(place_ / "stem-mine" / "text", "precious");
@@ -67,7 +69,7 @@ TEST_F(Abandoned, IsNoFolderWhoseOwnerLivesOrIsNotKnown) {
   fs::last_write_time(place_ / "stem-new", fs::file_time_type::clock::now() - std::chrono::hours(2));
   { const ScratchFolder third("stem"); }
   EXPECT_FALSE(fs::exists(place_ / "stem-new"))
-      << "an empty one, of a process that ended before it had an owner";
+      << "empty, from a process that ended before it noted its owner";
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(StepNote, IsReadAfterItsWriterWasKilled) {
+TEST(StepNote, SurvivesItsWriter) {
   const StepNote note = StepNote::make();
-  ASSERT_GE(note.descriptor(), 10) << "beyond those that a child is given";
+  ASSERT_GE(note.descriptor(), 10) << "above the descriptors that a child gets";
   EXPECT_EQ(note.read(), "");
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -29,7 +29,7 @@ TEST(StepNote, IsReadAfterItsWriterWasKilled) {
   EXPECT_EQ(note.read(), "warm-up");
 }
 
-TEST(StepNote, KeepsTheBeginningOfALongWord) {
+TEST(StepNote, TruncatesALongStep) {
   StepNote note = StepNote::make();
   note.write(std::string(100, 'x'));
   EXPECT_EQ(note.read(), std::string(31, 'x'));
@@ -37,7 +37,7 @@ TEST(StepNote, KeepsTheBeginningOfALongWord) {
   EXPECT_EQ(note.read(), "");
 }
 
-TEST(StepNote, WithoutAPageNothingIsKept) {
+TEST(StepNote, WithoutAPageKeepsNothing) {
   StepNote none;
   none.write("samples");
   EXPECT_EQ(none.read(), "");
@@ -45,7 +45,7 @@ TEST(StepNote, WithoutAPageNothingIsKept) {
   EXPECT_EQ(StepNote::of(-1).read(), "");
 }
 
-TEST(StepNote, ADescriptorOfAnotherKindIsNone) {
+TEST(StepNote, RefusesADescriptorOfAnotherKind) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   StepNote note = StepNote::of(ends[0]);

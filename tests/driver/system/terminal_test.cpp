@@ -7,7 +7,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Terminal, TheWidthIsWhatCOLUMNSSaysWhereThatIsAWidth) {
+TEST(Terminal, WidthIsThatOfColumnsIfValid) {
   ASSERT_EQ(::setenv("COLUMNS", "200", 1), 0);
   EXPECT_EQ(output_width(), 200U);
   ASSERT_EQ(::unsetenv("COLUMNS"), 0);

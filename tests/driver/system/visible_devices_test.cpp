@@ -5,7 +5,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(VisibleParts, AreThoseThatAreNamed) {
+TEST(VisibleParts, AreTheNamedMigParts) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(visible_parts("MIG-1"), Names{"MIG-1"});
   EXPECT_EQ(visible_parts("MIG-1, MIG-GPU-2/7/0 "), (Names{"MIG-1", "MIG-GPU-2/7/0"}));

@@ -7,23 +7,23 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A GPU whose energy is known: power while idle, making operands, and running; a counter that tells the
-/// truth in steps of `period`.
+/// A GPU with known power while idle, while it makes operands, and while it runs. Its exact energy counter
+/// advances in steps of `period`.
 struct FakeGpu {
   double idle = 80, making = 300, running = 650;   // watts
-  double make_seconds = 1e-4, run_seconds = 1e-3;  // each
+  double make_seconds = 1e-4, run_seconds = 1e-3;  // per run
   double period = 0.1;
-  double now = 100, joules = 5000, told = 5000, told_at = 100;
+  double now = 100, joules = 5000, reading = 5000, read_at = 100;
 
   void pass(double seconds, double watts) {
     while (seconds > 0) {
-      const double step = std::min(seconds, told_at + period - now);
+      const double step = std::min(seconds, read_at + period - now);
       now += step;
       joules += watts * step;
       seconds -= step;
-      if (now >= told_at + period - 1e-12) {
-        told = joules;
-        told_at = now;
+      if (now >= read_at + period - 1e-12) {
+        reading = joules;
+        read_at = now;
       }
     }
   }
@@ -31,7 +31,7 @@ struct FakeGpu {
     EnergyMeter m;
     m.joules = [this, has_counter] {
       pass(20e-6, idle);
-      return has_counter ? told : std::nan("");
+      return has_counter ? reading : std::nan("");
     };
     m.watts = [this, has_power] { return has_power ? watts_now : std::nan(""); };
     m.clock.now = [this] { return now; };
@@ -54,7 +54,7 @@ struct FakeGpu {
   double watts_now = 80;
 };
 
-TEST(Energy, TheCounterGivesTheJoulesOfARunWithoutItsOperands) {
+TEST(Energy, CounterGivesJoulesPerRunWithoutOperands) {
   FakeGpu gpu;
   const Energy energy = gpu.measure(2, true);
   EXPECT_NEAR(energy.joules, 0.65, 0.005 * 0.65);
@@ -65,14 +65,14 @@ TEST(Energy, TheCounterGivesTheJoulesOfARunWithoutItsOperands) {
   EXPECT_NEAR(energy.busy_watts, (300 * 1e-4 + 650 * 1e-3) / 1.1e-3, 5);
 }
 
-TEST(Energy, ShortMeasurementsSayThatTheyAreUncertain) {
+TEST(Energy, ShortMeasurementsAreMoreUncertain) {
   FakeGpu gpu, longer;
   const Energy brief = gpu.measure(0.1, true), thorough = longer.measure(10, true);
   EXPECT_GT(brief.uncertainty, 10 * thorough.uncertainty);
   EXPECT_LT(std::fabs(brief.joules - 0.65), brief.uncertainty);
 }
 
-TEST(Energy, ARunOfHundredMicrosecondsAndOneOfSeconds) {
+TEST(Energy, MeasuresMicrosecondsAndSeconds) {
   for (const double run : {1e-4, 3.0}) {
     FakeGpu gpu;
     gpu.run_seconds = run;
@@ -83,19 +83,19 @@ TEST(Energy, ARunOfHundredMicrosecondsAndOneOfSeconds) {
   }
 }
 
-TEST(Energy, WithoutACounterPowerIsIntegrated) {
+TEST(Energy, IntegratesPowerWithoutACounter) {
   FakeGpu gpu;
   const Energy energy = gpu.measure(2, false);
   EXPECT_EQ(energy.source, "power readings");
   EXPECT_NEAR(energy.joules, 0.65, 0.01 * 0.65);
 }
 
-TEST(Energy, NothingToldIsNothingClaimed) {
+TEST(Energy, IsUnknownWithoutReadings) {
   FakeGpu gpu, stuck;
   const Energy none = gpu.measure(1, false, false);
   EXPECT_TRUE(std::isnan(none.joules));
   EXPECT_EQ(none.source, "");
-  stuck.period = 1e9;  // a counter that never goes on
+  stuck.period = 1e9;  // a counter that never advances
   const Energy still = stuck.measure(1, true);
   EXPECT_TRUE(std::isnan(still.joules));
   EXPECT_EQ(still.source, "");

@@ -1,5 +1,5 @@
-// A worker's whole trial, on a device of a given size. It says that it is a GPU, so that all is as on one;
-// what runs there are methods for the CPU and the judge's emulated kernels.
+// Runs a worker's whole trial on a device of limited memory. The device reports itself as a GPU, so the
+// worker takes the GPU's code path. It runs the CPU's methods and the emulated verification kernels.
 
 #include "driver/worker/execute.hpp"
 
@@ -13,7 +13,7 @@
 namespace gaussweep::driver {
 namespace {
 
-TEST(Execute, AMethodOfTheCpuHasNoShareOfAGpusPeaks) {
+TEST(Execute, CpuMethodHasNoFractionOfAGpusPeaks) {
   const Peaks measured{4e12, 5e13, 6e13};
   const Peaks beside_a_gpu = peaks_of(Backend::host, Backend::cuda, measured);
   EXPECT_EQ(beside_a_gpu.copy_bytes_per_second, 0);
@@ -55,14 +55,14 @@ class SmallDevice final : public testing_help::SmallDevice {
     return memory;
   }
 
-  int uploads = 0;  ///< of A
+  int uploads = 0;  ///< uploads of A
   void* first_of_a = nullptr;
 
  private:
   bool memory_to_pin_;
 };
 
-/// A row that overwrites A, of the host, as if it ran on a device of its own. The vendor's runs on the host.
+/// Returns the registry plus a host method that overwrites A and claims to run on the device.
 Registry with_own() {
   Registry registry = builtin_registry();
   Method own = *registry.find(Problem::named("gesv"), "lapack");
@@ -84,7 +84,7 @@ class RoomOnADevice : public testing::Test {
     trial.backend = Backend::emulated;
     trial.shape = {n, n, n, 1, Uplo::lower};
     trial.parameters = defaults_of(*registry.find(trial.problem, "own"));
-    trial.matrix.kind = "condition";  // made on the host
+    trial.matrix.kind = "condition";  // this kind is generated on the host
     trial.matrix.spec.kind = MatrixKind::condition;
     trial.matrix.spec.rows = trial.matrix.spec.cols = n;
     trial.matrix.spec.seed = 3;
@@ -114,7 +114,7 @@ class RoomOnADevice : public testing::Test {
   int uploads = 0;
 };
 
-TEST_F(RoomOnADevice, OperandsThatFitOnceAreUploadedForEveryRun) {
+TEST_F(RoomOnADevice, UploadsOperandsForEveryRunIfOnlyOneCopyFits) {
   const io::Record twice = run(3 * bytes_of_a);
   EXPECT_EQ(twice.status, "pass") << twice.message;
   EXPECT_EQ(twice.message, "");
@@ -135,10 +135,10 @@ TEST_F(RoomOnADevice, OperandsThatFitOnceAreUploadedForEveryRun) {
   EXPECT_EQ(once.stages.size(), twice.stages.size());
   trial.sampling.warmup = 0;
   run(bytes_of_a * 3 / 2);
-  EXPECT_EQ(uploads, 4) << "three samples, and a run of its own for the stages";
+  EXPECT_EQ(uploads, 4) << "three samples, and one run for the stages";
 }
 
-TEST_F(RoomOnADevice, PinnedOperandsAreCopiedAtOnceWhereTheyAreUploadedOnce) {
+TEST_F(RoomOnADevice, CopiesPinnedOperandsDirectlyIfUploadedOnce) {
   const io::Record pageable = run(3 * bytes_of_a);
   EXPECT_EQ(pageable.host_memory, "pageable");
   trial.pinned = true;
@@ -146,7 +146,7 @@ TEST_F(RoomOnADevice, PinnedOperandsAreCopiedAtOnceWhereTheyAreUploadedOnce) {
   EXPECT_EQ(pinned.status, "pass") << pinned.message;
   EXPECT_EQ(pinned.message, "");
   EXPECT_EQ(pinned.host_memory, "pinned");
-  EXPECT_EQ(uploads, 0) << "they take the plain copy";
+  EXPECT_EQ(uploads, 0) << "pinned operands use the plain copy";
   EXPECT_GT(pinned.h2d_seconds, 0);
   EXPECT_GT(pinned.d2h_seconds, 0);
   const io::Record again = run(bytes_of_a * 3 / 2);
@@ -159,10 +159,10 @@ TEST_F(RoomOnADevice, PinnedOperandsAreCopiedAtOnceWhereTheyAreUploadedOnce) {
     EXPECT_EQ(again.*field, pageable.*field);
   }
   memory_to_pin = false;
-  EXPECT_THROW(run(3 * bytes_of_a), NoPinnedMemory) << "it is oom, not uploaded again";
+  EXPECT_THROW(run(3 * bytes_of_a), NoPinnedMemory) << "oom instead of another upload";
 }
 
-TEST_F(RoomOnADevice, WhatALibraryTakesBesidesMayLeaveRoomForOnce) {
+TEST_F(RoomOnADevice, LibraryWorkspaceMayLeaveRoomForOneCopyOnly) {
   const auto takes_more = [](Context& context, Operands<double>& op, const Parameters& parameters) {
     const Buffer more(context.device, bytes_of_a);
     builtin_registry().find(Problem::named("gesv"), "lapack")->host.float64(context, op, parameters);
@@ -181,7 +181,7 @@ TEST_F(RoomOnADevice, WhatALibraryTakesBesidesMayLeaveRoomForOnce) {
   EXPECT_THROW(run(bytes_of_a * 3 / 2), OutOfMemory);
 }
 
-TEST_F(RoomOnADevice, OperandsThatFitNotEvenOnceAreSkippedWithBothNumbers) {
+TEST_F(RoomOnADevice, SkipsOperandsThatDoNotFitOnceWithBothNumbers) {
   const io::Record record = run(bytes_of_a * 9 / 10);
   EXPECT_EQ(record.status, "skipped");
   EXPECT_EQ(record.message,
@@ -191,14 +191,14 @@ TEST_F(RoomOnADevice, OperandsThatFitNotEvenOnceAreSkippedWithBothNumbers) {
   EXPECT_EQ(uploads, 0);
 }
 
-TEST_F(RoomOnADevice, SeveralRunsBetweenTwoEventsNeedTheirOwnOperands) {
+TEST_F(RoomOnADevice, SeveralRunsBetweenTwoEventsNeedOneCopyEach) {
   trial.inner_repeats = 2;
   const io::Record record = run(bytes_of_a * 3 / 2);
   EXPECT_EQ(record.status, "skipped");
   EXPECT_EQ(record.message.find("uploaded again"), std::string::npos) << record.message;
 }
 
-/// Trials one after the other by one worker, on a device with room for all.
+/// Runs consecutive trials in one worker, on a device with room for all of them.
 class TrialsOfOneMatrix : public RoomOnADevice {
  protected:
   io::Record run_on(const std::string& method) {
@@ -218,10 +218,10 @@ class TrialsOfOneMatrix : public RoomOnADevice {
 TEST_F(TrialsOfOneMatrix, UploadItOnce) {
   const io::Record first = run_on("own"), second = run_on("own");
   EXPECT_EQ(device.uploads, 1);
-  EXPECT_EQ(second.h2d_seconds, first.h2d_seconds) << "that of the upload";
+  EXPECT_EQ(second.h2d_seconds, first.h2d_seconds) << "the time of the upload";
   EXPECT_EQ(second.residual_ratio, first.residual_ratio);
   const io::Record by_rows = run_on("gauss_jordan_shared"), again = run_on("own");
-  EXPECT_GT(by_rows.h2d_seconds, first.h2d_seconds) << "laid out anew on the device";
+  EXPECT_GT(by_rows.h2d_seconds, first.h2d_seconds) << "converted on the device";
   EXPECT_EQ(again.residual_ratio, first.residual_ratio);
   trial.problem = Problem::named("getrf");
   run_on("fixed_point");
@@ -232,7 +232,7 @@ TEST_F(TrialsOfOneMatrix, UploadItOnce) {
   EXPECT_EQ(device.uploads, 2);
 }
 
-TEST_F(TrialsOfOneMatrix, UploadItAnewForPinnedMemoryAndAfterIt) {
+TEST_F(TrialsOfOneMatrix, UploadItAgainWhenPinningChanges) {
   const io::Record first = run_on("own");
   trial.pinned = true;
   EXPECT_EQ(run_on("own").residual_ratio, first.residual_ratio);
@@ -241,7 +241,7 @@ TEST_F(TrialsOfOneMatrix, UploadItAnewForPinnedMemoryAndAfterIt) {
   EXPECT_EQ(device.uploads, 2);
 }
 
-TEST_F(TrialsOfOneMatrix, UploadItAnewWhereAMethodHasWrittenIntoIt) {
+TEST_F(TrialsOfOneMatrix, UploadItAgainIfAMethodWroteIntoIt) {
   device.first_of_a = nullptr;
   Method spoiler = *registry.find(Problem::named("gesv"), "own");
   spoiler.variant = "spoiler";
@@ -263,8 +263,8 @@ TEST_F(TrialsOfOneMatrix, UploadItAnewWhereAMethodHasWrittenIntoIt) {
   EXPECT_EQ(device.uploads, 2);
 }
 
-// What earlier trials left is given up for one that has need of its memory.
-TEST_F(TrialsOfOneMatrix, AreTooShortForThePeaksUnlessTheyAreTheVendors) {
+// Resident data of earlier trials are freed if a trial needs the memory.
+TEST_F(TrialsOfOneMatrix, AreMarkedSuspectAbovePeakUnlessTheyAreTheVendors) {
   Peaks low;
   low.gemm_flops_double = 1;
   executor.set_peaks(low);
@@ -277,11 +277,12 @@ TEST_F(TrialsOfOneMatrix, AreTooShortForThePeaksUnlessTheyAreTheVendors) {
   EXPECT_EQ(executor.run(trial).timing, "suspect");
 }
 
-TEST_F(TrialsOfOneMatrix, HoldNothingAgainstALargerOne) {
+TEST_F(TrialsOfOneMatrix, FreeItForALargerOne) {
   run_on("own");
   EXPECT_GE(device.held(), bytes_of_a);
   trial.matrix.digest = "larger";
-  trial.matrix.spec.rows = trial.matrix.spec.cols = 430;  // twice 20 times as large
+  // 20 times as many elements: the device has room for one copy only
+  trial.matrix.spec.rows = trial.matrix.spec.cols = 430;
   trial.shape = {430, 430, 430, 1, Uplo::lower};
   trial.stages = Stages::never;
   EXPECT_EQ(run_on("own").message, uploaded_again);

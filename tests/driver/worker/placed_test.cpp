@@ -1,4 +1,4 @@
-// Answers on the device, on the host and on both are compared alike.
+// Answers on the device, on the host and on both give the same comparison.
 
 #include "driver/worker/placed.hpp"
 
@@ -13,10 +13,10 @@ namespace {
 using testing_help::cpu;
 using testing_help::ShortOfMemory;
 
-class PlacedAnswers : public testing::Test {
+class ComparedAnswers : public testing::Test {
  protected:
-  static constexpr std::int64_t n = 150;  // beyond what the host takes as fast
-  PlacedAnswers() {
+  static constexpr std::int64_t n = 150;  // too large for the host's fast path
+  ComparedAnswers() {
     for (Placed<double>* placed : {&own, &reference}) {
       placed->answer.x = HostMatrix<double>(n, n);
       for (std::int64_t j = 0; j < n; ++j) {
@@ -52,19 +52,19 @@ class PlacedAnswers : public testing::Test {
   Difference expected{};
 };
 
-TEST_F(PlacedAnswers, OnTheHost) {
+TEST_F(ComparedAnswers, CompareOnTheHost) {
   EXPECT_GT(expected.largest, 0);
   expect_the_same();
 }
 
-TEST_F(PlacedAnswers, OnTheDevice) {
+TEST_F(ComparedAnswers, CompareOnTheDevice) {
   put_on_device(own);
   put_on_device(reference);
   expect_the_same();
-  EXPECT_TRUE(own.answer.x.empty()) << "nobody needed it here";
+  EXPECT_TRUE(own.answer.x.empty()) << "the host did not need it";
 }
 
-TEST_F(PlacedAnswers, EitherOnTheDevice) {
+TEST_F(ComparedAnswers, CompareWithOneOnTheDevice) {
   put_on_device(own);
   expect_the_same();
   own.answer.x = HostMatrix<double>::unset(n, n);
@@ -74,7 +74,7 @@ TEST_F(PlacedAnswers, EitherOnTheDevice) {
   expect_the_same();
 }
 
-TEST_F(PlacedAnswers, OnADeviceWithoutRoomForTheOther) {
+TEST_F(ComparedAnswers, CompareOnADeviceWithoutRoomForTheOther) {
   put_on_device(reference);
   device.limit = 1000;
   expect_the_same();
@@ -82,7 +82,7 @@ TEST_F(PlacedAnswers, OnADeviceWithoutRoomForTheOther) {
   EXPECT_FALSE(reference.answer.x.empty());
 }
 
-TEST_F(PlacedAnswers, StayOnTheHostWhereTheyAreSmallOrThereIsNoRoom) {
+TEST_F(ComparedAnswers, StayOnTheHostIfSmallOrWithoutRoom) {
   EXPECT_FALSE(copy_on_device<double>(context, {own.answer.x.data.data(), 1, 128}, {128, 128}).data());
   device.limit = 1000;
   EXPECT_FALSE(copy_on_device<double>(context, {own.answer.x.data.data(), 1, n}, {n, n}).data());

@@ -5,7 +5,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Samples of a script, one after the other (the last for ever), each taking its time.
+/// Scripted samples, in order; the last one repeats forever. Each takes its time on the clock.
 struct Script {
   std::vector<double> seconds;
   std::vector<bool> throttled = {false};
@@ -35,7 +35,7 @@ Sampling rule(std::int64_t least, std::int64_t most, double noise) {
   return sampling;
 }
 
-TEST(Sampling, ANumberIsThatNumber) {
+TEST(Sampling, TakesAFixedNumber) {
   Sampling sampling;
   sampling.least = sampling.most = 7;
   Script wild{{1, 9, 2, 8, 3, 7, 4}};
@@ -45,15 +45,16 @@ TEST(Sampling, ANumberIsThatNumber) {
   EXPECT_EQ(samples.times().median, 4);
 }
 
-TEST(Sampling, StopsWhereTheMedianIsKnown) {
+TEST(Sampling, StopsWhenTheMedianIsKnown) {
   Script quiet{{1, 1.001, 0.999, 1, 1}};
   const Samples samples = quiet.take(rule(5, 200, 0.01));
   EXPECT_EQ(samples.all.size(), 5U);
   EXPECT_EQ(samples.enough, 1);
 }
 
-TEST(Sampling, TakesMoreOfWhatScatters) {
-  std::vector<double> seconds;  // quartiles 10 % apart: sigma 7.4 %, so the error of the median is 1 % at 87
+TEST(Sampling, TakesMoreSamplesIfTheyScatter) {
+  // The quartiles are 10 % apart, so sigma is 7.4 % and the error of the median reaches 1 % at 87 samples.
+  std::vector<double> seconds;
   for (int i = 0; i < 1000; ++i) seconds.push_back(1 + 0.2 * ((i * 37 % 100) / 99.0 - 0.5));
   Script noisy{seconds};
   const Samples samples = noisy.take(rule(5, 500, 0.01));
@@ -66,19 +67,19 @@ TEST(Sampling, TakesMoreOfWhatScatters) {
   EXPECT_EQ(few.enough, 0);
 }
 
-TEST(Sampling, StopsWhenTimeIsOverButHasTheLeast) {
+TEST(Sampling, StopsAtItsTimeLimitButTakesTheMinimum) {
   Sampling sampling = rule(5, 200, 0.001);
   sampling.seconds = 2;
   Script slow{{1, 1.2, 0.8, 1.1, 0.9, 1.05, 1.3}};
   const Samples samples = slow.take(sampling);
-  EXPECT_EQ(samples.all.size(), 5U) << "two seconds are over after two";
+  EXPECT_EQ(samples.all.size(), 5U) << "the limit of two seconds";
   EXPECT_EQ(samples.enough, 0);
   Script quick{{0.1, 0.12, 0.08}};
   quick.seconds.insert(quick.seconds.end(), {0.15, 0.05, 0.13, 0.07});
   EXPECT_GT(quick.take(sampling).all.size(), 7U);
 }
 
-TEST(Sampling, ThrottledOnesCountUnlessThePlanSaysAgain) {
+TEST(Sampling, CountsThrottledSamplesUnlessThePlanRepeatsThem) {
   Script script{{1, 5, 1, 5, 1, 1, 1}, {false, true, false, true, false, false, false}};
   Sampling sampling = rule(5, 5, 0.01);
   EXPECT_EQ(script.take(sampling).times().mean, 13.0 / 5);
@@ -87,17 +88,17 @@ TEST(Sampling, ThrottledOnesCountUnlessThePlanSaysAgain) {
   sampling.throttled_again = true;
   const Samples samples = again.take(sampling);
   EXPECT_EQ(samples.all.size(), 7U) << "all are kept";
-  EXPECT_EQ(samples.times().max, 1) << "and the good ones are told";
+  EXPECT_EQ(samples.times().max, 1) << "only unthrottled times count";
 }
 
-TEST(Sampling, AGpuThatIsAlwaysThrottledComesToAnEnd) {
+TEST(Sampling, EndsOnAGpuThatAlwaysThrottles) {
   Script script{{1}, {true}};
   Sampling sampling = rule(5, 8, 0.01);
   sampling.throttled_again = true;
   const Samples samples = script.take(sampling);
   EXPECT_EQ(samples.all.size(), 16U);
   EXPECT_EQ(samples.enough, 0);
-  EXPECT_EQ(samples.times().median, 1) << "better than nothing, and flagged";
+  EXPECT_EQ(samples.times().median, 1) << "kept and flagged";
 }
 
 }  // namespace

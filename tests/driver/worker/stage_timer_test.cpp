@@ -9,13 +9,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FieldsAre;
 
-// A clock that the test moves.
+// The clock, set by the test.
 double now = 0;
 double clock_of_the_test() {
   return now;
 }
 
-/// Two steps of a method with the stages "a", 1 s and 3 s, and "b", 2 s; what precedes them takes 8 s.
+/// Returns the stages of two steps after 8 s of other work: "a" with 1 s and 3 s, "b" with 2 s.
 std::vector<io::Stage> stages_of_two_steps(bool apart) {
   now = 0;
   const auto device = make_host_device(Backend::host, clock_of_the_test);
@@ -32,7 +32,7 @@ std::vector<io::Stage> stages_of_two_steps(bool apart) {
   return timer.finish();
 }
 
-TEST(StageTimer, SumsUpByName) {
+TEST(StageTimer, SumsByName) {
   EXPECT_THAT(stages_of_two_steps(false),
               ElementsAre(FieldsAre("a", 2, 4, 2, 0.75, ::testing::DoubleEq(4.0 / 6)),
                           FieldsAre("b", 1, 2, 2, ::testing::IsNan(), ::testing::DoubleEq(2.0 / 6))));
@@ -45,7 +45,7 @@ TEST(StageTimer, KeepsCallsApart) {
                           FieldsAre("a", 1, 3, 3, 0.5, ::testing::DoubleEq(3.0 / 6))));
 }
 
-TEST(StageTimer, NoStageIsNone) {
+TEST(StageTimer, WithoutStagesIsEmpty) {
   const auto device = make_host_device(Backend::host, clock_of_the_test);
   for (const bool apart : {false, true}) EXPECT_TRUE(StageTimer(*device, apart).finish().empty());
 }

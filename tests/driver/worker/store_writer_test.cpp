@@ -1,4 +1,4 @@
-// The thread that stores matrices behind the trials.
+// Tests the thread that stores matrices in the background.
 
 #include "driver/worker/store_writer.hpp"
 
@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 class Writer : public ::testing::Test {
  protected:
-  /// A matrix of 8 n^2 bytes.
+  /// Returns a matrix of 8 n^2 bytes.
   static std::shared_ptr<io::Dense<double>> matrix(std::int64_t n) {
     auto dense = std::make_shared<io::Dense<double>>();
     *dense = {n, n, std::vector<double>(static_cast<std::size_t>(n * n), 0.5)};
@@ -46,7 +46,7 @@ TEST_F(Writer, StoresAndReads) {
   EXPECT_FALSE(writer.find("a1", back));
   put(writer, "a1", matrix(10));
   put(writer, "a2", matrix(300));
-  put(writer, "a2", matrix(300));  // what is queued is not queued twice
+  put(writer, "a2", matrix(300));  // a queued matrix is not queued twice
   finish(writer);
   EXPECT_THAT(writer.writing(), IsEmpty());
   EXPECT_EQ(files(), 2u);
@@ -55,7 +55,7 @@ TEST_F(Writer, StoresAndReads) {
   EXPECT_EQ(back.attributes.at("kind"), "uniform");
 }
 
-TEST_F(Writer, StandsStillWhilePaused) {
+TEST_F(Writer, WritesNothingWhilePaused) {
   StoreWriter writer{io::MatrixStore(folder_)};
   auto owner = matrix(200);
   {
@@ -68,17 +68,17 @@ TEST_F(Writer, StandsStillWhilePaused) {
   }
   finish(writer);
   EXPECT_EQ(files(), 2u);
-  EXPECT_EQ(owner.use_count(), 1) << "what is stored is not held any longer";
+  EXPECT_EQ(owner.use_count(), 1) << "stored matrices are released";
 }
 
-TEST_F(Writer, ALongWriteIsHeldUpInItsMiddle) {
+TEST_F(Writer, PausesInTheMiddleOfALongWrite) {
   StoreWriter writer{io::MatrixStore(folder_)};
-  put(writer, "a1", matrix(4000));  // 128 MB: several pieces
+  put(writer, "a1", matrix(4000));  // 128 MB: several blocks
   int looks = 0;
   while (!writer.writing().empty()) {
     const StoreWriter::Pause pause(writer);
     ++looks;
-    // In here HDF5 may be used: the other thread is at rest.
+    // HDF5 may be used here, because the writer is paused.
     io::StoredMatrix<double> none;
     EXPECT_FALSE(io::MatrixStore(folder_).find("ff", none));
   }
@@ -87,7 +87,7 @@ TEST_F(Writer, ALongWriteIsHeldUpInItsMiddle) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(Writer, IsAskedToStandStillAndWaitedForLater) {
+TEST_F(Writer, PauseMayBeAwaitedLater) {
   StoreWriter writer{io::MatrixStore(folder_)};
   put(writer, "a1", matrix(4000));
   {
@@ -98,13 +98,13 @@ TEST_F(Writer, IsAskedToStandStillAndWaitedForLater) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_EQ(files(), there);
     EXPECT_THAT(writer.writing(), Contains("a2"));
-    pause.wait_until_paused(0);  // at once: it stands
+    pause.wait_until_paused(0);  // returns immediately: the writer stands still
   }
   finish(writer);
   EXPECT_EQ(files(), 2u);
 }
 
-TEST_F(Writer, HasRoomForTwoOfTheLargestAndAGibibyte) {
+TEST_F(Writer, HasRoomForTwoOfTheLargestPlusOneGibibyte) {
   constexpr std::size_t gib = std::size_t{1} << 30;
   StoreWriter writer{io::MatrixStore(folder_)};
   EXPECT_TRUE(writer.has_room(100 * gib, gib)) << "nothing is queued";
@@ -118,18 +118,18 @@ TEST_F(Writer, HasRoomForTwoOfTheLargestAndAGibibyte) {
   EXPECT_TRUE(writer.has_room(5 * gib, gib)) << "and it is remembered";
 }
 
-TEST_F(Writer, WhatFailsIsSaidOnceAndForAll) {
+TEST_F(Writer, ReportsAFailureOnceAndWritesNothingMore) {
   StoreWriter writer{io::MatrixStore(folder_ / "absent")};
   put(writer, "a1", matrix(10));
   EXPECT_THROW(finish(writer), io::StorageError);
   EXPECT_THAT(gaussweep::testing_help::message_of<io::StorageError>([&] { writer.rethrow(); }),
               HasSubstr("absent"));
   EXPECT_THROW(put(writer, "a2", matrix(10)), io::StorageError);
-  EXPECT_THAT(writer.writing(), ElementsAre("a1")) << "who asks must not take it for stored";
-  writer.make_room(std::size_t{1} << 40, 1);  // and nobody waits for what will never be written
+  EXPECT_THAT(writer.writing(), ElementsAre("a1")) << "it must not count as stored";
+  writer.make_room(std::size_t{1} << 40, 1);  // does not block, though the matrix will never be written
 }
 
-TEST_F(Writer, AnEndLeavesNothingHalfWritten) {
+TEST_F(Writer, LeavesNoPartialFile) {
   testing::internal::CaptureStderr();
   {
     StoreWriter writer{io::MatrixStore(folder_)};
@@ -141,7 +141,7 @@ TEST_F(Writer, AnEndLeavesNothingHalfWritten) {
   {
     StoreWriter writer{io::MatrixStore(folder_)};
     put(writer, "a1", matrix(4000));
-  }  // in the middle of it, or before
+  }  // ends the writer before or during the write
   io::MatrixStore(folder_).tidy();
   EXPECT_LE(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
@@ -187,8 +187,9 @@ TEST_F(SharedMatrix, ServesTheNextProblemWithoutBeingReadAgain) {
   EXPECT_TRUE(held->inputs.b.empty());
 }
 
-TEST_F(SharedMatrix, ATriangleOfItIsAnotherMatrixAndNeverStored) {
-  const StoreWriter::Pause pause(writer_);  // it is looked at when it is written, later
+TEST_F(SharedMatrix, ItsTriangleIsAnotherMatrixAndNeverStored) {
+  // delays the write; the writer reads the matrix only when it writes it
+  const StoreWriter::Pause pause(writer_);
   auto held = prepare(trial(Problem::named("trtri")));
   EXPECT_EQ(held->inputs.a(0, n - 1), 0);
   held = prepare(trial(Problem::named("gesv")), std::move(held));
@@ -198,13 +199,13 @@ TEST_F(SharedMatrix, ATriangleOfItIsAnotherMatrixAndNeverStored) {
   EXPECT_EQ(writer_.writing().size(), 1u);
 }
 
-TEST_F(SharedMatrix, WhatIsStoredIsTheWholeOfIt) {
+TEST_F(SharedMatrix, IsStoredWhole) {
   auto held = prepare(trial(Problem::named("trtri")));
   finish(writer_);
   held = prepare(trial(Problem::named("trsv")), std::move(held));
   io::StoredMatrix<double> stored;
   ASSERT_TRUE(writer_.find("ab", stored));
-  EXPECT_NE(stored.a.data.at(n), 0) << "the triangle that trtri does not see";
+  EXPECT_NE(stored.a.data.at(n), 0) << "the triangle that trtri ignores";
   EXPECT_EQ(stored.b.rows, n);
   const auto read = prepare(trial(Problem::named("gesv")));
   EXPECT_GE(read->load_seconds, 0);
@@ -220,7 +221,7 @@ TEST_F(SharedMatrix, OfTriangularKindTheRightHandSideIsTheStoredOne) {
   EXPECT_EQ(read->inputs.a.data, made->inputs.a.data);
 }
 
-TEST_F(SharedMatrix, ThatWasNotToBeStoredIsStoredWhenALaterTrialWantsIt) {
+TEST_F(SharedMatrix, IsStoredWhenALaterTrialAllowsIt) {
   Trial first = trial(Problem::named("geinv"));
   first.matrix.store = false;
   auto held = prepare(first);
@@ -231,7 +232,7 @@ TEST_F(SharedMatrix, ThatWasNotToBeStoredIsStoredWhenALaterTrialWantsIt) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(SharedMatrix, IsMadeAnewAndReplacedIfTheStoredOneHasAnotherShape) {
+TEST_F(SharedMatrix, IsReplacedIfTheStoredOneHasAnotherShape) {
   const auto made = prepare(trial(Problem::named("gesv")));
   finish(writer_);
   io::MatrixStore store(folder_);
@@ -254,7 +255,7 @@ TEST_F(SharedMatrix, IsMadeAnewAndReplacedIfTheStoredOneHasAnotherShape) {
   }
 }
 
-TEST_F(SharedMatrix, BothOperandsOfAProductAreStoredAsTheyWere) {
+TEST_F(SharedMatrix, BothOperandsOfAProductAreStoredUnchanged) {
   Trial product = trial(Problem::named("gemm"));
   product.matrix_b = product.matrix;
   product.matrix_b->digest = "cd";

@@ -1,4 +1,4 @@
-// The judge of a worker, on the emulated device: the same calls that it makes on a GPU.
+// Tests a worker's verification on the emulated device, with the calls that it makes on a GPU.
 
 #include "driver/worker/verdict.hpp"
 
@@ -26,7 +26,7 @@ Trial trial_of(Problem problem, std::int64_t n) {
   return trial;
 }
 
-TEST(Verdict, TheCpuJudgesSmallTrialsAndOneInAHundredToo) {
+TEST(Verdict, CpuAlsoVerifiesSmallTrialsAndOneInAHundred) {
   EXPECT_TRUE(is_judged_twice(trial_of(Problem::named("geinv"), 128)));
   int of_larger = 0, of_largest = 0, of_large_systems = 0;
   for (int k = 0; k < 20000; ++k) {
@@ -34,7 +34,7 @@ TEST(Verdict, TheCpuJudgesSmallTrialsAndOneInAHundredToo) {
     trial.key = "key " + std::to_string(k);
     of_larger += is_judged_twice(trial);
     trial.shape.n = 16384;
-    of_largest += is_judged_twice(trial);  // minutes of the CPU
+    of_largest += is_judged_twice(trial);  // the CPU would take minutes
     trial.problem = Problem::named("gesv");
     of_large_systems += is_judged_twice(trial);
   }
@@ -46,7 +46,7 @@ TEST(Verdict, TheCpuJudgesSmallTrialsAndOneInAHundredToo) {
   EXPECT_FALSE(is_judged_twice(product));
 }
 
-TEST(Verdict, JudgesDisagreeBeyondTheirBoundsOrOfTheVerdict) {
+TEST(Verdict, VerificationsDisagreeBeyondTheirBoundsOrInTheVerdict) {
   const Trial trial = trial_of(Problem::named("geinv"), 64);  // tolerance 30
   const auto findings = [](double ratio, double bound, const char* flaw = "") {
     Findings found{};
@@ -91,20 +91,20 @@ class VerdictInPlace : public testing::Test {
   Answer<double> answer;
 };
 
-TEST_F(VerdictInPlace, IsThatOfTheCpu) {
+TEST_F(VerdictInPlace, EqualsTheCpus) {
   const Judgement found = verdict();
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
   EXPECT_LE(found.findings.ratio, trial.tolerance);
 }
 
-TEST_F(VerdictInPlace, OfAnAnswerOfTheCpuIsThatOfTheCpu) {
+TEST_F(VerdictInPlace, OfACpuAnswerEqualsTheCpus) {
   const Judgement found = judge_by_upload(context, trial, method, inputs, answer);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
 
-TEST_F(VerdictInPlace, IsTheCpusWhereTheDeviceHasNoRoom) {
+TEST_F(VerdictInPlace, IsTheCpusIfTheDeviceHasNoRoom) {
   ShortOfMemory full(cpu(Backend::emulated), 0);
   Context without_room(full);
   const Judgement found = judge_by_upload(without_room, trial, method, inputs, answer);
@@ -113,8 +113,8 @@ TEST_F(VerdictInPlace, IsTheCpusWhereTheDeviceHasNoRoom) {
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
 
-// A method that writes into the inputs that are kept would else be judged by what it wrote.
-TEST_F(VerdictInPlace, InputsThatHaveChangedAreNotJudgedBy) {
+// Otherwise a method that overwrites the kept inputs would be verified against the overwritten ones.
+TEST_F(VerdictInPlace, DoesNotUseChangedInputs) {
   device->fill(staging.pristine().data(), 0, inputs.a.data.size() * sizeof(double));
   const Judgement found = verdict();
   EXPECT_EQ(found.disagreement, "");
@@ -152,7 +152,7 @@ TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
             "");
 }
 
-/// Batches of an odd order with planted faults, judged where they lie and by the CPU alone.
+/// Batches of odd order with injected faults, verified on the device and by the CPU alone.
 class VerdictOfABatchInPlace : public testing::Test {
  protected:
   static constexpr std::int64_t n = 7;
@@ -223,7 +223,7 @@ TEST_F(VerdictOfABatchInPlace, NamesTheSystemsThatTheCpuNames) {
             "17, 500, 999 (zero pivot)");
 }
 
-TEST_F(VerdictOfABatchInPlace, TheErrorIsTheLargestOfAllSystems) {
+TEST_F(VerdictOfABatchInPlace, ErrorIsTheLargestOfAllSystems) {
   not_finite = {3};
   off = {640};
   solve("gesv", 1000);
@@ -237,14 +237,14 @@ TEST_F(VerdictOfABatchInPlace, TheErrorIsTheLargestOfAllSystems) {
   EXPECT_EQ(in_place().systems.first_failure, 3);
 }
 
-TEST_F(VerdictOfABatchInPlace, OfMoreFaultsThanAreNamed) {
+TEST_F(VerdictOfABatchInPlace, HandlesMoreFaultsThanItNames) {
   for (std::int64_t s = 0; s < 1000; s += 3) off.push_back(s);
   solve("gesv", 1000);
   expect_that_of_the_cpu();
   EXPECT_EQ(in_place().systems.failed, 334);
 }
 
-TEST_F(VerdictOfABatchInPlace, OfElementsBeyondTheDevicesRangeIsTheCpus) {
+TEST_F(VerdictOfABatchInPlace, ElementsBeyondTheDevicesRangeGoToTheCpu) {
   solve("gesv", 400);
   for (std::int64_t i = 0; i < n; ++i) inputs.b(i, 399) *= 0x1p300;
   staging->upload(inputs);
@@ -253,23 +253,23 @@ TEST_F(VerdictOfABatchInPlace, OfElementsBeyondTheDevicesRangeIsTheCpus) {
   EXPECT_EQ(in_place().systems.first_failure, 399);
 }
 
-TEST_F(VerdictOfABatchInPlace, WhereInputsHaveChangedIsTheCpus) {
+TEST_F(VerdictOfABatchInPlace, ChangedInputsGoToTheCpu) {
   off = {390};
   solve("gesv", 400);
   device->fill(staging->pristine().data(), 0, inputs.a.data.size() * sizeof(double));
   expect_that_of_the_cpu();
 }
 
-TEST_F(VerdictOfABatchInPlace, WhereTwoJudgesDifferIsAnError) {
+TEST_F(VerdictOfABatchInPlace, DisagreementIsAnError) {
   solve("gesv", 1000);
-  answer.x(n - 1, 500) *= 1.001;  // one of those that the CPU judges too
+  answer.x(n - 1, 500) *= 1.001;  // one of the systems that the CPU verifies too
   const Judgement found = in_place();
   EXPECT_EQ(found.systems.failed, 0);
   EXPECT_NE(found.disagreement.find("system 500: two judges of one answer disagree"), std::string::npos)
       << found.disagreement;
 }
 
-TEST_F(VerdictInPlace, AnAnswerThatIsAnotherOnTheHostIsAnError) {
+TEST_F(VerdictInPlace, ADifferentAnswerOnTheHostIsAnError) {
   answer.x(n - 1, 0) *= 1.001;
   const Judgement found = verdict();
   EXPECT_LE(found.findings.ratio, trial.tolerance);

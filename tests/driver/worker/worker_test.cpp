@@ -16,7 +16,7 @@ namespace {
 
 constexpr int far_too_long_ms = 60000;
 
-/// A worker in a process of its own.
+/// A worker in its own process.
 class ServedWorker {
  public:
   explicit ServedWorker(const DeviceMaker& make_device) {
@@ -46,7 +46,7 @@ class ServedWorker {
   Channel channel_;
 };
 
-TEST(ServedWorker, SaysWhyItHasNoDeviceAndWhetherThatMayPass) {
+TEST(ServedWorker, ReportsWhyItHasNoDeviceAndWhetherToRetry) {
   ServedWorker filled([](Backend) -> std::unique_ptr<Device> { throw OutOfMemory("full"); });
   ServedWorker broken([](Backend) -> std::unique_ptr<Device> { throw std::runtime_error("broken"); });
   for (ServedWorker* worker : {&filled, &broken}) {

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class Sha256 : public MatrixFolder {};
 
-TEST_F(Sha256, TheStandardsExamples) {
+TEST_F(Sha256, EqualsTheStandardsExamples) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -20,7 +20,7 @@ TEST_F(Sha256, TheStandardsExamples) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST_F(Sha256, OfAFileIsThatOfItsBytes) {
+TEST_F(Sha256, FileDigestIsThatOfItsBytes) {
   const std::string bytes = std::string("\0\n\r", 3) + std::string(3000000, 'x');
   EXPECT_EQ(sha256_file(put("f", bytes)), sha256(bytes));
   EXPECT_EQ(sha256_file(put("g", "")), sha256(""));

@@ -16,7 +16,7 @@
 namespace gaussweep::io {
 namespace {
 
-/// Control groups as the system shows them, in a folder.
+/// Control groups as the system presents them, in a folder.
 class GroupMemory : public ::testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -30,7 +30,7 @@ class GroupMemory : public ::testing::Test {
       std::filesystem::temp_directory_path() / ("gaussweep-memory-test-" + std::to_string(::getpid()));
 };
 
-TEST_F(GroupMemory, IsThatOfTheTightestGroupAbove) {
+TEST_F(GroupMemory, IsThatOfTheTightestParentGroup) {
   put("groups", "0::/slurm/job_1/task_0");
   put("top/slurm/memory.max", "max");
   put("top/slurm/memory.current", "900");
@@ -50,7 +50,7 @@ TEST_F(GroupMemory, CountsCachedFilesAsFree) {
   EXPECT_EQ(room(), 810);
 }
 
-TEST_F(GroupMemory, OfVersionOne) {
+TEST_F(GroupMemory, ReadsVersionOne) {
   put("groups", "5:cpu,cpuacct:/other\n4:hugetlb,memory:/job_1\n0::/");
   put("top/memory/memory.limit_in_bytes", "9223372036854771712");
   put("top/memory/memory.usage_in_bytes", "100");
@@ -61,7 +61,7 @@ TEST_F(GroupMemory, OfVersionOne) {
   EXPECT_EQ(memory().most, 1000);
 }
 
-TEST_F(GroupMemory, IsNotUsedUpWhereCachesSeemToBeMoreThanAllThatIsUsed) {
+TEST_F(GroupMemory, IsPositiveIfCachesExceedTheUsage) {
   put("groups", "4:memory:/");
   put("top/memory/memory.limit_in_bytes", "9223372036854771712");
   put("top/memory/memory.usage_in_bytes", "100000");
@@ -69,21 +69,21 @@ TEST_F(GroupMemory, IsNotUsedUpWhereCachesSeemToBeMoreThanAllThatIsUsed) {
   EXPECT_EQ(room(), 9223372036854771712.0);
 }
 
-TEST_F(GroupMemory, InAContainerIsThatOfItsTop) {
+TEST_F(GroupMemory, InAContainerUsesItsTopGroup) {
   put("groups", "4:memory:/docker/0123456789");
   put("top/memory/memory.limit_in_bytes", "1000");
   put("top/memory/memory.usage_in_bytes", "1200");
-  EXPECT_EQ(room(), 0) << "more than the limit is no negative room";
+  EXPECT_EQ(room(), 0) << "usage above the limit leaves 0";
 }
 
-TEST_F(GroupMemory, WithoutGroupsIsNotLimited) {
+TEST_F(GroupMemory, WithoutGroupsIsUnlimited) {
   EXPECT_TRUE(std::isinf(room()));
   EXPECT_TRUE(std::isinf(memory().most));
   put("groups", "0::/user.slice\nnonsense");
   EXPECT_TRUE(std::isinf(room()));
 }
 
-TEST(ProcessMemory, IsWhatItsOwnLimitsLeave) {
+TEST(ProcessMemory, StaysWithinTheProcessLimits) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the address sanitizer itself needs more address space than these limits leave";
 #endif

@@ -27,7 +27,7 @@ class OpenFile : public MatrixFolder {
     std::filesystem::create_symlink("file", folder() / "link");
     std::filesystem::create_symlink("/dev/zero", folder() / "endless");
     std::filesystem::create_directory_symlink("folder", folder() / "link_to_folder");
-    // Relative: the name of a socket has room for 107 bytes.
+    // The path is relative, because a socket's name has room for 107 bytes.
     const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -36,8 +36,8 @@ class OpenFile : public MatrixFolder {
   }
 };
 
-// That none of this waits is what the test's time limit is for: to open a FIFO plainly is to wait for ever.
-TEST_F(OpenFile, OnlyRegularFilesAreOpened) {
+// Opening a FIFO plainly would wait forever, and the test would time out.
+TEST_F(OpenFile, OpensOnlyRegularFiles) {
   for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {
     EXPECT_TRUE(open_regular(folder() / "file", flags));
     EXPECT_TRUE(open_regular(folder() / "link", flags));
@@ -54,14 +54,14 @@ TEST_F(OpenFile, OnlyRegularFilesAreOpened) {
   EXPECT_THAT(absent.why, HasSubstr("No such file"));
 }
 
-TEST_F(OpenFile, WhatIsReadThroughTheDescriptorIsTheFileThatWasOpened) {
+TEST_F(OpenFile, DescriptorReadsTheFileThatWasOpened) {
   const Opened opened = open_regular(folder() / "file");
   std::filesystem::rename(folder() / "file", folder() / "moved");
   put("file", "another");
   EXPECT_EQ(text_of(opened.file.path()), "text");
 }
 
-TEST_F(OpenFile, AHeldFolderIsNoLinkAndStaysWhatItIs) {
+TEST_F(OpenFile, HeldFolderIsNoLinkAndStaysTheSame) {
   for (const char* name : {"link_to_folder", "link_to_folder/"})
     EXPECT_THAT(hold_folder(folder() / name).why, HasSubstr("it is a link; allowed: a folder"));
   EXPECT_FALSE(hold_folder(folder() / "file"));
@@ -78,7 +78,7 @@ TEST_F(OpenFile, AHeldFolderIsNoLinkAndStaysWhatItIs) {
   EXPECT_TRUE(std::filesystem::is_empty(folder() / "elsewhere"));
 }
 
-TEST_F(OpenFile, OnlyRegularFilesAndLinksAreReplaced) {
+TEST_F(OpenFile, ReplacesOnlyRegularFilesAndLinks) {
   for (const char* name : {"fifo", "socket", "folder"}) {
     struct stat before {
     }, after{};

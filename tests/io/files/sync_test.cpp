@@ -10,7 +10,7 @@
 
 namespace {
 
-/// The next so many syncs are interrupted by a signal, as file systems in user space may be.
+/// A signal interrupts this many of the next syncs, as file systems in user space may do.
 int interruptions = 0;
 int syncs = 0;
 
@@ -24,7 +24,7 @@ int sync_or_not(long number, int fd) {
 
 }  // namespace
 
-// In a program's own text these take the place of the C library's.
+// Functions of these names in the program replace those of the C library.
 extern "C" int fsync(int fd) {
   return sync_or_not(SYS_fsync, fd);
 }
@@ -42,7 +42,7 @@ class InterruptedSync : public ::testing::Test {
   const testing_help::Scratch folder_;
 };
 
-TEST_F(InterruptedSync, OfTheJournalIsTriedAgain) {
+TEST_F(InterruptedSync, OfTheJournalIsRetried) {
   JournalWriter journal(folder_ / "journal.jsonl");
   journal.append_note(note::End{});
   syncs = 0;
@@ -52,15 +52,15 @@ TEST_F(InterruptedSync, OfTheJournalIsTriedAgain) {
   EXPECT_EQ(read_journal(folder_ / "journal.jsonl").notes.size(), 1u);
 }
 
-TEST_F(InterruptedSync, OfAFileAndItsFolderIsTriedAgain) {
+TEST_F(InterruptedSync, OfAFileAndItsFolderIsRetried) {
   interruptions = 1;
   EXPECT_NO_THROW(write_atomically(folder_ / "file", "text", 4));
-  EXPECT_EQ(syncs, 3) << "of the file, again, and of the folder";
+  EXPECT_EQ(syncs, 3) << "the file twice, and the folder";
   interruptions = 1;
   EXPECT_NO_THROW(sync_folder(folder_.folder()));
 }
 
-TEST_F(InterruptedSync, AnotherErrorIsSaid) {
+TEST_F(InterruptedSync, AnotherErrorIsReported) {
   EXPECT_EQ(sync_descriptor(-1), EBADF);
   EXPECT_EQ(sync_descriptor(-1, Sync::data), EBADF);
 }

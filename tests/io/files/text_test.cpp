@@ -8,7 +8,7 @@
 namespace gaussweep::io {
 namespace {
 
-TEST(Text, CopiesHaveOneStoreThatOutlivesTheFirst) {
+TEST(Text, CopiesShareOneStoreThatOutlivesTheFirst) {
   Text copy;
   {
     const Text first = std::string(1000, 'x');
@@ -21,7 +21,7 @@ TEST(Text, CopiesHaveOneStoreThatOutlivesTheFirst) {
   EXPECT_TRUE(copy.empty());
 }
 
-TEST(Text, AChangeIsOfOneCopyAlone) {
+TEST(Text, ModifyingACopyLeavesTheOthers) {
   Text one = "gesv";
   const Text other = one;
   one += "/lapack";
@@ -34,7 +34,7 @@ TEST(Text, AChangeIsOfOneCopyAlone) {
   EXPECT_EQ("is " + other + "!", "is gesv!");
 }
 
-TEST(Text, APoolRemembersTextsUntilOthersTakeTheirPlace) {
+TEST(Text, PoolRemembersTextsUntilOthersReplaceThem) {
   TextPool pool;
   const Text first = pool.of("a");
   EXPECT_EQ(pool.of("a").data(), first.data());

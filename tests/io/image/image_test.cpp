@@ -28,7 +28,7 @@ class Image : public MatrixFolder {
   }
 };
 
-TEST_F(Image, PngComesBackAsItWas) {
+TEST_F(Image, PngSurvivesARoundTrip) {
   GreyImage image{7, 5, {}};
   for (int p = 0; p < 35; ++p) image.pixels.push_back(static_cast<std::uint8_t>(7 * p));
   write_png(folder() / "a.png", image);
@@ -43,11 +43,11 @@ TEST_F(Image, PngComesBackAsItWas) {
   EXPECT_EQ(digest, sha256_file(folder() / "a.png"));
 }
 
-TEST_F(Image, WhatIsNotEightBitGreyBecomesSoAndSaysIt) {
+TEST_F(Image, ConvertsOtherFormatsToGreyWithANotice) {
   std::vector<std::string> notices;
   EXPECT_THAT(read_image(corpus("grey.png"), 10).pixels, ElementsAre(0, 127, 255, 1, 2, 3));
-  // Red has luminance 0.2126 of light, which is level 127 of the screen; half of white's light is level 188.
-  // The library rounds in its own way.
+  // Red has a luminance of 0.2126, which is grey level 127; half of white's luminance is level 188. The
+  // library's rounding may differ by one.
   EXPECT_THAT(read_image(corpus("rgba.png"), 10, &notices).pixels,
               ElementsAre(testing::AnyOf(126, 127), testing::AnyOf(187, 188)));
   EXPECT_THAT(notices, ElementsAre(HasSubstr("grey"), HasSubstr("black")));
@@ -59,7 +59,7 @@ TEST_F(Image, WhatIsNotEightBitGreyBecomesSoAndSaysIt) {
   EXPECT_THAT(read_image(corpus("binary.pgm"), 10).pixels, ElementsAre('a', 'b', 'c', 'd', 'e', 'f'));
 }
 
-TEST_F(Image, RefusesWhatIsNone) {
+TEST_F(Image, RefusesOtherFiles) {
   EXPECT_THAT(failure_at(folder() / "no_such.png"), HasSubstr("No such file"));
   EXPECT_THAT(failure_at(folder()), HasSubstr("not a regular file"));
   EXPECT_THAT(failure(""), HasSubstr("neither PNG nor PGM"));
@@ -73,14 +73,14 @@ TEST_F(Image, RefusesWhatIsNone) {
   EXPECT_THAT(failure_at(corpus("black.pgm")), HasSubstr("damaged PGM"));
 }
 
-TEST_F(Image, RefusesWhatIsTooLargeBeforeItTakesMemory) {
+TEST_F(Image, RefusesLargeImagesBeforeAllocating) {
   EXPECT_THAT(failure_at(corpus("liar.png")), HasSubstr("it is 3000 x 2000; allowed: 1 to 1000 pixels"));
   EXPECT_THAT(failure("P5\n40 30\n255\n"), HasSubstr("it is 40 x 30; allowed: 1 to 1000 pixels"));
   EXPECT_THAT(failure_at(corpus("huge.pgm")), HasSubstr("Cannot read the image"));
 }
 
-// Wherever a file ends too early, or a byte of it is another, there is an image or an InputError.
-TEST_F(Image, DamageIsFoundOrHarmless) {
+// A file that is cut off anywhere, or has a changed byte, gives an image or an InputError.
+TEST_F(Image, DamageIsReportedOrHarmless) {
   GreyImage image{9, 9, std::vector<std::uint8_t>(81)};
   for (int p = 0; p < 81; ++p) image.pixels[static_cast<std::size_t>(p)] = static_cast<std::uint8_t>(p * p);
   write_png(folder() / "a.png", image);
@@ -88,7 +88,7 @@ TEST_F(Image, DamageIsFoundOrHarmless) {
   const std::string pgm = text_of(corpus("binary.pgm"));
   for (const std::string& whole : {png, pgm}) {
     for (std::size_t length = 0; length < whole.size(); ++length) {
-      if (whole == png && length >= whole.size() - 12) continue;  // only the end mark lacks
+      if (whole == png && length >= whole.size() - 12) continue;  // only the end marker is missing
       EXPECT_NE(failure(whole.substr(0, length)), "no failure") << length << " of " << whole.size();
     }
     for (std::size_t place = 0; place < whole.size(); ++place) {
@@ -105,7 +105,7 @@ TEST_F(Image, DamageIsFoundOrHarmless) {
   }
 }
 
-TEST_F(Image, CannotBeWrittenIntoNowhere) {
+TEST_F(Image, WriteIntoAMissingFolderFails) {
   EXPECT_THROW(write_png(folder() / "none" / "a.png", {1, 1, {0}}), StorageError);
 }
 

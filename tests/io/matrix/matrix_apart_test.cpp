@@ -1,4 +1,4 @@
-/// Matrices of HDF5 files that a child reads.
+/// Tests matrices of HDF5 files that a child process reads.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,13 +18,13 @@ using testing::StartsWith;
 
 class MatrixApart : public MatrixFolder {
  protected:
-  /// A file of the fuzzers' corpus.
+  /// Returns a file of the fuzzers' corpus.
   static std::filesystem::path corpus(const std::string& name) {
     return testing_help::source_folder() / "tests/fuzz/corpus/hdf5_matrix" / name;
   }
 };
 
-TEST_F(MatrixApart, AChildReadsTheSame) {
+TEST_F(MatrixApart, ChildReadsTheSame) {
   StoredMatrix<double> stored;
   stored.a = {1500, 1501, std::vector<double>(1500 * 1501)};  // several pieces, the last one short
   std::iota(stored.a.data.begin(), stored.a.data.end(), 0.5);
@@ -50,29 +50,29 @@ TEST_F(MatrixApart, AChildReadsTheSame) {
   EXPECT_EQ(matrix_info_apart(folder() / "a.mtx").rows, 2);
 }
 
-TEST_F(MatrixApart, ARefusalHasTheSameWords) {
+TEST_F(MatrixApart, RefusalHasTheSameMessage) {
   put("text.h5", "no");
   for (const auto& path : {folder() / "none.h5", folder() / "text.h5", corpus("two.h5")}) {
-    const std::string said = failure_of([&] { import_matrix(path); });
-    EXPECT_THAT(said, StartsWith(path.string()));
-    EXPECT_EQ(failure_of([&] { import_matrix_apart(path); }), said);
-    EXPECT_EQ(failure_of([&] { matrix_info_apart(path); }), said);
+    const std::string message = failure_of([&] { import_matrix(path); });
+    EXPECT_THAT(message, StartsWith(path.string()));
+    EXPECT_EQ(failure_of([&] { import_matrix_apart(path); }), message);
+    EXPECT_EQ(failure_of([&] { matrix_info_apart(path); }), message);
   }
 }
 
-// Whether the library crashes over the first depends on what lies in its memory beside it: where it does not,
-// the file is read. Another version may do better with both, and then says why it refuses them.
-TEST_F(MatrixApart, WhatEndsTheLibraryDoesNotEndThisProcess) {
+// The library's memory layout decides if it crashes on the first file; otherwise it reads the file. Another
+// version may handle both files and then refuses them with a reason.
+TEST_F(MatrixApart, SurvivesFilesThatCrashOrHangTheLibrary) {
   for (const char* name : {"crash_of_the_library.h5", "hang_of_the_library.h5"}) {
     for (const bool elements : {false, true}) {
-      const std::string said = failure_of([&] {
+      const std::string message = failure_of([&] {
         elements ? void(import_matrix_apart(corpus(name), "", 1))
                  : void(matrix_info_apart(corpus(name), "", nullptr, 1));
       });
       const bool may_be_read = name == std::string("crash_of_the_library.h5");
-      if (may_be_read && said.empty()) continue;
-      EXPECT_THAT(said, StartsWith(corpus(name).string() + ": "));
-      std::printf("%s\n", said.c_str());
+      if (may_be_read && message.empty()) continue;
+      EXPECT_THAT(message, StartsWith(corpus(name).string() + ": "));
+      std::printf("%s\n", message.c_str());
     }
   }
 }

@@ -1,4 +1,4 @@
-// The elements of the store, written past HDF5, as HDF5 itself reads them.
+// Tests that HDF5 reads the elements of the store, which are written without HDF5.
 
 #include "io/matrix/matrix_file.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 class MatrixElements : public MatrixFolder {
  protected:
-  /// Written and read back, its elements by `bits(place)`.
+  /// Writes and reads a matrix whose element bits are `bits(index)`.
   template <class Bits>
   void round_trip(std::int64_t rows, std::int64_t cols, Bits&& bits) {
     StoredMatrix<double> whole;
@@ -34,17 +34,17 @@ class MatrixElements : public MatrixFolder {
   }
 };
 
-TEST_F(MatrixElements, OfEveryShape) {
+TEST_F(MatrixElements, EveryShape) {
   const auto mixed = [](std::size_t i) { return (i + 1) * 0x9e3779b97f4a7c15ull >> 2; };
   round_trip(1, 1, mixed);
   round_trip(1, 300000, mixed);
   round_trip(300000, 1, mixed);
   round_trip(4096, 128, mixed);   // exactly the part of one thread
-  round_trip(4096, 129, mixed);   // and a little of the next
+  round_trip(4096, 129, mixed);   // a little more
   round_trip(3000, 2500, mixed);  // several pieces
 }
 
-TEST_F(MatrixElements, OfZerosAndOthersInTurn) {
+TEST_F(MatrixElements, AlternatingZerosAndNonzeros) {
   const auto elements = [](std::size_t bytes) { return bytes / sizeof(double); };
   for (const std::size_t run : {elements(2 << 10), elements(4 << 10), elements(10 << 10)}) {
     const auto in_turn = [&](std::size_t i) { return i / run % 2 == 0 ? i + 1 : 0; };
@@ -57,7 +57,7 @@ TEST_F(MatrixElements, OfZerosAndOthersInTurn) {
   round_trip(1000, 1000, [](std::size_t i) { return std::uint64_t{i == 0}; });
 }
 
-TEST_F(MatrixElements, OfZerosTakeNoRoom) {
+TEST_F(MatrixElements, ZerosTakeNoSpace) {
   const auto room = [&] {
     struct stat facts {};
     EXPECT_EQ(stat((folder() / "m.h5").c_str(), &facts), 0);

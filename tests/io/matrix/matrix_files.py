@@ -1,5 +1,5 @@
 """Writes the HDF5, NumPy and MATLAB files that matrix_import_test.cpp reads: matrix_files.py FOLDER; or, with
-`check FILE`, reads a file of the matrix store as SCHEMA.md says it is read."""
+`check FILE`, reads a file of the matrix store as documented in SCHEMA.md."""
 
 import struct
 import sys
@@ -12,7 +12,7 @@ A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
 def matlab(path, fill):
-    """A MATLAB v7.3 file is an HDF5 file behind 512 bytes; its arrays lie column by column."""
+    """Writes a MATLAB v7.3 file: an HDF5 file behind a header of 512 bytes, with column-major arrays."""
     with h5py.File(path, "w", userblock_size=512) as file:
         fill(file)
     words = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, HDF5 schema 1.00 ."
@@ -70,7 +70,7 @@ def plain_files(folder):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
             file["A"] = A.T if flag in (1, True) else A
             file["A"].attrs["column_major"] = flag
-    # As Octave's save -hdf5: a variable is a group, and its dimensions are reversed.
+    # Octave's save -hdf5 stores a variable as a group with reversed dimensions.
     for name, variables in (("octave", "A"), ("octave_both", "Ab")):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
             for variable in variables:
@@ -139,7 +139,7 @@ def matlab_files(folder):
 
 
 def element(kind, data, order="<", small=False):
-    """An element of a MATLAB file of version 5: its type, its bytes, filled up to a multiple of eight."""
+    """Returns an element of a MATLAB 5 file: its type, and its bytes padded to a multiple of eight."""
     if small:
         return struct.pack(
             order + "HH" if order == ">" else "<HH", *((len(data), kind) if order == ">" else (kind, len(data)))
@@ -147,20 +147,20 @@ def element(kind, data, order="<", small=False):
     return struct.pack(order + "II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
 
 
-# NumPy's types as the format numbers them: types of elements, classes of arrays.
+# NumPy types and their numbers in the MATLAB format: types of elements, classes of arrays.
 KINDS = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 9, "i8": 12, "u8": 13}
 CLASSES = {"f8": 6, "f4": 7, "i1": 8, "u1": 9, "i2": 10, "u2": 11, "i4": 12, "u4": 13, "i8": 14, "u8": 15}
 
 
 def array(name, number, dims, parts, order="<", flags=0, kinds=(5, 1)):
-    """An array of class `number`: header, then its parts, elements already. `kinds`: types of dimensions and name."""
+    """Returns an array of class `number` from encoded elements. `kinds`: the types of dimensions and name."""
     head = element(6, struct.pack(order + "II", number | flags, 8), order)
     head += element(kinds[0], struct.pack(order + f"{len(dims)}i", *dims), order)
     return element(14, head + element(kinds[1], name.encode(), order, 0 < len(name) <= 4) + b"".join(parts), order)
 
 
 def full(name, data, order="<", stored=None, dims=None, flags=0):
-    """A full matrix, its numbers kept as the type `stored`, as MATLAB does with whole numbers."""
+    """Returns a full matrix whose numbers have the type `stored`; MATLAB stores integers this way."""
     kind = data.dtype.str[1:]
     numbers = data.T.astype(order + (stored or kind)).tobytes()
     return array(
@@ -180,7 +180,7 @@ def string_object(name):
 
 
 def problem(*fields):
-    """The struct of SuiteSparse's collection."""
+    """Returns a struct as in SuiteSparse's collection."""
     names = b"".join(name.encode().ljust(32, b"\0") for name, _ in fields)
     parts = [element(5, struct.pack("<i", 32), small=True), element(1, names), *(data for _, data in fields)]
     return array("Problem", 2, (1, 1), parts)
@@ -192,7 +192,7 @@ def mat5(*arrays, order="<"):
 
 
 def mat4(name, data, order="<", kind=0):
-    """A matrix of version 4: byte order, type and class are the digits of a number."""
+    """Returns a matrix of version 4, whose byte order, type and class are digits of one number."""
     head = struct.pack(order + "5i", (1000 if order == ">" else 0) + kind, *data.shape, 0, len(name) + 1)
     types = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
     return head + name.encode() + b"\0" + data.T.astype(order + types[kind // 10]).tobytes()
@@ -220,7 +220,7 @@ def older_matlab_files(folder):
     def packed(data):
         return struct.pack("<II", 15, len(zlib.compress(data))) + zlib.compress(data)
 
-    # [1 0 3; 4 5 0] as MATLAB keeps sparse matrices: rows column by column, where columns begin, values.
+    # [1 0 3; 4 5 0] in MATLAB's sparse format: row indices by column, column starts, values.
     s = ([0, 1, 1, 0], [0, 2, 3, 4], [1, 4, 5, 3], (2, 3))
     table = np.array([[1, 1, 1.0], [2, 1, 4], [2, 2, 5], [1, 3, 3], [2, 3, 0]])
     hb = problem(
@@ -282,7 +282,7 @@ def older_matlab_files(folder):
 
 
 def seal(path):
-    """Puts the seal of the matrix store on a file that left 512 bytes for it."""
+    """Writes the seal of the matrix store into the first 512 bytes of a file."""
     with open(path, "r+b") as file:
         rest = file.read()[512:]
         file.seek(0)
@@ -290,7 +290,7 @@ def seal(path):
 
 
 def files_with_data_elsewhere(folder):
-    """What is read of them is not in them; `make` is called once a file, and once more for a file of the store."""
+    """Writes files whose data are elsewhere. `make` is called once per file, and again for a file of the store."""
 
     def make(name, fill):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:

@@ -25,7 +25,7 @@ const std::string array = "%%MatrixMarket matrix array real general\n";
 class MatrixMarket : public MatrixFolder {
  protected:
   Dense<double> read(const std::string& text) { return import_matrix(put("a.mtx", text)); }
-  /// What reading `text` fails with, after the name of the file; "" where it does not fail.
+  /// Returns the error of reading `text`, without the name of the file; "" if it succeeds.
   std::string failure(const std::string& text) {
     const std::filesystem::path path = put("a.mtx", text);
     const std::string message = failure_of([&] { import_matrix(path); });
@@ -43,7 +43,7 @@ TEST_F(MatrixMarket, CoordinateGeneral) {
   EXPECT_THAT(a.data, ElementsAre(1.5, 0, 4, 0, 0, -20));
 }
 
-TEST_F(MatrixMarket, ArrayIsColumnByColumn) {
+TEST_F(MatrixMarket, ArrayIsColumnMajor) {
   EXPECT_THAT(read(array + "2 3\n1\n2\n3\n4\n5\n6\n").data, ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
@@ -80,7 +80,7 @@ TEST_F(MatrixMarket, SkewSymmetricFilesHaveNoDiagonalOrZeros) {
   EXPECT_THAT(failure(head + "2 3 1\n2 1 5\n"), StartsWith("2: a skew-symmetric matrix must be square"));
 }
 
-TEST_F(MatrixMarket, EntriesOfOnePlaceAreSummed) {
+TEST_F(MatrixMarket, SumsRepeatedEntries) {
   EXPECT_THAT(read(coordinate + "1 1 3\n1 1 1\n1 1 2\n1 1 4\n").data, ElementsAre(7));
   EXPECT_THAT(read("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 1\n2 1 2\n").data,
               ElementsAre(0, 3, 3, 0));
@@ -101,15 +101,15 @@ TEST_F(MatrixMarket, IntegersAreWholeAndExact) {
   EXPECT_THAT(read(head + "1 1\n-9007199254740992\n").data, ElementsAre(-9007199254740992.0));
 }
 
-TEST_F(MatrixMarket, CommentsBlankLinesCarriageReturnsAndCase) {
+TEST_F(MatrixMarket, AcceptsCommentsBlankLinesCarriageReturnsAndAnyCase) {
   EXPECT_THAT(read("%%MatrixMarket MATRIX Coordinate REAL General\r\n% a comment\r\n\r\n  % another\r\n"
                    " 2\t2  1 \r\n\r\n% between\r\n 2 1\t8 \r\n\r\n%")
                   .data,
               ElementsAre(0, 8, 0, 0));
-  EXPECT_THAT(read(array + "1 1\n8").data, ElementsAre(8)) << "no end of line at the end of the file";
+  EXPECT_THAT(read(array + "1 1\n8").data, ElementsAre(8)) << "no line end at the end of the file";
 }
 
-TEST_F(MatrixMarket, ToldApartByContent) {
+TEST_F(MatrixMarket, IsDetectedByContent) {
   EXPECT_THAT(import_matrix(put("a.h5", array + "1 1\n8\n")).data, ElementsAre(8));
   const MatrixInfo info =
       matrix_info(put("b.txt", "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 4\n"));
@@ -120,14 +120,14 @@ TEST_F(MatrixMarket, ToldApartByContent) {
   EXPECT_EQ(info.symmetry, "skew-symmetric");
 }
 
-TEST_F(MatrixMarket, APatternsEntriesAreOnes) {
+TEST_F(MatrixMarket, PatternEntriesAreOnes) {
   const auto path =
       put("p.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n3 2\n");
   EXPECT_THAT(import_matrix(path).data, testing::ElementsAre(1, 0, 1, 0, 0, 1, 1, 1, 0));
   EXPECT_EQ(matrix_info(path).field, "pattern");
 }
 
-TEST_F(MatrixMarket, HeadersThatAreNotRead) {
+TEST_F(MatrixMarket, RefusesUnsupportedHeaders) {
   const auto with = [&](const std::string& words) {
     return failure("%%MatrixMarket " + words + "\n2 2 1\n1 1 1\n");
   };
@@ -145,7 +145,7 @@ TEST_F(MatrixMarket, HeadersThatAreNotRead) {
   EXPECT_THAT(failure("%%MatrixMarketmatrix coordinate real general\n"), HasSubstr("is no header"));
 }
 
-TEST_F(MatrixMarket, SizesThatMakeNoMatrix) {
+TEST_F(MatrixMarket, RefusesInvalidSizes) {
   EXPECT_THAT(failure(coordinate), HasSubstr("the line with the sizes is missing"));
   EXPECT_THAT(failure(coordinate + "% c\n0 2 0\n"), StartsWith("3: a matrix needs at least one row"));
   EXPECT_THAT(failure(coordinate + "2 -2 1\n"), StartsWith("2: a matrix needs"));
@@ -157,7 +157,7 @@ TEST_F(MatrixMarket, SizesThatMakeNoMatrix) {
   EXPECT_THAT(failure(coordinate + "99999999999999999999 2 1\n"), StartsWith("2: rows: '999"));
 }
 
-TEST_F(MatrixMarket, AFileThatCannotBeReadOnIsNoShortFile) {
+TEST_F(MatrixMarket, ReadErrorIsNotAShortFile) {
   // Linux lets a process open its own memory; reading at address 0 is an input/output error.
   EXPECT_THAT(failure_of([] {
                 MatrixInfo info;
@@ -166,7 +166,7 @@ TEST_F(MatrixMarket, AFileThatCannotBeReadOnIsNoShortFile) {
               StartsWith("/proc/self/mem:0: the file cannot be read on: "));
 }
 
-TEST_F(MatrixMarket, TooLargeIsSaidBeforeMemoryIsTaken) {
+TEST_F(MatrixMarket, RefusesLargeMatricesBeforeAllocating) {
   EXPECT_THAT(failure(coordinate + "46342 46342 1\n1 1 1\n"), HasSubstr("too large; allowed: "));
   EXPECT_THAT(failure(coordinate + "9000000000000000000 9000000000000000000 1\n1 1 1\n"),
               HasSubstr("too large"));
@@ -180,8 +180,8 @@ TEST_F(MatrixMarket, TooLargeIsSaidBeforeMemoryIsTaken) {
   EXPECT_GT(available_bytes(), 0);
 }
 
-TEST_F(MatrixMarket, EntriesThatAreWrong) {
-  const std::string head = coordinate + "2 2 2\n1 1 1\n";  // the second entry stands in line 4
+TEST_F(MatrixMarket, NamesTheLineOfAWrongEntry) {
+  const std::string head = coordinate + "2 2 2\n1 1 1\n";  // the second entry is in line 4
   EXPECT_THAT(failure(head), StartsWith("3: the file ends after 1 of 2 entries"));
   EXPECT_THAT(failure(head + "1 2 1\n2 2 1\n"), StartsWith("5: more entries than the 2 announced"));
   EXPECT_THAT(failure(head + "3 1 1\n"), StartsWith("4: entry (3, 1) is outside the 2 x 2 matrix"));
@@ -200,7 +200,7 @@ TEST_F(MatrixMarket, EntriesThatAreWrong) {
   EXPECT_THAT(failure(head + "%" + std::string(100000, 'x') + "\n1 2 1\n"),
               StartsWith("4: the line is longer than"));
   EXPECT_THAT(failure(head + "1 2 \x1b[31m\n"), HasSubstr("'?[31m'"))
-      << "nothing reaches the terminal unasked";
+      << "no control characters reach the terminal";
 }
 
 TEST_F(MatrixMarket, ExponentsOfFortran) {
@@ -225,11 +225,11 @@ TEST_F(MatrixMarket, InfoReadsTheWholeFile) {
   EXPECT_THAT(said(array + "2 2\n1\n1\n1\n"), HasSubstr("a.mtx:5: the file ends after 3 of 4"));
 }
 
-TEST_F(MatrixMarket, TooSmallForADoubleIsZero) {
+TEST_F(MatrixMarket, UnderflowIsZero) {
   EXPECT_THAT(read(array + "1 2\n1e-999\n4.9e-324\n").data, ElementsAre(0, 4.9e-324));
 }
 
-TEST_F(MatrixMarket, WhatIsExportedIsReadBackBitByBit) {
+TEST_F(MatrixMarket, ExportSurvivesARoundTripBitByBit) {
   const Dense<double> a{2, 3, {0.1, -1e308, 4.9e-324, 1.0 / 3, -0.0, 123456789.123456789}};
   const std::filesystem::path path = folder() / "out.mtx";
   export_matrix_market(path, a);
@@ -243,7 +243,7 @@ TEST_F(MatrixMarket, WhatIsExportedIsReadBackBitByBit) {
   EXPECT_EQ(entries(), 1u) << "no temporary is left";
 }
 
-TEST_F(MatrixMarket, WhatCannotBeExportedLeavesNothing) {
+TEST_F(MatrixMarket, FailedExportLeavesNothing) {
   const std::filesystem::path path = folder() / "out.mtx";
   EXPECT_THAT(failure_of([&] {
                 export_matrix_market(path, {1, 1, {std::numeric_limits<double>::quiet_NaN()}});
@@ -253,7 +253,7 @@ TEST_F(MatrixMarket, WhatCannotBeExportedLeavesNothing) {
   EXPECT_THROW(export_matrix_market(folder() / "absent" / "out.mtx", {1, 1, {1}}), StorageError);
 }
 
-TEST_F(MatrixMarket, ARealMatrix) {
+TEST_F(MatrixMarket, ReadsARealMatrix) {
   const char* given = std::getenv("GAUSSWEEP_SHARED_DATA");
   const std::filesystem::path data =
       given != nullptr ? std::filesystem::path(given) : testing_help::source_folder() / "../shared/data";

@@ -1,5 +1,5 @@
 #pragma once
-/// A folder of its own for tests of matrix files.
+/// A temporary folder for tests of matrix files.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 
 namespace gaussweep::io {
 
-/// Starts `work` in another process, whose exit status it becomes.
+/// Runs `work` in another process, which exits with its result.
 template <class Work>
 inline pid_t start(Work work) {
   const pid_t child = fork();
@@ -48,7 +48,7 @@ class MatrixFolder : public testing::Test {
     return static_cast<std::size_t>(
         std::distance(std::filesystem::directory_iterator(folder()), std::filesystem::directory_iterator()));
   }
-  /// The words of the InputError that `action` ends in; "" where it ends well.
+  /// Returns the message of the InputError that `action` throws, or "".
   static std::string failure_of(const std::function<void()>& action) {
     return testing_help::message_of<InputError>(action);
   }

@@ -53,7 +53,7 @@ using Make = std::function<StoredMatrix<double>()>;
 class MatrixStoreFiles : public MatrixFolder {
  protected:
   MatrixStore store() const { return MatrixStore(folder()); }
-  /// What a worker does: reads, or makes and stores.
+  /// Reads the matrix, or makes and stores it, as a worker does.
   static StoredMatrix<double> get(MatrixStore store, const std::string& digest, const Make& make,
                                   bool* made = nullptr) {
     StoredMatrix<double> matrix;
@@ -81,7 +81,7 @@ TYPED_TEST(MatrixOfType, RoundTrip) {
   for (const auto& [name, value] : whole.attributes) EXPECT_EQ(back.attributes.at(name), value);
   EXPECT_EQ(this->entries(), 1u) << "no temporary is left";
   using Other = std::conditional_t<sizeof(T) == 4, double, float>;
-  EXPECT_THROW(read_matrix<Other>(path), InputError) << "the precision is part of what is asked for";
+  EXPECT_THROW(read_matrix<Other>(path), InputError) << "another precision is another matrix";
 }
 
 TYPED_TEST(MatrixOfType, LargerThanAChunk) {
@@ -94,7 +94,7 @@ TYPED_TEST(MatrixOfType, LargerThanAChunk) {
   expect_equal(read_matrix<T>(this->folder() / "m.h5"), whole);
 }
 
-TEST_F(MatrixStoreFiles, AreReadByOthersAsTheDocumentSays) {
+TEST_F(MatrixStoreFiles, H5pyReadsThemAsDocumented) {
   write_matrix(folder() / "m.h5", sample<double>());
   EXPECT_EQ(
       testing_help::run_python("tests/io/matrix/matrix_files.py", {"check", (folder() / "m.h5").string()}),
@@ -106,7 +106,7 @@ TEST_F(MatrixStoreFiles, AreReadByOthersAsTheDocumentSays) {
   EXPECT_EQ(info.attributes.at("kind"), "uniform");
 }
 
-TEST_F(MatrixStoreFiles, EveryDamagedByteIsSeen) {
+TEST_F(MatrixStoreFiles, EveryDamagedByteIsDetected) {
   const std::filesystem::path path = folder() / "m.h5";
   write_matrix(path, sample<double>());
   const std::string whole = text_of(path);
@@ -142,7 +142,7 @@ TEST_F(MatrixStoreFiles, AMatrixIsMadeOnce) {
   EXPECT_EQ(store().path_of(digest), folder() / (digest + ".h5"));
 }
 
-TEST_F(MatrixStoreFiles, ADamagedOneIsMadeAnew) {
+TEST_F(MatrixStoreFiles, ADamagedFileIsReplaced) {
   const Make make = [] { return sample<double>(); };
   get(store(), digest, make);
   const std::filesystem::path path = store().path_of(digest);
@@ -159,7 +159,7 @@ TEST_F(MatrixStoreFiles, ADamagedOneIsMadeAnew) {
   }
 }
 
-TEST_F(MatrixStoreFiles, AFileUnderAnothersNameIsMadeAnew) {
+TEST_F(MatrixStoreFiles, AFileUnderAnotherNameIsReplaced) {
   const std::string other(64, 'b');
   const Make make = [] { return sample<double>(); };
   const Make make_other = [] {
@@ -174,12 +174,12 @@ TEST_F(MatrixStoreFiles, AFileUnderAnothersNameIsMadeAnew) {
   EXPECT_TRUE(made);
   EXPECT_EQ(get(store(), other, make_other, &made).attributes.at("digest"), other);
   EXPECT_FALSE(made);
-  write_matrix(store().path_of(other), sample<double>());  // whole, and says nothing of its digest
+  write_matrix(store().path_of(other), sample<double>());  // intact, but without its digest
   EXPECT_EQ(get(store(), other, make_other, &made).a.data.back(), 7);
   EXPECT_TRUE(made);
 }
 
-TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
+TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
   const Make make = [] { return sample<double>(); };
   std::filesystem::create_directory(folder() / "elsewhere");
   const std::string mine = MatrixStore(folder() / "elsewhere").path_of(digest);
@@ -202,7 +202,7 @@ TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
   EXPECT_TRUE(std::filesystem::exists(mine));
 
   ASSERT_EQ(mkfifo((folder() / (digest + ".h5")).c_str(), 0600), 0);
-  EXPECT_THROW(get(store(), digest, make), StorageError) << "and the FIFO stays";
+  EXPECT_THROW(get(store(), digest, make), StorageError) << "the FIFO stays";
   std::filesystem::remove(folder() / (digest + ".h5"));
   std::filesystem::remove(folder() / ".store.lock");
   ASSERT_EQ(mkfifo((folder() / ".store.lock").c_str(), 0600), 0);
@@ -210,7 +210,7 @@ TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
               HasSubstr(".lock: it is a FIFO"));
 }
 
-TEST_F(MatrixStoreFiles, WhatIsThrownBetweenTwoPiecesArrivesAndLeavesNothing) {
+TEST_F(MatrixStoreFiles, AnExceptionBetweenPiecesLeavesNoFile) {
   const StoredMatrix<double> matrix = sample<double>();
   int pieces = 0;
   const auto broken = [&](WriteStep step) {
@@ -218,24 +218,24 @@ TEST_F(MatrixStoreFiles, WhatIsThrownBetweenTwoPiecesArrivesAndLeavesNothing) {
   };
   EXPECT_THROW(store().put(digest, view(matrix), matrix.attributes, broken), std::runtime_error);
   EXPECT_FALSE(std::filesystem::exists(store().path_of(digest)));
-  EXPECT_EQ(entries(), 1u) << "the lock's file, and no temporary";
-  EXPECT_TRUE(store().put(digest, view(matrix), matrix.attributes)) << "the lock went with the exception";
+  EXPECT_EQ(entries(), 1u) << "only the lock file";
+  EXPECT_TRUE(store().put(digest, view(matrix), matrix.attributes)) << "the exception released the lock";
 }
 
-TEST_F(MatrixStoreFiles, ALongWriteIsHeldUpBetweenItsPieces) {
+TEST_F(MatrixStoreFiles, ALongWritePausesBetweenItsPieces) {
   StoredMatrix<double> matrix;
   matrix.a = {2000, 2000, std::vector<double>(4000000, 0.25)};  // 32 MB
   int pieces = 0, waits = 0;
   const auto count = [&](WriteStep step) { ++(step == WriteStep::piece ? pieces : waits); };
   EXPECT_TRUE(store().put(digest, view(matrix), {}, count));
-  EXPECT_GE(pieces, 3) << "one with the lock, two of data or more";
+  EXPECT_GE(pieces, 3) << "one for the lock, at least two for data";
   EXPECT_EQ(waits, 2) << "for the lock, and before the file gets its name";
   pieces = 0;
-  EXPECT_FALSE(store().put(digest, view(matrix), {}, count)) << "it is there";
+  EXPECT_FALSE(store().put(digest, view(matrix), {}, count)) << "it is stored";
   EXPECT_EQ(pieces, 1);
 }
 
-TEST_F(MatrixStoreFiles, ReadingUsesMemoryAgain) {
+TEST_F(MatrixStoreFiles, ReadingReusesMemory) {
   get(store(), digest, [] { return sample<double>(); });
   StoredMatrix<double> matrix;
   matrix.a.data.resize(100);
@@ -246,7 +246,7 @@ TEST_F(MatrixStoreFiles, ReadingUsesMemoryAgain) {
   expect_equal(matrix, sample<double>());
 }
 
-TEST_F(MatrixStoreFiles, NoDigestEscapesTheFolder) {
+TEST_F(MatrixStoreFiles, NoDigestLeavesTheFolder) {
   const Make make = [] { return sample<double>(); };
   for (const std::string& name : {std::string("../x"), std::string("a/b"), std::string(), std::string("ABC"),
                                   std::string("/tmp/x"), std::string("a."), std::string(129, 'a')}) {
@@ -256,7 +256,7 @@ TEST_F(MatrixStoreFiles, NoDigestEscapesTheFolder) {
   EXPECT_EQ(entries(), 0u);
 }
 
-TEST_F(MatrixStoreFiles, ManyProcessesAtOnceStoreItOnce) {
+TEST_F(MatrixStoreFiles, ManyProcessesStoreItOnce) {
   constexpr int processes = 6;
   std::vector<pid_t> children;
   for (int i = 0; i < processes; ++i) {
@@ -279,7 +279,7 @@ TEST_F(MatrixStoreFiles, ManyProcessesAtOnceStoreItOnce) {
   EXPECT_EQ(writers, 1);
 }
 
-TEST_F(MatrixStoreFiles, TheLockDiesWithItsHolder) {
+TEST_F(MatrixStoreFiles, TheLockEndsWithItsHolder) {
   const std::filesystem::path mark = folder() / "holding";
   const StoredMatrix<double> matrix = sample<double>();
   const pid_t holder = start([&] {
@@ -296,11 +296,11 @@ TEST_F(MatrixStoreFiles, TheLockDiesWithItsHolder) {
   kill(holder, SIGKILL);
   ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
   StoredMatrix<double> back;
-  EXPECT_FALSE(store().find(digest, back)) << "nothing half-written stands under the name";
+  EXPECT_FALSE(store().find(digest, back)) << "no partial file under the name";
   EXPECT_TRUE(store().put(digest, view(matrix), {}));
 }
 
-TEST_F(MatrixStoreFiles, TheInventoryIsOfMatricesOnly) {
+TEST_F(MatrixStoreFiles, TheInventoryHasMatricesOnly) {
   EXPECT_TRUE(MatrixStore(folder() / "absent").inventory().empty());
   const std::string other(64, 'b');
   write_matrix(store().path_of(digest), sample<double>());
@@ -315,12 +315,12 @@ TEST_F(MatrixStoreFiles, TheInventoryIsOfMatricesOnly) {
   EXPECT_EQ(store().bytes_of(digest), found.at(digest));
   store().remove(digest);
   EXPECT_EQ(store().bytes_of(digest), 0);
-  store().remove(digest);  // what is gone is gone
+  store().remove(digest);  // removing it again is no error
   EXPECT_EQ(store().inventory().size(), 1u);
   EXPECT_THROW(store().remove("../etc"), InputError);
 }
 
-TEST_F(MatrixStoreFiles, WhatKilledWritersLeftIsClearedAway) {
+TEST_F(MatrixStoreFiles, RemovesFilesOfKilledWriters) {
   write_matrix(store().path_of(digest), sample<double>());
   const std::string left = temporary_name(store().path_of(digest), 123, 0);
   put(left, "x");
@@ -329,13 +329,13 @@ TEST_F(MatrixStoreFiles, WhatKilledWritersLeftIsClearedAway) {
   put(".store.lock", "");
   remove_temporaries_of(123, folder());
   EXPECT_FALSE(std::filesystem::exists(folder() / left));
-  EXPECT_EQ(entries(), 4u) << "those of other processes stay, here and on hosts that share the folder";
+  EXPECT_EQ(entries(), 4u) << "files of other processes stay, on this and other hosts";
   store().tidy();
   EXPECT_EQ(entries(), 1u);
   EXPECT_GT(store().bytes_of(digest), 0);
 }
 
-TEST_F(MatrixStoreFiles, WhatAFileWillTakeIsKnownBefore) {
+TEST_F(MatrixStoreFiles, PredictsTheFileSize) {
   for (const auto& [rows, cols, nrhs] :
        {std::array<std::int64_t, 3>{1, 1, 1}, {6, 6, 1}, {500, 500, 3}, {1000, 700, 0}, {200, 1500, 0}}) {
     StoredMatrix<double> matrix;
@@ -352,9 +352,9 @@ TEST_F(MatrixStoreFiles, WhatAFileWillTakeIsKnownBefore) {
   }
 }
 
-TEST_F(MatrixStoreFiles, AFullDiskIsSaidAndLeavesNothing) {
+TEST_F(MatrixStoreFiles, FullDiskIsReportedAndLeavesNothing) {
   const pid_t child = start([&] {
-    // A limit on the size of files stands in for the full disk.
+    // A file size limit replaces a full disk.
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit = {100000, 100000};
     setrlimit(RLIMIT_FSIZE, &limit);

@@ -1,5 +1,5 @@
-/// Plans of a program's making: hundreds of thousands of keys and values. A search through a list for each of
-/// them would take hours.
+/// Tests generated plans with hundreds of thousands of keys and values. A linear search for each of them
+/// would take hours.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,12 +16,12 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Each test takes a second. With a search through a list it would take minutes to hours.
+/// Each test takes a second; with a linear search it would take minutes to hours.
 class PlanSize : public testing::Test {
   const testing_help::CpuLimit limit_;
 };
 
-/// "<before><i><after>" for i from 0 up to `count`.
+/// Returns "<before><i><after>" for i from 0 up to `count`.
 std::string repeated(int count, const std::string& before, const std::string& after) {
   std::string text;
   for (int i = 0; i < count; ++i) text += before + std::to_string(i) + after;
@@ -32,22 +32,22 @@ std::string failure(const std::string& text) {
   return testing_help::message_of<InputError>([&] { parse_plan(text, "p.yaml"); });
 }
 
-TEST_F(PlanSize, MergedKeysAreFoundByLookup) {
+TEST_F(PlanSize, FindsMergedKeysByLookup) {
   const std::string entry = "  - &base\n    problem: gesv\n    method: all\n";
   const std::string plan =
       "sweep:\n" + entry + repeated(240000, "    k", ": 1\n") + "  - {k7: 2, own: 3, <<: *base}\n";
   const Entry merged = parse_plan(plan, "p.yaml").sweep.at(1);
   EXPECT_EQ(merged.axes.size(), 240001U);
-  EXPECT_EQ(merged.axes.at("k7").values.at(0).text, "2") << "its own, not the merged one";
+  EXPECT_EQ(merged.axes.at("k7").values.at(0).text, "2") << "its own value, not the merged one";
   EXPECT_EQ(merged.axes.at("k239999").values.at(0).text, "1");
 }
 
-TEST_F(PlanSize, AKeyIsOnceAmongMany) {
+TEST_F(PlanSize, FindsARepeatedKeyAmongMany) {
   EXPECT_THAT(failure(repeated(100000, "k", ": 1\n") + "k99999: 2\n"),
               StartsWith("p.yaml:100001:1: the key 'k99999' stands here twice"));
 }
 
-TEST_F(PlanSize, OfManyMistakesTheFirstAreTold) {
+TEST_F(PlanSize, ReportsTheFirstOfManyMistakes) {
   const std::string keys = failure(repeated(60000, "k", ": 1\n"));
   EXPECT_THAT(keys, StartsWith("p.yaml:1:1: "));
   EXPECT_THAT(keys, EndsWith("\nand at least 980 more"));
@@ -58,7 +58,7 @@ TEST_F(PlanSize, OfManyMistakesTheFirstAreTold) {
               HasSubstr("an entry of sweep is a value"));
 }
 
-TEST_F(PlanSize, ListsOfManyValues) {
+TEST_F(PlanSize, ReadsListsOfManyValues) {
   const std::string begin = "sweep:\n  - problem: gesv\n", values = "[" + repeated(100000, "", ", ") + "7]";
   const Entry entry =
       parse_plan(begin + "    method: " + values + "\n    seed: " + values + "\n", "p.yaml").sweep.at(0);

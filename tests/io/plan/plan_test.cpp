@@ -22,13 +22,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// What `text` fails with; "" where it does not fail.
+/// Returns the error of parsing `text`, or "".
 std::string failure(const std::string& text) {
   return testing_help::message_of<InputError>([&] { parse_plan(text, "p.yaml"); });
 }
 
-/// An entry of a plan whose keys begin in line 4, column 5: "sweep:\n  - problem: gesv\n    method: all\n
-/// <entry>".
+/// Returns a plan with one entry, whose keys begin in line 4, column 5: "sweep:\n  - problem: gesv\n
+/// method: all\n    <entry>".
 std::string with(const std::string& entry) {
   return "sweep:\n  - problem: gesv\n    method: all\n    " + entry + "\n";
 }
@@ -43,7 +43,7 @@ std::vector<std::string> axis(const std::string& entry, const std::string& name)
   return texts(parse_plan(with(entry), "p.yaml").sweep.at(0).axes.at(name).values);
 }
 
-TEST(Plan, TheContractsExampleIsRead) {
+TEST(Plan, ReadsTheDocumentedExample) {
   const Plan plan = parse_plan(R"(name: cyclic-vs-vendor
 precision: [double]          # float, double
 repeats: 5
@@ -68,7 +68,7 @@ sweep:
   EXPECT_EQ(plan.settings.tolerances.at("gesv"), 16);
   ASSERT_EQ(plan.sweep.size(), 2u);
   const Entry& first = plan.sweep[0];
-  ASSERT_EQ(first.matrices.size(), 1u) << "the plan's";
+  ASSERT_EQ(first.matrices.size(), 1u) << "the plan's matrix";
   EXPECT_EQ(first.matrices[0].values.at("high").text, "1000");
   EXPECT_THAT(texts(first.methods),
               ElementsAre("gauss_cyclic_halving", "gauss_cyclic_decrement", "cusolver"));
@@ -85,7 +85,7 @@ sweep:
   EXPECT_EQ(plan.sweep[1].matrices.at(0).values.at("file").text, "1138_bus.mtx");
 }
 
-TEST(Plan, WhatItLeavesOutHasDefaults) {
+TEST(Plan, MissingKeysHaveDefaults) {
   const Plan plan = parse_plan(with("n: 4"), "some/dir/night.yaml");
   EXPECT_EQ(plan.name, "night");
   EXPECT_THAT(texts(plan.precision), ElementsAre("double"));
@@ -123,7 +123,7 @@ TEST(Plan, NMayDifferByBackend) {
   EXPECT_THAT(texts(by_gpu.sweep[0].axes.at("n").by_backend.at("K20Xm")), ElementsAre("4k"));
 }
 
-TEST(Plan, AnEntrysOwnNumbers) {
+TEST(Plan, ReadsNumbersOfAnEntry) {
   const Plan plan = parse_plan(
       with("repeats: 3\n    warmup: 0\n    inner_repeats: 1k\n    timeout: 90s\n    stages: never\n"
            "    tolerance: 2\n    zip: {n: [4, 8], blocks: 1:2:1}\n"
@@ -146,7 +146,7 @@ TEST(Plan, AnEntrysOwnNumbers) {
   EXPECT_EQ(entry.matrix_b->values.at("kind").text, "ones");
 }
 
-TEST(Plan, ListsOfAMatrixMultiply) {
+TEST(Plan, MultipliesListsOfAMatrix) {
   const Plan plan = parse_plan(
       with("matrix: [{kind: condition, condition: [1e2, 1e6], mode: [1, 3]}, {kind: spd}]"), "p.yaml");
   const std::vector<MatrixBlock>& blocks = plan.sweep[0].matrices;
@@ -157,7 +157,7 @@ TEST(Plan, ListsOfAMatrixMultiply) {
   EXPECT_EQ(blocks[4].values.at("kind").text, "spd");
 }
 
-TEST(Plan, SeedsOfAMatrixMayBeARange) {
+TEST(Plan, MatrixSeedsMayBeARange) {
   const Plan plan = parse_plan(with("matrix: {kind: uniform, seed: [7, 1:5:2]}"), "p.yaml");
   std::string seeds;
   for (const MatrixBlock& block : plan.sweep[0].matrices) seeds += block.values.at("seed").text + " ";
@@ -165,15 +165,15 @@ TEST(Plan, SeedsOfAMatrixMayBeARange) {
   EXPECT_THAT(failure(with("matrix: {kind: uniform, seed: 1:5:0}")), HasSubstr("1:5:0"));
 }
 
-TEST(Plan, StoreNeverMayStandInThePlanOrInAMatrix) {
+TEST(Plan, StoreMayBeNeverForThePlanOrAMatrix) {
   const Plan all = parse_plan("store: never\n" + with("matrix_b: {kind: ones, store: always}"), "p.yaml");
   EXPECT_EQ(all.sweep[0].matrices.at(0).values.at("store").text, "never");
-  EXPECT_EQ(all.sweep[0].matrix_b->values.at("store").text, "always") << "its own";
+  EXPECT_EQ(all.sweep[0].matrix_b->values.at("store").text, "always") << "its own key";
   const Plan plan = parse_plan(with("matrix: {kind: ones, store: never}"), "p.yaml");
   EXPECT_EQ(plan.sweep[0].matrices[0].values.at("store").text, "never");
 }
 
-TEST(Plan, TheStoreMayHaveALimit) {
+TEST(Plan, ReadsTheStoreLimit) {
   EXPECT_FALSE(parse_plan(with("n: 1"), "p.yaml").store_limit);
   EXPECT_EQ(parse_plan("store_limit: 50GiB\n" + with("n: 1"), "p.yaml").store_limit, 50 * 0x1p30);
 }
@@ -223,8 +223,8 @@ struct Bad {
   const char* words;     ///< part of the message
 };
 
-/// Where and how a plan fails. The message must name the file, the location, what is wrong and what is
-/// allowed.
+/// A mistake in a plan, and the location and part of the message that it must give. Every message must also
+/// name the file and the allowed values.
 void expect_failures(const std::vector<Bad>& cases) {
   for (const Bad& bad : cases) {
     const std::string message = failure(bad.text);
@@ -253,7 +253,7 @@ TEST(PlanErrors, UnknownKeysNameTheNearest) {
   });
 }
 
-TEST(PlanErrors, AllMistakesAreToldAtOnceButNoThousandOfThem) {
+TEST(PlanErrors, ReportsUpToAThousandMistakesTogether) {
   const std::string said = failure(
       "nmae: x\nsweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n    n: 0\n"
       "  - method: all\n    repeats: none\n  - problem: gesv\n");
@@ -266,7 +266,7 @@ TEST(PlanErrors, AllMistakesAreToldAtOnceButNoThousandOfThem) {
   EXPECT_THAT(failure(many), testing::EndsWith("\nand 980 more"));
 }
 
-TEST(Plan, MergeKeysBringWhatTheMappingDoesNotSay) {
+TEST(Plan, MergeKeysAddMissingKeys) {
   const Plan plan = parse_plan(
       "sweep:\n  - &base {problem: gesv, method: all, n: 64, blocks: 1}\n"
       "  - &more {<<: *base, n: 128}\n  - {n: 256, <<: [*more, {blocks: 9, threads: 3}]}\n",
@@ -275,12 +275,12 @@ TEST(Plan, MergeKeysBringWhatTheMappingDoesNotSay) {
   EXPECT_THAT(texts(plan.sweep[1].axes.at("n").values), ElementsAre("128"));
   EXPECT_THAT(texts(plan.sweep[1].axes.at("blocks").values), ElementsAre("1"));
   EXPECT_THAT(texts(plan.sweep[2].axes.at("n").values), ElementsAre("256"));
-  EXPECT_THAT(texts(plan.sweep[2].axes.at("blocks").values), ElementsAre("1")) << "the earlier one counts";
+  EXPECT_THAT(texts(plan.sweep[2].axes.at("blocks").values), ElementsAre("1")) << "the earlier one wins";
   EXPECT_THAT(texts(plan.sweep[2].axes.at("threads").values), ElementsAre("3"));
   expect_failures({{"sweep:\n  - {<<: 3, problem: gesv}\n", "2:10", "<< is a value; allowed: a mapping"}});
 }
 
-TEST(PlanErrors, KeysTwice) {
+TEST(PlanErrors, RepeatedKeys) {
   expect_failures({
       {"name: x\nname: y\n", "2:1", "'name' stands here twice"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: 1\n    n: 2\n", "5:5", "'n' stands here twice"},
@@ -427,7 +427,7 @@ TEST(PlanErrors, NotYaml) {
   EXPECT_THAT(failure("\x89HDF\r\n"), StartsWith("p.yaml:1:1: a byte that is no text"));
 }
 
-TEST(PlanErrors, AQuoteThatIsNeverClosed) {
+TEST(PlanErrors, UnclosedQuotes) {
   const std::string words = " that begins here is never closed";
   EXPECT_EQ(failure("name: \"night\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + words);
   EXPECT_EQ(failure("name: 'it''s\n" + with("n: 4")), "p.yaml:1:7: the quote '" + words);
@@ -439,7 +439,7 @@ TEST(PlanErrors, AQuoteThatIsNeverClosed) {
   }
 }
 
-TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
+TEST(PlanErrors, LimitsApplyBeforeAllocation) {
   std::string lists = "matrix: {kind: ones";
   for (const char* word : {"low", "high", "value", "mode", "seed"}) {
     lists += std::string(", ") + word + ": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
@@ -462,7 +462,7 @@ TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
   std::string braces = "name: x\nsweep: [{}";
   for (int i = 0; i < 1'000'000; ++i) braces += ", {}";
   EXPECT_THAT(failure(braces + "]\n"), StartsWith("p.yaml:2:2000007: too many values: over 1000000"));
-  // Each line holds the one before ten times.
+  // Each line contains the previous one ten times.
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);
@@ -471,7 +471,7 @@ TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
     bomb += "]\n";
   }
   EXPECT_THAT(failure(bomb), HasSubstr("too many values once aliases are written out"));
-  // Each line holds the one before once: no deeper than allowed either.
+  // Each line contains the previous one once, beyond the allowed depth.
   std::string chain = "a0: &a0 [x]\n";
   for (int i = 1; i < 100000; ++i) {
     chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
@@ -502,7 +502,7 @@ TEST(PlanErrors, DamagedPlansNeverCrash) {
   }
 }
 
-TEST(PlanFile, WhatCannotBeReadIsNamed) {
+TEST(PlanFile, NamesAnUnreadableFile) {
   const auto failure_of = [](const std::filesystem::path& path) -> std::string {
     return testing_help::message_of<InputError>([&] { read_plan(path); });
   };

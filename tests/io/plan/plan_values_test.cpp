@@ -1,4 +1,4 @@
-// Numbers, durations and bytes of plans, and the nearest word.
+// Tests numbers, durations and byte counts of plans, and the nearest word.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace gaussweep::io {
 namespace {
 
-TEST(PlanNumbers, IntegersRealsAndDurations) {
+TEST(PlanNumbers, ParsesIntegersRealsAndDurations) {
   const auto scalar = [](const std::string& text) { return Scalar{text, {"p", 2, 3}}; };
   EXPECT_EQ(parse_integer(scalar("64"), 0, 100, "x"), 64);
   EXPECT_EQ(parse_integer(scalar("16k"), 0, 100000, "x"), 16384);
@@ -45,12 +45,12 @@ TEST(PlanNumbers, IntegersRealsAndDurations) {
   for (const char* bad : {"", "GiB", "1 GiB", "1GB", "1gib", "-1", "1e9", "inf", "all", "1GiB2MiB"}) {
     EXPECT_THROW(parse_bytes(scalar(bad), "x"), InputError) << bad;
   }
-  const std::string said =
+  const std::string message =
       testing_help::message_of<InputError>([&] { parse_integer(scalar("x"), 1, 9, "blocks"); });
-  EXPECT_EQ(said, "p:2:3: blocks: 'x'; allowed: a whole number from 1 to 9 (1k = 1024)");
+  EXPECT_EQ(message, "p:2:3: blocks: 'x'; allowed: a whole number from 1 to 9 (1k = 1024)");
 }
 
-TEST(PlanNumbers, TheNearestWord) {
+TEST(PlanNumbers, FindsTheNearestWord) {
   EXPECT_EQ(nearest_hint("repeat", {"warmup", "repeats"}), "nearest: repeats; ");
   EXPECT_EQ(nearest_hint("gauss_blok", {"gauss_serial", "gauss_block"}), "nearest: gauss_block; ");
   EXPECT_EQ(nearest_hint("zzzzzzzz", {"warmup", "repeats"}), "");

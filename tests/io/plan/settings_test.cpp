@@ -1,4 +1,4 @@
-// How samples are taken, as plans say it.
+// Tests the sampling keys of plans.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ Plan plan_with(const std::string& entry) {
   return parse_plan("sweep:\n  - problem: gesv\n    method: all\n    " + entry + "\n", "p.yaml", {"gesv"});
 }
 
-TEST(PlanSampling, HowSamplesAreTaken) {
+TEST(PlanSampling, ReadsTheSamplingKeys) {
   const Plan plan = plan_with(
       "repeats: {min: 3, max: 1k, noise: 0.5%, time: 250ms, throttled: again}\n    warmup: 1min\n"
       "    cache: cold\n    host_memory: pinned\n    energy: 1.5s\n    rounds: 3");
@@ -49,7 +49,7 @@ TEST(PlanSampling, HowSamplesAreTaken) {
   }
 }
 
-// Whatever the order in the file: an entry begins with what the plan says.
+// An entry starts with the values of the plan, whatever the order in the file.
 TEST(Settings, AnEntryOverridesThePlan) {
   const Plan plan = parse_plan(
       "sweep:\n  - {problem: gesv, method: all, repeats: {time: 1s}, tolerance: {gesv: 4}}\n"
@@ -57,7 +57,7 @@ TEST(Settings, AnEntryOverridesThePlan) {
       "repeats: 7\nwarmup: 1min\ncache: cold\ntolerance: {gesv: 16, trsv: 8}\n",
       "p.yaml", {"gesv", "trsv"});
   const Settings &first = plan.sweep[0].settings, &second = plan.sweep[1].settings;
-  EXPECT_EQ(first.sampling.least, 5) << "a rule replaces the number as a whole";
+  EXPECT_EQ(first.sampling.least, 5) << "a rule replaces the whole number";
   EXPECT_EQ(first.sampling.most, 200);
   EXPECT_EQ(first.sampling.warmup_seconds, 60);
   EXPECT_EQ(second.sampling.most, 7);

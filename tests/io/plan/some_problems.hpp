@@ -1,5 +1,5 @@
 #pragma once
-/// The plan reader with some problems' names: it knows none of its own.
+/// The plan reader with names of some problems; the io module itself knows none.
 
 #include <filesystem>
 #include <string>

@@ -37,8 +37,7 @@ std::vector<std::string> keys_of(const JournalContents& contents) {
   return keys;
 }
 
-/// Files may grow to `bytes` and no further while this lives: the nearest thing to a full disk that a test
-/// without privileges can have.
+/// Limits the size of files while it exists: the closest that a test without privileges comes to a full disk.
 class SizeLimit {
  public:
   explicit SizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -56,7 +55,7 @@ class SizeLimit {
   rlimit old_{};
 };
 
-TEST(Journal, HoldsRecordsAndNotesInOrder) {
+TEST(Journal, KeepsRecordsAndNotesInOrder) {
   const Scratch scratch;
   const auto path = scratch / "journal.jsonl";
   {
@@ -65,10 +64,10 @@ TEST(Journal, HoldsRecordsAndNotesInOrder) {
     journal.append_note(note::Vanished{{"key-9"}});
     journal.append(full_record(2));
     journal.sync();
-    // Durable before the writer ends.
+    // durable before the writer ends
     EXPECT_EQ(read_journal(path).records.size(), 2u);
   }
-  write_records(path, 3, 3);  // opened again: goes on where it stood
+  write_records(path, 3, 3);  // opened again, it appends
   const JournalContents contents = read_journal(path);
   ASSERT_EQ(contents.records.size(), 3u);
   for (int i = 0; i < 3; ++i) expect_same(contents.records[i], full_record(i + 1));
@@ -97,7 +96,7 @@ TEST(Journal, AbsentIsEmpty) {
   EXPECT_TRUE(read_journal(scratch / "empty").records.empty());
 }
 
-TEST(Journal, TheLastRecordOfAKeyWinsAtTheFirstPlace) {
+TEST(Journal, TheLastRecordOfAKeyReplacesTheFirst) {
   const Scratch scratch;
   write_records(scratch / "j", 1, 3);
   Record retried = full_record(2);
@@ -112,7 +111,7 @@ TEST(Journal, TheLastRecordOfAKeyWinsAtTheFirstPlace) {
   expect_same(contents.records[1], retried);
 }
 
-TEST(Journal, TornAtEveryByteOfTheLastLine) {
+TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
   const Scratch scratch;
   const auto path = scratch / "j";
   write_records(path, 1, 2);
@@ -134,11 +133,11 @@ TEST(Journal, TornAtEveryByteOfTheLastLine) {
   EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3", "key-4"));
 }
 
-TEST(Journal, ATornTailLongerThanABlockIsCutOff) {
+TEST(Journal, CutsOffATornTailLongerThanABlock) {
   const Scratch scratch;
   write_records(scratch / "j", 1, 1);
   const std::string one = file_text(scratch / "j");
-  set_file_text(scratch / "j", one + std::string(5 << 20, '\0'));  // what a power failure may leave
+  set_file_text(scratch / "j", one + std::string(5 << 20, '\0'));  // as a power failure may leave it
   EXPECT_TRUE(read_journal(scratch / "j").torn);
   { const JournalWriter journal(scratch / "j"); }
   EXPECT_EQ(file_text(scratch / "j"), one);
@@ -147,14 +146,13 @@ TEST(Journal, ATornTailLongerThanABlockIsCutOff) {
   EXPECT_EQ(file_text(scratch / "j"), "");
 }
 
-TEST(Journal, ADamagedLineIsCountedAndItsNeighboursAreKept) {
+TEST(Journal, SkipsADamagedLineAndKeepsItsNeighbours) {
   const Scratch scratch;
   write_records(scratch / "j", 1, 3);
   const std::string good = file_text(scratch / "j");
   const std::size_t begin = good.find('\n') + 1;
   const std::size_t end = good.find('\n', begin);
-  // Any changed byte, whether the line is still JSON or not. (A byte that becomes a line's end splits the
-  // line in two.)
+  // Changes any byte, whether or not the line stays JSON. (A byte that becomes a line end splits the line.)
   for (std::size_t at = begin; at < end; at += 7) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x02);
@@ -170,7 +168,7 @@ TEST(Journal, ADamagedLineIsCountedAndItsNeighboursAreKept) {
   }
 }
 
-TEST(Journal, LinesWithoutAChecksumAreNotTrusted) {
+TEST(Journal, RejectsLinesWithoutAChecksum) {
   const Scratch scratch;
   write_records(scratch / "j", 1, 1);
   set_file_text(scratch / "j",
@@ -180,7 +178,7 @@ TEST(Journal, LinesWithoutAChecksumAreNotTrusted) {
   EXPECT_EQ(contents.damaged, 4);
 }
 
-/// What is wrong with the only line of a journal, whose checksum is right.
+/// Returns the reported damage of a journal whose only line has a valid checksum.
 std::string damage_of(const std::string& object) {
   const Scratch scratch;
   std::string body = object;
@@ -195,7 +193,7 @@ std::string damage_of(const std::string& object) {
   return first_damage(contents);
 }
 
-TEST(Journal, NotesOfOddTypesAreLeftOutWithTheLineAndWhatIsWrong) {
+TEST(Journal, SkipsNotesOfWrongTypesAndNamesLineAndReason) {
   for (const char* good : {R"({"note":"run","run_id":"a","total":3,"unheard_of":[1]})", R"({"note":"run"})",
                            R"({"note":"new","keys":7})", R"({"note":"vanished","keys":[]})",
                            R"({"note":"end","exit_code":0,"reason":"","time":"t"})"}) {
@@ -220,7 +218,7 @@ TEST(Journal, NotesOfOddTypesAreLeftOutWithTheLineAndWhatIsWrong) {
   EXPECT_THAT(damage_of(R"({"key":"k","problem":"gesv","method":7,"status":"pass"})"), HasSubstr("'method'"));
 }
 
-TEST(Journal, NestingWithoutEndIsALineThatDoesNotCount) {
+TEST(Journal, SkipsLinesWithDeepNesting) {
   for (const int depth : {40, 200'000}) {
     const std::string open(depth, '['), close(depth, ']');
     for (const char* begin : {R"({"note":"run","run_id":)", R"({"note":"x","y":)", R"({"key":)"})
@@ -230,7 +228,7 @@ TEST(Journal, NestingWithoutEndIsALineThatDoesNotCount) {
       << "brackets in a text";
 }
 
-TEST(Journal, WhatIsNoRegularFileIsNotWaitedForAndNotReadWithoutEnd) {
+TEST(Journal, RefusesSpecialFilesWithoutWaitingOrEndlessReading) {
   const Scratch scratch;
   ASSERT_EQ(mkfifo((scratch / "fifo").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/zero", scratch / "endless");
@@ -238,14 +236,14 @@ TEST(Journal, WhatIsNoRegularFileIsNotWaitedForAndNotReadWithoutEnd) {
     EXPECT_THAT(testing_help::message_of<InputError>([&] { read_journal(scratch / name); }), HasSubstr(kind));
     EXPECT_THROW(JournalWriter(scratch / name), StorageError);
   }
-  // A file may be as large as its disk allows and hold no newline.
+  // A file without a newline may be as large as its disk.
   set_file_text(scratch / "zeros", "");
   std::filesystem::resize_file(scratch / "zeros", std::uintmax_t{300} << 20);
   EXPECT_THAT(testing_help::message_of<InputError>([&] { read_journal(scratch / "zeros"); }),
               HasSubstr("a line does not end within 256 MiB"));
 }
 
-TEST(Journal, TheChecksumIsTheCrc32OfWhatStandsBeforeIt) {
+TEST(Journal, ChecksumIsTheCrc32OfTheBytesBeforeIt) {
   const Scratch scratch;
   {
     JournalWriter journal(scratch / "j");
@@ -256,7 +254,7 @@ TEST(Journal, TheChecksumIsTheCrc32OfWhatStandsBeforeIt) {
   EXPECT_EQ(file_text(scratch / "j"), "{\"note\":\"hello\",\"crc\":\"a6f2fc4e\"}\n");
 }
 
-TEST(Journal, BytesThatAreNoTextDoNotStopTheSweep) {
+TEST(Journal, InvalidUtf8DoesNotStopTheSweep) {
   const Scratch scratch;
   Record record = full_record(1);
   record.message = "segfault at \xff\xfe";
@@ -274,7 +272,7 @@ TEST(Journal, NotesHaveTheMemberNote) {
   JournalWriter journal(scratch / "j");
 }
 
-TEST(Journal, ManyRecordsCrossTheBlocksOfReaderAndWriter) {
+TEST(Journal, ManyRecordsCrossBlockBorders) {
   const Scratch scratch;
   write_records(scratch / "j", 1, 1500);  // some megabytes
   ASSERT_GT(std::filesystem::file_size(scratch / "j"), 3u << 20);
@@ -284,7 +282,7 @@ TEST(Journal, ManyRecordsCrossTheBlocksOfReaderAndWriter) {
   expect_same(contents.records[1499], full_record(1500));
 }
 
-TEST(Journal, AFullDiskKeepsWhatWasSafeAndNothingHalf) {
+TEST(Journal, FullDiskKeepsSyncedRecordsAndNoPartialLine) {
   const Scratch scratch;
   const auto path = scratch / "j";
   JournalWriter journal(path);
@@ -303,7 +301,7 @@ TEST(Journal, AFullDiskKeepsWhatWasSafeAndNothingHalf) {
   EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3"));
 }
 
-TEST(Journal, AFileThatWentAwayIsNoSafePlace) {
+TEST(Journal, SyncFailsIfTheFileIsGone) {
   const Scratch scratch;
   for (const bool replaced : {false, true}) {
     write_records(scratch / "j", 1, 2);
@@ -315,30 +313,30 @@ TEST(Journal, AFileThatWentAwayIsNoSafePlace) {
     journal.append(full_record(4));
     EXPECT_THAT(testing_help::message_of<StorageError>([&] { journal.sync(); }),
                 HasSubstr("removed, replaced or unmounted"));
-    EXPECT_THROW(journal.sync(), StorageError) << "and so it stays";
+    EXPECT_THROW(journal.sync(), StorageError) << "the error persists";
     EXPECT_THAT(keys_of(read_journal(scratch / "moved")).size(), ::testing::Ge(3u));
     std::filesystem::remove(scratch / "j");
   }
 }
 
-TEST(Journal, ASyncThatIsOnlyBegunBringsToDiskWhatCameBefore) {
+TEST(Journal, BeginSyncWritesEarlierRecords) {
   const Scratch scratch;
   JournalWriter journal(scratch / "j");
   EXPECT_TRUE(journal.settled());
   for (int i = 1; i <= 50; ++i) {
     journal.append(full_record(i));
     if (journal.settled()) journal.begin_sync();
-    EXPECT_GE(file_text(scratch / "j").size(), 1u) << "lines go out when it begins, not when it ends";
+    EXPECT_GE(file_text(scratch / "j").size(), 1u) << "lines are written when the sync begins";
   }
   while (!journal.settled()) std::this_thread::yield();
   journal.begin_sync();
   journal.append(full_record(51));
-  journal.sync();  // of all, whatever was under way
+  journal.sync();  // covers everything, whatever is in flight
   EXPECT_TRUE(journal.settled());
   EXPECT_EQ(read_journal(scratch / "j").records.size(), 51u);
 }
 
-TEST(Journal, ASyncThatIsOnlyBegunSaysAtOnceWhereThereIsNoRoom) {
+TEST(Journal, BeginSyncReportsAFullDiskAtOnce) {
   const Scratch scratch;
   JournalWriter journal(scratch / "j");
   journal.append(full_record(1));
@@ -352,17 +350,17 @@ TEST(Journal, ASyncThatIsOnlyBegunSaysAtOnceWhereThereIsNoRoom) {
   EXPECT_THAT(keys_of(read_journal(scratch / "j")), ElementsAre("key-1"));
 }
 
-TEST(Journal, AFileThatWentAwayIsNoSafePlaceToBeginWith) {
+TEST(Journal, BeginSyncFailsIfTheFileIsGone) {
   const Scratch scratch;
   JournalWriter journal(scratch / "j");
   std::filesystem::rename(scratch / "j", scratch / "moved");
   journal.append(full_record(1));
   EXPECT_THROW(journal.begin_sync(), StorageError);
-  EXPECT_THROW(journal.begin_sync(), StorageError) << "and so it stays";
+  EXPECT_THROW(journal.begin_sync(), StorageError) << "the error persists";
   EXPECT_THROW(journal.sync(), StorageError);
 }
 
-TEST(Journal, AWriterThatEndsOnAFullDiskDoesNotThrow) {
+TEST(Journal, DestructorOnAFullDiskDoesNotThrow) {
   const Scratch scratch;
   auto journal = std::make_unique<JournalWriter>(scratch / "j");
   journal->append(full_record(1));
@@ -373,12 +371,12 @@ TEST(Journal, AWriterThatEndsOnAFullDiskDoesNotThrow) {
   EXPECT_EQ(file_text(scratch / "j"), "");
 }
 
-TEST(Journal, WhatCannotBeAJournalIsRefused) {
+TEST(Journal, RefusesPathsThatCannotBeAJournal) {
   const Scratch scratch;
   EXPECT_THROW(JournalWriter(scratch / "no/such/folder/j"), StorageError);
   EXPECT_THROW(JournalWriter(scratch.folder()), StorageError);
   EXPECT_THROW(JournalWriter("/dev/full"), StorageError);
-  // A link could lead out of the run directory.
+  // A link could point outside the run directory.
   set_file_text(scratch / "elsewhere", "precious");
   std::filesystem::create_symlink(scratch / "elsewhere", scratch / "link");
   EXPECT_THROW(JournalWriter(scratch / "link"), StorageError);
@@ -386,8 +384,8 @@ TEST(Journal, WhatCannotBeAJournalIsRefused) {
   EXPECT_THROW(read_journal(scratch.folder()), std::runtime_error);
 }
 
-// A million records are to fit into memory: what they have in common is held once a piece of the file.
-TEST(Journal, EqualTextsOfALongJournalAreHeldFewTimes) {
+// A million records must fit into memory, so equal texts are stored once per block of the file.
+TEST(Journal, StoresEqualTextsOfALongJournalFewTimes) {
   const Scratch scratch;
   const auto path = scratch / "journal.jsonl";
   constexpr int count = 5000;

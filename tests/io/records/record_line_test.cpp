@@ -48,7 +48,7 @@ TEST(RecordLine, TextsOfEarlierLinesChangeNothing) {
   }
 }
 
-TEST(RecordLine, DetailsMayBeJumpedOver) {
+TEST(RecordLine, DetailsMayBeSkipped) {
   Record record = full_record(1);
   record.stages.front().kernel = "a]}\"{[\\";
   std::string line = to_json(record).dump();
@@ -66,7 +66,7 @@ TEST(RecordLine, DetailsMayBeJumpedOver) {
   }
 }
 
-TEST(RecordLine, MembersMayStandInAnyOrderAndLack) {
+TEST(RecordLine, MembersMayBeMissingOrInAnyOrder) {
   const json all = to_json(full_record(3));
   nlohmann::ordered_json backwards;
   for (auto item = all.rbegin(); item != all.rend(); ++item) {
@@ -77,8 +77,8 @@ TEST(RecordLine, MembersMayStandInAnyOrderAndLack) {
   EXPECT_EQ(to_json(read), to_json(record_from_json(json::parse(backwards.dump()))));
 }
 
-// What it takes, the other reader takes too, and to the same record.
-TEST(RecordLine, TakesNothingThatTheSlowReaderRefuses) {
+// The fast reader accepts only lines that the slow reader accepts, and reads the same record.
+TEST(RecordLine, AcceptsNothingThatTheSlowReaderRefuses) {
   const json good = to_json(full_record(4));
   const std::vector<json> values = {nullptr,
                                     true,
@@ -113,7 +113,7 @@ TEST(RecordLine, TakesNothingThatTheSlowReaderRefuses) {
   EXPECT_GT(taken, 200);
 }
 
-TEST(RecordLine, TextThatIsNoJsonIsLeftToTheSlowReader) {
+TEST(RecordLine, LeavesInvalidJsonToTheSlowReader) {
   const std::string line = to_json(full_record(5)).dump();
   const auto with = [&](const std::string& number) {
     const std::string name = "\"seconds_median\":";
@@ -130,13 +130,14 @@ TEST(RecordLine, TextThatIsNoJsonIsLeftToTheSlowReader) {
   for (std::size_t cut = 1; cut < line.size(); cut += 7) {
     const std::string text = line.substr(0, cut) + "}";
     Record shorter;
-    if (reads(text, shorter) && json::accept(text)) {  // a number cut behind its point is read
+    // a number that is cut after its decimal point is accepted
+    if (reads(text, shorter) && json::accept(text)) {
       EXPECT_EQ(to_json(shorter), to_json(record_from_json(json::parse(text)))) << cut;
     }
   }
 }
 
-TEST(RecordLine, EqualTextsOfManyRecordsHaveOneStore) {
+TEST(RecordLine, EqualTextsOfManyRecordsShareOneStore) {
   LineTexts seen;
   std::vector<Record> records(100);
   std::string line = to_json(full_record(6)).dump();

@@ -1,5 +1,5 @@
 #pragma once
-/// What the tests of records share: a folder of their own, records with every field set, and comparison.
+/// Shared by the tests of records: a temporary folder, records with every field set, and comparison.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 namespace gaussweep::io::testing {
 
-/// These tests sync thousands of times.
+/// In memory, because these tests sync thousands of times.
 struct Scratch : testing_help::Scratch {
   Scratch() : testing_help::Scratch(Place::memory) {}
 };
@@ -31,7 +31,7 @@ inline void set_file_text(const std::filesystem::path& path, const std::string& 
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-/// A record in which every field differs from its default and from every other field.
+/// Returns a record in which every field differs from its default and from every other field.
 inline Record full_record(int seed) {
   Record record;
   int count = 0;
@@ -63,7 +63,7 @@ inline void expect_same_number(double a, double b, std::string_view what) {
   }
 }
 
-/// Every field and detail, NaN equal to NaN.
+/// Compares every field and detail; NaN equals NaN.
 inline void expect_same(const Record& a, const Record& b) {
   for (const Field& field : record_fields()) {
     std::visit(

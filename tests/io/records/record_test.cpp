@@ -17,7 +17,7 @@ using testing::expect_same;
 using testing::full_record;
 using Json = nlohmann::json;
 
-// The contract, spelled out once more: a column that moves or vanishes breaks scripts.
+// The documented columns, repeated here: a moved or removed column breaks scripts.
 constexpr const char* contract =
     "key run_id problem method backend precision m n k nrhs batch uplo parameters matrix matrix_parameters "
     "matrix_kind matrix_digest "
@@ -50,7 +50,7 @@ std::string message_of(const Json& json) {
   return testing_help::message_of<InputError>([&] { record_from_json(json); });
 }
 
-TEST(Record, ColumnsStandInTheOrderOfTheContract) {
+TEST(Record, ColumnsHaveTheDocumentedOrder) {
   std::istringstream names(contract);
   for (const Field& field : record_fields()) {
     std::string name;
@@ -68,7 +68,7 @@ TEST(Record, EveryFieldSurvivesJson) {
   expect_same(round_trip(defaults), defaults);
 }
 
-TEST(Record, WhatWasOfTheMomentIsSaidOnlyWhereItWas) {
+TEST(Record, ForNowIsWrittenOnlyIfTrue) {
   EXPECT_FALSE(to_json(full_record(1)).contains("for_now"));
   Record record = full_record(1);
   record.for_now = true;
@@ -91,7 +91,7 @@ TEST(Record, DoublesSurviveBitByBit) {
   EXPECT_EQ(round_trip(record).matrix_seed, record.matrix_seed);
 }
 
-TEST(Record, WhatJsonCannotSayHasWords) {
+TEST(Record, NonFiniteNumbersAreWords) {
   Record record;
   record.flops = std::numeric_limits<double>::infinity();
   record.gflops = -record.flops;
@@ -101,7 +101,7 @@ TEST(Record, WhatJsonCannotSayHasWords) {
   EXPECT_TRUE(json["bytes"].is_null());
 }
 
-TEST(Record, UnknownKeysArePassedOverAndAbsentOnesKeepDefaults) {
+TEST(Record, IgnoresUnknownKeysAndDefaultsMissingOnes) {
   const Record record = record_from_json({{"key", "k"},
                                           {"problem", "gesv"},
                                           {"method", "lapack"},
@@ -114,7 +114,7 @@ TEST(Record, UnknownKeysArePassedOverAndAbsentOnesKeepDefaults) {
   EXPECT_TRUE(record.sample_list.empty());
 }
 
-TEST(Record, LinesFromBeforeTheColumnsOfTheQueueAreRead) {
+TEST(Record, ReadsLinesWithoutQueueColumns) {
   Json old = to_json(full_record(1));
   old.erase("partition");
   old.erase("gres");
@@ -123,7 +123,7 @@ TEST(Record, LinesFromBeforeTheColumnsOfTheQueueAreRead) {
   expect_same(record_from_json(old), expected);
 }
 
-TEST(Record, RequiredFieldsAreNamedWhereTheyLack) {
+TEST(Record, NamesMissingRequiredFields) {
   for (const char* name : {"key", "problem", "method", "status"}) {
     Json json = to_json(full_record(1));
     json.erase(name);
@@ -131,7 +131,7 @@ TEST(Record, RequiredFieldsAreNamedWhereTheyLack) {
   }
 }
 
-TEST(Record, MistypedFieldsAreNamed) {
+TEST(Record, NamesMistypedFields) {
   for (const Field& field : record_fields()) {
     for (const Json& wrong : {Json(true), Json::array({1}), Json("nan")}) {
       if (field.member.index() == 0 && wrong.is_string()) continue;

@@ -1,11 +1,11 @@
-"""results.h5 as Python sees it, for tests/io/records/results_test.cpp.
+"""Reads and writes results.h5 in Python, for tests/io/records/results_test.cpp.
 
-check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON as in the journal), in h5py and
+check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON of the journal), in h5py and
 pandas
 document RESULTS SCHEMA.md     compares the tables of RESULTS with those of SCHEMA.md, and runs its example
-make FOLDER                    writes files of other versions and other makers into FOLDER
-annotate RESULTS               adds an attribute, a dataset and a column to RESULTS, as people do
-falsify RESULTS                makes another figure of one in RESULTS
+make FOLDER                    writes files of other versions and other programs into FOLDER
+annotate RESULTS               adds an attribute, a dataset and a column to RESULTS, as users do
+falsify RESULTS                changes one number in RESULTS
 """
 import json
 import math
@@ -20,7 +20,7 @@ import pandas as pd
 
 
 def frame(table):
-    """A table as a pandas frame with its text decoded, as io/SCHEMA.md shows it."""
+    """Returns a table as a pandas frame with decoded text, as in io/SCHEMA.md."""
     data = pd.DataFrame(table[:])
     for name in data.columns[data.dtypes == object]:
         data[name] = data[name].str.decode("utf-8")
@@ -74,7 +74,7 @@ def check(results, expected_file, empty):
             assert list(mine["index"]) == list(range(len(record["sample_list"]["seconds"])))
             names = {"seconds": "seconds", "clock": "clock_mhz", "throttled": "throttled", **readings}
             for column, name in names.items():
-                if name not in record["sample_list"]:  # nothing was told of any sample
+                if name not in record["sample_list"]:  # samples without any values
                     assert mine[column].isna().all()
                     continue
                 for found, value in zip(mine[column], record["sample_list"][name], strict=True):
@@ -92,10 +92,10 @@ def check(results, expected_file, empty):
         assert math.isnan(devices.gemm_flops_double[0]) and devices.copy_bytes_per_second[0] == 4.1e12
         assert hosts.cores[0] == 96 and hosts.cpu[0] == "a CPU"
 
-        said = json.loads(file["records"].attrs["checksums"])
+        checksums = json.loads(file["records"].attrs["checksums"])
         for name, value in file.attrs.items():
-            assert said["attributes"][name] == checksum([str(value).encode()]), name
-        for name, table in said["tables"].items():
+            assert checksums["attributes"][name] == checksum([str(value).encode()]), name
+        for name, table in checksums["tables"].items():
             assert table["rows"] == len(file[name])
             assert set(table["columns"]) == set(file[name].dtype.names)
             for column, crc in table["columns"].items():
@@ -113,27 +113,27 @@ def document(results, schema):
     with open(schema, encoding="utf-8") as file:
         text = file.read()
     body = text[text.index("### /records") : text.index("## journal.jsonl")]
-    said, units, table = {}, {}, None
+    documented, units, table = {}, {}, None
     for line in body.splitlines():
         opening = re.match(r"(?:### |\*\*)/(\w+)", line)
         if opening:
             table = opening[1]
-            said[table] = []
+            documented[table] = []
         if table in ("iterations", "hosts") and line.startswith("**/"):  # a sentence, not a table
-            said[table] = [name for name in re.findall(r"`(\w+)`", line)]
+            documented[table] = [name for name in re.findall(r"`(\w+)`", line)]
         elif table and line.startswith("| `"):
             cells = line.split("|")
             columns, of_them = re.findall(r"`(\w+)`", cells[1]), [unit.strip() for unit in cells[3].split(",")]
-            said[table] += columns
+            documented[table] += columns
             of_them = of_them if len(of_them) > 1 else of_them * len(columns)
             units.setdefault(table, {}).update({c: u for c, u in zip(columns, of_them, strict=True) if u})
-    units["hosts"] = {"memory_bytes": "B"}  # a sentence says it
+    units["hosts"] = {"memory_bytes": "B"}  # documented in a sentence
     with h5py.File(results, "r") as file:
-        assert said == {name: list(file[name].dtype.names) for name in file}, said
+        assert documented == {name: list(file[name].dtype.names) for name in file}, documented
         for name in file:
             assert json.loads(file[name].attrs["units"]) == units.get(name, {}), (name, file[name].attrs["units"])
     example = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1].replace("DIR/results.h5", results)
-    exec(compile(example, schema, "exec"), {})  # our own document
+    exec(compile(example, schema, "exec"), {})  # the example is from our own document
 
 
 def make(folder):
@@ -155,7 +155,7 @@ def make(folder):
     with h5py.File(os.path.join(folder, "old.h5"), "a") as file:
         file["tomorrow"] = good
 
-    # what a version before and one after this one may have written
+    # files that earlier or later versions may have written
     for name, version in (("version_0.h5", 0), ("version_2.h5", 2), ("version_text.h5", "1")):
         ours(name, np.array([row], dtype=base))
         with h5py.File(os.path.join(folder, name), "a") as file:

@@ -59,7 +59,7 @@ Results full_results(int records) {
   return results;
 }
 
-/// Devices, hosts and attributes; NaN is null there.
+/// Returns devices, hosts and attributes as JSON; NaN becomes null.
 std::string others_of(const Results& results) {
   return nlohmann::json{results.devices, results.hosts, results.attributes}.dump();
 }
@@ -70,7 +70,7 @@ void expect_same(const Results& a, const Results& b) {
   EXPECT_EQ(others_of(a), others_of(b));
 }
 
-/// Whether both hold the same to the bit, by what results.h5 would be made of them.
+/// Returns true if both would give the same results.h5, bit by bit.
 bool same(const Results& a, const Results& b) {
   const auto records = [](const Results& results) {
     std::string text;
@@ -84,7 +84,7 @@ std::string read_error(const std::filesystem::path& path) {
   return testing_help::message_of<InputError>([&] { read_results(path); });
 }
 
-/// The words of tests/io/records/results_check.py, where it fails.
+/// Returns the error of tests/io/records/results_check.py, or "".
 std::string check_results(const std::vector<std::string>& arguments) {
   return testing_help::run_python("tests/io/records/results_check.py", arguments);
 }
@@ -112,7 +112,7 @@ TEST(Results, EmptyTablesSurvive) {
   expect_same(read_results(scratch / "r.h5"), one);
 }
 
-TEST(Results, DetailsCanBeLeftOut) {
+TEST(Results, DetailsCanBeSkipped) {
   const Scratch scratch;
   write_results(scratch / "r.h5", full_results(3));
   Results expected = full_results(3);
@@ -124,7 +124,7 @@ TEST(Results, DetailsCanBeLeftOut) {
   expect_same(read_results(scratch / "r.h5", false), expected);
 }
 
-TEST(Results, AttributesHaveNoLimitOfLength) {
+TEST(Results, AttributesMayBeLong) {
   const Scratch scratch;
   Results results;
   results.attributes["plan"] = std::string(300000, 'p') + "ü";
@@ -133,7 +133,7 @@ TEST(Results, AttributesHaveNoLimitOfLength) {
   EXPECT_EQ(read_results(scratch / "r.h5").attributes, results.attributes);
 }
 
-TEST(Results, TextIsKeptValidAndWithinItsWidth) {
+TEST(Results, TextIsCutToItsWidthAsValidUtf8) {
   const Scratch scratch;
   Results results = full_results(3);
   results.records[0].message = "at \xff!";
@@ -146,7 +146,7 @@ TEST(Results, TextIsKeptValidAndWithinItsWidth) {
   EXPECT_EQ(read.records[2].message, results.records[2].message);
 }
 
-TEST(Results, PythonSeesWhatWasWritten) {
+TEST(Results, PythonReadsTheSame) {
   const Scratch scratch;
   const Results results = full_results(5);
   write_results(scratch / "r.h5", results);
@@ -159,7 +159,7 @@ TEST(Results, PythonSeesWhatWasWritten) {
             "");
 }
 
-TEST(Results, TheDocumentSaysWhatIsWritten) {
+TEST(Results, DocumentMatchesTheFile) {
   const Scratch scratch;
   write_results(scratch / "r.h5", full_results(2));
   EXPECT_EQ(check_results({"document", (scratch / "r.h5").string(),
@@ -167,10 +167,10 @@ TEST(Results, TheDocumentSaysWhatIsWritten) {
             "");
 }
 
-TEST(Results, OlderAndNewerFilesAreReadByColumnName) {
+TEST(Results, ReadsOlderAndNewerFilesByColumnName) {
   const Scratch scratch;
   ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
-  // Two rows, other order and widths, no details, a column and a table that we do not know.
+  // Two rows with another order and other widths, no details, and an unknown column and table.
   const Results old = read_results(scratch / "old.h5");
   ASSERT_EQ(old.records.size(), 2u);
   EXPECT_EQ(old.records[1].key, "k2");
@@ -187,7 +187,7 @@ TEST(Results, OlderAndNewerFilesAreReadByColumnName) {
   EXPECT_EQ(old.attributes.count("schema_version"), 0u);
 }
 
-TEST(Results, ANewerSchemaIsRefusedAndAnOlderOneIsRead) {
+TEST(Results, RefusesANewerSchemaAndReadsAnOlderOne) {
   const Scratch scratch;
   ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   EXPECT_EQ(read_results(scratch / "version_0.h5").records.at(0).method, "lapack");
@@ -197,7 +197,7 @@ TEST(Results, ANewerSchemaIsRefusedAndAnOlderOneIsRead) {
   EXPECT_THAT(read_error(scratch / "version_text.h5"), HasSubstr("not a whole number"));
 }
 
-TEST(Results, WhatIsNotOursIsRefusedWithWhatWasExpected) {
+TEST(Results, RefusesForeignFilesAndNamesTheExpectedOnes) {
   const Scratch scratch;
   const auto expected = HasSubstr("expected a results.h5 of gaussweep");
   EXPECT_THAT(read_error(scratch / "none.h5"), AllOf(HasSubstr("No such file"), expected));
@@ -215,7 +215,7 @@ TEST(Results, WhatIsNotOursIsRefusedWithWhatWasExpected) {
   EXPECT_THAT(read_error(scratch / "stray.h5"), AllOf(HasSubstr("refers to trial 7"), expected));
 }
 
-TEST(Results, ACutFileIsAnErrorNotACrash) {
+TEST(Results, CutFileIsAnErrorNotACrash) {
   const Scratch scratch;
   write_results(scratch / "r.h5", full_results(20));
   const std::string whole = file_text(scratch / "r.h5");
@@ -225,7 +225,7 @@ TEST(Results, ACutFileIsAnErrorNotACrash) {
   }
 }
 
-/// What reading a file gives, or the words of its refusal.
+/// Returns the outcome of reading a file, or its error.
 std::string outcome_of(const std::filesystem::path& path, const Results& expected, int& unchecked) {
   try {
     const Results read = read_results_apart(path, true, 20);
@@ -236,9 +236,9 @@ std::string outcome_of(const std::filesystem::path& path, const Results& expecte
   }
 }
 
-// One bit in a file may make another name, type or number of it, and HDF5 notices few of them. By hand:
-// GAUSSWEEP_FLIPS=3200 build/tests/io_tests --gtest_filter=Results.AFlippedBit*
-TEST(Results, AFlippedBitNeverGivesOtherFigures) {
+// One flipped bit can change a name, type or number, and HDF5 detects few such changes. The long version, by
+// hand: GAUSSWEEP_FLIPS=3200 build/tests/io_tests --gtest_filter=Results.FlippedBit*
+TEST(Results, FlippedBitNeverChangesFigures) {
   const Scratch scratch;
   const Results expected = full_results(3);
   write_results(scratch / "r.h5", expected);
@@ -269,18 +269,18 @@ TEST(Results, AFlippedBitNeverGivesOtherFigures) {
     all += count;
   }
   std::printf("%d of them without checksums\n", unchecked);
-  EXPECT_EQ(all, flips) << "an outcome without words of ours";
-  EXPECT_GT(outcomes["the checksum of"], 0) << "the test flips nothing that matters";
+  EXPECT_EQ(all, flips) << "an unexpected outcome";
+  EXPECT_GT(outcomes["the checksum of"], 0) << "no flip was detected";
 }
 
-TEST(Results, TheChecksumSaysWhatIsDamaged) {
+TEST(Results, ChecksumNamesTheDamagedPart) {
   const Scratch scratch;
   Results results = full_results(1);
   results.records[0].message = "a text that stands once in the file";
   results.attributes["plan"] = "the plan's own text";
   write_results(scratch / "r.h5", results);
   const std::string whole = file_text(scratch / "r.h5");
-  // The plan stands in the file as it is; tables are packed.
+  // The plan is stored as it is; tables are compressed.
   const std::size_t place = whole.find("the plan's own text");
   ASSERT_NE(place, std::string::npos);
   std::string damaged = whole;
@@ -288,8 +288,8 @@ TEST(Results, TheChecksumSaysWhatIsDamaged) {
   set_file_text(scratch / "d.h5", damaged);
   EXPECT_THAT(read_error(scratch / "d.h5"),
               AllOf(HasSubstr("d.h5"), HasSubstr("it is damaged: the checksum of the attribute 'plan'")));
-  // The name of a column: without its checksum the column would only seem to be absent.
-  const std::size_t name = whole.find(std::string("seconds_median\0", 15));  // not that in the checksums
+  // Damages the name of a column; without its checksum the column would only seem to be absent.
+  const std::size_t name = whole.find(std::string("seconds_median\0", 15));  // not the one in the checksums
   ASSERT_NE(name, std::string::npos);
   damaged = whole;
   damaged[name] ^= 2;
@@ -298,19 +298,19 @@ TEST(Results, TheChecksumSaysWhatIsDamaged) {
               HasSubstr("the checksum of the column 'seconds_median' of /records"));
 }
 
-TEST(Results, FilesWithoutChecksumsAreReadAndSaySo) {
+TEST(Results, ReadsFilesWithoutChecksumsAndMarksThem) {
   const Scratch scratch;
   ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   EXPECT_FALSE(read_results(scratch / "old.h5").checked);
   write_results(scratch / "r.h5", full_results(2));
   EXPECT_TRUE(read_results(scratch / "r.h5").checked);
   ASSERT_EQ(check_results({"annotate", (scratch / "r.h5").string()}), "");
-  EXPECT_TRUE(read_results(scratch / "r.h5").checked) << "what others add is no damage";
+  EXPECT_TRUE(read_results(scratch / "r.h5").checked) << "additions are no damage";
   ASSERT_EQ(check_results({"falsify", (scratch / "r.h5").string()}), "");
   EXPECT_THAT(read_error(scratch / "r.h5"), HasSubstr("the checksum of the column 'n' of /records"));
 }
 
-TEST(Results, AChildReadsTheSame) {
+TEST(Results, ChildReadsTheSame) {
   const Scratch scratch;
   const Results results = full_results(700);
   write_results(scratch / "r.h5", results);
@@ -323,7 +323,7 @@ TEST(Results, AChildReadsTheSame) {
             read_error(scratch / "text.h5"));
 }
 
-TEST(Results, AFailedWriteLeavesTheOldFileAndNoTemporary) {
+TEST(Results, FailedWriteKeepsTheOldFileAndLeavesNoTemporary) {
   const Scratch scratch;
   const Results old = full_results(2);
   write_results(scratch / "r.h5", old);
@@ -347,16 +347,16 @@ TEST(Results, AFailedWriteLeavesTheOldFileAndNoTemporary) {
   std::signal(SIGXFSZ, handler);
 }
 
-TEST(Results, WhereNothingCanBeWrittenIsSaid) {
+TEST(Results, ReportsUnwritablePaths) {
   const Scratch scratch;
   EXPECT_THROW(write_results(scratch / "no/such/r.h5", {}), StorageError);
-  // A folder stands under the name: rename fails at the very end.
+  // A folder has the name: the rename fails at the very end.
   std::filesystem::create_directories(scratch / "r.h5" / "x");
   EXPECT_THROW(write_results(scratch / "r.h5", {}), StorageError);
   EXPECT_EQ(entries_of(scratch.folder()), 1u);
 }
 
-TEST(Results, TemporariesOfKilledWritersVanishOnceTheyAreOld) {
+TEST(Results, OldTemporariesOfKilledWritersAreRemoved) {
   const Scratch scratch;
   const auto old = scratch / ".r.h5.4711-0.tmp", young = scratch / ".r.h5.4712-0.tmp",
              other = scratch / ".s.h5.1-0.tmp";
@@ -370,7 +370,7 @@ TEST(Results, TemporariesOfKilledWritersVanishOnceTheyAreOld) {
   EXPECT_TRUE(std::filesystem::exists(other));
 }
 
-TEST(Results, TemporariesOfKilledProcessesOfThisHostVanishAtOnce) {
+TEST(Results, TemporariesOfKilledProcessesOfThisHostAreRemovedAtOnce) {
   const Scratch scratch;
   const auto target = scratch / "r.h5";
   const pid_t killed = fork();

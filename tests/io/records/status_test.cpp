@@ -5,14 +5,14 @@
 namespace gaussweep::io {
 namespace {
 
-TEST(Status, TheWordsAreThoseOfTheContractInItsOrder) {
+TEST(Status, NamesHaveTheDocumentedOrder) {
   EXPECT_EQ(status_words(), (std::vector<std::string>{"pass", "suspect", "failed", "diverged", "skipped",
                                                       "timeout", "crashed", "oom", "error"}));
   for (std::size_t i = 0; i < status_words().size(); ++i)
     EXPECT_EQ(status_named(status_words()[i]), static_cast<Status>(i)) << status_words()[i];
 }
 
-TEST(Status, AWordThatIsNoneIsEqualToNoStatus) {
+TEST(Status, AnUnknownNameEqualsNoStatus) {
   EXPECT_FALSE(status_named("lost"));
   EXPECT_FALSE(status_named(""));
   const std::string later = "lost";

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The doors between the rooms are shut (docs/architecture.md).
+"""Tests the dependency rules between the modules (docs/architecture.md).
 
-    tests/doors_test.py BUILD        a configured build folder
+    tests/dependencies_test.py BUILD        a configured build folder
 
-Two ways: every forbidden header is tried with the real compiler flags of each room's target, and must fail for
-that reason; and the sources are read for what a compiler lets through (other headers of the same libraries,
-clocks, printing, relative includes, methods named in the driver).
+Every forbidden header is compiled with the real flags of each module's target and must fail for that reason.
+Also searches the sources for violations that compile: other headers of the same libraries, clocks, printing,
+relative includes, methods named in the driver.
 """
 import collections
 import json
@@ -21,8 +21,8 @@ PROBLEMS = sorted(p.parent.name for p in (SOURCE / "kernels").glob("*/table.cpp"
 CUDA = ["cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cublas_v2.h", "cusolverDn.h"]
 PRINTING = ["spdlog/spdlog.h", "fmt/core.h", "fmt/format.h"]
 
-# The layers of driver/, and what stands on them in apps/: which others each stands on, a header of it, and libraries
-# that only it may use.
+# The layers of driver/ and of apps/: the layers that each may include, one of its headers, and libraries that only it
+# may use.
 DRIVER = {
     "base": ([], "driver/base/errors.hpp", []),
     "system": (["base"], "driver/system/clock.hpp", []),
@@ -41,17 +41,17 @@ DRIVER = {
 
 
 def folder_of(layer):
-    """The folder of a layer: where the header named above lies."""
+    """Returns the folder of a layer: that of its header above."""
     return str(pathlib.PurePosixPath(DRIVER[layer][1]).parent)
 
 
 def below(layer):
-    """All layers that this one may include."""
+    """Returns all layers that this one may include."""
     return {b for direct in DRIVER[layer][0] for b in {direct} | below(direct)}
 
 
-# Room: targets, what its door must let in, what it must keep out, and libraries no header of which may be named.
-ROOMS = {
+# Module: targets, headers that it may include, headers that it may not, and libraries whose headers it may not include.
+MODULES = {
     "kernels": dict(
         targets=["gaussweep_kernels", "gaussweep_kernels_cuda"],
         allowed=["kernels/registry/method.hpp", "vector"],
@@ -76,7 +76,7 @@ ROOMS = {
         + [DRIVER[other][1] for other in DRIVER if other != layer and other not in below(layer)],
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|png|netpbm|sqlite")
        for layer in DRIVER},
-    # A program of its own, in the process of MATLAB or Octave: the registry and nothing else.
+    # A separate program in the process of MATLAB or Octave, which uses only the registry.
     "apps/mex": dict(
         targets=["gaussweep_mex_octave", "gaussweep_mex_matlab"],
         allowed=["kernels/registry/method.hpp", "apps/mex/choice.hpp", "mex.h"],
@@ -89,8 +89,8 @@ for each in DRIVER:
     layers = tuple(folder_of(layer) + "/" for layer in {each} | below(each))
     MAY_QUOTE[folder_of(each)] = layers + ("kernels/", "io/", "version.hpp")
 TREES = ("kernels", "io", "driver", "apps")
-MOST_FILES = 40  # in a folder
-# Built where nvcc, Octave or MATLAB is.
+MOST_FILES = 40  # per folder
+# Built only if nvcc, Octave or MATLAB is installed.
 OPTIONAL = ("gaussweep_kernels_cuda", "gaussweep_mex_octave", "gaussweep_mex_matlab")
 TELLS_TIME_OR_PRINTS = re.compile(
     r"std::chrono|\bclock_gettime\b|\bgettimeofday\b|\bclock64\s*\(|\bclock\s*\(|globaltimer|%clock"
@@ -109,20 +109,20 @@ def check(good, complaint):
 
 
 def without_comments(text):
-    """The text with comments blanked, lines kept; string literals stay."""
+    """Returns the text with blanked comments; lines and string literals stay."""
     pattern = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')', re.S)
     return pattern.sub(lambda m: m.group(1) if m.group(1) else re.sub(r"[^\n]", " ", m.group(0)), text)
 
 
-def sources(room):
-    files = [p for p in sorted((SOURCE / room).rglob("*")) if p.suffix in (".cpp", ".hpp", ".cu", ".cuh")]
+def sources(module):
+    files = [p for p in sorted((SOURCE / module).rglob("*")) if p.suffix in (".cpp", ".hpp", ".cu", ".cuh")]
     if not files:
-        complaints.append(f"{room}/: no sources found")
+        complaints.append(f"{module}/: no sources found")
     return [(p.relative_to(SOURCE), without_comments(p.read_text(encoding="utf-8"))) for p in files]
 
 
 def compile_command(database, target):
-    """The flags of one of the target's sources, without source and output; nvcc for one architecture only."""
+    """Returns the flags of one source of the target, without source and output; for nvcc, one architecture only."""
     entries = [e for e in database if f"/{target}.dir/" in e["command"]]
     if not entries:
         return None
@@ -133,7 +133,7 @@ def compile_command(database, target):
     for word in words:
         if skip:
             skip = False
-        elif word in ("-o", "-MF", "-MT", "-x", "-include"):  # precompiled headers open no door
+        elif word in ("-o", "-MF", "-MT", "-x", "-include"):  # precompiled headers include nothing new
             skip = True
         elif word not in ("-c", "-MD", entry["file"], "-lineinfo") and not word.startswith("--generate-code"):
             kept.append(word)
@@ -141,7 +141,7 @@ def compile_command(database, target):
 
 
 def preprocess(command, source, folder):
-    """Whether the target's preprocessor takes a source, and what it says: whether a header is there is its to say."""
+    """Preprocesses a source with the target's flags. Returns true if it succeeds, and the output."""
     words, directory, cuda = command
     probe = pathlib.Path(folder) / ("probe.cu" if cuda else "probe.cpp")
     probe.write_text(source, encoding="utf-8")
@@ -150,44 +150,46 @@ def preprocess(command, source, folder):
     return done.returncode == 0, done.stdout + done.stderr
 
 
-def try_doors(build, folder):
+def compile_forbidden_includes(build, folder):
     database = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    for room, rule in ROOMS.items():
+    for module, rule in MODULES.items():
         for target in rule["targets"]:
             command = compile_command(database, target)
             if command is None:
                 check(target in OPTIONAL, f"{target}: not in {build}/compile_commands.json")
                 continue
             source = "".join(f"#include <{header}>\n" for header in rule["allowed"])
-            good, said = preprocess(command, source, folder)
-            check(good, f"{target} should be able to include {', '.join(rule['allowed'])}:\n{said}")
-            # One that is there refuses by name; what it says must not come of another header.
+            good, message = preprocess(command, source, folder)
+            check(good, f"{target} should be able to include {', '.join(rule['allowed'])}:\n{message}")
+            # An existing header must be refused by name, and not because of another header.
             source = "".join(
                 f"#if __has_include(<{header}>)\n#include <{header}>\n#else\n#error absent <{header}>\n#endif\n"
                 for header in rule["forbidden"]
             )
-            _, said = preprocess(command, source, folder)
+            _, message = preprocess(command, source, folder)
             for header in rule["forbidden"]:
-                refused = f"must not include <{header}>" in said or f"absent <{header}>" in said
-                check(refused, f"{target} can include <{header}>, or fails on it for another reason:\n{said}")
+                refused = f"must not include <{header}>" in message or f"absent <{header}>" in message
+                check(refused, f"{target} can include <{header}>, or fails on it for another reason:\n{message}")
 
 
-def read_sources():
+def search_sources():
     files = [p for problem in PROBLEMS for p in (SOURCE / "kernels" / problem).iterdir()]
     stems = {p.stem for p in files if p.suffix in (".cpp", ".cu") and p.stem != "table"}
     check(len(stems) > 5, f"only {len(stems)} methods found below kernels/")
-    for room, rule in ROOMS.items():
+    for module, rule in MODULES.items():
         libraries = re.compile(rule["libraries"])
-        for path, text in sources(room):
+        for path, text in sources(module):
             for kind, header in re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)', text, re.M):
                 if kind == '"':
-                    check(header.startswith(MAY_QUOTE[room]), f'{path}: #include "{header}" leaves the room {room}/')
+                    check(
+                        header.startswith(MAY_QUOTE[module]), f'{path}: #include "{header}" leaves the module {module}/'
+                    )
                 else:
-                    check(not libraries.match(header), f"{path}: #include <{header}> is not for {room}/")
-            if room == "kernels":
+                    check(not libraries.match(header), f"{path}: #include <{header}> is not for {module}/")
+            if module == "kernels":
                 found = TELLS_TIME_OR_PRINTS.search(text)
                 check(not found, f"{path}: {found and found.group(0)!r}: kernels/ has no clock and does not print")
-            if room.startswith(("driver", "apps")):
+            if module.startswith(("driver", "apps")):
                 for literal in re.findall(r'"((?:\\.|[^"\\\n])*)"', text):
                     named = {s for s in stems if literal == s or re.search(rf"(^|[^\w]){s}($|[^\w])", literal)
                              and ("_" in s or f"/{s}" in literal)}  # fmt: skip
@@ -203,36 +205,36 @@ OPENS = re.compile(
 
 
 def types_defined(text):
-    """The types that a source defines in namespaces with a name, each as gaussweep::driver::Trial."""
-    around = []  # a namespace's name, or None for the braces of anything else
+    """Returns the types that a source defines in named namespaces, as gaussweep::driver::Trial."""
+    enclosing = []  # names of the open namespaces; None for other braces
     for found in OPENS.finditer(text):
         kind = found.lastgroup
         if kind == "namespace":
-            around.append(found["namespace"] or None)
+            enclosing.append(found["namespace"] or None)
         elif kind == "type":
-            if None not in around and not found["template"]:
-                yield "::".join(around + [found["type"]])
-            around.append(None)
+            if None not in enclosing and not found["template"]:
+                yield "::".join(enclosing + [found["type"]])
+            enclosing.append(None)
         elif kind == "other":
-            around.append(None)
-        elif kind == "close" and around:
-            around.pop()
+            enclosing.append(None)
+        elif kind == "close" and enclosing:
+            enclosing.pop()
 
 
-def one_type_a_name():
-    """Two types of one name in one namespace break the one-definition rule, whether or not a file includes both."""
+def type_names_are_unique():
+    """Checks that no two types with one namespace have the same name, which would break the one-definition rule."""
     where = collections.defaultdict(set)
-    for room in TREES:
-        for path, text in sources(room):
+    for module in TREES:
+        for path, text in sources(module):
             for name in types_defined(text):
                 where[name].add(str(path))
     check(len(where) > 200, f"only {len(where)} types found")
     for name, files in sorted(where.items()):
-        check(len(files) == 1, f"{name} is defined in {', '.join(sorted(files))}: two types of one name")
+        check(len(files) == 1, f"{name} is defined in {', '.join(sorted(files))}: two types with one name")
 
 
-def knots(graph):
-    """The sets of two and more nodes of a graph of which each leads to each (Tarjan's algorithm)."""
+def cycles(graph):
+    """Returns the cycles of a graph: its strongly connected components with two or more nodes (Tarjan's algorithm)."""
     number, lowest, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -244,10 +246,10 @@ def knots(graph):
             if other in stack:
                 lowest[node] = min(lowest[node], lowest[other])
         if lowest[node] == number[node]:
-            knot = stack[stack.index(node) :]
+            cycle = stack[stack.index(node) :]
             del stack[stack.index(node) :]
-            if len(knot) > 1:
-                found.append(sorted(knot))
+            if len(cycle) > 1:
+                found.append(sorted(cycle))
 
     for node in sorted(graph):
         if node not in number:
@@ -255,13 +257,13 @@ def knots(graph):
     return found
 
 
-def no_circles():
-    """No file leads back to itself by what it includes, a .cpp and its .hpp being one, and no folder. The folders of
-    problems, whose methods share steps, are one."""
+def no_include_cycles():
+    """Checks that includes have no cycles, neither of files (a .cpp and its .hpp count as one) nor of folders. The
+    folders of problems, whose methods share steps, count as one."""
     problems = {f"kernels/{problem}": "kernels/<problem>" for problem in PROBLEMS}
     files, folders = collections.defaultdict(set), collections.defaultdict(set)
-    for room in TREES:
-        for path, text in sources(room):
+    for module in TREES:
+        for path, text in sources(module):
             for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
                 if not (SOURCE / header).is_file():
                     continue
@@ -272,20 +274,17 @@ def no_circles():
                 if from_folder != to_folder:
                     folders[from_folder].add(to_folder)
     check(len(files) > 200, f"only {len(files)} files include others")
-    for knot in knots(files):
-        check(False, f"these files include each other in a circle: {', '.join(knot)}")
-    for knot in knots(folders):
-        check(False, f"these folders include each other in a circle: {', '.join(knot)}")
+    for cycle in cycles(files):
+        check(False, f"these files include each other in a cycle: {', '.join(cycle)}")
+    for cycle in cycles(folders):
+        check(False, f"these folders include each other in a cycle: {', '.join(cycle)}")
 
 
 def count_files():
-    """Folders of code stay small enough to be read as a list."""
+    """Checks that folders of code stay small enough to be read as a list."""
     for folder in sorted({p.parent for tree in ("driver", "apps", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
         count = sum(1 for p in folder.iterdir() if p.suffix in (".cpp", ".hpp"))
-        check(
-            count <= MOST_FILES,
-            f"{folder.relative_to(SOURCE)}/: {count} files; at most {MOST_FILES} belong into a folder",
-        )
+        check(count <= MOST_FILES, f"{folder.relative_to(SOURCE)}/: {count} files; at most {MOST_FILES} are allowed")
     stray = sorted(p.name for tree in ("driver", "apps", "io") for p in (SOURCE / tree).glob("*.?pp"))
     check(not stray, f"outside of the folders of driver/, apps/ and io/: {', '.join(stray)}")
 
@@ -295,16 +294,16 @@ def main():
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        try_doors(build, folder)
-    read_sources()
-    one_type_a_name()
-    no_circles()
+        compile_forbidden_includes(build, folder)
+    search_sources()
+    type_names_are_unique()
+    no_include_cycles()
     count_files()
     for complaint in complaints:
-        print("doors_test.py:", complaint)
+        print("dependencies_test.py:", complaint)
     if complaints:
         sys.exit(1)
-    print(f"doors_test.py: {checks} checks")
+    print(f"dependencies_test.py: {checks} checks")
 
 
 if __name__ == "__main__":

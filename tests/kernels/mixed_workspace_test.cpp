@@ -1,0 +1,136 @@
+// Tests the workspace and the choice of float that gesv/mixed_gmres and posv/mixed_gmres declare.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/gesv/mixed_workspace.hpp"
+#include "kernels/posv/mixed_workspace.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+struct MixedCase {
+  std::string problem;
+  Uplo uplo;
+  std::vector<std::int64_t> direct, refined;  ///< orders at which float is not tried, and at which it is
+  std::int64_t never, always;                 ///< the same for any number of right-hand sides
+  bool (*worth_trying)(std::int64_t n, std::int64_t nrhs, std::int64_t float_from);
+  std::size_t (*refinement_bytes)(std::int64_t n, std::int64_t nrhs);
+};
+
+class MixedRow : public testing::TestWithParam<MixedCase> {
+ protected:
+  std::size_t workspace(const std::string& variant, std::int64_t n, std::int64_t nrhs,
+                        std::int64_t float_from = 0) const {
+    const Method& method = row_of(registry_, GetParam().problem + "/" + variant);
+    Parameters parameters = defaults(method);
+    if (float_from != 0) parameters.set("float_from", float_from);
+    return method.workspace_bytes({n, n, n, nrhs, GetParam().uplo}, parameters, sizeof(double));
+  }
+
+ private:
+  const Registry registry_ = builtin_registry();
+};
+
+INSTANTIATE_TEST_SUITE_P(All, MixedRow,
+                         testing::Values(MixedCase{"gesv",
+                                                   Uplo::lower,
+                                                   {1, 100, 5000},
+                                                   {6500, 8192, 16384},
+                                                   4096,
+                                                   12000,
+                                                   mixed::worth_trying,
+                                                   mixed::refinement_bytes},
+                                         MixedCase{"posv",
+                                                   Uplo::upper,
+                                                   {1, 100, 3000},
+                                                   {12001, 16384},
+                                                   3000,
+                                                   16384,
+                                                   definite::worth_trying,
+                                                   definite::refinement_bytes}),
+                         [](const testing::TestParamInfo<MixedCase>& info) { return info.param.problem; });
+
+TEST_P(MixedRow, WithoutFloatTheWorkspaceEqualsRecursives) {
+  for (const std::int64_t n : GetParam().direct) {
+    for (const std::int64_t nrhs : {1, 8, 32})
+      EXPECT_EQ(workspace("mixed_gmres", n, nrhs), workspace("recursive", n, nrhs)) << n;
+  }
+  EXPECT_EQ(workspace("mixed_gmres", 8192, 1, 8193), workspace("recursive", 8192, 1));
+}
+
+TEST_P(MixedRow, WithFloatHasRoomForFactorsInDouble) {
+  for (const std::int64_t n : GetParam().refined) {
+    const auto square = static_cast<std::size_t>(n * n) * sizeof(double);
+    EXPECT_GT(workspace("mixed_gmres", n, 1), square) << n;
+    EXPECT_LT(workspace("mixed_gmres", n, 1), 2 * square) << n;
+  }
+  EXPECT_GT(workspace("mixed_gmres", 100, 1, 100), workspace("recursive", 100, 1));
+}
+
+/// The workspace does not grow beyond the number of right-hand sides that are refined together.
+TEST_P(MixedRow, HasRoomForSixtyFourRightHandSides) {
+  EXPECT_EQ(mixed::max_rhs_per_group, 64);
+  EXPECT_LT(GetParam().refinement_bytes(12000, 1), GetParam().refinement_bytes(12000, 64));
+  EXPECT_EQ(workspace("mixed_gmres", 12000, 65, 1), GetParam().refinement_bytes(12000, 64));
+}
+
+/// No larger matrix switches back from float.
+TEST_P(MixedRow, TriesFloatFromSomeOrderOn) {
+  const auto worth_trying = GetParam().worth_trying;
+  for (const std::int64_t nrhs : {1, 2, 8, 32, 64}) {
+    EXPECT_FALSE(worth_trying(GetParam().never, nrhs, 0)) << nrhs;
+    bool tried = false;
+    for (std::int64_t n = 1000; n <= 65536; n += 500) {
+      const bool now = worth_trying(n, nrhs, 0);
+      EXPECT_TRUE(now || !tried) << n << ", " << nrhs;
+      tried = now;
+    }
+    EXPECT_TRUE(tried) << nrhs;
+    EXPECT_TRUE(worth_trying(GetParam().always, nrhs, 0)) << nrhs;
+  }
+  for (const std::int64_t nrhs : {1, 500}) {
+    EXPECT_TRUE(worth_trying(10, nrhs, 10));
+    EXPECT_FALSE(worth_trying(9, nrhs, 10));
+  }
+}
+
+TEST(MixedGmresCost, FloatBeginsNearOrder6300) {
+  EXPECT_FALSE(mixed::worth_trying(5000, 1, 0));
+  EXPECT_TRUE(mixed::worth_trying(6500, 1, 0));
+}
+
+/// Times measured on an H100 (milliseconds, docs/notebook/mixed_precision.md): the choice is never more than
+/// 3 % slower than gesv/recursive, and always float if float is more than 3 % faster.
+TEST(MixedGmresCost, AgreesWithMeasuredTimes) {
+  struct Measured {
+    std::int64_t n, nrhs;
+    double refined, direct;
+  };
+  for (const Measured& m : {Measured{6001, 1, 11.4, 11.1},
+                            {6001, 2, 11.7, 11.1},
+                            {6001, 8, 12.0, 11.3},
+                            {6001, 32, 14.8, 12.5},
+                            {6001, 64, 15.5, 14.1},
+                            {8192, 1, 17.1, 18.4},
+                            {8192, 2, 17.1, 18.4},
+                            {8192, 8, 17.9, 18.6},
+                            {8192, 32, 20.8, 20.4},
+                            {8192, 64, 21.3, 22.5},
+                            {12000, 1, 31.1, 42.1},
+                            {12000, 2, 31.3, 42.2},
+                            {12000, 8, 32.1, 42.4},
+                            {12000, 32, 35.9, 45.2},
+                            {12000, 64, 38.9, 48.9},
+                            {24000, 32, 128.4, 243.9}}) {
+    const bool tried = mixed::worth_trying(m.n, m.nrhs, 0);
+    EXPECT_LE(tried ? m.refined : m.direct, 1.03 * std::min(m.refined, m.direct)) << m.n << ", " << m.nrhs;
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
