@@ -1,4 +1,4 @@
-"""What --problem, --method and --gpu leave of a night."""
+"""The records that --problem, --method and --gpu select."""
 
 from fnmatch import fnmatchcase
 
@@ -6,8 +6,8 @@ from .loader import ReportError
 
 
 def choose(night, problems, methods, gpus, baseline=""):
-    """The night of what is asked for; of methods the baseline stays too, of GPUs the CPU's methods.
-    @raises ReportError where a word matches nothing, with what there is"""
+    """Returns the night with only the selected records. The baseline method and, with --gpu, methods on the CPU stay.
+    @raises ReportError if a word matches nothing; the message lists the existing values"""
     records = night.take("problem method backend")
     chosen = records["problem"].notna()
     if problems:
@@ -19,23 +19,23 @@ def choose(night, problems, methods, gpus, baseline=""):
         cuda = records["backend"] == "cuda"
         chosen &= ~cuda | _matching("--gpu", gpus, night.take("device")["device"].where(cuda, ""))
     if baseline and len(records) and not (records["method"] == baseline).any():
-        raise ReportError(f"--baseline {baseline}: no record is of that method; there are {_list(records['method'])}")
+        raise ReportError(f"--baseline {baseline}: no record has that method; there are {_list(records['method'])}")
     return night if chosen.all() else night.only(chosen)
 
 
 def _matching(option, words, *columns):
-    """Which rows match one of the words in one of the columns."""
-    found = None
+    """Returns a mask of the rows in which a column matches one of the words."""
+    matched = None
     for word in words.split(","):
         hits = None
         for column in columns:
             values = {value: fnmatchcase(value, word) for value in column.unique() if value}
-            these = column.map(values).fillna(False).astype(bool)
-            hits = these if hits is None else hits | these
+            in_column = column.map(values).fillna(False).astype(bool)
+            hits = in_column if hits is None else hits | in_column
         if not hits.any():
             raise ReportError(f"{option} {word}: no record names any; there are {_list(columns[0])}")
-        found = hits if found is None else found | hits
-    return found
+        matched = hits if matched is None else matched | hits
+    return matched
 
 
 def _list(column):

@@ -15,7 +15,7 @@ from .page import Page, printable
 from .sections import FIRST, LAST, papers, problems, restoration, verdict
 from .sections.changes import followed
 
-# Of records what some section shows; of millions of samples no more than how many were throttled.
+# Columns of records that no section shows. Of the samples only the throttled flag is needed.
 NOT_SHOWN = """judged_time node inner_repeats warmup device_index seconds_min seconds_max seconds_stdev load_seconds
 generate_seconds verify_seconds reference_seconds memory_clock_mhz replay_q1 replay_q3 energy_power_w repeats_bits
 systems_pass systems_suspect systems_failed first_failure enough""".split()
@@ -26,9 +26,10 @@ SHOWN = {
 
 
 def build(night, title="gaussweep report", baseline="", of_papers="run"):
-    """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none."""
+    """Builds the page of a night, ready to be written. `of_papers`: which papers' experiments are drawn: run (those
+    whose plans were run), all or none."""
     page = Page(title, methods(night.take("method problem")))
-    # a directory of restored images has no records to speak of
+    # A directory of restored images has no records.
     if not night.files:
         restoration.restoration(page, night)
         return page
@@ -45,9 +46,9 @@ def build(night, title="gaussweep report", baseline="", of_papers="run"):
 
 
 def facts(night):
-    """What the head of the page says of a night: when, by which program, on what."""
+    """Returns the texts below the page's title: dates, devices, driver, versions."""
 
-    def told(words, values):
+    def listed(words, values):
         values = list(dict.fromkeys(v for v in values if v))
         return [f"{words}{', '.join(values[:3])}{' and more' if len(values) > 3 else ''}"] if values else []
 
@@ -59,13 +60,13 @@ def facts(night):
     drivers = [a.get("driver_version", "") for a in attributes]
     cuda = [f"{v // 1000}.{v % 1000 // 10}" for v in night.devices["driver_version"] if v > 0]
     return [
-        *told("", [" to ".join(dict.fromkeys([days[0], days[-1]]))] if days else []),
-        *told("GPU ", gpus),
-        *told("CPU ", [] if len(gpus) else night.hosts["cpu"]),
-        *told("driver ", drivers),
-        *told("CUDA ", cuda),
-        *told("gaussweep ", [a.get("version", "") for a in attributes]),
-        *told("commit ", [c[:10] for c in records["commit"].unique()]),
+        *listed("", [" to ".join(dict.fromkeys([days[0], days[-1]]))] if days else []),
+        *listed("GPU ", gpus),
+        *listed("CPU ", [] if len(gpus) else night.hosts["cpu"]),
+        *listed("driver ", drivers),
+        *listed("CUDA ", cuda),
+        *listed("gaussweep ", [a.get("version", "") for a in attributes]),
+        *listed("commit ", [c[:10] for c in records["commit"].unique()]),
     ]
 
 
@@ -83,7 +84,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments=None):
     parser = _Parser(
-        prog="report", description=("Writes OUT/index.html, a page on what a sweep measured, with its data (OUT/data).")
+        prog="report", description=("Writes OUT/index.html, a page with a sweep's results, and its data (OUT/data).")
     )
     parser.add_argument(
         "input", nargs="+", metavar="DIR|FILE", help="run directories or results files; several are reported together"
@@ -96,21 +97,21 @@ def main(arguments=None):
         help="directory to write into (default: report)",
     )
     for name, what in (("problem", "gesv,trsv"), ("method", "cusolver,gauss_*"), ("gpu", "*H200*")):
-        parser.add_argument(f"--{name}", metavar="LIST", help=f"only these, e.g. {what}; words may hold * and ?")
+        parser.add_argument(f"--{name}", metavar="LIST", help=f"only these, e.g. {what}; * and ? are wildcards")
     parser.add_argument(
-        "--baseline", default="", metavar="METHOD", help="what speedups are over, e.g. lapack (default: the vendor's)"
+        "--baseline", default="", metavar="METHOD", help="reference of speedups, e.g. lapack (default: the vendor's)"
     )
-    parser.add_argument("--title", help="of the page")
+    parser.add_argument("--title", help="title of the page")
     parser.add_argument(
         "--figures",
         choices=("pdf", "pgf", "svg"),
-        help="write the plots for a paper too, into OUT/figures, with captions.txt (needs matplotlib; pgf a TeX)",
+        help="also write the plots for a paper into OUT/figures, with captions.txt (needs matplotlib; pgf needs TeX)",
     )
     parser.add_argument(
         "--trend",
         action="store_true",
-        help="write no page; print how the fastest trial of each problem at its largest size did in the last"
-        f" {MOST_NIGHTS} runs of its plan (of three or more)",
+        help="write no page; print the times of the fastest trial of each problem at its largest size in the last"
+        f" {MOST_NIGHTS} runs of its plan (if there are three or more)",
     )
     of_papers = parser.add_mutually_exclusive_group()
     of_papers.add_argument(
@@ -126,7 +127,7 @@ def main(arguments=None):
         dest="papers",
         action="store_const",
         const="all",
-        help="draw what these records hold of every paper's experiments, whatever plans they are from",
+        help="draw every paper's experiments from all records that fit, whatever their plans",
     )
     options = parser.parse_args(arguments)
     try:
@@ -152,19 +153,19 @@ def main(arguments=None):
 
 def _folder(name):
     if not name:  # Path("") is the current folder
-        raise argparse.ArgumentTypeError("an empty text; allowed: the name of a directory")
+        raise argparse.ArgumentTypeError("an empty name; allowed: the name of a directory")
     return name
 
 
 def _print(words, end="\n"):
-    """Prints the words. Returns the exit code that `gaussweep` has when standard output does not take them."""
+    """Prints the words. Returns 0, or gaussweep's exit code for a standard output that cannot be written."""
     try:
         if sys.stdout is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         print(words, end=end, flush=True)
         return 0
     except OSError as error:
-        if sys.stdout is not None:  # Python would try again at its end
+        if sys.stdout is not None:  # Python would try to flush again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
             return 128 + signal.SIGPIPE

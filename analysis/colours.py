@@ -1,9 +1,9 @@
-"""Colours: one a method throughout a page, each with a contrast of at least 3 to the paper, light or dark."""
+"""Colours: one per method throughout a page, each with a contrast of at least 3 to the paper, light or dark."""
 
 import colorsys
 
 PAPER = ("#ffffff", "#16181a")  # light, dark
-# The first ones are told apart by most readers; further ones come from the circle of hues.
+# Most readers can distinguish the first ones; further ones come from the circle of hues.
 FIRST = (
     "#0072b2 #c44e00 #00845f #b0478c #9a6b00 #6a3d9a #c2185b #3f7d20 #8c564b #5f6b76 #b3261e #0e7c86".split(),
     "#4aa8e8 #ff8a45 #2fc99b #e58fc4 #e3b341 #b797f2 #ff6f9f #86c65c #c79a8d #a9b6c2 #ff7f73 #4fcbd6".split(),
@@ -24,7 +24,7 @@ def contrast(one, other):
 
 
 def colour(index, dark=False):
-    """The colour of a number; no two of the first hundreds are alike."""
+    """Returns the colour of a number; the first hundreds are all different."""
     if index < len(FIRST[dark]):
         return FIRST[dark][index]
     hue, light = (0.09 + index * GOLDEN) % 1, (0.45, 0.36, 0.40)[index % 3]
@@ -38,6 +38,6 @@ def colour(index, dark=False):
 
 
 def sheet(count):
-    """The colours as variables of a style sheet: --c0 and on."""
+    """Returns the colours as variables of a style sheet: --c0 and on."""
     light, dark = ("".join(f"--c{i}:{colour(i, d)};" for i in range(count)) for d in (False, True))
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not(.paper){{{dark}}}}}"

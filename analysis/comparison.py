@@ -1,4 +1,4 @@
-"""What `gaussweep compare` and `gaussweep trend` say of the runs: the report has no rule of its own."""
+"""Verdicts of `gaussweep compare` and `gaussweep trend` on the runs: the report has no comparison rule of its own."""
 
 import functools
 import json
@@ -13,22 +13,22 @@ REGRESSION = 4  # compare's exit code
 
 
 class Unjudged(Exception):
-    """Why times are not compared, in words."""
+    """The reason, as text, why times are not compared."""
 
 
 def _program():
-    """The program: $GAUSSWEEP, a build beside this folder, or one in PATH."""
+    """Returns the path of the program: $GAUSSWEEP, a build next to this folder, or one in PATH."""
     root = Path(__file__).resolve().parents[1]
     builds = [root / "build" / "gaussweep", root / "build-cluster" / "gaussweep", root / "bin" / "gaussweep"]
     for candidate in [os.environ.get("GAUSSWEEP"), *builds, shutil.which("gaussweep")]:
         if candidate and os.access(candidate, os.X_OK):
             return str(candidate)
-    raise Unjudged("no program gaussweep is here (GAUSSWEEP may name it)")
+    raise Unjudged("the program gaussweep was not found (set GAUSSWEEP to its path)")
 
 
 @functools.lru_cache(maxsize=16)
-def _said(*arguments):
-    """What the program says in JSON. @raises Unjudged"""
+def _output_of(*arguments):
+    """Runs the program and returns its JSON output. @raises Unjudged"""
     command = [_program(), *map(str, arguments), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode not in (0, REGRESSION):
@@ -37,24 +37,26 @@ def _said(*arguments):
 
 
 def verdicts(base, new):
-    """(key, backend, GPU; None on the CPU) -> what `gaussweep compare BASE… NEW` says of a trial of both: its row in
-    JSON, and `worse`: the answer became wrong. @raises Unjudged"""
+    """Maps (key, backend, GPU; None on the CPU) to the JSON row of `gaussweep compare BASE… NEW` for a trial in both,
+    with `worse`: the answer became wrong. @raises Unjudged"""
     said = _compared(base, new)
     worse = {_place(trial) for trial in said["accuracy"] if trial["verdict"] == "WORSE"}
     return {_place(trial): {**trial, "worse": _place(trial) in worse} for trial in said["trials"]}
 
 
 def _compared(base, new):
-    """What `gaussweep compare` says over time. Without a base the runs in `new` are compared. @raises Unjudged"""
-    return _said("compare", *base, new, "--all", "--same-models")
+    """Returns the JSON of `gaussweep compare` over time. Without a base the runs in `new` are compared. @raises
+    Unjudged"""
+    return _output_of("compare", *base, new, "--all", "--same-models")
 
 
 def _place(trial):
     return trial["key"], trial["backend"], trial.get("new_place") if trial["backend"] == "cuda" else None
 
 
-def _again(night):
-    """Files of last runs, and other files with runs of the same trials before them: the base of the mail too."""
+def _last_and_earlier(night):
+    """Yields (file, [earlier files]) for each file of last runs: the earlier ones have runs of the same trials. The
+    night's mail uses the same base."""
     before = night.earlier[[*TRIAL, "file"]]
     both = night.take([*TRIAL, "file"]).merge(before, on=TRIAL, suffixes=("", "_before"))
     for i, trials in both.groupby("file"):
@@ -63,27 +65,27 @@ def _again(night):
 
 
 def regressions_of(night):
-    """Those of a night, in compare's words. @raises Unjudged"""
-    return [words for new, base in _again(night) for words in _compared(base, new)["regressions"]]
+    """Returns the regressions of a night, as compare words them. @raises Unjudged"""
+    return [words for new, base in _last_and_earlier(night) for words in _compared(base, new)["regressions"]]
 
 
 def advice_of(night):
-    """What would decide about UNCLEAR trials, in compare's words; nothing where times are not compared."""
+    """Returns compare's advice about UNCLEAR trials; an empty list if times are not compared."""
     try:
-        return [words for new, base in _again(night) for words in _compared(base, new)["advice"]]
+        return [words for new, base in _last_and_earlier(night) for words in _compared(base, new)["advice"]]
     except Unjudged:
         return []
 
 
 def verdicts_of(night):
-    """Those of a night and all runs of its plans before it. @raises Unjudged"""
+    """Returns `verdicts` of a night against all earlier runs of its plans. @raises Unjudged"""
     said = {}
-    for new, base in _again(night):
+    for new, base in _last_and_earlier(night):
         said.update(verdicts(base, new))
     return said
 
 
 def trend_of(night):
-    """What `gaussweep trend` says of all runs: its JSON. @raises Unjudged"""
-    files = {file for new, base in _again(night) for file in (new, *base)}
-    return _said("trend", *sorted(files))
+    """Returns the JSON of `gaussweep trend` over all runs. @raises Unjudged"""
+    files = {file for new, base in _last_and_earlier(night) for file in (new, *base)}
+    return _output_of("trend", *sorted(files))

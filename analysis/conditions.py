@@ -10,22 +10,23 @@ from .hdf5 import DAMAGED
 
 
 def conditions(records, attributes, store):
-    """Condition numbers where they are known: a column of the file, the matrix store, or the plan's only one."""
+    """Returns the condition numbers that are known: from a column of the file, the matrix store, or the plan's only
+    value."""
     if "matrix_condition" in records:
         return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
     if "condition" in records and records["condition"].dtype.kind == "f":
         return records["condition"]
     condition = pd.Series(np.nan, index=records.index)
     condition[records["matrix_kind"] == "identity"] = 1.0
-    asked = records["matrix_kind"] == "condition"
-    if not asked.any():
+    by_condition = records["matrix_kind"] == "condition"
+    if not by_condition.any():
         return condition
     in_plan = set(re.findall(r"condition:\s*([0-9][0-9.eE+-]*)\s*[,}\n]", attributes.get("plan", "") + "\n"))
     only = _number(in_plan.pop()) if len(in_plan) == 1 else np.nan
     known = {}
-    for digest in records.loc[asked, "matrix_digest"].unique()[:5000]:
+    for digest in records.loc[by_condition, "matrix_digest"].unique()[:5000]:
         known[digest] = _stored_condition(store / f"{digest}.h5", only)
-    condition[asked] = records.loc[asked, "matrix_digest"].map(known)
+    condition[by_condition] = records.loc[by_condition, "matrix_digest"].map(known)
     return condition
 
 
@@ -41,7 +42,7 @@ def _stored_condition(path, otherwise):
 
 
 def _number(text):
-    """NaN where it is none."""
+    """Returns the number, NaN if the text is none."""
     try:
         return float(text)
     except ValueError:

@@ -1,5 +1,4 @@
-"""The plots as files for a paper: as wide as a column, without titles, which stand in captions.txt, drawn by
-matplotlib."""
+"""The plots as files for a paper, drawn by matplotlib: as wide as a column, with their titles in captions.txt."""
 
 import os
 import shutil
@@ -17,7 +16,7 @@ from .page import staging
 from .plots import styled
 from .words import matplotlib_text, one_line, tex
 
-WIDTH, HEIGHT = 3.4, 2.2  # inches; a column of two
+WIDTH, HEIGHT = 3.4, 2.2  # inches; one of two columns
 MARKERS, DASHES = "os^Dv*P", ["-", "--", ":", "-.", (0, (7, 2)), (0, (1, 3))]
 STYLE = {
     "font.family": "serif",
@@ -33,16 +32,16 @@ STYLE = {
     "grid.linewidth": 0.3,
     "lines.linewidth": 1,
     "lines.markersize": 3.5,
-    "pdf.fonttype": 42,  # fonts that journals take
+    "pdf.fonttype": 42,  # TrueType, which journals accept
     "svg.fonttype": "none",
-    "pgf.rcfonts": False,  # those of the text that takes the figure in
+    "pgf.rcfonts": False,  # use the fonts of the including document
 }
 
-NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}  # the same bytes again
+NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}  # reproducible bytes
 
 
 def write(drawn, methods, out, kind):
-    """OUT/figures/NAME.KIND of each plot (as Page.drawn has them), and captions.txt. @raises ReportError"""
+    """Writes OUT/figures/NAME.KIND of each plot (in the form of Page.drawn), and captions.txt. @raises ReportError"""
     escape = tex if kind == "pgf" else matplotlib_text
     if kind == "pgf":
         program = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
@@ -71,7 +70,7 @@ def write(drawn, methods, out, kind):
 
 
 def _escaped(plot, several, escape):
-    """The plot and its styled series with every text escaped for the format: names come from files."""
+    """Returns the plot and its styled series with every text escaped for the format, because names come from files."""
     names = plot.names if plot.names is None else list(map(escape, plot.names))
     lines_at = [(value, escape(words)) for value, words in plot.lines_at]
     plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=escape(plot.ylabel), names=names, lines_at=lines_at)
@@ -137,7 +136,7 @@ def _bars(plot, several, figure):
 
 
 def _legend(figure, axes, height):
-    """Below the axes, which keep their height."""
+    """Puts the legend below the axes, whose height stays the same."""
     handles, labels = axes.get_legend_handles_labels()
     columns = 3 if max(map(len, labels), default=0) < 18 else 2 if max(map(len, labels)) < 30 else 1
     below = 0.13 * -(-len(labels) // columns) + 0.06 if len(labels) > 1 else 0

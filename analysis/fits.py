@@ -9,17 +9,18 @@ import numpy as np
 class Fit:
     coefficients: dict
     r_squared: float
-    curve: object  # a function of x
+    curve: object  # the fitted function of x
 
 
 def r_squared(y, fitted):
-    """1 - residual over total sum of squares; NaN where all y are equal."""
+    """Returns 1 - residual / total sum of squares; NaN if all y are equal."""
     total = float(np.sum((y - np.mean(y)) ** 2))
     return 1 - float(np.sum((y - fitted) ** 2)) / total if total > 0 else float("nan")
 
 
 def cubic(x, y):
-    """t = a3 n^3 + a2 n^2 + a1 n + a0 by least squares; None with fewer than five points, where R^2 says nothing."""
+    """Fits t = a3 n^3 + a2 n^2 + a1 n + a0 by least squares. Returns None for fewer than five points, because R^2 is
+    meaningless there."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(np.unique(x)) < 5:
         return None
@@ -34,8 +35,8 @@ def cubic(x, y):
 
 
 def reciprocal(blocks, seconds):
-    """t = K + c / blocks by least squares, so that 1/(t - K) = blocks / c is a line through zero. None with fewer than
-    three points."""
+    """Fits t = K + c / blocks by least squares, so that 1/(t - K) = blocks / c is a line through zero. Returns None for
+    fewer than three points."""
     s, t = np.asarray(blocks, dtype=float), np.asarray(seconds, dtype=float)
     if len(np.unique(s)) < 3:
         return None

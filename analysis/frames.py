@@ -1,4 +1,5 @@
-"""What sections share: the best configuration at each size, speedups with intervals, names of series."""
+"""Functions that several sections use: the best configuration at each size, speedups with intervals, names of
+series."""
 
 import re
 from dataclasses import replace
@@ -9,11 +10,11 @@ import pandas as pd
 from .loader import parameter, parameters_of
 from .plots import Plot, Series
 
-MOST_LABELS = 16  # in one figure, before it is split
-MOST_VARIANTS = 4  # of matrices and operands, told apart by dashes
-MOST_FACETS = 6  # figures side by side; of more matrices each has a place in one
-MOST_FAINT = 1500  # configurations beside the fastest ones, drawn one by one
-LONG = 100  # iterations beyond which a history is drawn apart from the short ones
+MOST_LABELS = 16  # labels in a figure before it is split
+MOST_VARIANTS = 4  # variants (matrix and operands) in a figure, distinguished by dashes
+MOST_FACETS = 6  # figures side by side; more matrices are put on the x axis of one figure
+MOST_FAINT = 1500  # slower configurations that are drawn one by one
+LONG = 100  # iterations beyond which a history is drawn in a separate figure
 DRAWN = """problem precision device method matrix_name operands size config status seconds_median matrix_seed
 batch""".split()
 LARGEST = "problem precision device method system operands size status seconds_median matrix_kind".split()
@@ -25,26 +26,26 @@ RANK = {"pass": 0, "suspect": 1, "failed": 2}
 
 
 def answered(records):
-    """Records with an answer and a time, whatever the judgement was."""
+    """Returns the records with an answer and a time, whatever their verdict."""
     return records if records["answered"].all() else records[records["answered"]]
 
 
 def best(records, by):
-    """One row a group: accepted answers before others, then the smallest median."""
+    """Returns one row per group: accepted answers before others, then the smallest median."""
     rank = records["status"].map(RANK).fillna(3).to_numpy()
     order = np.lexsort((records["seconds_median"].to_numpy(), rank))
-    first = ~records[by].iloc[order].duplicated().to_numpy()  # the columns asked for, not all hundred, are sorted
+    first = ~records[by].iloc[order].duplicated().to_numpy()  # sorts only these columns, not all hundred
     return records.iloc[order[first]]
 
 
 def methods(records):
-    """The number of each method's colour: those of many problems first."""
+    """Returns the colour number of each method; methods of many problems come first."""
     problems = records.groupby("method")["problem"].nunique()
     return {name: i for i, name in enumerate(sorted(problems.index, key=lambda name: (-problems[name], name)))}
 
 
 def panels(records):
-    """(problem, precision, device, rows): methods that run on the CPU stand in every panel of a GPU."""
+    """Yields (problem, precision, device, rows). Methods that run on the CPU are in every panel of a GPU."""
     for (problem, precision), group in records.groupby(["problem", "precision"], sort=True):
         devices = sorted(group["device"].unique())
         heads = [d for d in devices if d != "CPU"] or devices
@@ -54,26 +55,26 @@ def panels(records):
 
 
 def one_kind(rows):
-    """Of each problem the matrix (`system`) that covers most (method, size) pairs; methods that never saw it get the
-    next one of theirs. So that a table does not compare one matrix with another."""
-    kept = np.zeros(len(rows), bool)
+    """Returns, per problem, the rows of the matrix (`system`) that covers most (method, size) pairs. Methods without
+    that matrix get the one that covers most of theirs. So a table compares methods on one matrix."""
+    is_kept = np.zeros(len(rows), bool)
     known = rows[["problem", "system", "method", "size", "matrix_kind"]].reset_index(drop=True)
     for _, group in known.groupby("problem"):
         while len(group):
             seen = group.drop_duplicates(["system", "method", "size"])
             covered = seen["system"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
-            least = set(seen.loc[seen["matrix_kind"] == "identity", "system"])  # that kind tells the least
-            system = next((s for s in covered.index if s not in least), covered.index[0])
+            trivial = set(seen.loc[seen["matrix_kind"] == "identity", "system"])
+            system = next((s for s in covered.index if s not in trivial), covered.index[0])
             has = group[group["system"] == system]
-            kept[has.index] = True
+            is_kept[has.index] = True
             group = group[~group["method"].isin(has["method"])]
-    return rows[kept].sort_index(kind="stable")
+    return rows[is_kept].sort_index(kind="stable")
 
 
 def facets(records, x="size"):
-    """(words, rows, axis) of each figure, in which every row has its place: a figure a problem, precision and device.
-    Where that is too full, there is one a matrix, or one for each right-hand sides, triangle and shape. Very many
-    matrices stand along the axis of one. Batches have figures of their own. `axis`: what Plot says of x."""
+    """Yields (words, rows, axis) of each figure; every row is in one figure. There is one figure per problem, precision
+    and device. If that is too full, there is one per matrix, or one per right-hand sides, triangle and shape. Very many
+    matrices are put on the x axis of one figure. Batches have separate figures. `axis`: the arguments of Plot for x."""
     for problem, precision, device, several, rows in _apart(records):
         for words, part in _split(rows):
             words = ", ".join(w for w in (problem, precision, device, several, words) if w)
@@ -87,7 +88,7 @@ def facets(records, x="size"):
 
 
 def _apart(records):
-    """`panels`, batches apart, with the words for them."""
+    """Yields the panels with batches separated, and the words for them."""
     for problem, precision, device, rows in panels(records):
         batches = rows["batch"] > 1
         for several in sorted(batches.unique()):
@@ -117,14 +118,14 @@ def _split(rows, by=("matrix_name", "operands")):
 
 
 def brief(name):
-    """A matrix's name for narrow places: "condition=1e+08 mode=2" says what kind it is."""
+    """Shortens a matrix's name for narrow cells: "condition=1e+08 mode=2" already names the kind."""
     kind, _, rest = name.partition(" ")
     return rest if rest.startswith(kind + "=") else name
 
 
 def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more):
-    """A Plot for each of `facets`, of the column `y`."""
-    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]  # copied again and again below
+    """Yields a Plot of the column `y` for each of `facets`."""
+    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]  # copied often below
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others)
         names = axis.get("names")
@@ -133,14 +134,14 @@ def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more
 
 
 def comparable(rows):
-    """`one_kind` for each problem and precision by itself."""
+    """Returns `one_kind` of each problem and precision."""
     groups = [one_kind(group) for _, group in rows.groupby(["problem", "precision"])]
     return pd.concat(groups).sort_index() if groups else rows
 
 
 def at_largest(rows):
-    """One row a (problem, precision, device, method, operands), on comparable matrices: its largest size, there the
-    best configuration."""
+    """Returns one row per (problem, precision, device, method, operands), on comparable matrices: the best
+    configuration at the largest size."""
     same = ["problem", "precision", "device", "method", "system", "operands"]
     rows = best(comparable(rows), [*same, "size"]).sort_values("size", kind="stable")
     return rows.drop_duplicates(same, keep="last")
@@ -151,7 +152,7 @@ def many(values):
 
 
 def series_label(rows, of_matrix=True):
-    """Name of a row's series among `rows`: the method, and what else tells series apart."""
+    """Returns the label of each row's series: the method, and the properties in which series differ."""
     label = rows["method"].astype(str)
     if many(rows["device"]):
         label = label + np.where(rows["device"] == "CPU", " (CPU)", "")
@@ -163,9 +164,9 @@ def series_label(rows, of_matrix=True):
 
 
 def curves(rows, y, low=None, high=None, x="size", others=False):
-    """A Series a method, matrix and operands: at each x its best configuration, of several seeds, hosts and repetitions
-    the median and the whole range. `low`, `high`: the ends of a single trial's range. `others`: the configurations
-    behind the best ones too. Hollow: not accepted."""
+    """Returns one Series per method, matrix and operands, with the best configuration at each x. Several seeds, hosts
+    and repetitions give their median and full range. `low`, `high`: the columns with the range of a single trial.
+    `others`: adds the slower configurations. Hollow marks: not accepted."""
     label = series_label(rows, of_matrix=x == "size")
     rank = rows["status"].map(RANK).fillna(3)
     rows = pd.DataFrame(
@@ -186,7 +187,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
     same = ["label", "x", "ago", "config"]
     group = rows.groupby(same, sort=False)["rank"]
     rows = rows.assign(worst=group.transform("max"), tried=group.transform("size"), least=group.transform("min"))
-    rows = rows[rows["rank"] == rows["least"]]  # an answer that was accepted stands for its time, whatever others did
+    rows = rows[rows["rank"] == rows["least"]]  # the time is that of accepted answers, if there are any
     group = rows.groupby(same, sort=False)
     found = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
@@ -201,13 +202,13 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
     earlier = found["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
     found["config"] = np.where(found["ago"] > 0, (found["config"] + ", " + earlier).str.lstrip(", "), found["config"])
     front = ~found.duplicated(["label", "x"])
-    made = [
+    result = [
         _curve(name, part, low or (part["count"] > 1).any()) for name, part in found[front].groupby("label", sort=True)
     ]
-    made.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
+    result.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
     if others:
         behind = found[~front]
-        if len(behind) > MOST_FAINT:  # one point with its range for all of them
+        if len(behind) > MOST_FAINT:  # one point with a range per x instead
             behind = behind.assign(
                 low=behind[["y", "low", "least"]].min(axis=1), high=behind[["y", "high", "most"]].max(axis=1)
             )
@@ -216,8 +217,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"),
             ).reset_index().assign(config="other configurations")  # fmt: skip
         faint = (_curve(name, part, True) for name, part in behind.groupby("label", sort=True))
-        made = [*(replace(series, line=False, faint=True, band=False) for series in faint), *made]
-    return made
+        result = [*(replace(series, line=False, faint=True, band=False) for series in faint), *result]
+    return result
 
 
 def _curve(label, rows, with_ends):
@@ -242,7 +243,7 @@ def _curve(label, rows, with_ends):
 
 
 def numeric_parameters(records):
-    """Parameters whose values are numbers and differ, with their columns."""
+    """Returns the parameters with different numeric values, and their columns."""
     found = {}
     texts = parameters_of(records)
     names = sorted({name for p in texts.values() for name in p})
@@ -250,14 +251,15 @@ def numeric_parameters(records):
         column = parameter(records, name)
         numbers = pd.to_numeric(column.map(lambda v: None if isinstance(v, bool) else v), errors="coerce")
         if name == "threads":
-            numbers = numbers.where(numbers > 0)  # 0 means: as many as fit
+            numbers = numbers.where(numbers > 0)  # 0: the method chooses
         if numbers.nunique() > 1:
             found[name] = numbers
     return found
 
 
 def without(texts, name):
-    """Label of each parameters text, less one parameter and less those that never vary. `texts`: text -> parameters."""
+    """Maps each parameters text to a label without one parameter and without those that never vary. `texts`: text ->
+    parameters."""
     values = {}
     for parameters in texts.values():
         for key, value in parameters.items():
@@ -267,14 +269,13 @@ def without(texts, name):
 
 
 def terse(settings):
-    """ "back_substitution=pipelined threads=64" as "pipelined threads=64": in a legend a word tells what it is the
-    value of."""
+    """Shortens "back_substitution=pipelined threads=64" to "pipelined threads=64": such a word is clear in a legend."""
     return re.sub(r"\b\w{8,}=([a-z]\w*)", r"\1", settings)
 
 
 def speedups(records, name, values):
-    """Rows of trials that differ in one parameter only, with the speedup over its smallest value and the interval that
-    the quartiles of both leave."""
+    """Returns the trials that differ in one parameter only, with the speedup over its smallest value and its interval
+    by the quartiles of both times."""
     rows = answered(records.assign(value=values)).dropna(subset=["value"])
     if not len(rows):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
@@ -295,8 +296,8 @@ def speedups(records, name, values):
 
 
 def call_rows(night, trials=None):
-    """Stage rows as they are, with their record's columns: where the plan asked for calls, a row a call. `trials`: of
-    these alone."""
+    """Returns the stage rows with their record's columns; one row per call if the plan kept calls separate. `trials`:
+    only of these."""
     columns = (
         "problem method precision device backend size nrhs config parameters "
         "matrix_kind operands task status seconds_median answered plan_name file"
@@ -307,8 +308,8 @@ def call_rows(night, trials=None):
 
 
 def stage_rows(night, trials=None):
-    """Stage rows with their record's columns; the kernel's mean occupancy and share of the stage pass. Calls that were
-    kept apart are summed up. `trials`: of these alone."""
+    """Returns the stage rows with their record's columns, mean occupancy and share of the stage pass. Separate calls
+    are summed. `trials`: only of these."""
     rows = call_rows(night, trials)
     apart = rows.duplicated(["trial", "kernel"], keep=False)
     if not apart.any():
@@ -327,7 +328,7 @@ def stage_rows(night, trials=None):
 
 
 def shares(night, rows):
-    """Answered records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
+    """Returns the records with their fractions of the measured copy bandwidth and GEMM rate, from /devices."""
     where = ["file", "gpu_uuid", "host"]
     peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
         where, keep="last"
@@ -341,7 +342,7 @@ def shares(night, rows):
 
 
 def pairs(records, first, second):
-    """Trials that ran on both: how many times faster `second` is, with the interval that the quartiles leave."""
+    """Returns the trials that ran on both devices: the speedup of `second` and its interval by the quartiles."""
     columns = (
         "key problem precision method matrix_kind config size "
         "nrhs operands status seconds_q1 seconds_median seconds_q3"
@@ -360,19 +361,19 @@ def pairs(records, first, second):
 
 
 def devices_by_age(records):
-    """GPU models, oldest capability first."""
+    """Returns the GPU models, oldest capability first, and their answered records."""
     rows = answered(records[records["backend"] == "cuda"])
     return rows.groupby("device")["capability"].max().sort_values(kind="stable").index.to_list(), rows
 
 
 def slug(*words):
-    """A file name of words."""
+    """Joins words to a file name."""
     text = "-".join(str(w) for w in words if str(w))
     return "".join(c if c.isalnum() or c in ".-" else "_" for c in text)
 
 
 def history_plots(night, records, name="history"):
-    """A history a (method, task, way it ended): the one at the largest size."""
+    """Yields plots of residual histories: per (method, task, way it ended) the one at the largest size."""
     visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
     points = visible["trial"].value_counts()
     records = records[records.index.isin(points.index[points > 1])]

@@ -1,19 +1,20 @@
-"""HDF5 files of strangers: what a damaged one raises, and what is not read because it cannot be true."""
+"""Checks of HDF5 files from elsewhere: the exceptions of damaged ones, and claims that cannot be true."""
 
 import math
 
-# What h5py and NumPy raise where a file is damaged or another program's.
+# Exceptions of h5py and NumPy for files that are damaged or come from another program.
 DAMAGED = (OSError, KeyError, ValueError, TypeError, RuntimeError, MemoryError, OverflowError)
 NEWEST_SCHEMA = 1
-BEST_COMPRESSION = 1032  # deflate never does better than 1032:1
+BEST_COMPRESSION = 1032  # deflate compresses at most 1032:1
 
 
 class Foreign(ValueError):
-    """A file that this report does not read, and why."""
+    """The reason why this report does not read a file."""
 
 
 def check_schema(file):
-    """@raises Foreign where a newer program wrote the file. Files of others may say nothing."""
+    """Checks the schema version; other programs' files may lack it. @raises Foreign if a newer program wrote the
+    file"""
     version = file.attrs.get("schema_version", NEWEST_SCHEMA)
     try:
         version = int(version)
@@ -27,7 +28,8 @@ def check_schema(file):
 
 
 def check_claim(dataset):
-    """@raises Foreign where a dataset claims more than its bytes can hold, or than there is memory for."""
+    """Checks a dataset's size. @raises Foreign if it claims more than its stored bytes can hold, or than there is
+    memory for"""
     claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
     held = dataset.id.get_storage_size()
     if claimed > held * BEST_COMPRESSION + dataset.dtype.itemsize:

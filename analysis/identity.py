@@ -1,5 +1,4 @@
-"""What a trial is besides its problem, precision, method and size, in words: of its matrices and operands only what
-varies is told."""
+"""Names of a trial's matrix and operands. Only properties that vary between the trials are named."""
 
 import json
 
@@ -8,7 +7,7 @@ import pandas as pd
 
 
 def parameters(text):
-    """A JSON object; empty where it is none."""
+    """Returns the JSON object in the text; an empty one if it has none."""
     try:
         value = json.loads(text) if text else {}
     except ValueError:
@@ -17,23 +16,24 @@ def parameters(text):
 
 
 def name_tasks(records):
-    """Columns that name what methods race on:
+    """Adds columns that name the task in which methods compete:
     `matrix_name`: the file's name or the kind, and the parameters in which matrices of that name differ;
-    `system`: the same, and the seed where seeds differ;
-    `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, where they vary or are
-    not the usual;
-    `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same."""
+    `system`: the same, and the seed if seeds differ;
+    `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, if they vary or are
+    unusual;
+    `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same
+    system."""
     records["matrix_name"] = _matrix_names(records)
-    several = _varies(records, ["problem"], "matrix_seed")
+    seeds_differ = _varies(records, ["problem"], "matrix_seed")
     records["system"] = records["matrix_name"].where(
-        ~several, records["matrix_name"] + ", seed " + records["matrix_seed"].astype(str)
+        ~seeds_differ, records["matrix_name"] + ", seed " + records["matrix_seed"].astype(str)
     )
     records["operands"] = _operands(records)
     records["task"] = records["system"].where(records["operands"] == "", records["system"] + ", " + records["operands"])
 
 
 def _by_value(frame, words):
-    """`words` of each row, asked for once for equal rows."""
+    """Returns `words` of each row, evaluated once for equal rows."""
     group = frame.groupby(list(frame), sort=False, dropna=False).ngroup().to_numpy()
     first = ~pd.Series(group).duplicated().to_numpy()
     texts = np.empty(int(first.sum()), dtype=object)
@@ -51,7 +51,7 @@ def _matrix_names(records):
 
 
 def _distinct_names(matrices):
-    """The labels, with the parameters in which matrices of one label differ."""
+    """Returns the labels, with the parameters in which matrices of one label differ."""
     found = [parameters(text) for text in matrices["text"]]
     names = [""] * len(matrices)
     for label, places in matrices.reset_index(drop=True).groupby("label").indices.items():

@@ -1,4 +1,4 @@
-"""The one loader: results.h5 files (io/SCHEMA.md) to tidy pandas frames."""
+"""Loads results.h5 files (io/SCHEMA.md) into tidy pandas frames."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
 from .words import counted
 
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
-ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its time means something
+ANSWERED = {"pass", "suspect", "failed"}  # the method returned an answer, so its time is meaningful
 
 _TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
@@ -34,7 +34,7 @@ energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_be
 upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began
 componentwise_error""".split()
 
-# What each table must have for the report to work; what a file lacks is filled with "unknown".
+# Columns that the report needs, with the default for files that lack them.
 TABLES = {
     "records": {
         **dict.fromkeys(_TEXT, ""),
@@ -60,24 +60,24 @@ TABLES = {
     },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
-DERIVED = {"problem_title"}  # what older files lack, and nothing is unknown for it
-TOLD = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
-m n k nrhs batch status expected seconds_median""".split()  # what further columns are made of
+DERIVED = {"problem_title"}  # older files lack it, without a warning
+INPUTS = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
+m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
 DETAILS = ("samples", "stages", "iterations")
-# What an earlier run must share to be one of the same trial: the GPU models that the run used on the host are among it.
+# Two runs have the same trial if these columns agree. `gpus`: the GPU models that the run used on the host.
 TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]
 BYTES_AT_ONCE = 32 << 20
 
 
 class ReportError(Exception):
-    """What a user can mend: said without a traceback, exit code 2."""
+    """An error that a user can fix: printed without a traceback, exit code 2."""
 
 
 @dataclass
 class Night:
-    """Everything that was read. `trial` in samples, stages and iterations is the row of `table`."""
+    """All data of the files. `trial` in samples, stages and iterations is the row of `table`."""
 
-    table: pd.DataFrame  # a row a record, as small as can be: `take` gives its columns as they are
+    table: pd.DataFrame  # one row per record, in compact types; `take` returns columns in ordinary ones
     samples: pd.DataFrame
     stages: pd.DataFrame
     iterations: pd.DataFrame
@@ -86,21 +86,21 @@ class Night:
     files: list = field(default_factory=list)  # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
-    units: dict = field(default_factory=dict)  # table -> column -> unit, as the files say; older ones say none
-    # Of trials that ran again in a later run of the same plan: the runs before that, `ago` runs earlier.
+    units: dict = field(default_factory=dict)  # table -> column -> unit; older files have none
+    # The earlier runs of trials that ran again in a later run of the same plan; `ago`: runs before the last one.
     earlier: pd.DataFrame = None
-    rows: np.ndarray = None  # of a part of a night: which rows of `table` are its records
+    rows: np.ndarray = None  # if this is a part of a night: the rows of `table` that belong to it
 
     def only(self, chosen):
-        """The night of some records; `chosen` is true for them. The table is shared."""
+        """Returns the night with the records for which `chosen` is true. The table is shared."""
         rows = np.flatnonzero(chosen) if self.rows is None else self.rows[np.flatnonzero(chosen)]
         index = self.table.index[rows]
         own = {n: f[f["trial"].isin(index)] for n, f in vars(self).items() if n in DETAILS}
         return replace(self, rows=rows, **own)
 
     def take(self, names, where=None):
-        """Some columns of the records, of those alone for which `where` is true; `names`: "key status …". A million
-        records have a hundred columns: who copies all of them runs out of memory."""
+        """Returns some columns ("key status …") of the records for which `where` is true, by default of all. Take few
+        columns: copies of all hundred columns of a million records exhaust the memory."""
         rows = self.rows
         if where is not None:
             rows = np.flatnonzero(where) if rows is None else rows[np.flatnonzero(where)]
@@ -116,28 +116,28 @@ class Night:
         return pd.DataFrame(columns, index=index, copy=False)
 
     def answered(self, names):
-        """`take` of the records with an answer and a time, whatever the judgement was."""
+        """Returns `take` of the records with an answer and a time, whatever their verdict."""
         return self.take(names, self.take("answered")["answered"])
 
     @property
     def records(self):
-        """All columns of the records, and `parameter`: the values of `parameters`."""
+        """All columns of the records, and `parameter`: the values in `parameters`."""
         frame = self.take(self.table.columns)
         return frame.assign(parameter=frame["parameters"].map(parameters_of(frame)))
 
     @property
     def count(self):
-        """How many records there are."""
+        """The number of records."""
         return len(self.table) if self.rows is None else len(self.rows)
 
 
 def find_files(arguments):
-    """The results files that files and directories on the command line mean."""
+    """Returns the results files that the files and directories on the command line name or contain."""
     found = []
     for argument in arguments:
         path = Path(argument)
         if not argument:  # Path("") is the current folder
-            raise ReportError("an empty text is no input; give a run directory or a results file")
+            raise ReportError("an empty name is not an input; give a run directory or a results file")
         if path.is_file():
             if not restorations.is_restoration(path):
                 found.append(path)
@@ -155,8 +155,8 @@ def find_files(arguments):
 
 
 def load(arguments, only=None):
-    """Reads all files into one Night. `only`: table -> columns, where not all of its columns are needed. @raises
-    ReportError where nothing can be read."""
+    """Reads all files into one Night. `only`: table -> needed columns, for tables of which not all are needed. @raises
+    ReportError if nothing can be read."""
     wanted = {name: {c: v for c, v in w.items() if c in (only or {}).get(name, w)} for name, w in TABLES.items()}
     tables, files, warnings = {name: [] for name in TABLES}, [], []
     offset = 0
@@ -183,7 +183,7 @@ def load(arguments, only=None):
         return Night(files=[], warnings=warnings, restorations=pictures, **none)
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
-    # One is not copied.
+    # A single frame is not copied.
     joined = {n: f[0] if len(f) == 1 else pd.concat(f, ignore_index=True) for n, f in tables.items()}
     joined["table"] = joined.pop("records")
     night = Night(files=files, warnings=_once(warnings), restorations=pictures, units=units, **joined)
@@ -199,7 +199,7 @@ def load(arguments, only=None):
 
 
 def _read_file(path, offset, wanted, only):
-    """Attributes, tables, remarks and units of one file. @raises one of DAMAGED"""
+    """Returns attributes, tables, remarks and units of one file. @raises one of DAMAGED"""
     remarks = []
     with h5py.File(path, "r") as file:
         if not isinstance(file.get("records"), h5py.Dataset):
@@ -216,9 +216,9 @@ def _read_file(path, offset, wanted, only):
 
 
 def _tell_hosts_apart(frames, cpu_of):
-    """Hosts of one name that are different machines, as virtual ones often are: where an earlier file has one with
-    another CPU, this one is called "name (model)". (Its cores are those that a job was given.) `cpu_of`: name -> CPU of
-    the files before."""
+    """Renames hosts that share a name but are different machines, as virtual ones often do: if an earlier file has the
+    name with another CPU, this host becomes "name (model)". (The number of cores may differ, since a job is given
+    some.) `cpu_of`: name -> CPU of the files before."""
     called = {}
     for host, cpu in zip(frames["hosts"]["host"], frames["hosts"]["cpu"]):
         if cpu and cpu_of.setdefault(host, cpu) != cpu:
@@ -230,7 +230,7 @@ def _tell_hosts_apart(frames, cpu_of):
 
 
 def _units(dataset):
-    """Column -> unit; nothing where the file is older, or says something else there."""
+    """Returns column -> unit; an empty map for older files and malformed attributes."""
     try:
         said = json.loads(dataset.attrs.get("units", "{}"))
     except (ValueError, TypeError):
@@ -239,14 +239,14 @@ def _units(dataset):
 
 
 def _words(error):
-    """What is wrong with a file; some exceptions say nothing themselves."""
+    """Returns the text of an error, or its type if it has none."""
     return (
         "it needs more memory than there is" if isinstance(error, MemoryError) else str(error) or type(error).__name__
     )
 
 
 def _once(warnings):
-    """What is said of several files, in one sentence."""
+    """Joins equal warnings about several files into one sentence."""
     of = {}
     for warning in warnings:
         place, colon, words = warning.partition(": ")
@@ -270,7 +270,7 @@ def _is_results(path):
 
 
 def _attributes(file):
-    """Attributes of the file, and of /provenance or /plan where a version keeps them there, as text."""
+    """Returns the attributes of the file, and of /provenance or /plan in versions that keep them there, as text."""
     found = {}
     for place in (file, *(file[g] for g in ("provenance", "plan") if g in file)):
         for name, value in place.attrs.items():
@@ -290,7 +290,8 @@ def _plan_name(attributes):
 
 
 class _Texts:
-    """A column of fixed-length bytes while it is read. Equal values are held once: a million rows stay small."""
+    """A column of fixed-length bytes that is being read. Equal values are stored once, so that a million rows stay
+    small."""
 
     def __init__(self, rows):
         self.codes, self.places = np.zeros(rows, np.int32), {}
@@ -304,7 +305,7 @@ class _Texts:
         self.codes[start : start + len(column)] = places[inverse]
 
     def column(self):
-        """Categories; texts where few repeat."""
+        """Returns the column as categories, or as texts if few repeat."""
         texts = np.array(list(self.places), dtype=object)
         if len(texts) > len(self.codes) // 2:
             return texts[self.codes]
@@ -312,14 +313,15 @@ class _Texts:
 
 
 def _read_table(file, name, warnings, path, wanted, only):
-    """A compound table as a frame with the wanted columns first; further columns are kept, unless `only` lists some."""
+    """Reads a compound table as a frame with the wanted columns first. Further columns are kept, unless `only` lists
+    some."""
     if name not in file:
         return _complete({}, wanted, 0)
     dataset = file[name]
     if not isinstance(dataset, h5py.Dataset) or dataset.dtype.names is None or dataset.ndim != 1:
         if name == "records":
-            raise Foreign("/records is no one-dimensional compound table")
-        warnings.append(f"{path}: /{name} is no compound table and was left out")
+            raise Foreign("/records is not a one-dimensional compound table")
+        warnings.append(f"{path}: /{name} is not a compound table and was left out")
         return _complete({}, wanted, 0)
     check_claim(dataset)
     types = {c: dataset.dtype[c] for c in dataset.dtype.names if only is None or c in only}
@@ -344,11 +346,11 @@ def _read_table(file, name, warnings, path, wanted, only):
 
 
 def _is_kept(dtype, column, table, wanted):
-    """Whether a column is read: those of others where they are plain. @raises Foreign where one of ours is of another
-    kind"""
+    """Returns whether a column is read; unknown columns are if they have a plain type. @raises Foreign if a known
+    column has the wrong type"""
     kinds = "SOiufb" if column not in wanted else "SO" if isinstance(wanted[column], str) else "iufb"
     if column == "trial":
-        kinds = "SOiu"  # of the detail tables: the row, or the record's key
+        kinds = "SOiu"  # in detail tables: the record's row or key
     if dtype.shape == () and dtype.kind in kinds:
         return True
     if column in wanted:
@@ -357,12 +359,13 @@ def _is_kept(dtype, column, table, wanted):
 
 
 def _with(frame, **columns):
-    """The frame with more columns; nothing is copied."""
+    """Returns the frame with more columns, without copying."""
     return pd.DataFrame({**dict(frame.items()), **columns}, copy=False)
 
 
 def _small(column):
-    """Texts that repeat as categories, and what is nowhere known; whole numbers in as few bytes as they need."""
+    """Compacts a column: repeated texts and all-unknown columns become categories, whole numbers take the smallest
+    type."""
     if column.dtype == np.int64:
         return pd.to_numeric(column, downcast="integer")
     if column.dtype != object and not (column.dtype == float and column.isna().all()):
@@ -374,9 +377,9 @@ def _small(column):
 
 
 def _complete(found, wanted, rows):
-    """A frame of the wanted columns first, those that lack of their defaults; numbers that may be unknown are floats.
-    Takes the columns out of `found`."""
-    columns = {}  # put together once: a column inserted into a frame after the other would copy it each time
+    """Returns a frame with the wanted columns first; missing ones get their defaults. Numbers that may be unknown are
+    floats. Removes the columns from `found`."""
+    columns = {}  # combined once, because each insertion into a frame copies it
     for column, default in wanted.items():
         if column not in found:
             dtype = object if isinstance(default, str) else float if isinstance(default, float) else np.int64
@@ -389,7 +392,7 @@ def _complete(found, wanted, rows):
 
 
 def _refer_to_rows(frames, offset, warnings, path):
-    """Makes `trial` of the detail tables the row in the joined records (files say the row or the key)."""
+    """Makes `trial` of the detail tables the row in the joined records; files have the row or the key."""
     records = frames["records"]
     rows = None
     for name in ("samples", "stages", "iterations"):
@@ -401,14 +404,14 @@ def _refer_to_rows(frames, offset, warnings, path):
             frame["trial"] = rows.reindex(frame["trial"]).fillna(-1).to_numpy().astype(np.int64)
         lost = ~frame["trial"].between(0, len(records) - 1)
         if lost.any():
-            warnings.append(f"{path}: left out {counted(lost.sum(), 'row')} of /{name} of no record")
+            warnings.append(f"{path}: left out {counted(lost.sum(), 'row')} of /{name} without a record")
             frames[name] = frame = frame[~lost].reset_index(drop=True)
         frame["trial"] = frame["trial"].astype(np.int64) + offset
 
 
 def _drop_repetitions(night):
-    """One record a trial, as `merge` sees it: key, run id, GPU model, capability and commit agree. The last one
-    counts."""
+    """Keeps one record per trial, by the rule of `merge`: key, run id, GPU model, capability and commit agree. The last
+    one is kept."""
     identity = ["key", "run_id", "gpu_name", "capability", "commit"]
     known = night.table["key"] != ""
     repeated = night.table.duplicated(identity, keep="last") & known
@@ -421,7 +424,7 @@ def _drop_repetitions(night):
 
 
 def _take_away(night, gone):
-    """Removes records, and renumbers what refers to rows."""
+    """Removes records and renumbers the details' rows."""
     gone = gone.to_numpy()
     new_row = np.cumsum(~gone) - 1
     night.table = night.table[~gone].reset_index(drop=True)
@@ -433,8 +436,8 @@ def _take_away(night, gone):
 
 
 def _gpu_models(night):
-    """The GPU model of each record. A trial on the CPU has all models that its run used on the host, else those of all
-    runs there."""
+    """Returns the GPU model of each record. A trial on the CPU has all models that its run used on the host, else those
+    of all runs there."""
     records = night.take("run_id host gpu_name")
     gpus = records["gpu_name"]
     for place in (["run_id", "host"], ["host"]):
@@ -445,8 +448,8 @@ def _gpu_models(night):
 
 
 def _leave_earlier_runs(night):
-    """Several runs of one plan are compared, not pooled: of each of its trials on a device the last run counts, and the
-    ones before it are kept in `earlier`."""
+    """Moves earlier runs to `earlier`: several runs of one plan are compared, not pooled. The last run of each trial on
+    a device stays."""
     night.table = _with(night.table, gpus=_gpu_models(night))
     records = night.take([*TRIAL, "run_id", "start_time"])
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
@@ -463,11 +466,11 @@ def _leave_earlier_runs(night):
 
 
 def _derive(night):
-    """Columns that every section needs."""
-    records = night.take(TOLD)
+    """Adds the columns that every section needs."""
+    records = night.take(INPUTS)
     cuda = (records["backend"] == "cuda").to_numpy()
     named = records.loc[cuda & (records["gpu_name"] != ""), "gpu_name"].unique()
-    # A skipped trial has none: of one GPU it is that one.
+    # A skipped trial has no GPU name; if only one GPU is named, it is that one.
     gpu = records["gpu_name"].where(records["gpu_name"] != "", named[0] if len(named) == 1 else "unnamed GPU")
     records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", "emulated on the CPU", "CPU"))
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
@@ -482,16 +485,16 @@ def _derive(night):
     records["config"] = records["parameters"].map(
         {t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters_of(records).items()}
     )
-    made = {name: _small(records.pop(name)) for name in records.columns.difference(TOLD)}
+    made = {name: _small(records.pop(name)) for name in records.columns.difference(INPUTS)}
     night.table = _with(night.table, **made)
 
 
 def parameters_of(records):
-    """Text -> the values of the parameters in it."""
+    """Maps each parameters text to its values."""
     return {text: identity.parameters(text) for text in records["parameters"].unique()}
 
 
 def parameter(records, name):
-    """One parameter as a column, None where a record does not have it."""
+    """Returns one parameter as a column; None in records without it."""
     values = {text: p.get(name) for text, p in parameters_of(records).items()}
     return pd.Series([values[text] for text in records["parameters"]], index=records.index, dtype=object)

@@ -1,15 +1,15 @@
-"""`analysis/report --trend`: how trials did night by night, as text for a mail."""
+"""`analysis/report --trend`: times of trials night by night, as text for a mail."""
 
 from .page import printable, seconds
 
-MOST_NIGHTS = 7  # side by side: a mail is read on a telephone
+MOST_NIGHTS = 7  # per line: a mail may be read on a phone
 
 
-def table(told):
-    """Two lines a trial of `followed`: what its median in the last run is over that in the first one shown, and the
+def table(times_of):
+    """Returns two lines per trial of `followed`: the change of its median from the first run shown to the last, and the
     medians."""
     lines = []
-    for (problem, precision, device), rows in told.groupby(["problem", "precision", "device"]):
+    for (problem, precision, device), rows in times_of.groupby(["problem", "precision", "device"]):
         rows = rows.tail(MOST_NIGHTS)
         last = rows.iloc[-1]
         times, dates = rows["seconds_median"].tolist(), [f"{at:%m-%d}" for at in rows["at"]]

@@ -1,4 +1,4 @@
-"""The page: sections of words, tables and figures; one HTML file that needs nothing beside it."""
+"""The page: sections of words, tables and figures, in one self-contained HTML file."""
 
 import base64
 import hashlib
@@ -13,27 +13,27 @@ from pathlib import Path
 from . import colours, plots
 from .words import counted, factor, is_finite, number, percent, printable, seconds, text, whole  # noqa: F401
 
-LONGEST_NAME = 200  # bytes of a file's, without number and ending
-EMBED_MOST = 20_000  # bytes of a CSV that also travels inside the page
-ROWS_AT_ONCE = 50_000  # of a CSV that is written
-EMBED_ALL = 300_000  # and of all of them together: a page is sent by mail
-DRAWN_MOST = 1_200_000  # bytes of plots in the page: with all else it has at most 3 MB
+LONGEST_NAME = 200  # bytes of a file name, without number and ending
+EMBED_MOST = 20_000  # bytes of the largest CSV that is embedded in the page
+ROWS_AT_ONCE = 50_000  # CSV rows that are formatted together
+EMBED_ALL = 300_000  # bytes of all embedded CSVs, because pages are sent by mail
+DRAWN_MOST = 1_200_000  # bytes of plots in the page, which then has at most 3 MB
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
 
 
 # Columns that many tables have: heading, format.
 COLUMNS = {
     **dict.fromkeys(("task", "matrix_name", "matrix_kind"), ("matrix", None)),
-    **dict.fromkeys(("config", "rest"), ("with", None)),
+    **dict.fromkeys(("config", "rest"), ("parameters", None)),
     **dict(size=("n", whole), n=("n", whole), smallest=("n from", whole), largest=("to", whole)),
-    **dict(status=("judged", None), seconds_median=("median", seconds), peak_share=("share of peak", percent)),
+    **dict(status=("status", None), seconds_median=("median", seconds), peak_share=("fraction of peak", percent)),
     **dict(trials=("trials", whole), iterations=("iterations", whole), gflops=("GFLOP/s", number)),
 }
 
 
 def columns_of(listed):
-    """(column, heading, format or None) of each that is listed so, and of each name in "problem size …": as COLUMNS has
-    it, else a text under its own name."""
+    """Yields (column, heading, format or None) of each entry. Names in "problem size …" are looked up in COLUMNS;
+    others are texts under their own names."""
     for entry in listed:
         yield from ((c, *COLUMNS.get(c, (c, None))) for c in entry.split()) if isinstance(entry, str) else [entry]
 
@@ -42,7 +42,7 @@ _STAGED = f".report-{socket.gethostname()}-"
 
 
 def _remove_left_behind(out):
-    """Removes what killed reports left: of this host by their process numbers, of others after an hour."""
+    """Removes folders that killed reports left: of this host by their process numbers, of others after an hour."""
     for staged in out.glob(".report-*"):
         pid = staged.name.removeprefix(_STAGED).split("-")[0]
         if staged.name.startswith(_STAGED) and pid.isdigit():
@@ -53,48 +53,48 @@ def _remove_left_behind(out):
 
 
 def staging(out):
-    """A folder in `out` for what is written whole before anything in `out` is replaced. It removes itself."""
+    """Returns a temporary folder in `out`, in which files are completed before anything in `out` is replaced."""
     return tempfile.TemporaryDirectory(prefix=f"{_STAGED}{os.getpid()}-", dir=out)
 
 
 def _no_formula(value):
-    """A text that a spreadsheet would compute, with an apostrophe before it."""
+    """Returns the value; a text that a spreadsheet would evaluate gets an apostrophe before it."""
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 class Page:
-    """Collects sections. `add_*` write into the section begun last."""
+    """Collects sections. `add_*` write into the last section."""
 
     def __init__(self, title, methods=None):
         """`methods`: name -> number of its colour."""
         self.title = title
         self.methods = methods or {}
         self.colours = len(self.methods)  # in use
-        self.facts = []  # beside the title: date, commit, GPU, driver
+        self.facts = []  # texts below the title: date, commit, GPU, driver
         self.sections = []  # [id, title, [html]]
         self.data = (
             tempfile.TemporaryFile()
-        )  # all CSV, until the page is written; has no name, so nothing is left of it
-        self.files = {}  # name, relative to OUT -> where in `data`, and how many bytes
+        )  # all CSV until the page is written; nameless, so that nothing remains of it
+        self.files = {}  # name, relative to OUT -> (begin, size) in `data`
         self.drawn, self.taken = [], 0  # plots, and their bytes in the page
         self.embedded = 0  # bytes of CSV in the page
-        self.problem = ""  # whose block is written, as in the block's id
+        self.problem = ""  # the problem whose block is written, as in the block's id
         self.explained = set()
 
     def begin(self, name, title, words=""):
-        """A section; in the block of a problem a part of it."""
+        """Begins a section; in the block of a problem, a part of it."""
         self.sections.append([f"{self.problem}/{name}" if self.problem else name, title, []])
         if words:
             self.add(words)
 
     def fold(self, summary, mark=0):
-        """What was written since the mark, or all of the last section, behind a line to open it."""
+        """Folds the content since the mark, by default the whole last section, behind a summary line."""
         parts = self.sections[-1][2]
         parts[mark:] = [f"<details><summary>{text(summary)}</summary>", *parts[mark:], "</details>"]
 
     def grid(self, name, parts, frame=None):
-        """Parts of sizes and rows each: a row a label, a column a size; cells are markup. Its CSV is the frame, if
-        there is one. The sizes of a single part are the head of the table, which paper repeats on each sheet."""
+        """Adds a table of parts (sizes, rows): one row per label, one column per size; cells are markup. Its CSV is the
+        frame, if there is one. The sizes of a single part are the table's head, which paper repeats on each sheet."""
         bodies = []
         for sizes, rows in parts:
             head = "".join(f'<th scope="col" data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
@@ -113,33 +113,33 @@ class Page:
         )
 
     def put(self, markup):
-        """Markup as it is."""
+        """Adds markup."""
         self.sections[-1][2].append(markup)
 
     def mark(self):
-        """A place in the section to go back to."""
+        """Returns the current end of the section, for `back_to` and `fold`."""
         return len(self.sections[-1][2])
 
     def back_to(self, mark):
-        """Takes away what was written since."""
+        """Removes everything written since the mark."""
         del self.sections[-1][2][mark:]
 
     def shows_data(self, mark):
-        """Whether more was written since than that there is nothing."""
+        """Returns whether the section has more than "nothing" lines since the mark."""
         return any(not part.startswith('<p class="none"') for part in self.sections[-1][2][mark:])
 
     def add(self, words):
-        """A paragraph of plain text."""
+        """Adds a paragraph of plain text."""
         self.put(f"<p>{text(words)}</p>")
 
     def once(self, words):
-        """A paragraph that explains, the first time that it has to."""
+        """Adds an explanation, only the first time."""
         if words not in self.explained:
             self.explained.add(words)
             self.add(words)
 
     def nothing(self, words):
-        """The one line of a section that has no data."""
+        """Adds the line of a section without data."""
         self.put(f'<p class="none">{text(words)}</p>')
 
     def heading(self, words, name=None):
@@ -147,7 +147,7 @@ class Page:
         self.put(f"<h3{anchor}>{text(words)}</h3>")
 
     def items(self, sentences):
-        """A list of sentences; (sentence, section) ends in a link to the section."""
+        """Adds a list of sentences; (sentence, section) ends in a link to the section."""
         pairs = [s if isinstance(s, tuple) else (s, "") for s in sentences]
         self.put(
             "<ul>"
@@ -161,8 +161,8 @@ class Page:
         self.put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
 
     def table(self, name, frame, columns, limit=40, caption="", also=None):
-        """A table of `columns`, as `columns_of` takes them, and its CSV with every row. The CSV has these columns
-        and those of `also`; without it, all of the frame."""
+        """Adds a table of `columns` (see `columns_of`) and its CSV with every row. The CSV has these columns and those
+        of `also`; without `also`, all of the frame."""
         if not len(frame):
             return
         columns = list(columns_of(columns))
@@ -188,12 +188,12 @@ class Page:
             f' data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
             f'<tbody>{"".join(rows)}</tbody></table></div></figure>'
         )
-        if self.problem:  # plots first; the numbers behind a line
+        if self.problem:  # in a problem's block tables are folded
             markup = f"<details><summary>Table: {text(caption)}</summary>{markup}</details>"
         self.put(markup)
 
     def plots(self, several):
-        """Figures side by side, those that have data. Returns how many there are."""
+        """Adds the figures that have data, side by side. Returns their number."""
         figures, beyond = [], 0
         for plot in several:
             shown, kept, said = plot.drawable()
@@ -219,7 +219,7 @@ class Page:
         return len(figures)
 
     def drawing(self, name, caption, svg, frame):
-        """An SVG of the section's own, as wide as the page, with the rows that it shows as a CSV."""
+        """Adds a section's SVG, as wide as the page, with its rows as a CSV."""
         name = self._free("data", name, ".csv")
         self.put(
             f'<figure class="plot" data-plot="{text(name)}">{svg}'
@@ -227,7 +227,7 @@ class Page:
         )
 
     def pictures(self, name, caption, several):
-        """Pictures side by side, (what, PNG bytes) each, every pixel as a square."""
+        """Adds pictures side by side, each (description, PNG bytes), with every pixel as a square."""
         images = "".join(
             f'<img alt="{text(what)}" title="{text(what)}"'
             f' src="data:image/png;base64,{base64.b64encode(png).decode()}">'
@@ -239,7 +239,7 @@ class Page:
         )
 
     def _free(self, folder, name, ending):
-        """The name, or one with a number where it is taken; a long one shortened, for file systems refuse it."""
+        """Returns the name, with a number if it is taken; a long name is shortened, because file systems refuse it."""
         if len(name.encode()) > LONGEST_NAME:
             digest = hashlib.sha256(name.encode()).hexdigest()[:12]
             name = name.encode()[: LONGEST_NAME - 13].decode(errors="ignore") + "-" + digest
@@ -253,13 +253,13 @@ class Page:
         name = self._free("data", name, ".csv")
         raw = self._data(f"data/{name}.csv", frame)
         if len(raw) > EMBED_MOST or self.embedded + len(raw) > EMBED_ALL:
-            return f'<a href="data/{text(name)}.csv">CSV (beside the page)</a>'
+            return f'<a href="data/{text(name)}.csv">CSV (separate file)</a>'
         self.embedded += len(raw)
         return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
 
     def _data(self, name, frame):
-        """Keeps a frame as CSV, on disk: a large one's text would need more memory than the frame. Returns the first
-        bytes of it."""
+        """Writes a frame as CSV to disk, because the text of a large one would need more memory than the frame. Returns
+        its first bytes."""
         begin = self.data.seek(0, os.SEEK_END)
         for start in range(0, max(1, len(frame)), ROWS_AT_ONCE):
             part = frame.iloc[start : start + ROWS_AT_ONCE].drop(columns="parameter", errors="ignore")
@@ -270,13 +270,13 @@ class Page:
         return self.data.read(EMBED_MOST + 1)
 
     def write(self, out):
-        """OUT/index.html, OUT/data/*.csv. Where that fails, what stood in OUT before is as it was."""
+        """Writes OUT/index.html and OUT/data/*.csv. If that fails, the earlier content of OUT is unchanged."""
         out = Path(out)
         is_new = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
         _remove_left_behind(out)
         try:
-            # Written whole before anything of an older report is replaced: the disk may be full.
+            # Written completely before an older report is replaced: the disk may be full.
             with staging(out) as staged:
                 (Path(staged) / "data").mkdir()
                 for name, (begin, size) in self.files.items():
@@ -286,7 +286,7 @@ class Page:
                             file.write(self.data.read(min(EMBED_ALL, size - start)))
                 (Path(staged) / "index.html").write_text(self._html(), encoding="utf-8")
                 (out / "data").mkdir(exist_ok=True)
-                for name in [*self.files, "index.html"]:  # the page last: it names the others
+                for name in [*self.files, "index.html"]:  # the page last, because it names the others
                     os.replace(Path(staged) / name, out / name)
         except BaseException:
             if is_new and not any(out.iterdir()):
@@ -295,7 +295,7 @@ class Page:
         return out / "index.html"
 
     def _shown(self):
-        """The sections that have something; a problem's block where one of its parts has."""
+        """Returns the sections with content; a problem's block if one of its parts has any."""
         full = [s for s in self.sections if any(not part.startswith('<p class="none"') for part in s[2])]
         blocks = {f"problem-{name.partition('/')[0]}" for name, _, _ in full if "/" in name}
         return [s for s in self.sections if s in full or s[0] in blocks]
@@ -317,8 +317,8 @@ class Page:
             body += f'<section id="{text(name)}"><h{level}>{text(title)}</h{level}>{"".join(parts)}</section>'
             body += '</div><div class="block">' if name.startswith("problem-") else ""
         body = f"<div>{body}</div>".replace("<div></div>", "")
-        there = set(re.findall(r'id="([^"]+)"', body))  # a sentence may point to a section that had nothing to say
-        body = re.sub(r' <a href="#([^"]+)">more</a>', lambda m: m.group(0) if m.group(1) in there else "", body)
+        ids = set(re.findall(r'id="([^"]+)"', body))  # links to sections without content are removed
+        body = re.sub(r' <a href="#([^"]+)">more</a>', lambda m: m.group(0) if m.group(1) in ids else "", body)
         facts = "".join(f"<span>{text(fact)}</span>" for fact in self.facts)
         script = file("plots.js") + file("uplot/uPlot.iife.min.js") if self.drawn else ""
         licence = f"<!-- uPlot: {file('uplot/LICENSE')} -->\n" if self.drawn else ""

@@ -1,4 +1,4 @@
-"""The one plot module: a Plot is data and words. The page draws it (plots.js, with uPlot), `figures` for papers."""
+"""A Plot is data and words. The page draws it (plots.js, with uPlot); `figures` draws it for papers."""
 
 import json
 import re
@@ -9,16 +9,17 @@ import pandas as pd
 
 from .words import counted, number, percent, seconds, text
 
-NEAREST, FARTHEST = 1e-30, 1e30  # what is drawn on a logarithmic axis; residuals of what diverges reach 1e300
-MOST_DOTS = 4000  # of a cloud
+NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes; residuals of diverging methods reach 1e300
+MOST_DOTS = 4000  # points of a cloud
 OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
 
 
 @dataclass
 class Series:
     """One line, cloud or group of bars. `low` and `high` are the ends of the error bars, or of a `band`; `hollow` marks
-    points whose answer was not accepted; `told` are words of each point. Its colour is that of the method with which
-    the label begins. `faint`: what lies behind the series of the same label; `plain`: a line to compare with."""
+    points whose answer was not accepted; `told` has a text per point. The colour is that of the method with which the
+    label begins. `faint`: slower configurations, drawn behind the series of the same label; `plain`: a reference
+    line."""
 
     label: str
     x: object
@@ -36,7 +37,7 @@ class Series:
 
 @dataclass
 class Plot:
-    name: str  # of its files
+    name: str  # name of its files
     title: str
     xlabel: str
     ylabel: str
@@ -46,14 +47,14 @@ class Plot:
     ylog: bool = False
     seconds: bool = False  # y in seconds, shown with unit prefixes
     percent: bool = False
-    lines_at: list = field(default_factory=list)  # (y, words): what to compare with
-    names: list = None  # of the places 0, 1, … of x
+    lines_at: list = field(default_factory=list)  # (y, words): reference lines
+    names: list = None  # labels of x = 0, 1, …
     note: str = ""
-    farthest: float = FARTHEST  # logarithmic y beyond it are drawn there
+    farthest: float = FARTHEST  # larger values on a logarithmic y axis are drawn at this limit
 
     def drawable(self):
-        """The series with what is finite of them (positive where the axis is logarithmic), and sentences on what could
-        not be drawn as it is. What all stands at one x is a list of bars."""
+        """Returns the plot, its series with finite values only (positive on a logarithmic axis), and sentences about
+        values that could not be drawn as they are. If all values have one x, the plot becomes a list of bars."""
         kept, said = [], []
         for series in self.series:
             y = np.asarray(series.y, dtype=float)
@@ -79,7 +80,7 @@ class Plot:
         return replace(self, xlog=self._is_xlog(kept)), kept, said
 
     def _cut(self, series, good, said):
-        """The good points, those beyond all measure at its end."""
+        """Returns the series' good points; those beyond the limits are moved to the limits."""
         columns = {
             name: None if getattr(series, name) is None else np.asarray(getattr(series, name))[good]
             for name in ("low", "high", "hollow", "told")
@@ -104,12 +105,12 @@ class Plot:
         return bool(values[0] > 0 and steady)
 
     def words(self):
-        """How a value is written."""
+        """Returns the function that formats a value."""
         return seconds if self.seconds else percent if self.percent else number
 
 
 def frame(plot, kept):
-    """The data behind a plot."""
+    """Returns the data of a plot as a frame."""
     pieces = []
     for series in kept:
         x = series.x if plot.names is None else [plot.names[int(i)] for i in series.x]
@@ -122,7 +123,7 @@ def frame(plot, kept):
 
 
 def _by_name(plot, kept):
-    """Series that all stand at one x, as points beside their names."""
+    """Converts series that all have one x to bars with their names."""
     x = kept[0].x[0]
     names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "told")}
     for series in sorted(kept, key=lambda s: s.plain):
@@ -139,8 +140,8 @@ def _by_name(plot, kept):
 
 
 def styled(series, methods):
-    """(series, number of its colour or None, which of that colour it is) each. `methods`: name -> number; what is of no
-    method has the colours after theirs."""
+    """Returns (series, number of its colour or None, its index among series of that colour) for each series. `methods`:
+    name -> colour number; series without a method have the colours after those."""
     seen, found = {}, []
     for one in series:
         named = OF_METHOD.match(one.label)
@@ -154,7 +155,7 @@ def styled(series, methods):
 
 
 def _numbers(values):
-    """Four digits will do on a screen; null where unknown."""
+    """Rounds to four digits, enough for a screen; null for unknown values."""
     return [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
 
@@ -163,7 +164,7 @@ def _whole(values):
 
 
 def markup(plot, kept, methods):
-    """(HTML of what is drawn, how many colours are in use); `plot` and `kept` as `drawable` gives them."""
+    """Returns (HTML of the plot, number of colours in use); `plot` and `kept` as `drawable` returns them."""
     if plot.kind == "bars":
         return _bars(plot, kept, methods), len(methods) + len(kept)
     told, lines = {"": 0}, []
@@ -212,8 +213,8 @@ def markup(plot, kept, methods):
 
 
 def _bars(plot, kept, methods):
-    """A row a name; where the axis is logarithmic, a mark at the value, else a bar from 0 to it. Of one series a name's
-    colour is its method's, of several each has one."""
+    """Draws one row per name: on a logarithmic axis a mark at the value, else a bar from 0 to it. With one series the
+    colour is the method's, with several each series has a colour."""
     ends = [np.asarray(v, dtype=float) for s in kept for v in (s.y, s.low, s.high) if v is not None]
     every = np.concatenate(ends)
     every = every[np.isfinite(every) & (every > 0 if plot.ylog else True)]
@@ -250,7 +251,7 @@ def _bars(plot, kept, methods):
 
 
 def _bar(series, i, ylog, place):
-    """Bar or mark of a value, and a line from the least to the largest."""
+    """Returns the bar or mark of a value, and a line from the least to the largest."""
     value, range_ = float(series.y[i]), ""
     if series.low is not None and series.high is not None and series.high[i] > series.low[i]:
         low, high = float(series.low[i]), float(series.high[i])

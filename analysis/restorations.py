@@ -1,4 +1,4 @@
-"""restoration.h5 files (io/SCHEMA.md), as `gaussweep restore` leaves them."""
+"""Reads restoration.h5 files (io/SCHEMA.md), which `gaussweep restore` writes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ class Restoration:
 
     @property
     def name(self):
-        """The directory's name stands for the case."""
+        """The case, named after the directory."""
         return self.path.parent.name if self.path.name == "restoration.h5" else self.path.stem
 
     def number(self, fact):
@@ -37,7 +37,7 @@ class Restoration:
 
 
 def is_restoration(path):
-    """Whether a file is one, by its content; by its name where it cannot be opened."""
+    """Returns whether a file is a restoration, by its content; by its name if it cannot be opened."""
     try:
         with h5py.File(path, "r") as file:
             return _plain(file.attrs.get("gaussweep", "")) == "restoration"
@@ -46,12 +46,12 @@ def is_restoration(path):
 
 
 def below(folder):
-    """The restoration files in a directory and its directories."""
+    """Returns the restoration files in a directory and below."""
     return [p for p in sorted(Path(folder).rglob("restoration.h5")) if is_restoration(p)]
 
 
 def load_restorations(arguments, warnings):
-    """All restorations that files and directories mean; what cannot be read becomes a warning."""
+    """Loads the restorations that the arguments name or contain; unreadable files become warnings."""
     paths = []
     for argument in map(Path, arguments):
         if argument.is_dir():
@@ -82,5 +82,5 @@ def _read(path):
         facts = {name: _plain(value) for name, value in file.attrs.items()}
     shapes = {picture.shape for picture in pictures.values()}
     if len(shapes) != 1 or len(shapes.pop()) != 2:
-        raise ValueError("its pictures are not of one shape")
+        raise ValueError("its pictures have different shapes")
     return Restoration(path=path, facts=facts, **pictures)

@@ -1,25 +1,25 @@
-"""Which method wins where: the races of `gaussweep summary --best --by gpu`, from the same rules (docs/running.md).
-tests/mpi/test_verdict.py holds both against each other."""
+"""The grid of winners of `gaussweep summary --best --by gpu`, by the same rules (docs/running.md).
+tests/mpi/test_verdict.py compares both."""
 
 import numpy as np
 import pandas as pd
 
-# All that decides what is solved; the matrix by its digest.
+# Columns that define a task; the matrix by its digest.
 TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
 problem_bytes reference_method""".split()
-AT_ONCE = 50_000  # records raced together: a million as rows of Python need gigabytes
+AT_ONCE = 50_000  # records that are processed together, because a million Python rows need gigabytes
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
 
 def configurations(records):
-    """One row a configuration on a device: repetitions together, with the worst of their statuses."""
+    """Returns one row per configuration and device: repetitions are merged, with the worst of their statuses."""
     b = records["matrix_parameters"].where(
         (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False), ""
     )
-    # Without a digest what is known of the matrix stands for it.
+    # A matrix without a digest is identified by its kind, name and parameters.
     named = records["matrix_digest"].where(
         records["matrix_digest"] != "",
         records["matrix_kind"] + " " + records["matrix"] + " " + records["matrix_parameters"],
@@ -43,7 +43,8 @@ def configurations(records):
 
 
 def _parts(night, own):
-    """The records that `own` is true of, all of a size together, in parts of about AT_ONCE."""
+    """Yields the records for which `own` is true in parts of about AT_ONCE, with all records of one size in one
+    part."""
     places = np.flatnonzero(own)
     if len(places) <= AT_ONCE:
         yield night.only(own).take(RACED)
@@ -57,7 +58,7 @@ def _parts(night, own):
 
 
 class Machines:
-    """Which devices there are, and whose CPUs' methods race beside a GPU."""
+    """The devices, and the hosts whose CPU methods compete with each GPU's."""
 
     def __init__(self, night):
         records = night.take("backend gpu_name capability host")
@@ -85,9 +86,9 @@ def _rate(devices, name, capability, column):
 
 
 def _race(rows, rates, baseline):
-    """One race as a dict. `rows`: the configurations that solved one task, as dicts; `baseline`: the method that the
-    winner is held against, by default the vendor's."""
-    # Emulated kernels race with one another only: their times say nothing about those of a CPU's methods.
+    """Returns one race as a dict. `rows`: the configurations that solved one task, as dicts; `baseline`: the method
+    with which the winner is compared, by default the vendor's."""
+    # Emulated kernels compete only with one another: their times do not compare with CPU methods' times.
     rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
     compute = first["problem_flops"] / rates.get(first["precision"], np.nan)
@@ -119,12 +120,13 @@ def _race(rows, rates, baseline):
     best = passed[0]
     race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
     race["share"] = race["limit"] / best["median"]
-    # The fastest of that name: on the GPU before on the CPU, for the vendor's names differ there.
+    # The fastest method of that name. The name is taken from the GPU's records if possible, because the CPU's vendor
+    # differs.
     name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")
     name = name or max((row["vendor"] for row in rows), default="")
-    held = next((row for row in passed if row["method"] == name), None)
-    if held is not None:
-        race.update(baseline=name, over_baseline=held["median"] / best["median"])
+    baseline_row = next((row for row in passed if row["method"] == name), None)
+    if baseline_row is not None:
+        race.update(baseline=name, over_baseline=baseline_row["median"] / best["median"])
     others = [row for row in passed if (row["method"], row["backend"]) != (best["method"], best["backend"])]
     if others:
         second = others[0]
@@ -139,22 +141,23 @@ def _race(rows, rates, baseline):
 
 
 def grids(night, baseline=""):
-    """(device, capability, CPUs beside it, races) each; races as a frame, a row a race in which anything was tried."""
+    """Returns a list of (device, capability, CPUs whose methods compete there, races); races is a frame with one row
+    per race in which anything was tried."""
     records = night.take("backend host gpu_name capability")
     if not len(records):
         return []
     machines = Machines(night)
-    found, placed = [], set()
+    found, hosts_with_gpu = [], set()
     for gpu in machines.hosts_of:
         beside = machines.beside(gpu)
-        placed |= beside | machines.hosts_of[gpu]
+        hosts_with_gpu |= beside | machines.hosts_of[gpu]
         own = np.where(
             records["backend"] == "cuda",
             (records["gpu_name"].replace("", "unnamed GPU") == gpu[0]) & (records["capability"] == gpu[1]),
             (records["backend"] == "host") & records["host"].isin(beside),
         )
         found.append((*gpu, sorted({machines.cpu(h) for h in beside}), own))
-    alone = (records["backend"] != "cuda") & ~records["host"].isin(placed)
+    alone = (records["backend"] != "cuda") & ~records["host"].isin(hosts_with_gpu)
     cpu_of = records["host"].map({host: machines.cpu(host) for host in records["host"].unique()})
     for cpu in sorted(cpu_of[alone].unique()):
         found.append((cpu, 0, [], alone & (cpu_of == cpu)))
@@ -174,7 +177,7 @@ def grids(night, baseline=""):
 
 
 def _races(records, rates, baseline):
-    """A row a race in which anything was tried, at the row of its first record."""
+    """Returns one row per race in which anything was tried, at the row of its first record."""
     tasks, first = {}, {}
     tried = configurations(records)
     for values in zip(*(tried[column].tolist() for column in tried)):

@@ -1,4 +1,4 @@
-"""Values as words of a page or a terminal."""
+"""Formats values as text for a page or a terminal."""
 
 import html
 import math
@@ -9,22 +9,22 @@ import numpy as np
 
 
 def printable(value):
-    """Any text for a page or a terminal: control characters and what is no UTF-8 are shown as �."""
+    """Replaces control characters and invalid UTF-8 by �."""
     return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", str(value))
 
 
 def text(value):
-    """Any text as HTML."""
+    """Returns any text as HTML."""
     return html.escape(printable(value))
 
 
 def one_line(value):
-    """Any text as one line of a text file."""
+    """Returns any text as one line."""
     return " ".join(printable(value).split())
 
 
 def matplotlib_text(value):
-    """Any text as matplotlib's plain text: not a formula, and not a label that legends leave out."""
+    """Returns any text as matplotlib's plain text: not a formula, and not a label that legends omit."""
     words = one_line(value).replace("$", r"\$")
     return f" {words}" if words.startswith("_") else words
 
@@ -40,8 +40,8 @@ _TEX_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", r"\`
 
 
 def tex(value):
-    """Any text as TeX's plain text: no command, no formula. Characters that not every TeX has become their number in
-    Unicode, [6F22]."""
+    """Returns any text as TeX's plain text, without commands and formulas. Characters that some TeX systems lack become
+    their Unicode number, [6F22]."""
     return "".join(map(_tex_character, one_line(value)))
 
 
@@ -55,7 +55,7 @@ def _tex_character(c):
 
 
 def seconds(value):
-    """1.23 ms, three digits."""
+    """Returns a time with three digits, e.g. 1.23 ms."""
     if not is_finite(value):
         return "–"
     if value == 0:
@@ -74,7 +74,7 @@ def whole(value):
 
 
 def percent(value):
-    """A share of 1 as percent."""
+    """Returns a fraction of 1 as percent."""
     return f"{_three(100 * value)} %" if is_finite(value) else "–"
 
 
@@ -83,7 +83,7 @@ def factor(value):
 
 
 def counted(count, what):
-    """1 row, 2 rows."""
+    """Returns "1 row", "2 rows"."""
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 

@@ -1,5 +1,5 @@
-"""How an experiment of a paper is drawn again: one function a kind of figure; which experiment wants which is data
-(experiments.json). Each takes (page, night, experiment, drawing, rows) and returns whether it had something to show."""
+"""Plots of the papers' experiments: one function per kind of figure. Which experiment uses which is data
+(experiments.json). Each function takes (page, night, experiment, drawing, rows) and returns whether it had data."""
 
 from . import beside, calls, findings, others, times
 

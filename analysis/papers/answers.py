@@ -1,6 +1,6 @@
-"""What the five texts claim, each with what these records say to it: confirmed, contradicted, or not measurable here.
-The claims are data (published/claims.csv), and so is how each is measured (claims.json): one function here a kind of
-measure, which gives the figure that is compared with the published ones and says what it was taken from."""
+"""The claims of the five texts, each confirmed, contradicted, or not measurable by these records. The claims are data
+(published/claims.csv), and so are their measures (claims.json). There is one function per kind of measure; it returns
+our figure and a description of its source."""
 
 import json
 from pathlib import Path
@@ -15,8 +15,7 @@ from ..page import factor, number, whole
 from .common import heads, on, pick, table_of
 
 RULES = Path(__file__).parent.parent / "claims.json"
-# How far from a published figure a claim of "about" still holds, as a share of it; "at least" and "below" allow
-# nothing.
+# Relative distance from a published figure within which a claim of "about" holds; "at least" and "below" allow none.
 WITHIN = 0.25
 
 
@@ -25,14 +24,14 @@ def rules():
 
 
 def _chosen(rows, rule, where):
-    """Answered records that a rule speaks of."""
+    """Returns the answered records to which a rule applies."""
     rows = answered(pick(rows, where))
     return rows[rows["precision"] == rule["precision"]] if "precision" in rule else rows
 
 
 def _two(rows, rule, slow="slow", fast="fast"):
-    """Times of two methods at the sizes that both have, on one kind of matrix and one triangle, in their best
-    configuration."""
+    """Returns the times of two methods at their common sizes, on one kind of matrix and one triangle, in their best
+    configurations."""
     slow = _chosen(rows, rule, rule[slow])
     fast = _chosen(rows, rule, rule[fast]) if len(slow) else slow
     if not len(fast):
@@ -43,13 +42,13 @@ def _two(rows, rule, slow="slow", fast="fast"):
     same = ["size", "uplo"]
     slow, fast = (best(one_kind(part), same).set_index(same) for part in (slow, fast))
     both = slow.index.intersection(fast.index).sort_values()
-    both = both[~both.get_level_values("size").duplicated()]  # of both triangles the lower, which is the default
+    both = both[~both.get_level_values("size").duplicated()]  # the lower triangle, the default, comes first
     return slow.loc[both].droplevel("uplo"), fast.loc[both].droplevel("uplo")
 
 
 def ratio(night, rows, rule):
-    """One method's time over another's: at the largest common size, or the middle, the most, the least of all, or how
-    it grows."""
+    """Returns one method's time over another's: at the largest common size, the median, maximum or minimum of all
+    sizes, or its growth."""
     slow, fast = _two(rows, rule)
     if rule.get("time") == "transfer":
         over = (
@@ -76,14 +75,14 @@ def ratio(night, rows, rule):
     return (
         value,
         (
-            f"{ {'median': 'the middle', 'max': 'the most', 'min': 'the least'}[at]} of {len(over)} sizes, n ="
+            f"{ {'median': 'median', 'max': 'maximum', 'min': 'minimum'}[at]} of {len(over)} sizes, n ="
             f" {over.index[0]} to {over.index[-1]}"
         ),
     )
 
 
 def power(night, rows, rule):
-    """The slope of ln(time) over ln(n), over the upper half of the sizes."""
+    """Returns the slope of ln(time) over ln(n), over the upper half of the sizes."""
     rows = best(one_kind(_chosen(rows, rule, rule["where"])), ["size"]).sort_values("size")
     rows = rows[rows["size"] >= rows["size"].max() / 4]
     if len(rows) < 3:
@@ -93,7 +92,7 @@ def power(night, rows, rule):
 
 
 def over_parameter(night, rows, rule):
-    """The largest speedup over a parameter's smallest value."""
+    """Returns the largest speedup over a parameter's smallest value."""
     rows = _chosen(rows, rule, rule["where"])
     values = pd.to_numeric(parameter(rows, rule["parameter"]), errors="coerce")
     found = speedups(rows, rule["parameter"], values.where(values > 0))
@@ -104,7 +103,7 @@ def over_parameter(night, rows, rule):
 
 
 def straight(night, rows, rule):
-    """R² of t = K + c / blocks at the size with most numbers of blocks."""
+    """Returns R² of t = K + c / blocks at the size with most numbers of blocks."""
     rows = _chosen(rows, rule, rule["where"])
     rows = one_kind(rows.assign(blocks=pd.to_numeric(parameter(rows, "blocks"), errors="coerce"))).dropna(
         subset=["blocks"]
@@ -123,7 +122,7 @@ def straight(night, rows, rule):
 
 
 def _stages(night, rows, rule, where):
-    """The stages of one trial: the largest size, the fastest."""
+    """Returns the stages of the fastest trial at the largest size."""
     details = stage_rows(night, _chosen(rows, rule, where).index)
     if not len(details):
         return details
@@ -132,7 +131,7 @@ def _stages(night, rows, rule, where):
 
 
 def _means(stages, kernel):
-    """Seconds a call of the stages whose names begin so (gets_1, gets_2, … are one kernel)."""
+    """Returns the seconds per call of the stages whose names begin with `kernel` (gets_1, gets_2, … are one kernel)."""
     some = stages[stages["kernel"].str.startswith(kernel)]
     return some["seconds"].sum() / some["calls"].sum() if len(some) and some["calls"].sum() > 0 else np.nan
 
@@ -144,14 +143,14 @@ def share(night, rows, rule):
 
 
 def stages(night, rows, rule):
-    """One stage's time a call over another's, in one trial."""
+    """Returns one stage's time per call over another's, in one trial."""
     found = _stages(night, rows, rule, rule["where"])
     over = _means(found, rule["slow"]) / _means(found, rule["fast"]) if len(found) else np.nan
     return (over, f"n = {found['size'].iloc[0]}") if np.isfinite(over) else None
 
 
 def kernels(night, rows, rule):
-    """The same of two methods, at the largest size at which both were looked into."""
+    """Returns the same for stages of two methods, at the largest size at which both have stages."""
     wheres = [{k: v for k, v in rule[name].items() if k != "stage"} for name in ("slow", "fast")]
     common = set.intersection(*(set(pick(rows, where)["size"]) for where in wheres))
     for size in sorted(common, reverse=True):
@@ -166,14 +165,14 @@ def occupancy(night, rows, rule):
     found = _stages(night, rows, rule, rule["where"])
     some = found[found["kernel"].str.startswith(rule["stage"]) & found["occupancy"].notna()] if len(found) else found
     return (
-        (np.average(some["occupancy"], weights=some["calls"]), f"n = {some['size'].iloc[0]}; what the launches allow")
+        (np.average(some["occupancy"], weights=some["calls"]), f"n = {some['size'].iloc[0]}; allowed by the launches")
         if len(some)
         else None
     )
 
 
 def column(night, rows, rule):
-    """The largest value of a column, or of its quotient by the column `over`."""
+    """Returns the largest value of a column, or of its quotient by the column `over`."""
     if rule["column"] not in rows:
         return None
     rows = _chosen(rows, rule, rule["where"])
@@ -182,7 +181,7 @@ def column(night, rows, rule):
         return None
     worst = values.idxmax()
     size = rows.loc[worst, "size"]
-    return values[worst] * rule.get("scale", 1), f"the most of {len(values)} trials, n = {size}"
+    return values[worst] * rule.get("scale", 1), f"maximum of {len(values)} trials, n = {size}"
 
 
 def passed(night, rows, rule):
@@ -196,7 +195,7 @@ def passed(night, rows, rule):
 
 
 def errors(night, rows, rule):
-    """The middle of the ratios of two methods' backward errors on the same systems."""
+    """Returns the median ratio of two methods' backward errors on the same systems."""
     same = ["precision", "matrix_digest", "size", "nrhs"]
     rows = answered(rows)
     rows = rows[rows["backward_error"] > 0]
@@ -205,7 +204,7 @@ def errors(night, rows, rule):
     )
     both = first.merge(second, on=same, suffixes=("", "_2"))
     return (
-        ((both["backward_error"] / both["backward_error_2"]).median(), f"the middle of {len(both)} systems")
+        ((both["backward_error"] / both["backward_error_2"]).median(), f"median of {len(both)} systems")
         if len(both)
         else None
     )
@@ -225,8 +224,8 @@ TIMED = {"ratio", "power", "parameter", "reciprocal", "share", "stages", "kernel
 
 
 def holds(claim, rule, found):
-    """Whether our figure stands to the published one as the claim says. `within`: how far off "about" may be, or how
-    little under "at least" counts as equal; `beyond`: how much more it has to be."""
+    """Returns whether our figure confirms the claim. `within`: the tolerance of "about", or the shortfall of "at least"
+    that is accepted; `beyond`: the required excess."""
     low, high = claim.low, claim.high
     if claim.relation == "about":
         width = rule.get("within", WITHIN)
@@ -246,9 +245,9 @@ def _published(claim):
 
 
 def answers(night):
-    """A row a claim and device: what is claimed, ours, and the verdict in words."""
+    """Returns one row per claim and device: the claim, our figure and the verdict in words."""
     records, all_rules, said = night.records, rules(), []
-    # taken apart once: each takes a copy of all columns
+    # Split once, because each split copies all columns.
     of_device = {device: on(records, device) for device in heads(records)}
     timed = {device: rows[rows["backend"] != "emulated"] for device, rows in of_device.items()}
     for claim in table_of("claims.csv").itertuples():
@@ -260,8 +259,7 @@ def answers(night):
         if rule["kind"] == "none":
             said.append(dict(row, ours=np.nan, of="", device="", verdict=f"not measurable here: {rule['why']}"))
             continue
-        # Times of the emulation say nothing of a GPU's: where there is none, only what was written for the CPU is
-        # compared.
+        # Emulated times do not apply to a GPU: without one only CPU methods are compared.
         rows_of = timed if rule["kind"] in TIMED else of_device
         found = [(device, MEASURES[rule["kind"]](night, rows, rule)) for device, rows in rows_of.items()]
         found = [(device, figure) for device, figure in found if figure is not None and np.isfinite(figure[0])]
@@ -290,10 +288,10 @@ def answers(night):
 
 
 def claimed(page, night):
-    """The table of all claims, and how many of them these records confirm."""
+    """Adds the table of all claims, and how many of them these records confirm."""
     table = answers(night)
     counts = table["verdict"].str.split(":").str[0].value_counts()
-    page.heading("What the texts claim, and what these records say to it", "claims")
+    page.heading("What the texts claim, and what these records measured", "claims")
     page.add(
         f"{table[['claim', 'line']].drop_duplicates().shape[0]} claims: "
         + ", ".join(
@@ -301,8 +299,8 @@ def claimed(page, night):
             for name in ("confirmed", "contradicted", "not measurable here", "not in these records")
             if name in counts
         )
-        + f" (a row a claim and device). A claim of about a figure holds within {WITHIN:.0%} of it or closer, where the"
-        " claim is that of a profile."
+        + f" (one row per claim and device). A claim of about a figure holds within {WITHIN:.0%} of it; claims of"
+        " profiles have a smaller tolerance."
     )
     page.table(
         "claims",

@@ -1,4 +1,4 @@
-"""Published tables with our numbers in them."""
+"""Published tables next to our numbers."""
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,8 @@ from .common import heads, on, pick, source_of, table_of
 
 
 def beside(drawing, rows, device):
-    """A published table over n with our times on one device in it, a row a column and size; None where nothing was
-    measured."""
+    """Joins a published table over n with our times on one device, one row per column and size. Returns None if nothing
+    was measured."""
     theirs, rows = table_of(drawing["csv"]), one_kind(answered(rows))
     rows = rows.assign(measured=rows["seconds_mean" if drawing.get("statistic") == "mean" else "seconds_median"])
     pieces = []
@@ -44,7 +44,7 @@ def beside(drawing, rows, device):
 
 
 def published(page, night, experiment, drawing, rows):
-    """A published table over n with our times in it."""
+    """Adds a published table over n with our times."""
     shown, rate = False, drawing.get("rate")
     once = len({column["column"] for column in drawing["columns"]}) == 1
     for device in heads(answered(rows)):
@@ -70,8 +70,8 @@ def published(page, night, experiment, drawing, rows):
             ],
             limit=80 if both.any() else 12,
             caption=(
-                f"{experiment['title']}: published beside measured on {device} (the"
-                f" {drawing.get('statistic', 'median')} of the samples)."
+                f"{experiment['title']}: published, and measured on {device} ({drawing.get('statistic', 'median')} of"
+                " the samples)."
             ),
         )
         series = []
@@ -115,8 +115,8 @@ def published(page, night, experiment, drawing, rows):
 
 
 def _met(table, device, drawing):
-    """How many published numbers have measured ones beside them, how many of these are faster, and whether they are
-    right."""
+    """Returns a sentence: how many published numbers have measured ones, how many of these are faster, and how many
+    have wrong answers."""
     theirs = table_of(drawing["csv"])
     cells = int(theirs[sorted({column["column"] for column in drawing["columns"]})].notna().to_numpy().sum())
     met = table[table["faster"].notna()]
@@ -124,13 +124,11 @@ def _met(table, device, drawing):
     wrong = met[met["status"] != "pass"]
     absent = sorted(set(theirs["n"]) - set(met["n"]))
     judged = (
-        f" (of these {len(wrong)} with an answer that was judged {' or '.join(sorted(set(wrong['status'])))})"
-        if len(wrong)
-        else ""
+        f" ({len(wrong)} of them with the status {' or '.join(sorted(set(wrong['status'])))})" if len(wrong) else ""
     )
-    missing = f" Nothing was measured at n = {', '.join(str(n) for n in absent)}." if absent else ""
+    missing = f" Not measured: n = {', '.join(str(n) for n in absent)}." if absent else ""
     return (
-        f"{device}: {len(known)} of {cells} published numbers stand beside {len(met)} measured ones{judged};"
+        f"{device}: {len(known)} of {cells} published numbers have {len(met)} measured ones{judged};"
         f" {int((met['faster'] > 1).sum())} of these are faster than published.{missing} Source:"
         f" {source_of(drawing['csv'])}."
     )

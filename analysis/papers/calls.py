@@ -1,4 +1,4 @@
-"""Kernels call by call, over the iterations of a method, where the plan kept the calls of its stages apart."""
+"""Kernels call by call, over the iterations of a method, for plans that keep the calls of stages separate."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from ..frames import call_rows, slug
 from ..plots import Plot, Series
 from .common import pick
 
-MOST_POINTS = 256  # of a line; what lies between is left out
+MOST_POINTS = 256  # points of a line; those between are left out
 
 
 def calls_apart(night, rows):
-    """The calls of these trials that were recorded one by one, with the iteration of each: its number among the calls
-    of its kernel."""
+    """Returns the calls of these trials that were recorded one by one, with their iteration: the number among the calls
+    of the kernel."""
     calls = call_rows(night)
     calls = calls[calls["trial"].isin(rows.index)]
     same = calls.groupby(["trial", "kernel"], sort=False)["calls"]
@@ -21,18 +21,18 @@ def calls_apart(night, rows):
 
 
 def thinned(points):
-    """At most MOST_POINTS rows, evenly, and the last."""
+    """Returns at most MOST_POINTS rows, evenly spaced, with the last."""
     if len(points) <= MOST_POINTS:
         return points
     return points.iloc[np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int))]
 
 
 def calls(page, night, experiment, drawing, rows):
-    """The time of each call over the iterations, a line a kernel, at the largest size of each method."""
+    """Plots the time of each call over the iterations, one line per kernel, at the largest size of each method."""
     found = calls_apart(night, pick(rows, drawing.get("where", {})))
     found = found[found["kernel"].isin(drawing["kernels"])]
     if not len(found):
-        page.nothing("These trials have the sums of their calls only: their plan did not say stages: calls.")
+        page.nothing("These trials have only sums over calls: their plan lacks stages: calls.")
         return True
     plots = []
     for (precision, device), group in found.groupby(["precision", "device"]):

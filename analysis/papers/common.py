@@ -1,4 +1,4 @@
-"""What the drawings share: choosing records, published tables, panels."""
+"""Functions that the plots share: choosing records, published tables, panels."""
 
 from pathlib import Path
 
@@ -8,24 +8,24 @@ PUBLISHED = Path(__file__).parent.parent / "published"
 
 
 def table_of(name):
-    """A published table; lines that begin with # say its source."""
+    """Reads a published table; lines that begin with # name its source."""
     return pd.read_csv(PUBLISHED / name, comment="#")
 
 
 def source_of(name):
-    """The first line of a published table: "# source: …"."""
+    """Returns the source in the first line of a published table: "# source: …"."""
     with open(PUBLISHED / name, encoding="utf-8") as file:
         return file.readline().removeprefix("# source:").strip()
 
 
 def claims(experiment):
-    """What the paper states in prose about an experiment."""
+    """Returns the paper's statements about an experiment."""
     rows = table_of("claims.csv")
     return rows[rows["experiment"] == experiment]
 
 
 def pick(rows, where):
-    """Records with these values; `parameters` asks for single parameters."""
+    """Returns the records with these values; `parameters` selects by single parameters."""
     keep = pd.Series(True, index=rows.index)
     for name, value in where.items():
         if name != "parameters":
@@ -42,11 +42,11 @@ def pick(rows, where):
 
 
 def heads(rows):
-    """Devices that deserve a panel: GPUs and the emulation; the CPU alone only where there is nothing else."""
+    """Returns the devices with a panel: GPUs and the emulation; the CPU only if there is no other."""
     devices = sorted(rows["device"].unique())
     return [d for d in devices if d != "CPU"] or devices
 
 
 def on(rows, device):
-    """What belongs in a device's panel: its own records and those of the CPU."""
+    """Returns the records of a device's panel: its own and those of the CPU."""
     return rows[rows["device"].isin([device, "CPU"])]

@@ -1,4 +1,4 @@
-"""The table of experiments (experiments.json), and which records belong to which."""
+"""The table of experiments (experiments.json), and the records that belong to each."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def experiments():
-    """The table of experiments, in the papers' order."""
+    """Returns the experiments, in the papers' order."""
     return json.loads((Path(__file__).parent.parent / "experiments.json").read_text(encoding="utf-8"))
 
 
@@ -15,24 +15,25 @@ def plain(name):
 
 
 def plans_of(experiment):
-    """The plans of jobs/plans/papers/ (their names without ending) that an experiment is drawn from; none: it needs no
-    plan of its own."""
+    """Returns the names (without ending) of the plans in jobs/plans/papers/ for an experiment; empty if it needs no
+    plan."""
     return experiment.get("plans", [re.sub(r"[^a-z0-9]", "_", experiment["id"])])
 
 
 def of_plans(experiment, name):
-    """Whether a file's plan is one of the experiment's; a merged file names several."""
+    """Returns whether a file's plan is one of the experiment's; a merged file names several."""
     return bool({plain(one) for one in plans_of(experiment)} & {plain(one) for one in name.split(", ")})
 
 
 def run_of(night):
-    """The experiments whose own plan is among the records'."""
+    """Returns the experiments whose plans are among the records'."""
     names = [name for name in night.take("plan_name")["plan_name"].unique() if name]
     return [e for e in experiments() if plans_of(e) and any(of_plans(e, name) for name in names)]
 
 
 def matching(night, experiment):
-    """The records an experiment is drawn from, with all columns: those of its plans, else all that fit; or None."""
+    """Returns the records of an experiment with all columns: those of its plans, else all that fit; None if there are
+    none."""
     some = night.take("problem method matrix_kind plan_name status")
     found = _matching(some, experiment)
     return night.only(some.index.isin(found.index)).records if len(found) else None

@@ -1,6 +1,5 @@
-"""What the papers left open or asserted, answered in words that are computed from the records: how near a kernel comes
-to the hardware's limit and why not nearer, where the iterative decomposition converges, what a parameter's values
-do."""
+"""Answers to the papers' open questions and assertions, in words computed from the records: how close a kernel comes to
+the hardware's limit and why, where the iterative decomposition converges, the effect of a parameter."""
 
 import numpy as np
 import pandas as pd
@@ -15,16 +14,17 @@ HALF = 0.5
 STEADY, LINEAR = (
     0.3,
     0.75,
-)  # slopes of ln(iterations) over ln(n): below the first they do not grow, beyond the second as n
+)  # slopes of ln(iterations) over ln(n): below the first they do not grow, above the second they grow as n
 
 
 def peak(page, night, experiment, drawing, rows):
-    """The share of the roofline that one method reaches at one size; under a half, an explanation from the stages."""
+    """Adds the fraction of the roofline that one method reaches at one size; below a half, an explanation from the
+    stages."""
     rows = shares(night, answered(rows))
     rows = pick(rows, drawing["where"])
     rows = rows[rows["peak_share"].notna() & (rows["status"] == "pass")]
     if len(rows) and not (rows["backend"] == "cuda").any():
-        page.nothing("The share of the hardware's limit is a question to a GPU; none worked here.")
+        page.nothing("The fraction of the hardware's limit needs trials on a GPU.")
         return True
     shown = False
     for device in heads(rows):
@@ -50,12 +50,12 @@ def _share_in_words(record, device):
     return (
         f"{record.method} at n = {record.size}, {record.precision},"
         f" {device}{', ' + record.config if record.config else ''}: {seconds(record.seconds_median)},"
-        f" {percent(record.peak_share)} of the roofline, which is set by {what}: {under} what that alone would allow."
+        f" {percent(record.peak_share)} of the roofline, which is set by {what}: {under} that limit."
     )
 
 
 def _why(page, night, drawing, some, record):
-    """Sentences: where the time goes, what the main kernel does by itself, what bounds it."""
+    """Returns sentences: the fractions of time, the main kernel's rate, and its bound."""
     said = []
     stages = stage_rows(night)
     stages = stages[stages["trial"] == record.name].sort_values("share", ascending=False)
@@ -72,7 +72,7 @@ def _why(page, night, drawing, some, record):
         )
     if len(main) and record["copy_share"] > record["rate_share"]:
         alone = record["copy_share"] * record["seconds_median"] / main["seconds"].sum()
-        said.append(f"{drawing['kernel']} by itself moves the least traffic at {percent(alone)} of the copy bandwidth.")
+        said.append(f"{drawing['kernel']} alone moves the least traffic at {percent(alone)} of the copy bandwidth.")
     other = some[some["precision"] == "double"]
     if len(other) and len(main):
         twice = stages_of(night, other.index[0], drawing["kernel"]) / main["seconds"].sum()
@@ -96,11 +96,11 @@ def stages_of(night, trial, kernel):
 
 
 def fixed_point(page, night, experiment, drawing, rows):
-    """On which matrices an iteration converges and in how many iterations, by the way it updates; then what stopping
-    early gives."""
+    """Adds the matrices on which an iteration converges and its number of iterations, per update rule; then the results
+    of stopping early."""
     rows = rows[(rows["convergence"] != "") & (rows["method"] == drawing["method"])]
     if not len(rows):
-        page.nothing("No trial says how its iteration ended.")
+        page.nothing("No trial records how its iteration ended.")
         return True
     start = parameter(rows, "start").map(lambda v: "" if v in (None, "matrix") else f", {v} start")
     rows = rows.assign(
@@ -193,20 +193,20 @@ def fixed_point(page, night, experiment, drawing, rows):
 
 
 def _directly(records, kinds):
-    """What Crout's direct decomposition, which does not pivot either, makes of the same kinds of matrices."""
+    """Describes how Crout's direct decomposition, also without pivoting, does on the same kinds of matrices."""
     direct = records[
         (records["problem"] == "getrf") & (records["method"] == "crout_serial") & records["matrix_kind"].isin(kinds)
     ]
     if not len(direct):
         return ""
     passed = int((direct["status"] == "pass").sum())
-    return f" The direct decomposition, which does not pivot either, passes {passed} of {len(direct)} of them" + (
+    return f" The direct decomposition, also without pivoting, passes {passed} of {len(direct)} of them" + (
         ": these matrices have no accurate factors without pivoting." if not passed else "."
     )
 
 
 def _growth(done):
-    """How a number of iterations grows with n, in words."""
+    """Describes how a number of iterations grows with n."""
     if not len(done):
         return "never converges"
     if done.max() <= 1:
@@ -244,15 +244,12 @@ def _stopped_early(page, experiment, rows):
             ("ratio", "ratio", number),
         ],
         limit=60,
-        caption=(
-            "Stopped early: who is done by then? A divergence may be passed through: some of these converge when they"
-            " may go on."
-        ),
+        caption=("Stopped early. Some iterations that diverge at first converge later."),
     )
 
 
 def values(page, night, experiment, drawing, rows):
-    """A row a value of one parameter or column (nrhs): how its trials ended, how right they are, what they cost."""
+    """Adds one row per value of a parameter or column (nrhs): outcomes, accuracy and times of its trials."""
     name = drawing["parameter"]
     rows = one_kind(rows)
     rows = rows.assign(value=pd.to_numeric(rows[name] if name in rows else parameter(rows, name), errors="coerce"))

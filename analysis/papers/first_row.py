@@ -1,4 +1,4 @@
-"""Fuhrmann's check of the first row alone, beside the residual ratio."""
+"""Fuhrmann's check of the first row, compared with the residual ratio."""
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,13 @@ from .common import table_of
 
 
 def first_row(page, records, name="first-row"):
-    """Fuhrmann's verification beside the residual ratio. Returns whether there was anything to show."""
+    """Adds Fuhrmann's check and the residual ratio. Returns whether there was any data."""
     rows = records[
         (records["problem"] == "gesv") & records["first_row_percent"].notna() & records["residual_ratio"].notna()
     ]
     if not len(rows):
         return False
-    page.heading("Fuhrmann's first-row check beside the residual ratio")
+    page.heading("Fuhrmann's first-row check and the residual ratio")
     margin = table_of("claims.csv").set_index("id").loc["first-row-margin", "high"]
     cheap = rows["first_row_percent"] <= margin
     right = rows["status"] == "pass"
@@ -26,10 +26,9 @@ def first_row(page, records, name="first-row"):
         "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
         f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())}."
         f" {int(fooled.sum())} of these are wrong by the backward error of the whole system. It rejects"
-        f" {int(rejected.sum())} that are right{_rejected_in(rows[rejected])}. It fails by rounding errors alone, on"
-        " elimination followed by back substitution. The first row is never changed, and the first unknown is computed"
-        " from that very row. So the row is fulfilled whatever the other unknowns are. Beside it stands the residual"
-        " ratio, which looks at every row."
+        f" {int(rejected.sum())} correct ones{_rejected_in(rows[rejected])}. After elimination and back substitution"
+        " only rounding errors can make it fail: the first row is never changed, and the first unknown is computed"
+        " from it. So the row holds for any values of the other unknowns. The residual ratio uses every row."
     )
     blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")
     rows = rows.assign(blocks=blocks.fillna(0).astype(int), cheap=cheap)
@@ -57,7 +56,7 @@ def first_row(page, records, name="first-row"):
             "trials smallest largest",
             ("row", "first row ≤ [%]", number),
             ("accepted", "accepted by it", whole),
-            ("passed", "right", whole),
+            ("passed", "correct", whole),
             ("least", "ratio from", number),
             ("worst", "to", number),
         ],
@@ -95,13 +94,13 @@ def first_row(page, records, name="first-row"):
 
 
 def _rejected_in(rows):
-    """Where his margin is too narrow for the rounding of right answers."""
+    """Names the precision if his margin is narrower than the rounding of correct answers."""
     kinds = sorted(set(rows["precision"]))
     return f" (all in {kinds[0]}, whose rounding alone exceeds the margin)" if kinds == ["float"] else ""
 
 
 def _growth(rows, name):
-    """How the residual ratio grows with the number of blocks, at each matrix kind's largest size."""
+    """Plots the residual ratio over the number of blocks, at each matrix kind's largest size."""
     some = rows[rows["blocks"] > 0]
     some = some[some.groupby(["method", "matrix_kind", "precision"])["blocks"].transform("nunique") > 1]
     if not len(some):
@@ -115,7 +114,7 @@ def _growth(rows, name):
         ]
         yield Plot(
             slug(name, "blocks", precision),
-            f"Judged ratio over blocks, {precision}",
+            f"Residual ratio over blocks, {precision}",
             "blocks",
             "residual ratio",
             series,

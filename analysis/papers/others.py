@@ -1,4 +1,4 @@
-"""Kernel shares, occupancy, GPUs, verification, convergence and accuracy of the papers, measured again."""
+"""Kernel fractions, occupancy, GPUs, verification, convergence and accuracy of the papers, measured again."""
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,12 @@ from .first_row import first_row as first_row_check
 
 
 def stages(page, night, experiment, drawing, rows):
-    """A published table of kernels with our stages in it; both what matches nothing of ours and what only we have
-    stay."""
+    """Adds a published table of kernels with our stages. Rows without a counterpart on the other side stay."""
     theirs = table_of(drawing["csv"])
     details = stage_rows(night)
     details = details[details["trial"].isin(pick(rows, drawing.get("where", {})).index)]
     if not len(details):
-        page.nothing("These trials carry no stages.")
+        page.nothing("These trials have no stages.")
         return True
     size = theirs["n"].iloc[0] if "n" in theirs else drawing.get("n")
     pieces = []
@@ -43,20 +42,20 @@ def stages(page, night, experiment, drawing, rows):
         pieces += _beside(method, precision, device, at, {}, group[~group["kernel"].isin(used)])
     table = pd.DataFrame(pieces)
     page.add(
-        f"Source of the published columns: {source_of(drawing['csv'])}. Means are of one call; shares of all GPU time"
-        " there, of the stage pass here."
+        f"Source of the published columns: {source_of(drawing['csv'])}. Means are per call. Published fractions are of"
+        " all GPU time, ours of the stage run."
     )
     columns = [
         "method precision device n",
         ("operation", "published kernel", None),
         ("published_mean", "published mean", seconds),
-        ("published_share", "published share", percent),
+        ("published_share", "published fraction", percent),
         ("published_occupancy", "published occupancy", number),
         ("stage", "our stage", None),
         ("calls", "calls", whole),
         ("mean", "mean", seconds),
         ("faster", "theirs / ours", factor),
-        ("share", "share", percent),
+        ("share", "fraction", percent),
         ("occupancy", "occupancy", number),
     ]
     alone = [name for name in ("device", "n") if table[name].nunique() == 1]
@@ -81,7 +80,7 @@ def stages(page, night, experiment, drawing, rows):
 
 
 def _summed(group):
-    """Rows of one kernel as one row (a method may return to a stage)."""
+    """Sums the rows of each kernel, because a method may return to a stage."""
     if not group["kernel"].duplicated().any():
         return group
     weight = group["occupancy"] * group["seconds"]
@@ -130,7 +129,7 @@ def _beside(method, precision, device, n, row, mine):
 
 
 def occupancy(page, night, experiment, drawing, rows):
-    """Occupancy over the calls of a trial where the stages are split by iteration, else over n."""
+    """Plots occupancy over the calls of a trial if the stages are split by iteration, else over n."""
     details = call_rows(night)
     details = details[
         details["trial"].isin(rows.index)
@@ -138,7 +137,7 @@ def occupancy(page, night, experiment, drawing, rows):
         & details["kernel"].str.startswith(drawing.get("kernel", ""))
     ]
     if not len(details):
-        page.nothing("No occupancy is recorded for these trials (it is known where a GPU worked).")
+        page.nothing("No occupancy is recorded for these trials (only trials on a GPU have one).")
         return True
     series, split, single = [], False, True
     for (method, precision, device), group in details.groupby(["method", "precision", "device"]):
@@ -159,13 +158,13 @@ def occupancy(page, night, experiment, drawing, rows):
     if split:
         series = [s for s in series if ": " not in s.label]
     else:
-        page.add("These records hold one mean occupancy a stage, not one an iteration: drawn over n.")
+        page.add("These records have one mean occupancy per stage, not one per iteration: drawn over n.")
     if split and "csv" in drawing:
         theirs = table_of(drawing["csv"])
         series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy()))
         page.add(
-            f"Ours is what each launch allows{'' if single else ', in the mean of a part of the iterations'}. Source of"
-            f" the published points: {source_of(drawing['csv'])}."
+            f"Ours is the occupancy that each launch allows{'' if single else ', averaged over some iterations'}."
+            f" Source of the published points: {source_of(drawing['csv'])}."
         )
     page.plots(
         [
@@ -184,10 +183,10 @@ def occupancy(page, night, experiment, drawing, rows):
 
 
 def gpus(page, night, experiment, drawing, rows):
-    """Any two GPUs, over blocks at the largest common size, and over n."""
+    """Plots two GPUs over blocks at the largest common size, and over n."""
     devices, rows = devices_by_age(rows)
     if len(devices) < 2:
-        page.nothing("Needs two GPU models; these records have " + (f"one, {devices[0]}." if devices else "none."))
+        page.nothing("This needs two GPU models; these records have " + (f"one, {devices[0]}." if devices else "none."))
         return True
     said = claims(experiment["id"])
     for first, second in zip(devices, devices[1:]):
@@ -274,8 +273,8 @@ def gpus(page, night, experiment, drawing, rows):
             page.items(said_of_speedup)
         less = float((100 * (1 - 1 / both["ratio"])).median())
         page.add(
-            f"{second} needs {number(abs(less))} % {'less' if less >= 0 else 'more'} time than {first} in the middle of"
-            f" {len(both)} common trials ({factor(float(both['ratio'].median()))} as fast)."
+            f"{second} needs {number(abs(less))} % {'less' if less >= 0 else 'more'} time than {first} in the median"
+            f" of {len(both)} common trials ({factor(float(both['ratio'].median()))} as fast)."
             + "".join(
                 f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})." for c in said.itertuples()
             )
@@ -289,14 +288,16 @@ def first_row(page, night, experiment, drawing, rows):
     judged = rows[rows["residual_ratio"].notna()]
     if len(judged):
         judged = judged.assign(blocks=pd.to_numeric(parameter(judged, "blocks"), errors="coerce").fillna(1).astype(int))
-        page.add("On which matrices each method is stable, and how the largest residual ratio grows with its blocks:")
+        page.add(
+            "The matrices on which each method is stable, and the growth of the largest residual ratio with blocks:"
+        )
         page.items([_stability(method, group) for method, group in judged.groupby("method")])
     return True
 
 
 def _stability(method, rows):
-    """The matrix kinds a method passes on, and for the others the ratio at its fewest and its worst number of
-    blocks."""
+    """Describes the matrix kinds on which a method passes, and for the others the ratio at its fewest and its worst
+    number of blocks."""
     good, bad = [], []
     for kind, group in rows.groupby("matrix_kind"):
         if (group["status"] == "pass").all():
@@ -364,12 +365,12 @@ def devices(page, night, experiment, drawing, rows):
 
 
 def histories(page, night, experiment, drawing, rows):
-    """Residuals over iterations."""
+    """Plots residuals over iterations."""
     return bool(page.plots(list(history_plots(night, rows, experiment["id"]))))
 
 
 def accuracy(page, night, experiment, drawing, rows):
-    """The errors of two methods on the very same systems, with an answer in words."""
+    """Compares the errors of two methods on the same systems, with an answer in words."""
     rows = answered(rows)
     same = ["precision", "device", "matrix_digest", "size", "nrhs"]
     first, second = (
@@ -378,7 +379,7 @@ def accuracy(page, night, experiment, drawing, rows):
     )
     both = first.merge(second, on=same, suffixes=("", "_2"))
     if not len(both):
-        page.nothing(f"{drawing['first']} and {drawing['second']} never answered the same system.")
+        page.nothing(f"{drawing['first']} and {drawing['second']} have no system in common.")
         return True
     said = []
     for error in ("backward_error", "forward_error"):
@@ -416,13 +417,13 @@ def accuracy(page, night, experiment, drawing, rows):
             ("forward", f"forward, {a}", number),
             ("forward_2", f"forward, {b}", number),
         ],
-        caption="Median errors on the systems that both answered.",
+        caption="Median errors on the common systems.",
     )
     return True
 
 
 def reference(page, night, experiment, drawing, rows):
-    """A published table without a counterpart in the records."""
+    """Adds a published table without a counterpart in the records."""
     theirs = table_of(drawing["csv"])
     page.table(
         slug(experiment["id"], "reference"),

@@ -14,7 +14,7 @@ from .common import claims, heads, on, pick
 
 
 def lines(page, night, experiment, drawing, rows):
-    """Time over n, a line a method (and a value of the parameter `by`)."""
+    """Plots time over n, one line per method (and per value of the parameter `by`)."""
     rows = one_kind(answered(rows))
     figures, fits = [], []
     by = drawing.get("by")
@@ -88,21 +88,21 @@ def lines(page, night, experiment, drawing, rows):
             caption="Cubic fit of the medians by least squares.",
         )
     elif drawing.get("fit") == "cubic" and drawn:
-        page.nothing("Fewer than five sizes: a cubic through them would fit anything, so none is fitted.")
+        page.nothing("Fewer than five sizes: no cubic is fitted, because it would fit any times.")
     return bool(drawn)
 
 
 def _natural(name):
-    """Sorts "blocks 2" before "blocks 14"."""
+    """Returns a sort key by which "blocks 2" comes before "blocks 14"."""
     return re.sub(r"\d+", lambda m: m.group().zfill(9), name)
 
 
 def over_parameter(page, night, experiment, drawing, rows):
-    """Time, speedup or reciprocal over one parameter, at the size that has most of its values."""
+    """Plots time, speedup or reciprocal over one parameter, at the size with most of its values."""
     name, what = drawing["parameter"], drawing["y"]
     values = pd.to_numeric(parameter(rows, name), errors="coerce")
     if name == "threads":
-        values = values.where(values > 0)  # 0 means: as many as fit
+        values = values.where(values > 0)  # 0: the method chooses
     rows = speedups(rows, name, values)
     figures, fits = [], []
     for (precision, device), part in rows.groupby(["precision", "device"]) if len(rows) else ():
@@ -147,8 +147,8 @@ def over_parameter(page, night, experiment, drawing, rows):
                 ("above", "points above K", whole),
             ],
             caption=(
-                "t = K + c / blocks by least squares; his hypothesis is that time falls as 1 / blocks. R² well below 1"
-                " speaks against it."
+                "t = K + c / blocks by least squares. His hypothesis is that time falls as 1 / blocks; R² well below 1"
+                " contradicts it."
             ),
         )
     elif what == "reciprocal" and drawn == 0 and len(rows):
@@ -191,7 +191,7 @@ def _one(what, label, group, fits, place):
 
 
 def ratio(page, night, experiment, drawing, rows):
-    """How many times faster one method is than another at each size, beside what the paper states."""
+    """Adds the speedup of one method over another at each size, with the paper's statement."""
     rows = answered(rows)
     usual = set(one_kind(rows)["matrix_kind"])
     slow, fast = (pick(rows, drawing[k]) for k in ("slow", "fast"))
@@ -203,14 +203,14 @@ def ratio(page, night, experiment, drawing, rows):
     )
     same = ["precision", "device", "size", "uplo", "matrix_kind", "common"]
     both = _joined(fast, slow, same)
-    # what the CPU did not do on the same kind of matrix stands beside what it did on another
+    # CPU times on another kind of matrix stand in for missing ones on the same kind.
     for shared in (["precision", "size", "uplo", "matrix_kind", "common"], ["precision", "size", "uplo", "common"]):
         rest = fast[~fast["device"].isin(both["device"])]
         both = pd.concat([both, _joined(rest, slow[slow["device"] == "CPU"], shared)], ignore_index=True)
     if not len(both):
         return False
     both = pd.concat([_one_matrix(part, usual) for _, part in both.groupby(["precision", "device"])])
-    # of both triangles the lower, which is the default
+    # The lower triangle, the default, comes first.
     both = both.sort_values(["uplo", "seconds_median"], kind="stable").drop_duplicates(["precision", "device", "size"])
     both = both.assign(
         ratio=both["seconds_median_slow"] / both["seconds_median"],
@@ -222,7 +222,7 @@ def ratio(page, night, experiment, drawing, rows):
     words = "".join(f" Published: {c.quantity} {_range(c)} ({c.source})." for c in said.itertuples())
     last = both.drop_duplicates(["precision", "device"], keep="last")
     page.add(
-        f"{drawing['slow']['method']} takes, in times of {drawing['fast']['method']}: "
+        f"Time of {drawing['slow']['method']} over that of {drawing['fast']['method']}: "
         + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples())
         + "."
         + words
@@ -246,15 +246,15 @@ def ratio(page, night, experiment, drawing, rows):
 
 
 def _one_matrix(both, usual):
-    """The pairs on the matrix kind that gives most sizes, one that is drawn before others: an iteration is done at once
-    on some kinds."""
+    """Returns the pairs on the matrix kind with most sizes. Usual kinds come first and identity last, on which an
+    iteration ends at once."""
     sizes = both.groupby("matrix_kind")["size"].nunique()
     kind = max(sizes.index, key=lambda k: (k in usual, k != "identity", sizes[k]))
     return both[both["matrix_kind"] == kind]
 
 
 def _joined(fast, slow, same):
-    """The fastest of both that agree in `same`."""
+    """Joins the fastest records of both that agree in `same`."""
 
     def least(part, by):
         return part.sort_values("seconds_median", kind="stable").drop_duplicates(by)
@@ -270,8 +270,8 @@ def _range(claim):
 
 
 def order(page, night, experiment, drawing, rows):
-    """The methods by time, in words: at the largest size that most of them have, and at the largest of all where that
-    is another."""
+    """Lists the methods by time: at the largest size that most of them have, and at the largest size with several if
+    that differs."""
     rows = answered(rows)
     said = []
     for device in heads(rows):
@@ -297,7 +297,7 @@ def order(page, night, experiment, drawing, rows):
 
 
 def verdict(page, night, experiment, drawing, rows):
-    """Two values of one parameter, trial by trial, with a verdict in words."""
+    """Compares two values of one parameter, trial by trial, with a verdict in words."""
     name = drawing["parameter"]
     rows = answered(rows)
     rows = rows.assign(
@@ -323,8 +323,7 @@ def verdict(page, night, experiment, drawing, rows):
     ]
     page.add(f"Verdict: {drawing['first']} {_pays(both)} ({drawing['second']}'s time is 1).")
     page.add(
-        f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not"
-        " overlap):"
+        f"{drawing['first']} against {drawing['second']}, trial by trial (different if the quartiles do not overlap):"
     )
     page.items(said[:24])
     page.table(
@@ -346,33 +345,33 @@ def verdict(page, night, experiment, drawing, rows):
 
 
 def _pays(pairs):
-    """Whether the first of two pays, in words: of four pairs one at least must tell them apart, and the middle one by a
+    """Describes whether the first of two values is faster: at least one in four pairs must differ, and the median by a
     percent."""
     faster, slower = int((pairs["high"] < 1).sum()), int((pairs["low"] > 1).sum())
     middle = float(pairs["ratio"].median())
     if max(faster, slower) * 4 < len(pairs) or faster == slower or abs(middle - 1) < 0.01:
-        words = "makes no difference worth naming"
+        words = "makes no difference"
     else:
         words = "pays" if faster > slower else "does not pay"
     return (
-        f"{words}: faster in {faster} of {len(pairs)} pairs, slower in {slower}, not told apart in"
-        f" {len(pairs) - faster - slower}; {_time_of(middle)} the time in the middle pair,"
+        f"{words}: faster in {faster} of {len(pairs)} pairs, slower in {slower}, without a clear difference in"
+        f" {len(pairs) - faster - slower}; {_time_of(middle)} the time in the median pair,"
         f" {_time_of(pairs['ratio'].min())} to {_time_of(pairs['ratio'].max())} in all"
     )
 
 
 def _time_of(ratio):
-    """Three decimals: these ratios stand near 1."""
+    """Formats a ratio with three decimals, because these ratios are close to 1."""
     return f"{ratio:.3f}×"
 
 
 def transfer(page, night, experiment, drawing, rows):
-    """Kernel time and transfer time as separate figures, beside the CPU's own solve."""
+    """Plots kernel time and transfer time separately, with the time of the CPU's solve."""
     rows = answered(rows)
     rows = rows.assign(transfer=rows[["allocate_seconds", "h2d_seconds", "d2h_seconds"]].sum(axis=1, min_count=1))
     moved = rows[rows["transfer"] > 0]
     if not len(moved):
-        page.nothing("No transfer times here: they exist where a GPU worked.")
+        page.nothing("There are no transfer times: only trials on a GPU have them.")
         return True
     same = ["precision", "size", "nrhs"]
     cpu = best(rows[(rows["method"] == drawing["against"])], same)[[*same, "seconds_median"]]
@@ -403,9 +402,9 @@ def transfer(page, night, experiment, drawing, rows):
     page.plots(figures)
     for nrhs, known in moved[moved["over"].notna()].groupby("nrhs"):
         page.add(
-            f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying cost more than the CPU's"
+            f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying take longer than the CPU's"
             f" whole solve ({drawing['against']}) in {int((known['over'] > 1).sum())} of {len(known)} cases. The"
-            " kernels alone are faster than it in"
+            " kernels alone are faster than the CPU in"
             f" {int((known['seconds_median'] < known['seconds_median_cpu']).sum())}."
         )
     page.table(

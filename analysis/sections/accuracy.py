@@ -17,21 +17,21 @@ def accuracy(page, night):
     rows = night.take(JUDGED)
     rows = rows[rows["residual_ratio"].notna() | rows["forward_error"].notna()]
     if not len(rows):
-        page.nothing("No answer was judged.")
+        page.nothing("No answer was verified.")
         return
     known = rows[rows["matrix_condition"].notna() & rows["forward_error"].gt(0)]
     if known["matrix_condition"].nunique() > 1:
         page.once(
-            "Forward error against the condition number that the matrix was made with, which the kinds condition and"
-            " identity have; no other kind is drawn. The dashed line is what the condition number alone explains: unit"
-            " roundoff times condition."
+            "Forward error over the condition number with which the matrix was made. Only the kinds condition and"
+            " identity have one. The dashed line is the error that the condition number alone explains: unit roundoff"
+            " times condition."
         )
         page.plots(_clouds(known, "matrix_condition", "condition", "condition number"))
     both = rows[rows["forward_error"].gt(0) & rows["backward_error"].gt(0)]
     if len(both):
         page.once(
-            "Forward against backward error, for every judged answer with a known solution. The distance above the"
-            " dashed line is the amplification by the matrix. Of a sound method it is at most the condition number."
+            "Forward error over backward error, for every verified answer with a known solution. The distance above the"
+            " dashed line is the amplification by the matrix. For a sound method it is at most the condition number."
         )
         page.plots(_clouds(both, "backward_error", "amplification", "backward error"))
     _ratio_table(page, rows)
@@ -51,7 +51,7 @@ def _clouds(rows, x, name, words):
             )
         span = np.array([group[x].min(), group[x].max()])
         floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
-        # the line of comparison is a series of its own, without marks, before the clouds
+        # the reference line is a separate series without marks, before the clouds
         series = sorted(series, key=lambda s: -len(s.x))
         line = Series(
             "roundoff × condition" if x == "matrix_condition" else "equal", span, floor, plain=True, marker=False
@@ -111,7 +111,7 @@ def convergence(page, night):
     records = night.take("problem precision device method matrix_name task convergence size iterations residual_ratio")
     rows = records[records["convergence"] != ""]
     if not len(rows) and not len(night.iterations):
-        page.nothing("No iterative method is in these records.")
+        page.nothing("These records have no iterative method.")
         return
     if len(rows):
         table = (

@@ -1,4 +1,4 @@
-"""One GPU against another: the same trials (same key) on several models."""
+"""GPU models compared: the same trials (same key) on several models."""
 
 from itertools import combinations
 
@@ -14,7 +14,7 @@ def architectures(page, night):
     page.begin("architectures", "GPU against GPU")
     devices, rows = devices_by_age(night.answered(PAIRED))
     if len(devices) < 2:
-        page.nothing("Only one GPU model is in these records." if devices else "No GPU is in these records.")
+        page.nothing("These records have only one GPU model." if devices else "These records have no GPU.")
         return
     combos = list(combinations(devices, 2))
     for first, second in combos[:6]:
@@ -33,7 +33,7 @@ def architectures(page, night):
                     "times faster",
                     _lines(group),
                     lines_at=[(1, "equal")],
-                    note="The configuration in the middle at each size; bars: quartiles of the samples.",
+                    note="The median configuration at each size; bars: quartiles of the samples.",
                 )
             )
         page.plots(figures)
@@ -47,19 +47,19 @@ def architectures(page, night):
                 ("middle", "median speedup", factor),
                 ("low", "least", factor),
                 ("high", "most", factor),
-                ("overtakes", "which is faster where", None),
+                ("overtakes", "the faster one, by size", None),
             ],
             limit=60,
-            caption=f"Speedup of {second} over {first}, and the size from which the lead changes.",
+            caption=f"Speedup of {second} over {first}, and the size from which the other one is faster.",
         )
     if len(combos) > 6:
         page.nothing(f"Left out: {counted(len(combos) - 6, 'more pair')} of GPUs.")
 
 
 def _lines(group):
-    """The trial in the middle of each (method, operands, size): its ratio and interval."""
-    told = np.where(group["operands"] != "", ", " + group["operands"], "") if many(group["operands"]) else ""
-    ordered = group.assign(label=group["method"] + told).sort_values(["label", "size", "ratio"], kind="stable")
+    """Returns the median trial of each (method, operands, size): its ratio and interval."""
+    suffix = np.where(group["operands"] != "", ", " + group["operands"], "") if many(group["operands"]) else ""
+    ordered = group.assign(label=group["method"] + suffix).sort_values(["label", "size", "ratio"], kind="stable")
     place = ordered.groupby(["label", "size"]).cumcount()
     count = ordered.groupby(["label", "size"])["ratio"].transform("size")
     middle = ordered[place == (count - 1) // 2]
@@ -85,21 +85,23 @@ def _row(group):
 
 
 def lead(by_size, first, second):
-    """In words: who is faster, and from which size on that changes. `by_size`: `low` and `high` of the second's
-    speedup, sizes ascending; where they enclose 1 the two are not told apart."""
+    """Describes which device is faster, and from which size on that changes. `by_size`: `low` and `high` of the
+    second's speedup, sizes ascending. If they enclose 1, the two do not differ significantly."""
     signs = np.where(by_size["low"] > 1, 1, np.where(by_size["high"] < 1, -1, 0))
-    told = np.flatnonzero(signs)
-    if not len(told):
-        return "not told apart"
+    decided = np.flatnonzero(signs)
+    if not len(decided):
+        return "no clear difference"
     sizes, names = by_size.index.to_list(), {1: second, -1: first}
-    changes = [i for before, i in zip(told, told[1:]) if signs[before] != signs[i]]
+    changes = [i for before, i in zip(decided, decided[1:]) if signs[before] != signs[i]]
     if not changes:
-        name = names[signs[told[0]]]
-        if len(told) == len(signs):
+        name = names[signs[decided[0]]]
+        if len(decided) == len(signs):
             return f"{name} at every size"
-        after = len(told) == len(signs) - told[0]
+        after = len(decided) == len(signs) - decided[0]
         return (
-            f"{name} from n = {sizes[told[0]]}; not told apart before" if after else f"{name} where they are told apart"
+            f"{name} from n = {sizes[decided[0]]}; no clear difference below"
+            if after
+            else f"{name} where the difference is clear"
         )
     if len(changes) == 1:
         return f"{names[signs[changes[0]]]} from n = {sizes[changes[0]]}"

@@ -1,4 +1,4 @@
-"""What is another than in the earlier runs of the same plan."""
+"""Differences from the earlier runs of the same plan."""
 
 import numpy as np
 import pandas as pd
@@ -10,17 +10,17 @@ from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
 CHANGED = [*TRIAL, *"gpu_name problem method precision config task size device status seconds_median".split()]
-LEAST_RUNS = 3  # from which on there is a trend
-MOST_CHANGES = 3  # on the first screen
+LEAST_RUNS = 3  # runs of a plan that make a trend
+MOST_CHANGES = 3  # changes on the first screen
 MOST_DRAWN = 12  # plots of trials that changed
-MOST_REGRESSIONS = 5  # that are named, as gaussweep compare names them
+MOST_REGRESSIONS = 5  # regressions that are named
 VERDICTS = ["SAME", "FASTER", "SLOWER", "UNCLEAR", "HOST-BOUND", "UNTIMED"]
-LOUD = ["WORSE", "SLOWER", "passes now", "FASTER"]  # the rows of the table, in this order
+LOUD = ["WORSE", "SLOWER", "passes now", "FASTER"]  # verdicts in the table, in this order
 
 
 def changes(night):
-    """One row a trial that ran before too: its status and median then and now, and what `gaussweep compare` says of it
-    and all earlier runs; where that cannot be asked, why is in `attrs`."""
+    """Returns one row per trial that also ran before: its status and median before and now, and the verdict of
+    `gaussweep compare` against all earlier runs. If compare cannot run, `attrs` has the reason."""
     if night.earlier is None:
         return pd.DataFrame()
     kept = ["status", "seconds_median"]
@@ -51,7 +51,7 @@ def changes(night):
 
 
 def sentences(night):
-    """For the first screen."""
+    """Yields sentences for the first screen."""
     rows = changes(night)
     if not len(rows):
         return
@@ -62,21 +62,21 @@ def sentences(night):
         yield sentence, "changes"
     try:
         over = trend_of(night)["changes"]
-    except Unjudged:  # said already
+    except Unjudged:  # reported above
         return
     for sentence in over[:MOST_CHANGES]:
         yield f"{sentence}.", "since"
     if len(over) > MOST_CHANGES:
-        yield f"So changed {counted(len(over) - MOST_CHANGES, 'more trial')} (gaussweep trend names them).", "since"
+        yield f"{counted(len(over) - MOST_CHANGES, 'more trial')} changed (gaussweep trend names them).", "since"
 
 
 def since(page, night):
-    """The trials of which `gaussweep trend` says that they changed, over the nights; nothing where it says nothing."""
+    """Plots the trials that changed by `gaussweep trend`, over the nights."""
     if night.earlier is None:
         return
     try:
         said = trend_of(night)
-    except Unjudged:  # said on the first screen
+    except Unjudged:  # reported on the first screen
         return
     changed = [series for series in said["series"] if series["steps"] or "drift" in series]
     if not changed:
@@ -120,7 +120,7 @@ def _over_nights(series, days):
 
 
 def _counts(night, rows):
-    """Verdicts and regressions, in the words of `gaussweep compare`."""
+    """Returns counts of verdicts, and the regressions as `gaussweep compare` words them."""
     try:
         said, regressions = verdicts_of(night), regressions_of(night)
     except Unjudged as why:
@@ -135,7 +135,7 @@ def _counts(night, rows):
 
 
 def table(page, night):
-    """The trials that changed, the worst first."""
+    """Adds the table of trials that changed, the worst first."""
     rows = changes(night)
     rows = rows[rows["change"].isin(LOUD)] if len(rows) else rows
     if not len(rows):
@@ -163,15 +163,15 @@ def table(page, night):
 
 
 def _unit(span):
-    """In which a span of seconds is told."""
+    """Returns the unit for a span of seconds: (name, seconds)."""
     return next(
         (u, s) for u, s in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)) if span >= 2 * s or s == 60
     )
 
 
 def followed(night, least=LEAST_RUNS):
-    """The fastest trial of each problem, precision and device at its largest size, a row a run of it in which it passed
-    (`at`: when), where its plan was run that often; the last run is the night's."""
+    """Returns the fastest trial of each problem, precision and device at its largest size: one row per run in which it
+    passed (`at`: the time), if its plan was run at least `least` times. The last run is the night's."""
     race = ["problem", "precision", "device"]
     shown = [*TRIAL, "start_time", "seconds_median"]
     if night.earlier is None:
@@ -189,7 +189,7 @@ def followed(night, least=LEAST_RUNS):
 
 
 def trend(page, night):
-    """How the fastest trial of each problem at its largest size did from run to run, where there are three or more."""
+    """Plots the fastest trial of each problem at its largest size over the runs, if there are three or more."""
     told = followed(night)
     if not len(told):
         return

@@ -1,10 +1,10 @@
-"""What a run costs besides its arithmetic: the host's launches, joules, and at which clocks races were run."""
+"""Costs besides arithmetic: the host's launches, energy, and the clocks during races."""
 
 from ..frames import best, over
 from ..page import counted, factor, number, percent, seconds, whole
 from .overview import RACING, winners
 
-OTHER_CLOCKS = 0.02  # from here on two SM clocks are different ones
+OTHER_CLOCKS = 0.02  # relative difference from which SM clocks are reported as different
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
 launch_bound"""
 ENERGY = """problem precision device method matrix_name operands config task size batch status matrix_seed
@@ -17,7 +17,7 @@ def costs(page, night):
     _launches(page, night.answered(LAUNCHES))
     _clocks(page, night.take([*RACING, "sm_clock_mhz"]))
     if page.mark() == mark:
-        page.nothing("Nothing ran on a GPU: there are no launches or clocks.")
+        page.nothing("No trial ran on a GPU: there are no launches or clocks.")
 
 
 def _launches(page, rows):
@@ -35,7 +35,7 @@ def _launches(page, rows):
         " times include the host's launches and vary with the CPU. The same run as a CUDA graph shows"
         " what the GPU alone needs. Methods: " + ", ".join(names) + "."
     )
-    bound = bound.assign(a_launch=bound["queue_seconds"] / bound["kernels"].where(bound["kernels"] > 0))
+    bound = bound.assign(per_launch=bound["queue_seconds"] / bound["kernels"].where(bound["kernels"] > 0))
     bound = bound.assign(waiting=bound["seconds_median"] / bound["replay_median"])
     mark = page.mark()
     page.table(
@@ -44,20 +44,20 @@ def _launches(page, rows):
         [
             "problem method precision device size",
             ("kernels", "kernels", whole),
-            ("a_launch", "a launch", seconds),
+            ("per_launch", "per launch", seconds),
             "seconds_median",
             ("replay_median", "GPU alone", seconds),
             ("waiting", "times longer", factor),
         ],
         limit=80,
-        caption="Launch-bound runs, those that wait the most first.",
+        caption="Launch-bound runs, longest waits first.",
         also=(),
     )
     page.fold("Table: launch-bound runs", mark)
 
 
 def energy(page, night):
-    """Of one problem: joules over size, and who is the most frugal."""
+    """Adds one problem's energy over size, and the methods that use the least."""
     page.begin("energy", "Energy")
     rows = night.answered(ENERGY)
     rows = rows[(rows["energy_joules"] > 0) & (rows["status"] == "pass")]
@@ -68,7 +68,9 @@ def energy(page, night):
         energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
         energy_high=rows["energy_joules"] + rows["energy_uncertainty"],
     )
-    page.plots(over(with_ends, "energy", "Energy", "J a run", "energy_joules", "energy_low", "energy_high", ylog=True))
+    page.plots(
+        over(with_ends, "energy", "Energy", "J per run", "energy_joules", "energy_low", "energy_high", ylog=True)
+    )
     race = ["problem", "precision", "device", "task", "size"]
     rows = best(rows, [*race, "method"])
     rows = rows.assign(
@@ -97,16 +99,16 @@ def energy(page, night):
         rows,
         [
             "problem precision device task size method",
-            ("energy_joules", "J a run", number),
+            ("energy_joules", "J per run", number),
             ("doubt", "±", percent),
-            ("frugal", "GFLOP/s a watt", number),
-            ("times", "of the least", factor),
+            ("frugal", "GFLOP/s per watt", number),
+            ("times", "over the least", factor),
             "seconds_median",
             ("idle_power_w", "idle [W]", number),
             ("energy_source", "by", None),
         ],
         limit=80,
-        caption="Energy, the most frugal first.",
+        caption="Energy, least first.",
         also=("config",),
     )
 

@@ -1,4 +1,4 @@
-"""What failed and why, and which failures are findings about a method rather than about a night."""
+"""Failures and their causes, and which of them are properties of a method rather than of this run."""
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,8 @@ def failures(page, night):
 
 
 def doubted(records):
-    """Answers within the tolerance that are too fast for the device, 100 times less accurate than the reference, or
-    a thousand times less accurate by components than by norms."""
+    """Returns answers within the tolerance that are faster than the device allows, 100 times less accurate than the
+    reference, or a thousand times less accurate by components than by norms."""
     answered = records["status"].isin(["pass", "suspect"])
     doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
     return records[answered & doubt]
@@ -63,19 +63,21 @@ def _doubted(page, records):
     columns = [
         "problem method matrix_name trials",
         ("too_fast", "faster than the device", whole),
-        ("share", "times the peak", number),
+        ("share", "fraction of peak", number),
         ("digits", "digits lost", number),
         ("parts", "componentwise error", number),
         "smallest largest",
     ]
-    page.table("failures-doubted", grouped, columns, limit=60, caption="Too fast, digits lost, or small parts off.")
+    page.table(
+        "failures-doubted", grouped, columns, limit=60, caption="Too fast, digits lost, or small components wrong."
+    )
 
 
 def _broken(page, records):
     rows = records[records["status"].isin(BROKEN)]
     page.heading("Could not finish")
     if not len(rows):
-        page.nothing("No trial crashed, timed out, ran out of memory or met an error.")
+        page.nothing("No trial crashed, timed out, ran out of memory or ended with an error.")
         return
     causes = _by_cause(rows)
     page.table("failures-broken", causes, _cause_columns(), limit=60, caption="Ended without an answer, by cause.")
@@ -89,8 +91,8 @@ def _skipped(page, records):
 
 
 def _by_cause(rows):
-    """Numbers in messages differ from trial to trial: causes are grouped by the text without them, one message is
-    shown."""
+    """Groups trials by cause: messages are compared without their numbers, which differ from trial to trial. One
+    message per cause is shown."""
     messages = rows["message"].replace("", "no message")
     kinds = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
     rows = rows.assign(message=messages, kind_=messages.map(kinds))
@@ -116,7 +118,7 @@ def _cause_columns():
         "problem method matrix_name trials",
         ("unexpected", "not as expected", whole),
         "smallest largest device",
-        ("message", "message (one of them)", None),
+        ("message", "message (example)", None),
     ]
 
 
@@ -124,12 +126,12 @@ def _wrong(page, records):
     page.heading("Wrong answers")
     judged = records[records["status"].isin(["pass", *WRONG])]
     if not judged["status"].isin(WRONG).any():
-        page.nothing("Every answer that was judged passed.")
+        page.nothing("Every verified answer passed.")
         return
     page.add(
-        "A method without pivoting, or made for one kind of matrix, may fail on another. The table shows what it"
-        " fails on, what it passes on, and whether another method solved the same systems. If one did, the method is at"
-        " fault, not the matrix alone."
+        "A method without pivoting, or made for one kind of matrix, may fail on another. The table shows the matrices"
+        " on which it fails and passes, and whether another method solved the same systems. If one did, the method is"
+        " at fault, not the matrix alone."
     )
     solved = judged[judged["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
     counted = judged.assign(
@@ -178,7 +180,7 @@ def _wrong(page, records):
             "smallest largest",
             ("worst", "largest ratio", number),
             ("info", "zero pivots", whole),
-            ("finding", "what it says", None),
+            ("finding", "comparison", None),
         ],
         limit=60,
         caption="Methods whose answers did not pass, by matrix.",

@@ -1,4 +1,4 @@
-"""The first screen: what a person must know of a night before reading on, in sentences that lead to the sections."""
+"""The first screen: the most important facts of a night, in sentences with links to the sections."""
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,12 @@ from ..papers.experiments import matching, run_of
 from . import changes
 from .failures import BROKEN, WRONG
 
-CLOCKS_APART = 0.03  # by which the median clocks of one GPU model may differ between machines
-PEAKS_APART = 0.1  # by which the measured peaks of one GPU model may differ between files before it is said
+CLOCKS_APART = 0.03  # tolerated relative difference of one GPU model's median clocks between machines
+PEAKS_APART = 0.1  # tolerated relative difference of one GPU model's measured peaks between files
 
 
 def glance(night):
-    """(sentence, section) each, in the order of what matters in the morning."""
+    """Returns (sentence, section) pairs, most important first."""
     records = night.take("status unexpected finding problem method matrix_name")
     said = [
         *_ended(records),
@@ -31,7 +31,7 @@ def glance(night):
 
 
 def _missing(night):
-    """Plans of which trials are not in the file."""
+    """Yields a sentence about plans whose trials are not all in the file."""
     gaps = []
     for path, attributes, count in night.files:
         total = attributes.get("total", "")
@@ -42,7 +42,7 @@ def _missing(night):
         yield (
             (
                 f"Not complete: {', '.join(gaps[:8])}{f' and {len(gaps) - 8} more' if len(gaps) > 8 else ''}. --resume"
-                " does what is missing."
+                " runs the missing trials."
             ),
             "provenance",
         )
@@ -52,7 +52,7 @@ def _ended(records):
     broken = records[records["status"].isin(BROKEN) & records["unexpected"]]
     if not len(broken):
         but = " but as the plan expects" if records["status"].isin(BROKEN).any() else ""
-        yield f"Nothing crashed, timed out, ran out of memory or met an error{but}.", ""
+        yield f"No trial crashed, timed out, ran out of memory or ended with an error{but}.", ""
         return
     where = broken.groupby(["problem", "method", "status"]).size().sort_values(ascending=False, kind="stable")
     shown = [f"{problem}/{method} {status} ({count})" for (problem, method, status), count in where.items()]
@@ -66,7 +66,7 @@ def _not_accepted(records):
     passed = records[(records["status"] == "pass") & records["unexpected"]]
     if len(passed):
         many = counted(len(passed), "answer")
-        yield f"{many} passed, against what the plan expects: {_on_matrices(passed)}.", "failures"
+        yield f"{many} passed although the plan expects otherwise: {_on_matrices(passed)}.", "failures"
     findings = records[records["finding"]]
     if len(findings):
         many = counted(len(findings), "expected failure")
@@ -104,14 +104,14 @@ def _published(night):
         ratios = pd.concat(tables)["faster"].dropna()
         if len(ratios):
             yield (
-                f"Beside the papers: {len(ratios)} measured times stand beside published ones ({device} and its CPU),"
+                f"Compared with the papers: {len(ratios)} measured times have published ones ({device} and its CPU),"
                 f" {int((ratios > 1).sum())} of them are faster; published over measured time:"
                 f" {factor(ratios.min())} to {factor(ratios.max())}."
             ), "papers"
 
 
 def _doubts(night):
-    """What should make a reader doubt a time."""
+    """Yields sentences about reasons to doubt times."""
     records = night.take("backend device sm_clock_mhz host gpu_uuid commit")
     slow = night.samples["throttled"] != 0
     if slow.any():
@@ -129,8 +129,8 @@ def _doubts(night):
         ]
         if apart:
             yield (
-                f"The peaks measured on {name} differ from run to run ({'; '.join(apart)}): other clocks, or something"
-                " else used the machine. Times and shares of the slower runs deserve doubt."
+                f"The peaks measured on {name} differ from run to run ({'; '.join(apart)}): the clocks differ, or"
+                " another program used the machine. Times and fractions of the slower runs are doubtful."
             ), "provenance"
     clocks = records[(records["backend"] == "cuda") & records["sm_clock_mhz"].gt(0)]
     for device, group in clocks.groupby("device"):
@@ -138,23 +138,23 @@ def _doubts(night):
         if typical.max() > typical.min() * (1 + CLOCKS_APART):
             yield (
                 f"{device} ran at {number(typical.min())} MHz on one machine and at {number(typical.max())} MHz on"
-                " another (median clocks): their times do not compare."
+                " another (median clocks): their times are not comparable."
             ), "provenance"
     cpus = sorted({c for c in night.hosts["cpu"] if c})
     if len(cpus) > 1 and (records["backend"] != "cuda").any():
-        yield f"Methods of the CPU ran on several models: {_first(cpus, 4)}.", "provenance"
+        yield f"Methods on the CPU ran on several CPU models: {_first(cpus, 4)}.", "provenance"
     commits = [c for c in records["commit"].unique() if c]
     if len(commits) > 1:
         yield (
             (
                 f"The records were made by {len(commits)} versions of the program"
-                f" ({', '.join(c[:8] for c in commits[:4])}): not every difference is the method's."
+                f" ({', '.join(c[:8] for c in commits[:4])}): differences may be due to the program."
             ),
             "provenance",
         )
     # A merged file lists the values of its parts.
     if any({"true", "1", "True"} & set(attributes.get("dirty", "").split(", ")) for _, attributes, _ in night.files):
-        yield "Some trials were measured by a program with changes that are in no commit.", "provenance"
+        yield "Some trials were measured by a program with uncommitted changes.", "provenance"
 
 
 def _first(shown, most, between=", "):
@@ -162,8 +162,8 @@ def _first(shown, most, between=", "):
 
 
 def leaders(rows):
-    """One race a (problem, precision), all devices together: the largest size at which at least half as many compete as
-    in the fullest race. `rows`: the accepted answers of all races, as `winners` gives them."""
+    """Returns one race per (problem, precision), over all devices: the largest size with at least half as many
+    competitors as the fullest race. `rows`: the accepted answers of all races, as `winners` returns them."""
     race = ["problem", "precision", "task", "size"]
     rows = rows[
         (rows["matrix_kind"] != "identity")
@@ -203,7 +203,7 @@ def leaders_table(page, rows):
             ("of", "of", whole),
         ],
         caption=(
-            "The fastest answer that passed of each problem, over all devices, at the largest size that most methods"
+            "The fastest answer that passed, per problem and over all devices, at the largest size that most methods"
             " reached."
         ),
         also=("config", "seconds_q1", "seconds_q3"),

@@ -1,4 +1,4 @@
-"""The map of verdicts: methods by matrices, where several matrices were tried."""
+"""The map of verdicts, methods by matrices, if several matrices were tried."""
 
 from ..frames import brief
 from ..page import number, text
@@ -18,7 +18,8 @@ def judgements(page, night):
 
 
 def _map(page, precision, rows):
-    """A row a method, those that pass most first; a column a matrix, those that most pass on first."""
+    """Adds a map with one row per method, those that pass most first, and one column per matrix, those with most passes
+    first."""
     cells = rows.groupby(["method", "matrix_name"]).agg(
         passed=("verdict", lambda v: int((v == "pass").sum())),
         suspect=("verdict", lambda v: int((v == "suspect").sum())),
@@ -49,7 +50,7 @@ def _map(page, precision, rows):
         body += "</tr>"
     page.put(
         f'<figure class="table"><figcaption>{text(precision)}: ✓ pass, ~ suspect (up to ten times the tolerance), ✗'
-        " failed; else how many pass of how many.</figcaption>"
+        " failed; otherwise passes/trials.</figcaption>"
         f'<div class="scroll"><table class="map" data-grid="judgements"><thead><tr><th></th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></figure>"
     )

@@ -1,4 +1,4 @@
-"""What ran, what came of it, and which method wins where."""
+"""The trials, their outcomes, and which method wins where."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ def overview(page, night):
     page.begin("overview", "Overview")
     if not len(records):
         _warnings(page, night)
-        page.nothing("The files hold no record: nothing ran, or nothing was finished.")
+        page.nothing("The files have no record: no trial ran or finished.")
         return
     status = records["status"].value_counts()
     known = _statuses(status.index)
@@ -32,14 +32,14 @@ def overview(page, night):
     )
     if (records["backend"] == "emulated").any():
         page.add(
-            "Trials of the backend emulated ran the GPU's kernels on the CPU. They show which answers are correct, not"
-            " how fast a GPU is."
+            "Trials of the backend emulated ran the GPU's kernels on the CPU. They verify answers; their times do not"
+            " apply to a GPU."
         )
     _warnings(page, night)
 
 
 def _warnings(page, night):
-    """What the loader had to say: folded, unless there is a file that it could not read."""
+    """Adds the loader's warnings, folded unless a file could not be read."""
     several = night.warnings
     if not several:
         return
@@ -58,7 +58,7 @@ def what_ran(page, night):
         page.nothing("Nothing.")
         return
     known = _statuses(records["status"].unique())
-    column = {s: s if s in STATUSES else f"status {s}" for s in known}  # a foreign one may be the name of another
+    column = {s: s if s in STATUSES else f"status {s}" for s in known}  # an unknown status may equal a column's name
     counts = pd.crosstab([records["problem"], records["precision"]], records["status"].map(column)).reset_index()
     spread = (
         records.groupby(["problem", "precision"])
@@ -76,7 +76,7 @@ def what_ran(page, night):
             ("largest", "largest n", whole),
             *((column[s], s, whole) for s in known),
         ],
-        caption="Trials by status. pass: within the tolerance; suspect: up to ten times it; failed: beyond.",
+        caption="Trials by status. pass: within the tolerance; suspect: up to ten times it; failed: above.",
     )
 
 
@@ -85,8 +85,8 @@ def _statuses(found):
 
 
 def winners(records, apart=("device",)):
-    """Accepted answers ranked in their race; `place` 1 is the fastest. `apart`: what is raced on separately besides the
-    matrix."""
+    """Returns accepted answers ranked in their races; `place` 1 is the fastest. `apart`: columns that separate races in
+    addition to the matrix."""
     rows = answered(records)
     rows = rows[rows["status"] == "pass"]
     if len(rows) and (rows["backend"] != "emulated").any():
@@ -115,8 +115,8 @@ def ranking(page, night):
     rows = winners(night.take(RANKED, accepted))
     page.add(
         "Only answers that passed compete, each method in its fastest configuration. They compete on the same"
-        " device, matrix, right-hand sides, triangle and size. The backend emulated competes only where"
-        " nothing else ran, for it tests correctness, not speed."
+        " device, matrix, right-hand sides, triangle and size. The backend emulated competes only if nothing"
+        " else ran, because it tests correctness, not speed."
     )
     raced = rows.assign(
         won=(rows["place"] == 1) & (rows["of"] > 1),
@@ -150,7 +150,7 @@ def ranking(page, night):
             ("typical", "median time / fastest", factor),
         ],
         limit=120,
-        caption="How often each method is the fastest of several that pass.",
+        caption="Number of races that each method wins against other methods that pass.",
     )
     mark = page.mark()
     first = rows[rows["place"] == 1]
@@ -178,7 +178,7 @@ def ranking(page, night):
 
 
 def _telling_sizes(first):
-    """Largest sizes first within each race; at the top of the table every race has its largest size."""
+    """Sorts by size, largest first, so that the top of the table has the largest sizes of every race."""
     first = first.sort_values("size", ascending=False, kind="stable")
     depth = first.groupby(["problem", "precision", "task", "device"]).cumcount()
     few = first.assign(depth_=np.where(depth < 4, 0, depth))

@@ -1,20 +1,19 @@
-"""The papers' experiments, each drawn again where the records contain it."""
+"""The papers' experiments, plotted again from the records that belong to them."""
 
 from ..papers import DRAWINGS
 from ..papers.answers import claimed
 from ..papers.experiments import experiments, matching, of_plans, plans_of, run_of
 
 NOT_REPEATED = (
-    "Not repeated, for they have no measured numbers: Fuhrmann's Tables 5.1 and 5.2 (his"
-    " machines), Čejka's Tables 1.2 to 1.6 (properties of GPUs, memories and his machine), all figures that illustrate."
-    " Not drawn, for the records hold sums over the calls of a kernel and not single ones: Soriano's Figures 5.5 and"
-    " 5.6. docs/papers.md has the whole list."
+    "Not repeated, because they have no measured numbers: Fuhrmann's Tables 5.1 and 5.2 (his machines), Čejka's Tables"
+    " 1.2 to 1.6 (properties of GPUs, memories and his machine), all illustrations. Not drawn, because the records have"
+    " sums over the calls of a kernel: Soriano's Figures 5.5 and 5.6. docs/papers.md has the whole list."
 )
 
 
 def papers(page, night, every=False):
-    """Of experiments whose own plan was run, folded: most readers want their own numbers. `every`: of all that these
-    records hold something of."""
+    """Adds the experiments whose plans were run, folded, because most readers want their own numbers. `every`: all
+    experiments that some records fit."""
     run = experiments() if every else run_of(night)
     if not run:
         return
@@ -31,8 +30,8 @@ def papers(page, night, every=False):
         own = not plans_of(experiment) or rows["plan_name"].map(lambda p: of_plans(experiment, p)).any()
         if not own:
             page.nothing(
-                f"Its own plan ({', '.join(plans_of(experiment))}) is not in these records: drawn from what fits in"
-                " them."
+                f"Its plan ({', '.join(plans_of(experiment))}) is not in these records: drawn from other records that"
+                " fit."
             )
         if "shape" in experiment:
             page.add(experiment["shape"])
@@ -52,12 +51,8 @@ def papers(page, night, every=False):
             little.append(experiment["id"])
     claimed(page, night)
     if little:
-        page.nothing(
-            "Touched by these records, which hold too little of it (no two points, or no two GPUs, to compare): "
-            + ", ".join(little)
-            + "."
-        )
+        page.nothing("Too few records to draw (fewer than two points or two GPUs): " + ", ".join(little) + ".")
     if absent:
         page.nothing("Not in these records: " + ", ".join(absent) + ".")
     page.nothing(NOT_REPEATED)
-    page.fold("Their figures and tables, drawn again from these records")
+    page.fold("The papers' figures and tables, from these records")

@@ -1,4 +1,4 @@
-"""A block for each problem: everything that was measured of it. Nothing is left out for lack of room."""
+"""Adds one block per problem, with everything that was measured about it."""
 
 from ..frames import slug
 from . import accuracy, costs, judgements, stages, timing
@@ -20,7 +20,7 @@ def problems(page, night, baseline=""):
     of = night.take("problem")["problem"]
     for problem in sorted(of.unique()):
         own = night.only(of == problem)
-        title = own.take("problem_title")["problem_title"].max()  # empty in files of before it
+        title = own.take("problem_title")["problem_title"].max()  # empty in older files
         page.begin(anchor(problem), f"{problem}: {title}" if title else problem)
         page.problem = slug(problem)
         for part in parts:

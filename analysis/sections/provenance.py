@@ -1,4 +1,4 @@
-"""Which plan, program, devices and clocks the numbers come from."""
+"""The plans, programs, devices and clocks of the numbers."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from ..page import number, percent, whole
 
 CLOCKED = """key device host samples sm_clock_mhz power_w temperature_c throttled throttle_reason seconds_q1
 seconds_median seconds_q3"""
-LONG = 200  # characters beyond which an attribute is folded
+LONG = 200  # characters above which an attribute is folded
 
 
 def provenance(page, night):
@@ -21,7 +21,7 @@ def provenance(page, night):
 
 
 def _files(page, night):
-    """A row a file, all attributes in its CSV; the plans below."""
+    """Adds a table with one row per file, all attributes in its CSV, and the plans below."""
     frame = pd.DataFrame(
         [
             {
@@ -49,7 +49,10 @@ def _file(page, night, path, attributes, count):
     short = {k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}
     frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
     page.table(
-        f"provenance-{night_index(night, path)}", frame, [("name", "what", None), ("value", "value", None)], limit=80
+        f"provenance-{night_index(night, path)}",
+        frame,
+        [("name", "attribute", None), ("value", "value", None)],
+        limit=80,
     )
     for name, value in attributes.items():
         if name not in short:
@@ -80,10 +83,10 @@ def _machines(page, night):
                 ("gemm_flops_float", "GEMM float [FLOP/s]", number),
                 ("gemm_flops_double", "GEMM double [FLOP/s]", number),
             ],
-            caption="Peaks as measured at the start of the run.",
+            caption="Peaks are measured at the start of a run.",
         )
     else:
-        page.nothing("No device is recorded.")
+        page.nothing("The files record no device.")
     if len(night.hosts):
         page.table(
             "hosts",
@@ -133,7 +136,7 @@ def _clocks(page, night):
     records = night.take(CLOCKED)
     records = records[records["samples"] > 0]
     if not len(records):
-        page.nothing("Nothing was timed.")
+        page.nothing("No trial was timed.")
         return
     table = (
         records.groupby(["device", "host"])

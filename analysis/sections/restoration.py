@@ -1,4 +1,4 @@
-"""Images degraded and restored: Soriano's Figures 6.1 to 6.7 and his Table 6.3, whose numbers are lost."""
+"""Degraded and restored images: Soriano's Figures 6.1 to 6.7 and Table 6.3, whose numbers are lost."""
 
 import io
 
@@ -8,7 +8,7 @@ from matplotlib import image as pictures
 
 from ..page import counted, factor, number, seconds
 
-# (what was done to the image, kind of noise) -> the figure that shows it in the thesis
+# (degradation, kind of noise) -> its figure in the thesis
 FIGURES = {
     ("blurred", "none"): "6.2",
     ("blurred", "salt_pepper"): "6.3",
@@ -22,7 +22,7 @@ DONE = {
     "box": "blurred",
     "sharpen": "sharpened",
     "motion": "blurred by motion",
-    "file": "seen through a given function",
+    "file": "blurred by a given function",
 }
 NOISE = {"none": "without noise", "salt_pepper": "with salt and pepper noise", "gaussian": "with gaussian noise"}
 MOST = 60  # picture pairs on a page
@@ -30,12 +30,12 @@ MOST = 60  # picture pairs on a page
 
 def restoration(page, night):
     if not night.restorations:
-        return  # most nights are sweeps, whose readers look for no pictures
+        return  # most nights are sweeps without pictures
     page.begin("restoration", "Image restoration")
     page.add(
-        "An image f was degraded to g = H f + noise and restored from g by inversion of a matrix (Soriano, chapter 6)."
-        " Errors are of the numbers as they were computed, neither rounded nor clipped: MSE in squared levels of 0 to"
-        " 255, PSNR against 255. The pictures are rounded and clipped."
+        "An image f was degraded to g = H f + noise and restored from g by inverting a matrix (Soriano, chapter 6)."
+        " Errors are computed before rounding and clipping: MSE in squared levels of 0 to 255, PSNR relative to 255."
+        " The pictures are rounded and clipped."
     )
     several = sorted(night.restorations, key=_order)
     thesis = _all_of_the_thesis(several)
@@ -62,17 +62,17 @@ def restoration(page, night):
 
 
 def png(levels):
-    """The picture as bytes of a PNG file."""
+    """Returns the picture as bytes of a PNG file."""
     held = io.BytesIO()
     grey = np.rint(np.clip(np.nan_to_num(levels, nan=0.0, posinf=255, neginf=0), 0, 255)).astype(np.uint8)
     pictures.imsave(
         held, np.repeat(grey[..., None], 3, axis=2), format="png"
-    )  # as colours, which no scale rounds again
+    )  # RGB, so that matplotlib does not rescale the levels
     return held.getvalue()
 
 
 def _plain(value):
-    """A number that somebody chose, as short as it was given."""
+    """Formats a chosen number as short as it was given."""
     return f"{value:g}" if np.isfinite(value) else "–"
 
 
@@ -97,7 +97,7 @@ def _how(one):
 
 
 def _order(one):
-    """As in the thesis, then motion and whatever else there is."""
+    """Returns the sort key: the thesis's order, then motion blur, then others."""
     return (
         FIGURES.get((_done(one), _noise(one)), "9"),
         _done(one),
@@ -144,17 +144,17 @@ def _table(page, several, thesis):
             "figure case",
             ("mse_degraded", "MSE degraded", number),
             ("mse_restored", "MSE restored", number),
-            ("gain", "less by", factor),
+            ("gain", "reduction", factor),
             ("psnr_degraded", "PSNR degraded [dB]", number),
             ("psnr_restored", "PSNR restored [dB]", number),
-            ("psf", "seen through", None),
+            ("psf", "point-spread function", None),
             "noise formula",
             ("lambda", "λ", _plain),
             ("method", "inverted by", None),
             "precision",
             ("device", "on", None),
             ("products", "products by", None),
-            ("generate_seconds", "matrix made", seconds),
+            ("generate_seconds", "matrix", seconds),
             ("product_seconds", "products", seconds),
             ("invert_seconds", "inversion", seconds),
             ("apply_seconds", "image", seconds),
@@ -164,14 +164,14 @@ def _table(page, several, thesis):
         limit=200,
         caption=(
             ("Table 6.3 of the thesis, measured again (the numbers printed there are lost): mean" if thesis else "Mean")
-            + " squared error of the degraded and of the restored image."
+            + " squared error of the degraded and the restored image."
         ),
     )
 
 
 def _all_of_the_thesis(several):
-    """Digests of the images with which all six restorations of the thesis were done (jobs/restoration.sh): its figures
-    and its table. One's own picture is nobody's figure."""
+    """Returns the digests of images with all six restorations of the thesis (jobs/restoration.sh). Only these get the
+    thesis's figure numbers."""
     done = {}
     for one in several:
         done.setdefault(one.text("image_sha256"), set()).add((_done(one), _noise(one)))
@@ -179,7 +179,7 @@ def _all_of_the_thesis(several):
 
 
 def _findings(page, several):
-    """What a reader should see first."""
+    """Adds the most important facts first."""
     worse = [one.name for one in several if not one.number("mse_restored") < one.number("mse_degraded")]
     clean = [one for one in several if _noise(one) == "none"]
     sentences = []
@@ -190,9 +190,9 @@ def _findings(page, several):
             f" {factor(least.number('mse_degraded') / max(least.number('mse_restored'), 1e-300))} ({least.name})."
         )
     sentences.append(
-        "Every restored image is nearer to its original than the degraded one."
+        "Every restored image is closer to its original than the degraded one."
         if not worse
-        else "Restoring made it worse: " + ", ".join(worse[:8]) + ("; …" if len(worse) > 8 else "") + "."
+        else "Restoration increased the error: " + ", ".join(worse[:8]) + ("; …" if len(worse) > 8 else "") + "."
     )
     wrong = [f"{one.name} ({one.text('status')})" for one in several if one.text("status") != "pass"]
     if wrong:

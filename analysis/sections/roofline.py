@@ -1,4 +1,4 @@
-"""How near the methods come to what each device can do: one roofline a GPU and precision, energy beside it."""
+"""Rooflines: one per GPU and precision, and the energy per operation."""
 
 import numpy as np
 
@@ -17,16 +17,16 @@ def roofline(page, night):
         & (rows["backend"] != "emulated")
     ]
     if not len(rows):
-        page.nothing("No record carries a share of a peak.")
+        page.nothing("No record has a fraction of a peak.")
         return
     largest = at_largest(rows).sort_values(
         ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
     )
     page.add(
-        "Each method at its largest size: operations a second over operations a byte of least traffic. The roof is"
-        " the device's measured copy bandwidth and GEMM rate. A point above it used a lower precision on the way,"
-        " passed over zeros, or kept its operands in a cache. Methods of the CPU have a share where the CPU's own peaks"
-        " were measured."
+        "Each method at its largest size: operations per second over operations per byte of least traffic. The roof is"
+        " the device's measured copy bandwidth and GEMM rate. A point above it used a lower precision internally,"
+        " skipped zeros, or kept its operands in a cache. Methods on the CPU have a fraction if the CPU's peaks were"
+        " measured."
     )
     on_gpu = largest["backend"] == "cuda"
     page.plots(_figures(night, largest[on_gpu] if on_gpu.any() else largest))
@@ -44,7 +44,7 @@ def roofline(page, night):
         limit=60,
         caption="Each method at its largest size.",
     )
-    page.fold("Table: shares of the peaks", mark)
+    page.fold("Table: fractions of the peaks", mark)
 
 
 def _figures(night, rows):
@@ -62,7 +62,7 @@ def _figures(night, rows):
 
         def points(column, part=part, name=name):
             return [
-                Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), told=_told(p), line=False,
+                Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), told=_point_labels(p), line=False,
                        hollow=(p["status"] != "pass").to_numpy())
                 for label, p in part.groupby(name)
             ]  # fmt: skip
@@ -75,19 +75,14 @@ def _figures(night, rows):
             series.append(Series(roof, x, np.minimum(x * copy, rate) / 1e9, marker=False, plain=True))
         axes = {"xlog": True, "ylog": True, "kind": "dots"}
         words = f"{precision}, {device}"
-        yield Plot(slug("roofline", precision, device), f"Roofline: {words}", "FLOP a byte", "GFLOP/s", series, **axes)
+        yield Plot(slug("roofline", precision, device), f"Roofline: {words}", "FLOP/byte", "GFLOP/s", series, **axes)
         if part["frugal"].notna().any():
             yield Plot(
-                slug("frugal", precision, device),
-                f"Energy: {words}",
-                "FLOP a byte",
-                "GFLOP/J",
-                points("frugal"),
-                **axes,
+                slug("frugal", precision, device), f"Energy: {words}", "FLOP/byte", "GFLOP/J", points("frugal"), **axes
             )
 
 
-def _told(rows):
+def _point_labels(rows):
     return [
         ", ".join(w for w in (f"n = {n}", task, config) if w)
         for n, task, config in zip(rows["size"], rows["task"], rows["config"])

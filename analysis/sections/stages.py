@@ -1,4 +1,4 @@
-"""Where a method's time goes, kernel by kernel, and how full the device is meanwhile."""
+"""The time of each stage of a method, and the occupancy of its kernels."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from ..frames import LARGEST, at_largest, many, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
-LEAST_SHARE = 0.03  # of a stage that is drawn; the table has all
+LEAST_SHARE = 0.03  # smallest fraction of time of a stage that is drawn; the table has all
 
 
 def telling_trials(night):
-    """One trial a (problem, precision, device, method): its largest size that has stages, fastest accepted
-    configuration."""
+    """Returns one trial per (problem, precision, device, method): the fastest accepted configuration at the largest
+    size that has stages."""
     records = night.take(LARGEST)
     records = records[records.index.isin(night.stages["trial"].unique())]
     return at_largest(records.assign(trial=records.index))
@@ -20,20 +20,19 @@ def telling_trials(night):
 def stages(page, night):
     page.begin("stages", "Stages and occupancy")
     if not night.stages["seconds"].notna().any():
-        page.nothing("No stages are recorded: no method that names its stages came to an answer.")
+        page.nothing("No stages are recorded: no method with named stages returned an answer.")
         return
     page.once(
-        "Stages of 3 % and more, measured in a pass of their own. Each method at its largest size."
-        " Occupancy is that of the launch: warps that fit on a multiprocessor over the most it can hold; unknown"
-        " outside a GPU."
+        "Stages of 3 % and more, measured in a separate run. Each method at its largest size. Occupancy is that of"
+        " the launch: warps that fit on a multiprocessor over its maximum; it is unknown outside a GPU."
     )
     rows = stage_rows(night, telling_trials(night)["trial"])
     rows = rows.sort_values(
         ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
     )
-    telling = rows["occupancy"].notna() | (rows["share"] <= 1 - LEAST_SHARE)
-    telling = telling.groupby(rows["trial"]).transform("any")  # one stage is all there is: nothing to draw
-    page.plots(_profile(*panel) for panel in panels(rows[telling & (rows["share"] >= LEAST_SHARE)]))
+    is_drawn = rows["occupancy"].notna() | (rows["share"] <= 1 - LEAST_SHARE)
+    is_drawn = is_drawn.groupby(rows["trial"]).transform("any")  # a method with a single stage is not drawn
+    page.plots(_profile(*panel) for panel in panels(rows[is_drawn & (rows["share"] >= LEAST_SHARE)]))
     page.table(
         "stages",
         rows,
@@ -43,7 +42,7 @@ def stages(page, night):
             ("calls", "calls", whole),
             ("mean", "mean", seconds),
             ("seconds", "total", seconds),
-            ("share", "share", percent),
+            ("share", "fraction", percent),
             ("occupancy", "occupancy", number),
         ],
         limit=80,
@@ -57,7 +56,7 @@ def _profile(problem, precision, device, group):
     operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
     on = np.where((group["device"] == "CPU") & many(group["device"]), " (CPU)", "")
     names = (group["method"] + on + operands + ": " + group["kernel"]).to_list()
-    series = [Series("share of the stage pass", names, group["share"].to_numpy())]
+    series = [Series("fraction of the stage run", names, group["share"].to_numpy())]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy()))
     return Plot(
@@ -72,7 +71,7 @@ def _profile(problem, precision, device, group):
 
 
 def _occupancy_over_size(night):
-    """Occupancy over n where it changes."""
+    """Yields plots of occupancy over n for stages whose occupancy changes."""
     rows = stage_rows(night, night.stages.loc[night.stages["occupancy"].notna(), "trial"].unique())
     rows = rows[rows["occupancy"].notna()]
     rows = rows.sort_values("seconds_median", kind="stable").drop_duplicates(

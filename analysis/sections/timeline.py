@@ -1,4 +1,4 @@
-"""What each device did when: its phases along the time of its run, and how much of it was measurement."""
+"""Timelines: the phases of each device during its run, and the fraction that was measurement."""
 
 from dataclasses import dataclass, field
 
@@ -7,26 +7,26 @@ import pandas as pd
 
 from ..page import percent, seconds, text, whole
 
-# In the order of a trial; as driver/protocol/phases.cpp has them. True: the device was at work for a measurement.
+# In the order of a trial, as in driver/protocol/phases.cpp. True: the device was working for a measurement.
 BUSY = ("warmup", "timed", "verify", "stages", "reference")
 PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
 PHASES = {phase: phase in BUSY for phase in PHASES}
 COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages": "#cc79a7", "reference": "#e69f00"}
 IDLE = "#a6a6a6"
 MOST_LANES, MOST_RUNS = 24, 6
-MOST_ROWS = 1_000_000  # of a CSV: 140 MB
-AT_ONCE = 50_000  # trials whose phases are looked at together
+MOST_ROWS = 1_000_000  # rows of a CSV: 140 MB
+AT_ONCE = 50_000  # trials whose phases are processed together
 LOOKED_AT = ["run_id", "host", "rank", "gpu_name", "end_time"]
-BINS, LANE, STEP = 1000, 16, 40  # a bin is as wide as a unit of the drawing
+BINS, LANE, STEP = 1000, 16, 40  # a bin is one unit of the drawing wide
 
 
 def intervals(records):
-    """One row a phase of a trial: run, host, rank, device, trial, phase, began, ended; seconds since 1970."""
+    """Returns one row per phase of a trial: run, host, rank, device, trial, phase, began, ended; seconds since 1970."""
     ended = pd.to_datetime(records["end_time"], utc=True, errors="coerce")
     ended = (ended - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
     ended = ended.to_numpy()
     starts = records[[f"{phase}_began" for phase in PHASES]].to_numpy(float)
-    order = np.argsort(starts, axis=1, kind="stable")  # unknown ones last
+    order = np.argsort(starts, axis=1, kind="stable")  # unknown starts last
     began = np.take_along_axis(starts, order, axis=1)
     known = np.isfinite(began)
     trials = np.flatnonzero(known.any(axis=1))
@@ -35,7 +35,7 @@ def intervals(records):
     ends = np.full_like(began, np.nan)
     ends[:, :-1] = began[:, 1:]
     ends[trials, last] = np.maximum(ended[trials], latest)
-    known[trials[~(ended[trials] >= latest - 1e-5)]] = False  # of an older version, or the clock was set
+    known[trials[~(ended[trials] >= latest - 1e-5)]] = False  # an older version, or the clock was changed
     trial, place = np.nonzero(known)
     of_trial = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]
     return pd.DataFrame(
@@ -54,18 +54,19 @@ def intervals(records):
 
 @dataclass
 class Lane:
-    """What a rank of a run did. Its device was busy in phases that measure, methods of the CPU beside a GPU aside."""
+    """The phases of one rank of a run. Its device was busy in phases that measure, except for CPU methods on a machine
+    with a GPU."""
 
     run: str
     host: str
     rank: int
-    gpu: str = ""  # the first that it computed on
+    gpu: str = ""  # its first GPU
     trials: int = 0
     first: float = np.inf
     last: float = -np.inf
-    share: dict = field(default_factory=dict)  # of the span: (phase, or what else was done; whether busy) -> sum
-    taken: np.ndarray = None  # seconds: bins by colours
-    several: bool = False  # there are other runs
+    share: dict = field(default_factory=dict)  # (phase or other activity, whether busy) -> fraction of the span
+    taken: np.ndarray = None  # seconds per bin and colour
+    several: bool = False  # whether there are other runs
 
     @property
     def title(self):
@@ -73,20 +74,20 @@ class Lane:
         return f"{self.gpu or 'CPU'}, {self.host}, rank {self.rank}{run}"
 
     def busy(self, rows):
-        """In which of its phases the device measured."""
+        """Returns a mask of the phases in which the device measured."""
         measures = rows["phase"].map(PHASES).astype(bool)
         return measures & (rows["gpu"] != "") if self.gpu else measures
 
 
 def _pieces(records):
-    """(key of a lane, its phases), in pieces: a million trials have ten million phases."""
+    """Yields (key of a lane, its phases) in pieces, because a million trials have ten million phases."""
     for start in range(0, len(records), AT_ONCE):
         rows = intervals(records.iloc[start : start + AT_ONCE])
         yield from rows.groupby(["run", "host", "rank"], sort=False)
 
 
 def _spans(records):
-    """A lane each rank of each run, with its span."""
+    """Returns one lane per rank and run, with its span."""
     found = {}
     for key, rows in _pieces(records):
         lane = found.setdefault(key, Lane(*key))
@@ -99,7 +100,7 @@ def _spans(records):
 
 
 def lanes(records):
-    """(lanes, their phases) each run; None instead of more phases than a CSV takes."""
+    """Returns (lanes, their phases) per run; None instead of more phases than a CSV takes."""
     found, runs = _spans(records), {}
     for lane in found.values():
         runs.setdefault(lane.run, []).append(lane)
@@ -119,11 +120,11 @@ def timeline(page, night):
     page.begin("timeline", "Timeline")
     runs = lanes(night.take([*LOOKED_AT, *(f"{phase}_began" for phase in PHASES)]))
     if not runs:
-        page.nothing("No record says when its phases began: they are of an earlier version, or their workers ended.")
+        page.nothing("No record has the start of its phases: it is from an earlier version, or its worker ended.")
         return
     page.add(
-        "What each device did, from the first trial of its run to the last. In colour: measurements. Grey: all else,"
-        " including waiting, and methods of the CPU, when the GPU was idle. Empty: nothing is recorded."
+        "The phases of each device, from the first trial of its run to the last. In colour: measurements. Grey: all"
+        " else, including waiting, and methods on the CPU, when the GPU was idle. Empty: nothing is recorded."
     )
     for group, rows in runs[:MOST_RUNS]:
         rows = _as_drawn(group) if rows is None else rows
@@ -138,19 +139,19 @@ def timeline(page, night):
         [("device", "device", None), ("trials", "trials", whole), ("span", "span", seconds), ("busy", "busy", percent)]
         + [(phase, phase, percent) for phase in COLOURS]
         + [("otherwise", "otherwise", None)],
-        caption="Shares of the span from the first trial to the last.",
+        caption="Fractions of the time from the first trial to the last.",
     )
 
 
 def _in_order(pieces, group):
-    """All phases, lane by lane."""
+    """Returns all phases, lane by lane."""
     rows = pd.concat(pieces)
     place = rows["device"].map({lane.title: i for i, lane in enumerate(group)})
     return rows.iloc[np.argsort(place.to_numpy(), kind="stable")]
 
 
 def _as_drawn(group):
-    """What the CSV holds of very many phases."""
+    """Returns the rows of the CSV if there are too many phases: the drawn bars."""
     first, span = _span(group)
     words = {**{colour: phase for phase, colour in COLOURS.items()}, IDLE: "else"}
     return pd.DataFrame(
@@ -164,7 +165,7 @@ def _as_drawn(group):
 
 
 def _row(lane):
-    """A device's line in the table."""
+    """Returns a device's row of the table."""
     idle = {kind: part for (kind, busy), part in lane.share.items() if not busy}
     return {
         "device": lane.title,
@@ -179,10 +180,10 @@ def _row(lane):
 
 
 def _add(lane, rows, first, span):
-    """Adds phases to the lane's shares of its own span, and to the bins of its run's."""
+    """Adds phases to the lane's fractions of its span, and to the bins of its run's span."""
     spent, own = rows["ended"] - rows["began"], lane.last - lane.first
-    beside = rows["phase"].map(PHASES).astype(bool) & ~rows["busy"]
-    kinds = rows["phase"].astype(object).where(~beside, "methods of the CPU")
+    is_cpu_method = rows["phase"].map(PHASES).astype(bool) & ~rows["busy"]
+    kinds = rows["phase"].astype(object).where(~is_cpu_method, "methods on the CPU")
     share = spent / own if own > 0 else spent * np.nan
     for kind, part in share.groupby([kinds, rows["busy"]]).sum().items():
         lane.share[kind] = lane.share.get(kind, 0.0) + part
@@ -203,7 +204,7 @@ def _add(lane, rows, first, span):
 
 
 def _fill(taken):
-    """(begin, end, colour) in bins: in each bin what took most of it, neighbours alike joined."""
+    """Yields (begin, end, colour) in bins: the phase with most of each bin, equal neighbours joined."""
     colours = [*COLOURS.values(), IDLE]
     most = np.where(taken.sum(axis=1) > 0, taken.argmax(axis=1), -1)
     edges = np.flatnonzero(np.diff(most)) + 1
@@ -218,7 +219,7 @@ def _span(group):
 
 
 def _svg(group):
-    """A lane a device, over one axis of time."""
+    """Draws one lane per device over a common time axis."""
     _, span = _span(group)
     height = STEP * len(group) + 50
     parts = []

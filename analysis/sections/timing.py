@@ -27,11 +27,11 @@ def time_over_size(page, night):
     page.begin("time", "Time and rate over size")
     rows = night.answered(TIMED)
     if not len(rows):
-        page.nothing("No trial came to an answer with a measured time.")
+        page.nothing("No trial returned an answer with a measured time.")
         return
     page.once(
-        "Lines: each method in its fastest configuration that passed, medians with quartiles. Of several seeds or"
-        " repetitions they are the median and the whole range. Small marks: its other configurations, earlier runs. "
+        "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
+        " repetitions give their median and full range. Small marks: other configurations, earlier runs. "
         + HOLLOW
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
@@ -49,20 +49,20 @@ def time_over_size(page, night):
 
 
 def _some(rows, every, several, precision):
-    """Those of a precision, batches or single systems; of all runs too."""
+    """Returns the records of one precision, batches or single systems, without and with earlier runs."""
     some = [rows] if every is rows else [rows, every]
     some = [r[((r["batch"] > 1) == several) & (r["precision"] == precision)] for r in some]
     return some[0], some[-1]
 
 
 def _over_size(own, all_of_them, batches):
-    """Times, and beside them rates."""
+    """Yields plots of times and rates in turn."""
     ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
     time = over(all_of_them, "time", "Time", "time of all" if batches else "time", *ends, ylog=True, seconds=True)
     if batches:
         each = {of: own["batch"] / own[f"seconds_{of}"] for of in ("median", "q3", "q1")}
         own = own.assign(systems=each["median"], systems_low=each["q3"], systems_high=each["q1"])
-        rate = over(own, "systems", "Systems a second", "1/s", "systems", "systems_low", "systems_high", ylog=True)
+        rate = over(own, "systems", "Systems per second", "1/s", "systems", "systems_low", "systems_high", ylog=True)
     else:
         own = own.assign(rate_low=_rate(own, "seconds_q3"), rate_high=_rate(own, "seconds_q1"))
         rate = over(own, "rate", "Rate", "GFLOP/s", "gflops", "rate_low", "rate_high", ylog=True)
@@ -71,18 +71,18 @@ def _over_size(own, all_of_them, batches):
 
 
 def over_baseline(page, night, baseline=""):
-    """How many times faster than one method the others are."""
+    """Plots the speedup of all methods over one."""
     rows = night.answered([*DRAWN, "reference_method", "task", "backend"])
     name = baseline if baseline in set(rows["method"]) else vendor(rows)
     page.begin("baseline", f"Speedup over {name}" if name else "Speedup over the vendor's method")
     if not name:
-        page.nothing("No record names a vendor's method that ran too.")
+        page.nothing("No vendor's method was measured for comparison.")
         return
     on = ["precision", "task", "size", "emulated"]  # emulated times are compared with one another only
     rows = rows.assign(emulated=rows["backend"] == "emulated")
     base = best(rows[rows["method"] == name], [*on, "device"])
     own = base.set_index([*on, "device"])["seconds_median"]
-    fastest = base.groupby(on)["seconds_median"].min()  # where it did not run on that device
+    fastest = base.groupby(on)["seconds_median"].min()  # if the baseline did not run on that device
     times = own.reindex(pd.MultiIndex.from_frame(rows[[*on, "device"]])).to_numpy()
     elsewhere = fastest.reindex(pd.MultiIndex.from_frame(rows[on])).to_numpy()
     times = np.where(np.isnan(times), elsewhere, times)
@@ -94,7 +94,8 @@ def over_baseline(page, night, baseline=""):
 
 
 def vendor(rows):
-    """The vendor's method that records were compared with, where it was measured itself; of several that of the GPU."""
+    """Returns the vendor's method with which records were compared, if it was measured; the GPU's if there are
+    several."""
     named = rows.loc[rows["reference_method"].isin(set(rows["method"])), ["reference_method", "backend"]]
     if not len(named):
         return ""
@@ -102,14 +103,14 @@ def vendor(rows):
 
 
 def _rate(rows, column):
-    """The rate that another of a record's times gives; `gflops` is the rate of the median."""
+    """Returns the rate for another of a record's times; `gflops` is the rate of the median."""
     return rows["gflops"] * rows["seconds_median"] / rows[column]
 
 
 def speedup(page, night):
     page.begin("speedup", "Speedup over parameters")
     records = night.answered([*COMPARED, "convergence"])
-    records = records[records["convergence"] == ""]  # where an iteration ends decides the time of the others
+    records = records[records["convergence"] == ""]  # the time of iterative methods depends on their iterations
     found = numeric_parameters(records)
     others = [name for name in found if name not in ("blocks", "threads")]
     for name in ["blocks", "threads", *others]:
@@ -118,8 +119,8 @@ def speedup(page, night):
             continue
         page.heading(f"Over {name}")
         page.add(
-            f"Against the same trial with the smallest value of {name} measured; bars: what the quartiles of both times"
-            " allow."
+            f"Compared with the same trial at the smallest measured value of {name}; bars: the interval by the"
+            " quartiles of both times."
         )
         drawn = page.plots(_speedup_plots(rows, name))
         if drawn:
@@ -127,7 +128,7 @@ def speedup(page, night):
 
 
 def _speedup_plots(rows, name):
-    """A figure a (problem, precision, device), at the largest size with the most values of the parameter."""
+    """Yields one figure per (problem, precision, device), at the largest size with the most values of the parameter."""
     for (problem, precision, device), group in rows.groupby(["problem", "precision", "device"]):
         extent = group.groupby("size")["value"].nunique()
         size = extent[extent == extent.max()].index.max()
@@ -177,7 +178,7 @@ def _speedup_table(page, rows, name):
             ("speedup_high", "at most", factor),
             "status",
         ],
-        caption=f"The largest speedup over {name} of each method; of answers that passed, where it has any.",
+        caption=f"The largest speedup over {name} of each method, of answers that passed if there are any.",
         also=(),
     )
 
@@ -189,14 +190,14 @@ def transfer(page, night):
     rows = rows.assign(transfer=parts.sum(axis=1, min_count=1))
     rows = rows[rows["transfer"] > 0]
     if not len(rows):
-        page.nothing("No record carries transfer or allocation times (they exist where a GPU worked).")
+        page.nothing("No record has transfer or allocation times (only trials on a GPU do).")
         return
     rows = rows.assign(transfer_share=rows["transfer"] / rows["seconds_median"])
     page.once(
-        "Allocation and both transfers, once a trial, over the median time of the method itself. Above the line, moving"
-        " the data costs more than computing with it. For methods of the CPU these are copies within its memory."
+        "Allocation and both transfers, once per trial, over the median time of the method. Above the line, moving"
+        " the data takes longer than computing. For methods on the CPU these are copies within its memory."
     )
-    more = {"ylog": True, "lines_at": [(1, "as long")]}
+    more = {"ylog": True, "lines_at": [(1, "equal")]}
     page.plots(over(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **more))
     last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table(

@@ -1,18 +1,18 @@
-"""The verdict grid: for each device problems by sizes, who wins, by how much, how near the limit."""
+"""The verdict grid: per device, problems by sizes, with the winner, its lead and its fraction of the limit."""
 
 from ..frames import slug
 from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids
 
-TOLD = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound""".split()
-MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
-MOST_ALONE = 3  # sizes of one matrix each, or matrices of one size; more stand as cards
-MOST_ROWS = 48  # in sight; a browser takes seconds to lay out what thousands of races fill
-ALIKE = 0.4  # the share of common sizes from which on rows stand under the same ones
+CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound""".split()
+MOST_SIZES = 8  # columns that fit on a sheet of paper
+MOST_ALONE = 3  # sizes with one matrix each, or matrices with one size; more are shown as cards
+MOST_ROWS = 48  # unfolded rows, because a browser takes seconds to lay out thousands of races
+ALIKE = 0.4  # fraction of common sizes from which on rows share a part of the table
 
 
 def anchor(problem):
-    """The id of a problem's block on the page, which links can hold as it is."""
+    """Returns the id of a problem's block, which links can contain unescaped."""
     return f"problem-{slug(problem)}"
 
 
@@ -20,15 +20,15 @@ def verdict(page, night, baseline=""):
     page.begin("verdict", "Who wins where")
     found = grids(night, baseline)
     if not found:
-        page.nothing("Nothing was tried.")
+        page.nothing("No trial ran.")
         return
     page.add(
-        "In each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
-        f" speedup over {baseline or 'the vendor'}, where that is another, and its share of the problem's limit."
+        "Each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
+        f" speedup over {baseline or 'the vendor'}, if that is another method, and its fraction of the problem's limit."
     )
     for i, (device, capability, cpus, races) in enumerate(found):
         title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
-        page.heading(title + (f", beside it methods of {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
+        page.heading(title + (f", with methods on {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
         page.add(_wins(races))
         rows = _rows(races, page.methods, capability)
         _show(page, f"grid-{i + 1}", rows[:MOST_ROWS], races)
@@ -39,13 +39,13 @@ def verdict(page, night, baseline=""):
     if any((races["share"] > 1).any() for *_, races in found):
         page.put(
             '<p id="above-limit">* More than 100 %: the limit is that of the trial\'s precision and of all elements. A'
-            " method may exceed it that uses a lower precision on the way (mixed precision), units that the GEMM did"
-            " not use, or passes over zeros.</p>"
+            " method may exceed it if it uses a lower precision internally (mixed precision), units that the GEMM did"
+            " not use, or skips zeros.</p>"
         )
     page.add(
-        "Tie: the times of the two overlap from first to third quartile. The limit is the problem's, whatever the"
-        " method. It is its operations at the measured GEMM rate (compute), or its operands once at the measured copy"
-        " rate (memory). A cell leads to the problem. The same numbers as gaussweep summary --best --by gpu."
+        "Tie: the interquartile ranges of the two times overlap. The limit is the same for all methods of a problem:"
+        " its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate (memory),"
+        " whichever takes longer. Cells link to the problem. gaussweep summary --best --by gpu has the same numbers."
     )
 
 
@@ -62,7 +62,7 @@ def _show(page, name, rows, races=None):
 
 
 def _wins(races):
-    """How many races each method wins, as the end of `gaussweep run` tells it."""
+    """Returns a sentence with the races that each method wins, as at the end of `gaussweep run`."""
     tied = races["tie"].eq(True)
     names = (races["problem"] + "/" + races["winner"]).where(races["winner"] != "", "nothing passed")[~tied]
     wins = names.groupby(names).size().sort_values(ascending=False, kind="stable")
@@ -71,8 +71,8 @@ def _wins(races):
 
 
 def _parts(rows):
-    """(sizes, rows) each, at most MOST_SIZES side by side. Where there are more, rows that have most of their sizes in
-    common stand together."""
+    """Returns (sizes, rows) parts with at most MOST_SIZES columns each. Rows with most of their sizes in common share a
+    part."""
     every = set().union(*(cells for _, cells in rows))
     if not rows:
         return []
@@ -90,7 +90,7 @@ def _parts(rows):
     parts = []
     for sizes, alike in groups:
         sizes = sorted(sizes)
-        width = -(-len(sizes) // -(-len(sizes) // MOST_SIZES))  # parts of like width
+        width = -(-len(sizes) // -(-len(sizes) // MOST_SIZES))  # parts of similar width
         for first in range(0, len(sizes), width):
             some = sizes[first : first + width]
             parts.append((some, [(label, cells) for label, cells in alike if not set(some).isdisjoint(cells)]))
@@ -98,28 +98,29 @@ def _parts(rows):
 
 
 def _rows(races, colours, capability):
-    """(label markup, {n: cell markup}) each: of a problem and precision the matrix of most sizes first. Matrices that
-    differ in their seeds alone share a row, and so do batches where each size has one number of systems."""
+    """Returns (label markup, {n: cell markup}) per row; in each problem and precision the matrix with most sizes comes
+    first. Matrices that differ only in their seeds share a row, and so do batches if each size has one number of
+    systems."""
     rows = []
     row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
     together = row.str.replace(r", batch \d+", ", batches", regex=True)
     task = [races["problem"], races["precision"], together]
     of_size = races["batch"].groupby([*task, races["n"]]).transform("nunique")
     is_merged = (of_size.groupby(task).transform("max") == 1) & (races["batch"].groupby(task).transform("nunique") > 1)
-    races = races[[*TOLD, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
-    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"])[[*TOLD, "is_merged"]]:
+    races = races[[*CELL, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
+    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"])[[*CELL, "is_merged"]]:
         several = {}
         for race in group.itertuples():
             several.setdefault(race.n, []).append(race)
         cells = {n: _cell(of_n, colours, capability) for n, of_n in sorted(several.items())}
-        matrix = text(task).replace("_", "_<wbr>")  # a telephone breaks the line there
+        matrix = text(task).replace("_", "_<wbr>")  # a narrow screen may break the line there
         label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{matrix}'
         rows.append(((problem, precision, -len(cells)), label, cells))
     return [(label, cells) for _, label, cells in sorted(rows, key=lambda row: row[0])]
 
 
 def _typical(races):
-    """Of the races of one cell one whose winner is that of most, in the middle of their times; and how many it won."""
+    """Returns the median race (by time) of those with the most frequent winner, and the number of races that it won."""
     won = {}
     for race in races:
         if race.winner:
@@ -141,7 +142,7 @@ def _cell(races, colours, capability):
     lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
     over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
     if over and race.runner_up == race.baseline and not race.tie:
-        lead, over = over.removeprefix(", "), ""  # the next one is the baseline
+        lead, over = over.removeprefix(", "), ""  # the runner-up is the baseline
     near = percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
     mark = '<a href="#above-limit">*</a>' if race.share > 1 else ""
     share = f"<br>{near} {race.bound}{mark}" if race.share > 0 else ""

@@ -45,8 +45,8 @@ class CostsTest(unittest.TestCase):
         self.assertEqual(page.figures["energy"], ["energy-gemm-double-NVIDIA_Test_100"])
         rows = page.rows("energy")
         self.assertEqual([row["method"] for row in rows], ["shared", "cublas"])
-        self.assertAlmostEqual(rows[1]["of the least"], 1.2)
-        self.assertAlmostEqual(rows[0]["GFLOP/s a watt"], 2 * 1024**3 / 0.05 / 1e9)
+        self.assertAlmostEqual(rows[1]["over the least"], 1.2)
+        self.assertAlmostEqual(rows[0]["GFLOP/s per watt"], 2 * 1024**3 / 0.05 / 1e9)
 
     def test_names_races_at_different_clocks(self):
         night = fixture.Night()

@@ -29,14 +29,14 @@ class FirstScreenTest(unittest.TestCase):
         night.trial("gesv", "lapack", 64, 1e-3)
         night.trial("gesv", "gauss_serial", 64, 3e-3)
         words = report_here(night).words("overview")
-        self.assertIn("Nothing crashed, timed out", words)
+        self.assertIn("No trial crashed, timed out", words)
         for doubt in (
             "Not complete",
             "did not pass:",
             "throttling",
             "differ from run to run",
             "versions of the program",
-            "Beside the papers",
+            "Compared with the papers",
         ):
             self.assertNotIn(doubt, words)
 
@@ -74,7 +74,7 @@ class FirstScreenTest(unittest.TestCase):
         self.assertIn(f"{GPU} over NVIDIA Old <20>: median speedup 4.00× over 1 trial in common", words)
         self.assertIn(
             (
-                f"1 measured times stand beside published ones ({GPU} and its CPU), 1 of them are faster; published"
+                f"1 measured times have published ones ({GPU} and its CPU), 1 of them are faster; published"
                 " over measured time: 3.51× to 3.51×."
             ),
             words,
@@ -85,8 +85,8 @@ class FirstScreenTest(unittest.TestCase):
         )
         self.assertIn(
             (
-                f"{GPU}: 1 of 10 published numbers stand beside 1 measured ones; 1 of these are faster than published. "
-                "Nothing was measured at n = 160, 1600, 8000, 16000."
+                f"{GPU}: 1 of 10 published numbers have 1 measured ones; 1 of these are faster than published. "
+                "Not measured: n = 160, 1600, 8000, 16000."
             ),
             page.words("papers"),
         )
@@ -154,9 +154,11 @@ class SinceLastRunTest(unittest.TestCase):
         nights = fixture.Night("nightly"), fixture.Night("nightly")
         for night, run, day, slow in zip(nights, ("run-1", "run-2"), ("01", "02"), (1.0, 9.0)):
             night.trial("gesv", "lapack", 512, 4e-3 * slow, run_id=run, start_time=f"2026-01-{day}T00:00:00Z")
-        with mock.patch.object(comparison, "_program", side_effect=comparison.Unjudged("no program gaussweep is here")):
+        with mock.patch.object(
+            comparison, "_program", side_effect=comparison.Unjudged("the program gaussweep was not found")
+        ):
             words = report_here(*nights).words("overview")
-        self.assertIn("1 trial in both, 0 WORSE. Times were not compared: no program gaussweep is here.", words)
+        self.assertIn("1 trial in both, 0 WORSE. Times were not compared: the program gaussweep was not found.", words)
 
     def test_grid_shows_the_last_run(self):
         cells = [cell for row in self.page.tables["grid-1"][1:] for cell, _ in row]

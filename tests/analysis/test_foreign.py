@@ -141,7 +141,7 @@ class OutputTest(unittest.TestCase):
             with self.subTest(arguments):
                 done, left = self.run_report(*arguments, stdout=subprocess.DEVNULL)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn("an empty text", done.stderr)
+                self.assertIn("an empty name", done.stderr)
                 self.assertEqual(left, ["r.h5"])
 
 

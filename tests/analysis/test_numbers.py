@@ -114,7 +114,7 @@ class NumbersTest(unittest.TestCase):
     def test_speedups(self):
         for row in self.page.rows("speedup-blocks"):
             mask = self.where(row, problem="problem", precision="precision", device="device", n="n", method="method")
-            wanted = dict(w.split("=") for w in row["with"].split())
+            wanted = dict(w.split("=") for w in row["parameters"].split())
             times = {}
             for i in np.flatnonzero(mask):
                 if all(str(self.parameters[i].get(k)) == v for k, v in wanted.items()):
@@ -127,7 +127,7 @@ class NumbersTest(unittest.TestCase):
                 self.r["status"] == PASS
             )
             blocks = [self.parameters[i].get("blocks", 0) for i in np.flatnonzero(accepted)]
-            self.assertEqual(row["judged"] == "pass", max(blocks, default=0) > 1, row)
+            self.assertEqual(row["status"] == "pass", max(blocks, default=0) > 1, row)
 
     def test_roofline_shares(self):
         peaks = {d["gpu_uuid"]: d for d in self.d}
@@ -135,7 +135,7 @@ class NumbersTest(unittest.TestCase):
             mask = self.where(row, problem="problem", precision="precision", device="device", n="n", method="method")
             i = [j for j in np.flatnonzero(mask) if self.r["seconds_median"][j] == row["median"]][0]
             peak = peaks[self.r["gpu_uuid"][i]]
-            self.assertEqual(row["share of peak"], self.r["peak_share"][i])
+            self.assertEqual(row["fraction of peak"], self.r["peak_share"][i])
             self.assertAlmostEqual(
                 row["of copy bandwidth"], self.r["bytes"][i] / row["median"] / peak["copy_bytes_per_second"], places=12
             )
@@ -149,7 +149,7 @@ class NumbersTest(unittest.TestCase):
                 np.isin(self.stage["trial"], np.flatnonzero(mask)) & (self.stage["kernel"] == row["stage"].encode())
             ]
             self.assertIn(
-                (row["calls"], row["mean"], row["total"], row["share"]),
+                (row["calls"], row["mean"], row["total"], row["fraction"]),
                 {(s["calls"], s["mean"], s["seconds"], s["share"]) for s in stage},
             )
 
@@ -208,7 +208,7 @@ class NumbersTest(unittest.TestCase):
 
     def test_published_and_measured_numbers(self):
         rows = self.page.rows("fuhrmann-table-6.1-NVIDIA_Test_100")
-        measured = [r for r in rows if r["judged"] != "not measured"]
+        measured = [r for r in rows if r["status"] != "not measured"]
         self.assertEqual({r["n"] for r in rows if r["what"] == "standard" and r["published"] == 0.53}, {900})
         self.assertEqual(len(measured), 6)
         for row in measured:

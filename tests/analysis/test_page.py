@@ -103,11 +103,11 @@ class EverythingTest(unittest.TestCase):
 
     def test_findings_are_shown(self):
         rows = {(r["method"], r["matrix"]): r for r in self.page.rows("findings")}
-        self.assertIn("passes on diagonally_dominant", rows["fixed_point", "uniform"]["what it says"])
+        self.assertIn("passes on diagonally_dominant", rows["fixed_point", "uniform"]["comparison"])
         self.assertIn(
-            "others solved 3 of these 3 systems: cusolver", rows["gauss_cyclic_halving", "uniform"]["what it says"]
+            "others solved 3 of these 3 systems: cusolver", rows["gauss_cyclic_halving", "uniform"]["comparison"]
         )
-        self.assertIn("It fails by rounding errors alone", self.page.words("failures"))
+        self.assertIn("only rounding errors can make it fail", self.page.words("failures"))
 
 
 class PiecesTest(unittest.TestCase):

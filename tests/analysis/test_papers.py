@@ -46,7 +46,7 @@ class PapersTest(unittest.TestCase):
             "eliminate is 50.0 % of the time. The rest: copy_column 45.0 % (4096 calls of 22.0 µs); multipliers 5.00 %",
             words,
         )
-        self.assertIn("eliminate by itself moves the least traffic at 50.0 % of the copy bandwidth", words)
+        self.assertIn("eliminate alone moves the least traffic at 50.0 % of the copy bandwidth", words)
         self.assertIn("twice the bytes in 1.20× the time: the number of elements", words)
 
     def test_a_fraction_above_half_needs_no_explanation(self):
@@ -65,8 +65,8 @@ class PapersTest(unittest.TestCase):
             stages=[("eliminate", 4096, 0.08, 1.0), ("copy_column", 4096, 0.02, 1.0)],
         )
         words = report_here(night, papers="all").words("papers")
-        self.assertIn("at least half of what that alone would allow", words)
-        self.assertNotIn("by itself moves", words)
+        self.assertIn("at least half of that limit", words)
+        self.assertNotIn("alone moves", words)
 
     def test_stability_and_growth_with_blocks(self):
         night = fixture.Night("fuhrmann-verification")
@@ -106,7 +106,7 @@ class PapersTest(unittest.TestCase):
             scaled,
             {"global memory, as if on 16 multiprocessors": 0.107, "shared memory, as if on 16 multiprocessors": 0.041},
         )
-        self.assertIn("Not repeated, for they have no measured numbers", page.words("papers"))
+        self.assertIn("Not repeated, because they have no measured numbers", page.words("papers"))
         self.assertIn("Published: modified over traditional serial elimination 1.4 to 1.61 times", page.words("papers"))
 
     def test_a_profile_uses_the_papers_grid(self):
@@ -338,7 +338,7 @@ class PapersTest(unittest.TestCase):
                     night.trial("potrf", method, n, time, seconds_median=time, **given)
         page = report_here(night, papers="all")
         verdicts = {row["claim"]: (row.get("ours"), row["taken from"]) for row in page.rows("claims")}
-        self.assertEqual(verdicts["blocked Cholesky over MATLAB up to"], (1.5, "the most of 2 sizes, n = 2048 to 4096"))
+        self.assertEqual(verdicts["blocked Cholesky over MATLAB up to"], (1.5, "maximum of 2 sizes, n = 2048 to 4096"))
         rows = page.rows("soriano-figure-5.4-ratio-lapack-blocked")
         self.assertEqual({(r["n"], r["times faster"]) for r in rows}, {(2048, 1.25), (4096, 1.5)})
 
@@ -377,7 +377,7 @@ class PapersTest(unittest.TestCase):
             night.trial("gesv", "gauss_cyclic_decrement", n, 1e-3, gpu=GPU, parameters={"blocks": 2})
         page = report_here(night, papers="all")
         self.assertNotIn("fuhrmann-figure-6.5", page.headings)
-        self.assertRegex(page.words("papers"), r"too little of it.*fuhrmann-figure-6\.5")
+        self.assertRegex(page.words("papers"), r"Too few records to draw.*fuhrmann-figure-6\.5")
 
     def test_counts_right_answers_that_the_first_row_check_rejects(self):
         night = fixture.Night("fuhrmann-verification")
@@ -385,8 +385,8 @@ class PapersTest(unittest.TestCase):
         night.trial("gesv", "gauss_serial", 64, 1e-3)
         self.assertIn(
             (
-                "it accepts 1. 0 of these are wrong by the backward error of the whole system. It rejects 1 that"
-                " are right (all in float"
+                "it accepts 1. 0 of these are wrong by the backward error of the whole system. It rejects 1 correct"
+                " ones (all in float"
             ),
             report_here(night, papers="all").words("papers"),
         )
@@ -396,7 +396,7 @@ class PapersTest(unittest.TestCase):
         night.trial("gesv", "gauss_serial", 512, 1e-3, matrix="cauchy")
         page = report_here(night, papers="all")
         self.assertNotIn("fuhrmann-figure-6.1", page.headings)
-        self.assertRegex(page.words("papers"), re.compile(r"too little of it.*fuhrmann-figure-6\.1"))
+        self.assertRegex(page.words("papers"), re.compile(r"Too few records to draw.*fuhrmann-figure-6\.1"))
 
 
 if __name__ == "__main__":

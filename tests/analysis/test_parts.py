@@ -63,7 +63,7 @@ class TimelineTest(unittest.TestCase):
         self.assertEqual(row["trials"], 3)
         self.assertAlmostEqual(row["busy"], 14 / 50, places=6)
         self.assertAlmostEqual(row["timed"], 6 / 50, places=6)
-        self.assertEqual(row["otherwise"], "methods of the CPU 14.0 %, inputs 12.0 %, wait 6.00 %")
+        self.assertEqual(row["otherwise"], "methods on the CPU 14.0 %, inputs 12.0 %, wait 6.00 %")
         self.assertAlmostEqual(_row(cpu)["busy"], 0.7, places=6)
         parts = list(_fill(gpu.taken))
         self.assertEqual(parts[:3], [(0, 60, IDLE), (60, 120, COLOURS["timed"]), (120, 200, COLOURS["verify"])])
@@ -210,9 +210,9 @@ class LeadTest(unittest.TestCase):
             ([0.5, 0.9], "A at every size"),
             ([0.5, 2], "B from n = 128"),
             ([2, 0.5], "A from n = 128"),
-            ([0.99, 2], "B from n = 128; not told apart before"),
-            ([1.01, 0.99], "not told apart"),
-            ([2, 0.99], "B where they are told apart"),
+            ([0.99, 2], "B from n = 128; no clear difference below"),
+            ([1.01, 0.99], "no clear difference"),
+            ([2, 0.99], "B where the difference is clear"),
             ([0.5, 1.01, 2], "B from n = 256"),
             ([2, 0.5, 3], "changes more than once, first at n = 128"),
         ):

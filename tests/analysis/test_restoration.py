@@ -62,10 +62,10 @@ class RestorationTest(unittest.TestCase):
         for row in rows:
             _, noise, degraded, restored = CASES[row["case"]]
             self.assertEqual((row["MSE degraded"], row["MSE restored"], row["noise"]), (degraded, restored, noise))
-            self.assertAlmostEqual(row["less by"], degraded / restored)
+            self.assertAlmostEqual(row["reduction"], degraded / restored)
             self.assertEqual((row["PSNR degraded [dB]"], row["PSNR restored [dB]"], row["λ"]), (20.25, 31.5, 0.01))
         words = page.words("restoration")
-        self.assertIn("Restoring made it worse: d.", words)
+        self.assertIn("Restoration increased the error: d.", words)
         self.assertIn("falls at least by 30.0× (b)", words)
         self.assertIn("The image sharpened with gaussian noise", words)
         self.assertIn("The original, shapes.pgm, 8 × 6.", words)
@@ -128,7 +128,7 @@ class RestorationTest(unittest.TestCase):
             file["restored"][:] = np.nan
         page, message = report(self.folder / "all", out=self.folder / "out")
         self.assertIn("a/restoration.h5 was left out: ", message)
-        self.assertIn("b/restoration.h5 was left out: its pictures are not of one shape", message)
+        self.assertIn("b/restoration.h5 was left out: its pictures have different shapes", message)
         self.assertEqual({row["case"] for row in page.rows("restoration")}, {"c", "d", "e", "f"})
         self.assertIn("The inverse did not pass its check: f (failed).", page.words("restoration"))
         only = self.folder / "only"

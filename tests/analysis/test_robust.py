@@ -191,7 +191,7 @@ class RobustTest(unittest.TestCase):
 
         for fill, words in (
             (group, "no table /records"),
-            (matrix, "no one-dimensional compound table"),
+            (matrix, "not a one-dimensional compound table"),
             (numbers, "column n of /records must hold numbers"),
             (lists, "column n of /records must hold numbers, one a row"),
             (counts, "column key of /records must hold text"),
@@ -284,7 +284,7 @@ class RobustTest(unittest.TestCase):
         night.samples.append(dict(trial=99, index=0, seconds=1.0))
         night.stages.append(dict(trial=-5, kernel="ghost", calls=1, seconds=1.0))
         page = self.page(night)
-        self.assertIn("of no record", page.words("overview"))
+        self.assertIn("without a record", page.words("overview"))
         self.assertNotIn("ghost", page.text)
 
     def test_many_series_of_long_names_are_all_drawn(self):

@@ -38,7 +38,7 @@ class OneFileTest(unittest.TestCase):
             night = run(1)
             night.attributes["dirty"] = dirty
             words = report_here(night).words("overview")
-            self.assertEqual("changes that are in no commit" in words, is_said, dirty)
+            self.assertEqual("uncommitted changes" in words, is_said, dirty)
 
 
 class ModelsTest(unittest.TestCase):
