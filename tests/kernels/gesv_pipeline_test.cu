@@ -87,7 +87,7 @@ TEST(GesvPipeline, TimesOutBehindALockThatNeverOpens) {
     context.emulation.shuffle_seed = shuffle_seed;
     std::vector<int> lock(1);
     int info = 0;
-    EXPECT_FALSE(wait_for_lock(lock.data(), &info, polls_between_looks));
+    EXPECT_FALSE(wait_for_lock(lock.data(), &info, polls_between_checks));
     EXPECT_EQ(info, -1);
     EXPECT_FALSE(wait_for_lock(lock.data(), &info, std::int64_t{1} << 40));  // another thread timed out
     EXPECT_EQ(lock, std::vector<int>{0});
