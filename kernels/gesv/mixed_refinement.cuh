@@ -375,12 +375,12 @@ class Refinement {
 
 /// Replaces right-hand sides by their answers, max_rhs_per_group at a time, until one group does not
 /// converge. Returns the number of solved right-hand sides, and reports `converged` if all are solved.
-template <class T, class Factors, class... Own>
+template <class T, class Factors, class... FactorArguments>
 std::int64_t refine(Context& context, const Operands<T>& op, Workspace& memory,
                     FactorArguments... factor_arguments) {
   const std::int64_t nrhs = op.shape.nrhs;
   const std::int64_t group_size = std::min(nrhs, max_rhs_per_group);
-  Refinement<T, Factors> refinement(context, op.a, group_size, memory, own...);
+  Refinement<T, Factors> refinement(context, op.a, group_size, memory, factor_arguments...);
   if (!refinement.prepare()) return 0;
   for (std::int64_t solved = 0; solved < nrhs; solved += group_size) {
     const std::int64_t count = std::min(nrhs - solved, group_size);
