@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Draws every docs/pictures/*.dot as an SVG beside it (Debian: package graphviz), with the digest of its source in it:
-# tests/docs/test_pages.py fails where the source is no longer what was drawn.
+# Draws each docs/pictures/*.dot as an SVG file with the digest of its source (Debian: package graphviz).
+# tests/docs/test_pages.py fails if a source changed after it was drawn.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 command -v dot >/dev/null || { echo "draw.sh: needs dot (Debian: package graphviz)" >&2; exit 2; }

@@ -95,7 +95,7 @@ class PretendedRanks final : public Post {
       rank.ask_at = batch->trials.size() / 2;
       ++batches_;
     } else {
-      tell_from(to, message::Bye{});
+      tell_from(to, message::Finished{});
     }
   }
   std::optional<Arrived> receive(Mailbox /*box*/) override {
