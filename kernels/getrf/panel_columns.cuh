@@ -2,11 +2,12 @@
 /// Factors the columns of a panel of an LU factorisation one by one, in the registers of a cluster
 /// (cluster_panel.cuh).
 ///
-/// Registers are indexed by constants only. Within a slice of a few columns each step shifts the row's
-/// elements by one column; the finished element enters at the other end. After as many steps as the slice has
-/// columns, every element is back in its register. The columns right of the slice are updated when the slice
-/// ends, by substitution in the pivots' rows and a product. Then whole slices are rotated in the same way.
-/// One loop body therefore serves all columns, which keeps the code small enough for the instruction cache.
+/// Registers can only be indexed by constants. A slice is a group of at most 8 columns. Within a slice each
+/// step shifts the row's elements left by one column, and the finished element enters at the right end. After
+/// all steps of the slice, every element is back in its register. The columns right of the slice are updated
+/// when the slice ends: first by substitution in the pivot rows, then by a product. Then the slices
+/// themselves are rotated in the same way. One loop body therefore serves all columns, which keeps the code
+/// small enough for the instruction cache.
 
 #include <cmath>
 #include <cstdint>
@@ -56,8 +57,8 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
 
 /// Factors the first `count` columns of slice `part`. The rows of a thread exchange their `position`s, not
 /// their elements. `warp_best`: the warp's candidate for the first column, which was already sent.
-/// `has_next`: true if columns follow right of the slice. `first_zero`: set to the first column without a
-/// pivot; `my_pivot`: set to the pivot of column `lane`.
+/// `has_next`: true if columns follow right of the slice. `first_zero`: set to the first column whose pivot
+/// is 0; `my_pivot`: set to the pivot of column `lane`.
 template <class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
                                              unsigned part, int count, bool has_next,
@@ -113,7 +114,7 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
   }
 }
 
-/// Subtracts the product of slice `part` - 1 in the remaining columns right of slice `part`.
+/// Subtracts the product of L and U of slice `part` - 1 from the columns right of slice `part`.
 template <int Group, class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned part,
                                                   int remaining, const Exchange& exchange) {

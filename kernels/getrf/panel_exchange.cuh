@@ -1,10 +1,10 @@
 #pragma once
-/// The exchange of pivot candidates among the holders of a panel's rows, for panel_columns.cuh. Blocks of a
+/// Exchanges pivot candidates among the warps that hold a panel's rows, for panel_columns.cuh. Blocks of a
 /// cluster exchange messages; the warps of a single block use shared memory.
 ///
-/// A panel is factored in slices of a few columns. The message for a candidate contains its row's elements in
-/// the slice, so that one message suffices to continue with the next column. The complete pivot row follows
-/// when the pivot is known, and is needed when the slice ends.
+/// A panel is factored in slices of at most 8 columns. A candidate's message contains its row's elements in
+/// the slice, so that one message suffices to continue with the next column. The complete pivot row is sent
+/// when the pivot is known; it is needed only when the slice ends.
 
 #include <algorithm>
 #include <cmath>
@@ -22,19 +22,19 @@ using gaussweep::lu::most_blocks;
 template <int Columns>
 constexpr int slice_columns = std::min(Columns, 8);
 
-/// The senders of candidates: every warp of the cluster, or one per block after its warps have agreed.
-/// `block`: the warps of a cluster of one block, which need no messages.
+/// The senders of candidates: every warp of the cluster, or one per block after the warps of the block have
+/// agreed. `block`: the cluster has one block, whose warps need no messages.
 enum class Senders { block, warps, blocks };
 
-/// A candidate and its row within the slice. row[0] is the negated reciprocal of the candidate, if it has
-/// one. The following elements are those right of the candidate; finished columns are 0.
+/// A candidate and its row within the slice. row[0] is the negated reciprocal of the candidate, if that is a
+/// normal number. The other elements are those right of the candidate; finished columns are 0.
 template <class T, int Slice>
 struct alignas(16) Message {
   Candidate candidate;
   alignas(16) T row[Slice];
 };
 
-/// The shared memory of a block for the messages of a slice and for the results derived from them.
+/// A block's shared memory for the messages of a slice and for the rows of L and U that follow from them.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 struct ExchangeMemory {
   static constexpr int slice = slice_columns<Columns>;
@@ -42,12 +42,11 @@ struct ExchangeMemory {
   static constexpr int most_senders = By == Senders::block ? warps : By == Senders::warps ? 32 : most_blocks;
   Message<T, slice> messages[slice][most_senders];  ///< one row per column
   Message<T, slice> warp_best[2][warps];
-  alignas(16) T rows[slice][Columns];  ///< pivot rows, from the slice's first column on
+  alignas(16) T rows[slice][Columns];  ///< pivot rows, beginning with the slice's first column
   alignas(16) T warp_rows[warps][Columns];
-  alignas(16) T upper[2][slice][Columns];  ///< rows of U right of the slice, double-buffered: the next
-                                           ///< slice's are stored while the last ones are in use
-  /// The slice's part of L, negated, in the order of a thread's rows; 0 in rows that are not below the row of
-  /// U.
+  alignas(16) T upper[2][slice][Columns];  ///< rows of U right of the slice; double-buffered, because the
+                                           ///< next slice's rows are stored while these are in use
+  /// The slice's columns of L, negated, as [column][row of the thread][thread]; 0 in rows above the diagonal.
   T lower[slice][Columns > slice ? RowsPerThread : 1][Threads];
   std::uint64_t messages_arrived[slice];
   std::uint64_t rows_arrived;
@@ -55,8 +54,8 @@ struct ExchangeMemory {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// A warp's candidates for the pivot of the next column: each lane's, its negated reciprocal, and the lane
-/// with the best one.
+/// A warp's candidates for the pivot of the next column: each lane's candidate, its negated reciprocal, and
+/// the lane with the best candidate.
 template <class T>
 struct WarpCandidate {
   Candidate mine;
@@ -64,8 +63,9 @@ struct WarpCandidate {
   Choice choice;
 };
 
-/// The exchange within a slice; columns are numbered within it. Message slots are reused in the next slice,
-/// which starts only after all senders have ended this one. `part`: the number of the slice.
+/// The exchange within a slice; columns are numbered from the slice's first one. Message slots are reused in
+/// the next slice, which starts only after all senders have finished this one. `part`: the number of the
+/// slice.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 class Exchange {
  public:
@@ -75,10 +75,10 @@ class Exchange {
   static constexpr int slice = Memory::slice;
   using BestMessage = Message<T, slice>;
 
-  /// `cols`: columns of the panel; 0: this cluster factors no panel and arms no barriers. No message may be
-  /// sent before all blocks of the cluster have constructed theirs.
+  /// `cols`: columns of the panel; 0 if this cluster factors no panel and uses no barriers. No block may send
+  /// a message before all blocks of the cluster have run this constructor.
   __device__ __forceinline__ Exchange(Memory& memory, int cols)
-      // A shuffle keeps the compiler from recomputing the address at each use.
+      // The shuffle stops the compiler from recomputing the address at each use.
       : base_(__shfl_sync(0xffffffffu, simt::shared_address(&memory), 0)),
         blocks_(simt::cluster_blocks()),
         sender_(by_warp ? simt::cluster_rank() * warps + threadIdx.x / 32 : simt::cluster_rank()),
@@ -116,7 +116,7 @@ class Exchange {
         const int best = choice.is_ambiguous() ? best_at(of_warps, warps) : choice.lane;
         if (static_cast<int>(warp) != best) return;
       }
-      constexpr unsigned per_pass = 32 / receivers;  // 16-byte pieces per pass
+      constexpr unsigned per_pass = 32 / receivers;  // 16-byte packs per pass
       const unsigned first = lane / receivers;
       const bool receiver_exists = lane % receivers < blocks_;
       const unsigned to = receiver_ + message_of(i, sender_), barrier = receiver_ + barrier_of(i);
@@ -148,8 +148,8 @@ class Exchange {
     const unsigned messages = base_ + message_of(i, 0);
     load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * bytes, best);
   }
-  /// Sends the pivot row of the slice's column i, from the slice on, if this warp owns it. @pre the row has
-  /// its final position
+  /// Sends the pivot row of the slice's column i, without finished slices, if this warp owns it. @pre the row
+  /// has its final position
   __device__ __forceinline__ void send_pivot_row(unsigned part, unsigned i, const Rows& v,
                                                  const Positions& position) const {
     const int j = static_cast<int>(part * slice + i);
@@ -214,8 +214,8 @@ class Exchange {
       }
     }
   }
-  /// Subtracts the product of L and U of slice `part` in the slice that is number `Group` to its right;
-  /// `Group` also determines the registers in `v`.
+  /// Subtracts the product of L and U of slice `part` from the slice `Group` + 1 places to its right. `Group`
+  /// also selects the registers of `v`.
   template <int Group>
   __device__ __forceinline__ void subtract_product(unsigned part, Rows& v) const {
     constexpr int first = Group * slice;
@@ -268,7 +268,7 @@ class Exchange {
            threadIdx.x * static_cast<unsigned>(sizeof(T));
   }
 
-  /// Stores the warp's message at `address`, from lane `from`.
+  /// Stores the message of lane `from` of the warp at `address`.
   __device__ __forceinline__ static void store_message(unsigned address, unsigned i, const Rows& v,
                                                        const Positions& position,
                                                        const WarpCandidate<T>& warp_best, int from) {
@@ -292,7 +292,7 @@ class Exchange {
       }
     }
   }
-  /// Sets the elements of a message's piece from index `unfinished` on to 0.
+  /// Sets the elements of a 16-byte pack of a message to 0 from element `unfinished` on.
   __device__ __forceinline__ static void clear_finished(unsigned (&words)[4], unsigned piece,
                                                         unsigned unfinished) {
     constexpr unsigned candidates = sizeof(Candidate) / 16, each = 4 / pack;
@@ -319,8 +319,9 @@ class Exchange {
     return best_lane(lane < senders ? load_candidate(address + lane * bytes) : no_candidate);
   }
 
-  /// Substitutes in one warp, one column per lane. A pivot row keeps its multipliers in the registers that
-  /// they had when it was chosen: row k has the multiplier of column i at index `slice - 1 - k + i`.
+  /// Computes the rows of U right of the slice in one warp, one column per lane. Each pivot row still has its
+  /// multipliers in the registers they occupied when the row was chosen: row k has the multiplier of column i
+  /// at index `slice - 1 - k + i`.
   __device__ __forceinline__ void solve_by_warp(unsigned part) const {
     const unsigned columns = Columns - (part + 1) * slice;
     const unsigned column = threadIdx.x < columns ? threadIdx.x : 0;
@@ -350,9 +351,10 @@ class Exchange {
     }
   }
 
-  /// Arms the barriers for the messages of slice `part` of a panel of `cols` columns, one column per thread;
-  /// expect_rows does so for the pivot rows, if another slice follows. Messages may arrive earlier, but only
-  /// after all messages of the previous slice. Barriers that no thread waits for are not armed.
+  /// Arms the barriers for the messages of slice `part` of a panel of `cols` columns, one barrier per thread;
+  /// expect_rows arms the barrier for the pivot rows if another slice follows. Messages may arrive before
+  /// their barrier is armed, but only after all messages of the previous slice. Barriers that no thread waits
+  /// for are not armed.
   __device__ __forceinline__ void expect_messages(unsigned part, int cols) const {
     if (threadIdx.x >= slice || static_cast<int>(part * slice + threadIdx.x) >= cols) return;
     simt::mbarrier_arrive_expect_tx(base_ + barrier_of(threadIdx.x), senders_ * bytes);

@@ -15,9 +15,9 @@ __device__ __forceinline__ unsigned magnitude(float value) {
 
 constexpr int no_row = 0x7fffffff;
 
-/// A candidate for the pivot, as sent to other blocks: its magnitude in two words, the first with the highest
-/// bit set, so that `no_candidate` is smaller than any candidate; the position of its row; and the word of
-/// its value that contains the sign.
+/// A candidate for the pivot, as sent to other blocks. Its magnitude takes two words; the highest bit of the
+/// first word is set, so that every candidate is larger than `no_candidate`. `position`: the current index of
+/// its row. `sign_word`: the word of the value that contains the sign.
 struct alignas(16) Candidate {
   unsigned high, low;
   int position;
@@ -50,8 +50,8 @@ __device__ __forceinline__ bool is_better(const Candidate& c, const Candidate& t
 __device__ __forceinline__ bool is_zero(const Candidate& c) {
   return c.high == candidate_bit && c.low == 0;
 }
-/// Returns true if the reciprocal of the candidate is a normal number (LAPACK's sfmin test), judged by its
-/// exponent.
+/// Returns true if the candidate's exponent shows that its reciprocal is a normal number (LAPACK's sfmin
+/// test).
 __device__ __forceinline__ bool has_reciprocal(const Candidate& c, double) {
   return c.high - (candidate_bit + 0x00200000u) < 0x7fc00000u - 0x00200000u;
 }
@@ -72,9 +72,9 @@ __device__ __forceinline__ int best_lane(const Candidate& mine) {
   return __ffs(static_cast<int>(__ballot_sync(all, largest && first))) - 1;
 }
 
-/// The lane with the largest candidate by the first words alone; the first lane if there is no candidate.
-/// Ambiguous if another candidate is so close that best_lane must decide. Takes one step instead of
-/// best_lane's four.
+/// The lane with the largest candidate, found by comparing the high words without their lowest five bits; the
+/// first lane if there is no candidate. Ambiguous if the high words of two candidates differ only in these
+/// bits: then best_lane must decide. Takes one warp reduction instead of best_lane's three.
 struct Choice {
   int lane;
   unsigned near;

@@ -1,5 +1,5 @@
 #pragma once
-/// A thread's rows of a panel (panels.cuh), and the places of their elements in memory.
+/// The rows of a panel that a thread keeps (panels.cuh), and the addresses of their elements.
 
 #include <cmath>
 
@@ -9,7 +9,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// S a Share.
+/// The base class of Panels: loads the rows of a thread and the 8 x 8 triangles on the diagonal. `S` is a
+/// Share. `Symmetric`: Cholesky instead of LU.
 template <class T, class S, bool Symmetric>
 class PanelRows {
  public:
@@ -22,12 +23,12 @@ class PanelRows {
  protected:
   static constexpr int Each = S::Each, width = S::width;
 
-  /// Returns a row of the thread.
+  /// Returns the index of the thread's row `e`.
   __device__ __forceinline__ int row(int e = 0) const {
     const int thread = static_cast<int>(threadIdx.x);
     return Each == 1 ? thread : thread / 32 * 32 * Each + 32 * e + thread % 32;
   }
-  /// Returns the first of the four rows of which the thread has a part.
+  /// Returns the first of the four rows that share the thread's registers after turn() (panel_tiles.cuh).
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
   static __device__ __forceinline__ void wait() {
     if (S::warps == 1) {
@@ -44,7 +45,8 @@ class PanelRows {
     GAUSSWEEP_UNROLL
     for (int e = 0; e < Each; ++e) visit(e);
   }
-  /// Calls visit(row index, column, true if inside the matrix, element) for a panel that ends at `columns`.
+  /// Calls visit(e, column, is_inside, element) for every element that the thread keeps; is_inside: the row
+  /// is below n and the column is below `columns`.
   template <class Visit>
   __device__ __forceinline__ void for_elements(int first, int columns, Visit&& visit,
                                                T (&a)[elements]) const {
@@ -69,10 +71,10 @@ class PanelRows {
         a);
   }
   __device__ int at(int i, int j) const { return i + j * n_; }
-  /// Returns element k of the row of U.
+  /// Returns element k of the thread's row of U, or of L^T for Cholesky.
   __device__ T upper(int e, int k) const { return Symmetric ? *place_of(k, row(e)) : *place_of(row(e), k); }
 
-  /// Loads the multipliers of steps k to k + 3. Steps that do not change the row have 0.
+  /// Loads the row's multipliers of steps k to k + 3; 0 for steps that do not change the row.
   __device__ void fetch(int k, int steps, T (&out)[group]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) {
@@ -80,7 +82,7 @@ class PanelRows {
       out[c] = inside ? *place_of(row(), k + c) : T(0);
     }
   }
-  /// Computes a -= factors times the rows of a group in shared memory.
+  /// Subtracts factors times the pivot rows of four steps in shared memory.
   __device__ void subtract(int turn, const T (&factors)[group], T (&a)[elements]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) {
@@ -89,10 +91,10 @@ class PanelRows {
     }
   }
 
-  /// Returns the triangle of the eight steps around `step`: of L, or of U in the back substitution; for
-  /// Cholesky minus its inverse.
+  /// Returns the shared 8 x 8 triangle of the eight steps that contain `step`: of L, in the back substitution
+  /// of U, for Cholesky minus the inverse.
   __device__ T* square_of(int step) const { return shared_.triangles + step / eight * 64; }
-  /// Loads the triangles of all steps: of L of a symmetric system, or of U.
+  /// Loads the 8 x 8 diagonal triangles of all steps: of L for Cholesky, else of U.
   __device__ void take_triangles() {
     wait();
     for_rows([&](int e) {
@@ -111,7 +113,7 @@ class PanelRows {
   /// Replaces Cholesky's triangles by minus their inverses. Returns false if one of them is not accurate
   /// enough for products.
   __device__ bool invert_triangles() {
-    constexpr T trusted = 32;  // as trsv/block_chain.cu has it: well-conditioned factors have less
+    constexpr T trusted = 32;  // the limit of trsv/block_chain.cu; well-conditioned factors stay below it
     if (threadIdx.x == 0) shared_.substitutes = false;
     take_triangles();
     if (!(invert_square(square_of(row())) <= trusted)) shared_.substitutes = true;
@@ -122,9 +124,9 @@ class PanelRows {
   SharedStorage<T, S>& shared_;
   System<T> system_;
   int n_;
-  /// The step that took the row; before that, the place of the row if rows were exchanged in each step.
+  /// The step in which the row was the pivot. Before that, the row's index if every step exchanged rows.
   int step_[Each];
-  T y_[Each] = {};  ///< of the right-hand side
+  T y_[Each] = {};  ///< elements of the right-hand side
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

@@ -1,11 +1,12 @@
 #pragma once
 /// Products of a panel (panels.cuh) on tensor cores in double.
 ///
-/// A warp has 32 rows, a thread one of them, whose 32 columns lie in `a`; or twice 32 rows of 16 columns. For
-/// products the four threads of a quad exchange parts of their rows (`turn`). Then thread t of quad g has of
-/// each of the rows 4g + i the columns 2Jt + Jq + j. These are in a[2Ji + Jq + j], i from 0 to 3, q 0 or 1, j
-/// from 0 to J - 1. J is an eighth of the columns. In triangle_tiles.cuh's 8 x 8 products those are D of tile
-/// (i, j). Its row g is row 4g + i, its column m column Jm + j. Thus neighbours in memory are one thread's.
+/// A thread keeps one row of 32 columns, or two rows of 16 columns, in the 32 registers `a`. For products,
+/// the four threads of a quad exchange parts of their rows (`turn`). Let J be an eighth of the columns.
+/// Afterwards thread t of quad g keeps columns 2Jt + Jq + j of each of the rows 4g + i, in a[2Ji + Jq + j],
+/// with i from 0 to 3, q 0 or 1, and j from 0 to J - 1. These are its elements of D in the 8 x 8 products of
+/// triangle_tiles.cuh: in tile (i, j), row g of D is row 4g + i, and column m is column Jm + j. With this
+/// numbering of columns a thread's elements are neighbours in memory.
 
 #include <cstdint>
 
@@ -15,30 +16,31 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-constexpr int elements = 32;  ///< of a panel per thread
-constexpr int eight = 8;      ///< steps of a product
-constexpr int group = 4;      ///< steps between two barriers in float
+constexpr int elements = 32;  ///< elements of a panel per thread
+constexpr int eight = 8;      ///< elimination steps per product on tensor cores
+constexpr int group = 4;      ///< elimination steps between two barriers in float
 
-/// How a system of up to Rows rows is shared out over a block: a thread has `Each` rows of a panel, 32 apart.
-/// `Threads`: of a multiprocessor at once, for which registers are left.
+/// The work split of a thread block for systems of up to Rows rows. A thread keeps `Each` rows of a panel, 32
+/// apart. `Threads`: resident threads per multiprocessor, which limits the registers per thread.
 template <int Rows, int Each_ = 1, int Threads = 512>
 struct Share {
   static constexpr int Each = Each_;
   static constexpr int rows = Rows, threads = Rows / Each, warps = threads / 32;
   static constexpr int width = elements / Each;              ///< columns of a panel
-  static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< of rows in shared memory
-  static constexpr int block_pitch = width + 1;              ///< of a triangle's rows, with the diagonal
-  static constexpr int blocks = Threads / threads;           ///< of a multiprocessor
+  static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< leading dimension of rows in shared memory
+  /// Leading dimension of a triangle's rows, with the diagonal in an additional column.
+  static constexpr int block_pitch = width + 1;
+  static constexpr int blocks = Threads / threads;  ///< thread blocks per multiprocessor
 
-  /// Returns the threads that have rows of a system of order n: whole warps, at most `threads`.
+  /// Returns the thread block for a system of order n: whole warps, at most `threads` threads.
   static dim3 threads_of(std::int64_t n) {
     constexpr int rows_of_warp = 32 * Each;
     return dim3(static_cast<unsigned>((n + rows_of_warp - 1) / rows_of_warp * 32));
   }
 };
 
-/// Calls launch(Share) for the share with the fewest threads. For LU of order 33 to 64 in double one warp has
-/// all rows.
+/// Calls launch with the Share that needs the fewest threads for order n. For LU in double of order 33 to 64,
+/// one warp keeps all rows.
 /// @pre n <= 512
 template <class T, bool Symmetric, class Launch>
 void for_rows(std::int64_t n, Launch&& launch) {
@@ -55,27 +57,30 @@ void for_rows(std::int64_t n, Launch&& launch) {
   launch(Share<512>());
 }
 
-/// What a system's threads share. What has two of a kind takes turns, so that one barrier is enough.
+/// The shared memory of one system. Arrays with a first dimension of 2 are double-buffered, so that one
+/// barrier per step is enough.
 template <class T, class S>
 struct SharedStorage {
   static constexpr int squares = S::rows / eight * 64, block = S::width * S::block_pitch;
-  alignas(16) T rows[2][eight][S::pitch];          ///< before the steps that took them
-  alignas(16) T candidate[2][S::warps][S::width];  ///< the row that each warp would take
-  T beside[2][S::warps];                           ///< its right-hand side
+  alignas(16) T rows[2][eight][S::pitch];  ///< pivot rows of a group of steps, as they are before the group
+  alignas(16) T candidate[2][S::warps][S::width];  ///< each warp's candidate for the pivot row
+  T beside[2][S::warps];                           ///< the candidate's right-hand side
   T multipliers[2][group][group];
-  T triangles[squares > block ? squares : block];  ///< of eight steps, minus their inverses; or a block of U
+  T triangles[squares > block ? squares : block];  ///< diagonal triangles of eight steps each, for Cholesky
+                                                   ///< minus their inverses; or a diagonal block of U
   T unknowns[S::width];
-  int place[2][S::warps];  ///< of the candidates
-  int pivots[S::rows];     ///< of each step
-  int info;                ///< LAPACK's, from 1
-  bool substitutes;        ///< inverses of `triangles` would not be accurate
+  int place[2][S::warps];  ///< the candidates' row indices if every step exchanged rows
+  int pivots[S::rows];     ///< LAPACK's pivot of each step, from 0
+  int info;                ///< LAPACK's info
+  bool substitutes;        ///< true if the inverses of `triangles` would not be accurate
   T more[S::Each == 1 ? 1 : S::rows];
 
-  /// Of the diagonal of U, after the steps.
+  /// Returns the storage for the reciprocals of U's diagonal. After the elimination the candidates' memory is
+  /// free for them, if it is large enough.
   __device__ __forceinline__ T* inverses() { return S::Each == 1 ? &candidate[0][0][0] : more; }
 };
 
-/// A system on the device, n x n in columns. Symmetric systems have the triangle `uplo`.
+/// A column-major n x n matrix. Of symmetric matrices the triangle `uplo` is stored.
 template <class T>
 struct System {
   T* a;
@@ -87,7 +92,8 @@ __device__ __forceinline__ int lane() {
   return static_cast<int>(threadIdx.x) % 32;
 }
 
-/// Exchanges elements within quads: from rows to parts of four rows, and back.
+/// Transposes within quads: from one row per thread to parts of four rows per thread (see the top of this
+/// file), and back.
 template <int Each, class T>
 __device__ __forceinline__ void turn(T (&a)[elements]) {
   constexpr int part = 8 / Each;  // elements
@@ -109,11 +115,13 @@ __device__ __forceinline__ void turn(T (&a)[elements]) {
   }
 }
 
-/// A's part in a product of eight columns: of each four rows A(4g + i, 2t + h) in [h][i].
+/// The thread's fragment of A for a product over eight k indices: per group of four rows, A(4g + i, 2t + h)
+/// in [h][i].
 template <int Each>
 using Left = double[Each][2][4];
 
-/// D += A B of all tiles; take(h, j, B(2t + h, Jg + j), that of j + 1).
+/// Computes D += A B for all tiles. Calls take(h, j, b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t +
+/// h, Jg + j + 1).
 template <int Each, class Take>
 __device__ __forceinline__ void multiply(double (&a)[elements], const Left<Each>& left, Take&& take) {
   constexpr int tiles = 4 / Each;  // J
@@ -137,7 +145,7 @@ __device__ __forceinline__ void multiply(double (&a)[elements], const Left<Each>
     }
   }
 }
-/// A tile's A B, for B a square of eight: what the next product takes as `left`.
+/// Replaces a fragment of A by that of A B, for an 8 x 8 matrix B.
 __device__ __forceinline__ void multiply_square(double (&left)[2][4], const double (&square)[2]) {
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; i += 2) {
@@ -162,7 +170,8 @@ __device__ __forceinline__ void take_pair(const T* from, T& first, T& second) {
   first = two.first;
   second = two.second;
 }
-/// a - factor row, of Count elements, each one place to the left; the first is gone.
+/// Subtracts factor * row from the first Count elements and shifts the result left by one element. The first
+/// element is dropped.
 template <int Count, int Each, class T>
 __device__ __forceinline__ void subtract_and_move(const T (&factors)[Each], const T* row, T (&a)[elements]) {
   GAUSSWEEP_UNROLL
@@ -178,13 +187,13 @@ __device__ __forceinline__ void subtract_and_move(const T (&factors)[Each], cons
   }
 }
 
-/// What a thread has of A's columns k + 2t and k + 2t + 1 in rows row to row + 3. A is n x n; 0 beyond `rows`
-/// and `columns`.
+/// Loads a thread's fragments of A: columns k + 2t and k + 2t + 1 of rows `row` to `row` + 3. A is n x n;
+/// elements from row `rows` or column `columns` on are loaded as 0.
 struct Fetch {
   const double* a;
   int n, rows, columns;
-  bool across;  ///< A is stored by rows
-  bool packed;  ///< pairs are aligned
+  bool across;  ///< A is stored row-major
+  bool packed;  ///< pairs of elements are aligned, so that one load reads two
 
   __device__ Fetch(const double* data, int order, int most_rows, int most_columns, bool by_rows)
       : a(data),
@@ -220,20 +229,21 @@ struct Fetch {
   }
 };
 
-/// Returns the place of element (r, c) in a square of eight. Loads have no bank conflicts.
+/// Returns the index of element (r, c) in an 8 x 8 square. Loads of fragments have no bank conflicts.
 __device__ __forceinline__ int place_in_square(int r, int c) {
   return r % 2 * 32 + 4 * c + r / 2;
 }
-/// Loads a lane's elements of the square as B, or of its transpose.
+/// Loads a lane's fragment of the square, or of its transpose, as operand B.
 __device__ __forceinline__ void take_square(const double* square, bool transposed, double (&to)[2]) {
   const int g = lane() / 4, t = lane() % 4;
   GAUSSWEEP_UNROLL
   for (int h = 0; h < 2; ++h)
     to[h] = square[transposed ? place_in_square(g, 2 * t + h) : place_in_square(2 * t + h, g)];
 }
-/// A lower triangle of eight rows becomes minus its inverse, the rest of the square 0. Eight lanes have a
-/// square, a column each; all lanes of the warp call it. Returns a row of |inverse| |triangle| e, Skeel's
-/// condition number: products with the inverse lose so much against substitution.
+/// Replaces a lower triangle of order 8 by minus its inverse, and the rest of the square by 0. Eight lanes
+/// process one square, one column each; all lanes of the warp must call this. Returns the element of
+/// |inverse| |triangle| e (Skeel's condition number, e = ones) of the lane's row: products with the inverse
+/// lose up to this factor in accuracy, compared with substitution.
 template <class T>
 __device__ __forceinline__ T invert_square(T* square) {
   const int column = lane() % eight;
@@ -259,8 +269,9 @@ __device__ __forceinline__ T invert_square(T* square) {
   }
   return condition;
 }
-/// Eight rows become the unknowns of a unit lower triangle, or of an upper one. `inverses` are of the
-/// latter's diagonal; its right-hand sides are the rows and x together. A lane has a column.
+/// Replaces eight rows in shared memory by the unknowns of a unit lower triangle, or of an upper one, one
+/// column per lane. The right-hand sides are the rows (lower), or the rows plus x (upper). `inverses`:
+/// reciprocals of the upper triangle's diagonal.
 template <bool Lower, class T, int Pitch>
 __device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (&x)[eight],
                                                   T (*rows)[Pitch]) {
@@ -280,9 +291,10 @@ __device__ __forceinline__ void substitute_square(const T* square, const T* inve
   }
 }
 
-/// A lane's unknown of a block of Width steps: `row` of U, 0 on the diagonal, which is behind it; y the
-/// right-hand side. Lanes beyond do as others. What is subtracted from y is added up by itself. Here y may be
-/// far larger than what is left of it, and each step would round it.
+/// Solves U x = y for a block of Width unknowns and returns the lane's unknown. `row`: the lane's row of U,
+/// with 0 on the diagonal; the diagonal is in row[Width]. Lanes from Width on repeat the work of others. What
+/// is subtracted from y is summed up separately: y may be much larger than the difference, and each
+/// subtraction would round to the precision of y.
 template <int Width, class T>
 __device__ T solve_block(const T* row, T y) {
   const T diagonal = row[Width], inverse = T(1) / diagonal, begin = y * inverse;
@@ -290,7 +302,7 @@ __device__ T solve_block(const T* row, T y) {
   T sum = 0;
   const auto unknown = [&] { return divides ? (y + sum) / diagonal : std::fma(sum, inverse, begin); };
   GAUSSWEEP_UNROLL
-  for (int k = Width - 1; k >= 0; --k)  // from the lane's own step on it is 0
+  for (int k = Width - 1; k >= 0; --k)  // row[k] is 0 for k up to the lane's own index
     sum = std::fma(-row[k], __shfl_sync(0xffffffffu, unknown(), k), sum);
   return unknown();
 }

@@ -1,12 +1,10 @@
 #pragma once
-/// The updates that the previous panel causes in its block of columns, as applied by the kernel that factors
-/// the next panel.
+/// The updates of the previous panel to the other columns, applied by the kernel that factors the next panel.
 ///
-/// A panel's row exchanges, the substitution in its rows and the product with its L must be applied to every
-/// column of the block beyond it. The next panel applies them to its columns while it loads these into
+/// The previous panel requires row exchanges, a substitution in its rows and a product with its L, in every
+/// column right of it. The next panel's cluster applies them to its own columns while it loads these into
 /// registers. Meanwhile other clusters of the same launch apply them to the columns further right. No cluster
-/// waits for another: all that they read existed before the launch, except for the rows that they write
-/// themselves.
+/// waits for another: each reads only data from before the launch and rows that it wrote itself.
 
 #include <algorithm>
 #include <cmath>
@@ -23,19 +21,20 @@ using gaussweep::lu::levels;
 
 constexpr int widest_panel = 32;
 
-/// A panel's row exchanges in addition to LAPACK's pivots, in rows of the matrix, from 0. Row `first + t`
-/// receives the content of row `source[t]`. Its previous content goes to row `target[t]` if that lies outside
-/// of the panel's first `cols` rows (else -1).
+/// A panel's row exchanges as source and target rows, which are stored in addition to LAPACK's pivots. Rows
+/// are those of the matrix, from 0. Row `first + t` receives the content of row `source[t]`. Its previous
+/// content moves to row `target[t]` if that is not one of the panel's first `cols` rows; else target[t] is
+/// -1.
 struct Exchanges {
   int* source;
   int* target;
 };
 
-/// The previous panel; its columns end where the panel of the launch begins. `rows_at`: the permutations, a
-/// pair per level, `order` apart, whose elements are exchanged like columns; `parities` selects one of each
-/// pair.
+/// The previous panel; its columns end where the panel of this launch begins. `rows_at`: two permutations of
+/// `order` elements per level, whose elements are exchanged like those of a column. Bit l of `parities`
+/// selects the one in use on level l.
 struct Update {
-  int cols;    ///< its columns; 0: there is no previous panel
+  int cols;    ///< columns of the previous panel; 0 if there is none
   int before;  ///< columns of the block left of the previous panel
   int beyond;  ///< columns of the block right of the panel of the launch
   Exchanges exchanges;
@@ -64,7 +63,7 @@ __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&c
   }
 }
 
-/// The same, and also stores the rows that move to the top.
+/// Applies a panel's exchanges like exchange_columns, and also stores the rows that move to the top.
 template <class U, int Columns>
 __device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int source, int target,
                                                int own_row) {
@@ -76,7 +75,7 @@ __device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int 
   }
 }
 
-/// Returns the permutations in use of four levels from 4 `group` on.
+/// Returns the permutations in use of the levels 4 `group` to 4 `group` + 3.
 __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, int* rows_at, int order,
                                                 unsigned parities) {
   GAUSSWEEP_UNROLL

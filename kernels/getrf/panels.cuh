@@ -3,12 +3,13 @@
 /// thread keeps one row of the current panel of 32 columns, or two rows of 16 columns, in registers. The
 /// matrix stays in global memory.
 ///
-/// Left-looking: a panel is loaded, updated by all earlier steps, factored and stored, while each thread
-/// reads only its rows. For each group of steps it takes its multipliers from memory and the rows of these
-/// steps from shared memory, where their owners have stored them in the state before the group. In double a
-/// group has eight steps, whose rows one warp substitutes. In float it has four steps: instead of the rows,
-/// the multipliers are solved with the triangle of these steps, whose elements are at most 1. Rows are
-/// exchanged only at the end; each thread tracks the step that took its row as pivot.
+/// Left-looking: a panel is loaded, updated by all earlier steps, factored and stored. Each thread reads only
+/// its own rows. Earlier steps are applied in groups. For each group a thread loads its multipliers from
+/// global memory and the pivot rows of these steps from shared memory, where the owners have stored them as
+/// they are before the group. In double a group has eight steps, and one warp substitutes in their rows. In
+/// float a group has four steps: instead of the rows, the multipliers are solved with the triangle of these
+/// steps, whose elements are at most 1. Rows are exchanged only at the end; each thread records the step in
+/// which its row was the pivot.
 ///
 /// Right-hand sides and the columns of the identity are panels that are substituted, not factored.
 
@@ -23,7 +24,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// A thread's part of a system; S is a Share. `Beside`: a right-hand side takes part in the steps.
+/// A thread's rows of a system; S is a Share. `Beside`: one right-hand side is eliminated together with A.
 template <class T, class S, bool Symmetric, bool Beside = false>
 class Panels : PanelRows<T, S, Symmetric> {
  public:
@@ -57,7 +58,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     return shared_.info;
   }
 
-  /// Computes the unknowns of the right-hand side that took part in the steps.
+  /// Computes the unknowns of the right-hand side that was eliminated together with A.
   __device__ void solve_beside(T* x) {
     if (Symmetric && row() < n_) y_[0] /= *place_of(row(), row());  // the steps computed L D L^T
     GAUSSWEEP_ROLLED
@@ -213,8 +214,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       subtract(turn, factors, a);
     }
   }
-  /// Applies the earlier panels to a panel. Accumulates their products before subtracting them, which is more
-  /// accurate.
+  /// Applies the earlier panels to a panel of a symmetric matrix. Accumulates the products before subtracting
+  /// them, which is more accurate.
   __device__ void subtract_symmetric(int first, T (&a)[elements]) {
     wait();  // other threads store the panel's rows
     if (row() / 32 * 32 < first) return;
@@ -245,8 +246,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int c = 0; c < width; ++c)
       a[c] = (is_stored(0, first + c) ? *place_of(row(), first + c) : T(0)) - a[c];
   }
-  /// Applies the earlier steps to a panel that begins at column `first`; the rows in shared memory are those
-  /// of L^T.
+  /// Applies the earlier steps to a panel of a symmetric matrix that begins at column `first`; the rows in
+  /// shared memory are those of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[elements]) {
     T next[group];
     fetch(0, first, next);
@@ -281,8 +282,9 @@ class Panels : PanelRows<T, S, Symmetric> {
       });
     }
   }
-  /// Factors the panel's last Count columns. They move to the left by one column per step, so that one loop
-  /// body serves all steps: the unrolled steps of a panel exceed the instruction caches.
+  /// Runs eight elimination steps, with Count columns of the panel left, then continues with the rest. The
+  /// columns move to the left by one per step, so that one loop body serves eight steps: all unrolled steps
+  /// of a panel would exceed the instruction caches.
   template <int Count>
   __device__ void take_steps(int first, T (&a)[elements]) {
     const int begin = first + width - Count, end = min(begin + eight, n_);
@@ -369,10 +371,10 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Count > eight) take_symmetric_steps<Count - eight>(first, a, info);
   }
 
-  /// Solves L y = a, or L^T x = a, or U x = a, for the first `steps` steps. For LU, groups of eight steps are
-  /// substituted, because their inverse may be large, with errors that differ from row to row. Cholesky
-  /// multiplies by the inverses. For U the subtracted products are accumulated
-  /// separately: a begins at 0, and `columns` columns of `given` are the right-hand sides, in order of steps.
+  /// Solves L y = a, or L^T x = a, or U x = a, for the first `steps` steps. LU substitutes in groups of eight
+  /// steps, because the inverse of their triangle may be large and would cause different errors from row to
+  /// row. Cholesky multiplies by the inverses. For U, the subtracted products are accumulated separately: a
+  /// begins at 0, and the right-hand sides are `columns` columns of `given`, in the order of steps.
   template <bool Forward>
   __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
     constexpr int part = width / 4;
@@ -468,7 +470,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       const bool wanted = inside && turn < n_ && (Forward ? step_[0] > k : step_[0] < k);
       return !wanted ? T(0) : Symmetric && !Forward ? *place_of(k, row()) : *place_of(row(), k);
     };
-    T next[group];  // of the next steps
+    T next[group];  // elements for the next steps
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) next[c] = fetch_element(c);
     GAUSSWEEP_ROLLED
@@ -496,7 +498,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  bool uses_substitution_ = false;  ///< substitute with the triangles of a symmetric system, in double
+  bool uses_substitution_ = false;  ///< for Cholesky in double: substitute, because the inverses of the
+                                    ///< triangles are not accurate enough
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

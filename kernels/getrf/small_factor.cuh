@@ -8,7 +8,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The rows that the steps took, from 0, n per system: LAPACK's pivots, or the rows themselves. One is null.
+/// The output for the row exchanges, n integers from 0 per system: either LAPACK's pivots, or per step the
+/// index of the pivot row. The other pointer is null.
 struct Taken {
   int* pivots;
   int* rows;

@@ -1,23 +1,27 @@
 #pragma once
 /// LU with partial pivoting of systems of order up to N = 128, in the registers of a thread group.
 ///
-/// A thread keeps one row, or, if W threads share a row, every W-th column of it. Step k finds the largest
-/// element of column k among the rows that no earlier step took. The thread of that row stores it in shared
-/// memory, and the other threads subtract a multiple of it. Rows are not exchanged: each thread knows which
-/// step took its row. Registers cannot be indexed by k, so the columns move to the left by one in every step,
-/// and column k is always in the first register. The first column moves to the end of the active ones. A
-/// segment is a quarter of the steps. Its columns stay where they are afterwards, and the next segment moves
-/// the remaining columns only. Thus the final order of the columns is known (`place_of`).
+/// Each thread keeps one row in registers. For large N, W threads share a row: part w (0 <= w < W) keeps the
+/// columns w, w + W, w + 2 W, ... Step k finds the largest element of column k among the rows that have not
+/// been pivots yet. The thread of the pivot row stores its row in shared memory, and the other threads
+/// subtract a multiple of it. Rows are not exchanged: each thread stores the number of the step in which its
+/// row was the pivot.
 ///
-/// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. Segments
-/// that lie beyond n are skipped. A filler row counts as taken by the step of its own number from the start,
-/// so that no value, NaN included, makes it a pivot of the matrix. The rounding is that of right-looking LU
-/// without blocks.
+/// Registers can only be indexed by constants. Therefore every step shifts the active columns left by one
+/// register: column k is always in the first register, and the finished column enters behind the active ones.
+/// The steps are split into four segments. The columns of a finished segment stay in their registers, and the
+/// next segment shifts only the remaining columns. The final register of each column is therefore a constant
+/// (`place_of`).
 ///
-/// A symmetric system is factored as L D L^T without pivots. Every step subtracts products of one column of
-/// the lower triangle. Elimination of both triangles is not stable: they differ by rounding, and a small
-/// pivot divides the difference. To order 48 every step's column of L D stays in shared memory. Column k is
-/// row k of D L^T, which the back substitution and an upper factor need.
+/// The matrix is padded with an identity from order n to N, so that every loop has a constant length.
+/// Segments beyond n are skipped. Padding row i is marked as the pivot of step i from the start. It therefore
+/// never becomes a pivot of the matrix, even if the matrix contains NaN. Rounding errors are those of
+/// unblocked right-looking LU.
+///
+/// A symmetric system is factored as L D L^T without pivoting. Every step subtracts products of one column of
+/// the lower triangle only. Elimination in both triangles would be unstable: the triangles differ by rounding
+/// errors, and a small pivot amplifies the difference. For N <= 48 all columns of L D stay in shared memory.
+/// Column k of L D is row k of D L^T, which back substitution and an upper factor need.
 
 #include <cmath>
 #include <cstdint>
@@ -32,15 +36,17 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The work split of systems of order up to N over a block of threads. `Symmetric`: positive definite; step k
-/// takes row k.
+/// The work split of a thread block for systems of order up to N. `W`: threads per row. `Columns`: right-hand
+/// sides per system that the first part eliminates together with A. `Symmetric`: the matrix is positive
+/// definite, and row k is the pivot of step k.
 template <int N_, int W_, int Columns, bool Symmetric>
 struct Share {
   static constexpr int N = N_, W = W_;
   static constexpr bool symmetric = Symmetric;
-  static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;  ///< of L D, in shared memory
-  static constexpr int columns = N / W;                                  ///< of A per thread
-  static constexpr int beside = Columns;  ///< right-hand sides, in the first part
+  /// All columns of L D stay in shared memory.
+  static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;
+  static constexpr int columns = N / W;   ///< of A per thread
+  static constexpr int beside = Columns;  ///< right-hand sides per thread of the first part
   static constexpr int rows = N <= 4    ? 4
                               : N <= 8  ? 8
                               : N <= 16 ? 16
@@ -48,50 +54,51 @@ struct Share {
   static constexpr int group = rows * W;                         ///< threads per system
   static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< per block
   static constexpr int threads = group * systems;
-  static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes of one pivot search
+  static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes that search a pivot together
   static constexpr int warps = rows / lanes;           ///< per part
   static constexpr int segments = 4;
-  static constexpr int steps = columns / segments;  ///< per segment, W columns each
-  /// Rows in shared memory. With two of them one barrier per step is enough for a warp.
+  static constexpr int steps = columns / segments;  ///< steps of W columns per segment
+  /// Buffers for pivot rows. Two buffers need only one barrier per step if the group is within one warp.
   static constexpr int stages = keeps_columns ? N : group <= 32 ? 2 : 1;
   static_assert(N % (W * segments) == 0 && (W == 1 || N > 32), "segments of whole steps");
 
-  /// The register in which a thread's column c, from 0, ends.
+  /// Returns the register that holds the thread's column c (from 0) after the last step.
   static constexpr int place_of(int c) { return columns - (c / steps + 1) * steps + c % steps; }
 };
 
-/// The shared memory of one of several systems. An odd multiple of 16 bytes puts the same element of the
-/// systems of a warp into different banks.
+/// `Storage` padded to an odd multiple of 16 bytes, so that equal elements of the systems of a warp lie in
+/// different banks.
 template <class Storage>
 struct Padded : Storage {
   alignas(16) char padding[sizeof(Storage) / 16 % 2 == 0 ? 16 : 32];
 };
-/// The shared memory of a system's threads.
+/// The shared memory of one system.
 template <class T, class S>
 struct SharedStorage {
-  alignas(16) T row[S::stages][S::W][S::columns];  ///< the row that is subtracted, by parts
+  alignas(16) T row[S::stages][S::W][S::columns];  ///< the pivot row, part by part
   T beside[S::stages][S::beside];
-  T factor[S::W > 1 ? S::rows : 1];  ///< the multiplier of each row
-  T size[S::warps];                  ///< the pivot that each warp would take, with its sign
+  T factor[S::W > 1 ? S::rows : 1];  ///< per row: its multiplier in the current step
+  T size[S::warps];                  ///< per warp: the value of its pivot candidate
   int of_row[S::warps];
-  int taken[S::N];            ///< the row that each step took; by `factor` its place
-  T sum[2][S::W][S::beside];  ///< the current unknown, or the parts of its row
+  int taken[S::N];            ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
+  T sum[2][S::W][S::beside];  ///< the current unknown, or each part's share of its right-hand side
   T pivot[2];
   T over_root[S::symmetric ? S::rows : 1];  ///< 1 / sqrt(diagonal)
 };
-/// What an inverse needs in addition.
+/// The additional shared memory for an inverse.
 template <class T, class S>
 struct InverseStorage {
-  alignas(16) T rows[2][S::N];  ///< rows of the inverse, alternating
-  T columns[S::N][S::rows];     ///< of U, rows over powers of two
+  alignas(16) T rows[2][S::N];  ///< rows of the inverse, double-buffered
+  T columns[S::N][S::rows];     ///< columns of U; each row is scaled by a power of two near 1 / pivot
 };
 
-/// Returns 2^-e for a value from 2^e to 2^(e + 1); of subnormal values and 0 the largest power of two.
+/// Returns 2^-e for |value| in [2^e, 2^(e + 1)), and the largest power of two for 0 and subnormal values.
 template <class T>
 __device__ __forceinline__ T over_power_of_two(T value) {
   using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   constexpr int digits = std::numeric_limits<T>::digits - 1;
-  constexpr Bits most = (Bits(1) << (8 * sizeof(T) - 1 - digits)) - 2;  // that of the largest power of two
+  // Exponent field of the largest power of two.
+  constexpr Bits most = (Bits(1) << (8 * sizeof(T) - 1 - digits)) - 2;
   Bits bits;
   memcpy(&bits, &value, sizeof bits);
   const Bits exponent = (bits >> digits) & (most + 1);
@@ -100,7 +107,7 @@ __device__ __forceinline__ T over_power_of_two(T value) {
   return value;
 }
 
-/// Waits for the threads of the same system.
+/// Waits for all threads of the same system.
 template <class S>
 __device__ __forceinline__ void wait_for_group() {
   if (S::group <= 32) {
@@ -110,8 +117,8 @@ __device__ __forceinline__ void wait_for_group() {
   }
 }
 
-/// The operands of a system, n x n in columns. They are null where a group has none. It works at the identity
-/// then: all threads of a block meet at barriers.
+/// A column-major n x n matrix. `a` is null for a thread group without a system. Such a group factors the
+/// identity, because all threads of a block must reach the same barriers.
 template <class T>
 struct System {
   T* a;
@@ -119,7 +126,7 @@ struct System {
   int n;
 };
 
-/// A thread's part of a system.
+/// One thread's row of a system, or its part of a row.
 template <class T, class S>
 class Rows {
  public:
@@ -127,15 +134,15 @@ class Rows {
       : shared_(shared), row_(thread % S::rows), part_(thread / S::rows) {}
 
   __device__ int row() const { return row_; }
-  /// Returns the step that took the row, or -1.
+  /// Returns the step in which the row was the pivot, or -1.
   __device__ int step() const { return step_; }
   __device__ bool is_first_part() const { return part_ == 0; }
 
-  /// Loads the row of A.
   __device__ void load(const System<const T>& of) {
     take([&](int i, int j) { return of.a[i + j * of.ld]; }, of);
   }
-  /// Loads the row of a symmetric A from one triangle, up to the diagonal if nothing needs the rest.
+  /// Loads the row of a symmetric A from one stored triangle. Omits elements right of the diagonal if no step
+  /// uses them.
   __device__ void load(const System<const T>& of, Uplo uplo) {
     const bool lower = uplo == Uplo::lower;
     take(
@@ -145,7 +152,7 @@ class Rows {
         },
         of);
   }
-  /// Loads the row of up to S::beside columns of B.
+  /// Loads the row's elements of up to S::beside columns of B.
   __device__ void load_beside(const T* b, std::int64_t ld, int n, int count) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) {
@@ -154,14 +161,14 @@ class Rows {
     }
   }
 
-  /// Takes all steps. Returns LAPACK's info, from 1.
+  /// Runs all elimination steps. Returns LAPACK's info (0, or the step from 1 with a bad pivot).
   __device__ int factor() {
     int info = 0;
     segment<0>(info);
     return info_within(info);
   }
 
-  /// Solves U x = y. Then each row has the unknown of its step in `beside`.
+  /// Solves U x = y. Afterwards `beside` returns the unknown with index step().
   __device__ void substitute() {
     scale_ = over_power_of_two(pivot_);
     inverse_ = T(1) / (pivot_ * scale_);
@@ -171,16 +178,17 @@ class Rows {
   }
 
   __device__ T beside(int r) const { return y_[r]; }
-  /// Stores the row of L and U, in the order of the steps.
+  /// Stores the row of L and U as row step() of the result.
   __device__ void store(const System<T>& to) const {
     put(to, [&](int c, int) { return a_[S::place_of(c)]; });
   }
-  /// Stores LAPACK's pivots, from 0: as if each step had exchanged the row that it took with row k.
+  /// Stores LAPACK's pivots, from 0. They are those of an elimination that exchanges the pivot row with row k
+  /// in step k.
   __device__ void store_pivots(int* pivots, int n) {
     wait_for_group<S>();
     if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = shared_.taken[row_];
   }
-  /// Stores the row that each step took.
+  /// Stores the index of the pivot row of each step.
   __device__ void store_order(int* rows, int n) const {
     if (row_ < n && step_ >= 0 && step_ < n && part_ == 0) rows[step_] = row_;
   }
@@ -201,9 +209,9 @@ class Rows {
     }
   }
 
-  /// Replaces A, n x n, by its inverse. L^-1 replaces the finished columns, and U goes to shared memory. Then
-  /// U is substituted. Rows of U are divided by a power of two near their pivot, so that no product overflows
-  /// before it cancels. Returns LAPACK's info, from 1.
+  /// Replaces A, n x n, by its inverse. First computes L^-1 in the registers of the finished columns and U in
+  /// shared memory, then substitutes with U. Rows of U are divided by a power of two near their pivot, so
+  /// that no product overflows before it cancels. Returns LAPACK's info.
   __device__ int invert(InverseStorage<T, S>& upper, int n) {
     static_assert(S::W == 1, "a thread has a row");
     int info = 0;
@@ -231,8 +239,8 @@ class Rows {
     }
     return info_within(info);
   }
-  /// Stores the row of the inverse. The step that took this row is its index; columns are in the order in
-  /// which rows were taken.
+  /// Stores the thread's row of the inverse as row step(). Register c holds the column whose index is the
+  /// pivot row of step c.
   __device__ void store_inverse(const System<T>& to) {
     wait_for_group<S>();
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
@@ -269,11 +277,11 @@ class Rows {
     return static_cast<int>(threadIdx.x) % 32 / S::lanes * S::lanes;
   }
 
-  /// Returns info without the steps beyond n, whose pivots say nothing about the matrix.
+  /// Returns info, or 0 if it names a padding step beyond n.
   __device__ int info_within(int info) const { return info > n_ ? 0 : info; }
 
-  /// Returns the eligible lane of the group with the largest |value|, or -1; ties go to the lowest lane.
-  /// Works as lane_of_largest, for groups of fewer than 32 lanes.
+  /// Returns the eligible lane of the group with the largest |value|, or -1; ties go to the lowest lane. Does
+  /// the same as lane_of_largest, for groups of fewer than 32 lanes.
   __device__ int lane_of_largest_in_group(bool may, T value) const {
     constexpr unsigned all = 0xffffffffu;
     using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
@@ -304,8 +312,9 @@ class Rows {
     return __ffs(static_cast<int>(lanes)) - 1;
   }
 
-  /// Returns the row that step k takes: the one with the largest |element|, the first of equal ones. NaN is
-  /// larger than all others, so that it reaches every element that depends on it. Steps beyond n take none.
+  /// Returns the pivot row of the current step: the row with the largest |element|; ties go to the lowest
+  /// row. NaN compares as larger than every number, so that it reaches all elements that depend on it.
+  /// Returns no valid row in padding steps.
   __device__ int find_pivot(bool owner, T& pivot) {
     constexpr int none = 0x7fffffff;
     if (owner) {
@@ -340,7 +349,7 @@ class Rows {
     return row;
   }
 
-  /// Takes a step of the segment that has Width registers left; `done` of its columns are finished.
+  /// Runs step k in a segment that has Width registers left; `done` of its columns are finished.
   template <int Width>
   __device__ void take_step(int k, int owner_part, int done, int& info) {
     if constexpr (S::symmetric) return take_symmetric_step<Width>(k, owner_part, done, info);
@@ -348,7 +357,7 @@ class Rows {
     const int stage = k % S::stages;
     T pivot = T(0);
     const bool takes = row_ == find_pivot(owner, pivot);
-    // The finished columns of this segment are at the end, one more if this part has had its turn.
+    // Finished columns are in the last registers. Parts before `owner_part` have finished one more.
     const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
     if (takes) {
       GAUSSWEEP_UNROLL
@@ -360,7 +369,8 @@ class Rows {
     }
     if (info == 0 && pivot == T(0)) info = k + 1;
     const bool is_left = step_ < 0 && !takes;
-    T factor = owner && is_left && pivot != T(0) ? a_[0] / pivot : T(0);  // at 0 all of the column is 0
+    // A pivot of 0 means that the whole column is 0.
+    T factor = owner && is_left && pivot != T(0) ? a_[0] / pivot : T(0);
     if (S::W > 1 && owner) shared_.factor[row_] = factor;
     if (takes) {
       step_ = k;
@@ -370,14 +380,15 @@ class Rows {
     wait_for_group<S>();
     place_ = takes ? k : place_ == k && k < n_ ? shared_.taken[k] : place_;
     if (S::W > 1) factor = shared_.factor[row_];
-    // Rows that are taken lose 0: a choice per element would take longer.
+    // Finished rows subtract 0 * row: selecting per element would be slower.
     add_row<Width>(shared_.row[stage][part_], owner, -factor, is_left ? factor : a_[0]);
     if (part_ == 0 && is_left) subtract_beside(factor, stage);
   }
 
-  /// Takes step k of a symmetric system. All rows store their element of column k in shared memory and keep
-  /// it as an element of L D. The elements of row k right of the diagonal differ from those by rounding, so
-  /// nothing uses them. If shared memory does not keep the columns, row k copies D L^T from there.
+  /// Runs step k of a symmetric system. Every row below k stores its element of column k, an element of L D,
+  /// in shared memory. That column also serves as row k of D L^T; the elements right of the diagonal in row k
+  /// differ from it by rounding errors and are not used. If shared memory does not keep all columns, the
+  /// thread of row k copies the column into its registers.
   template <int Width>
   __device__ void take_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = S::W == 1 || part_ == owner_part, takes = row_ == k, is_left = row_ > k;
@@ -385,9 +396,9 @@ class Rows {
     T(*const column)[S::columns] = shared_.row[stage];
     const int own_part = row_ % S::W;
     const int own = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
-    // Threads beyond the last row have no element and write none.
+    // Threads beyond the last row compute a valid address but write nothing.
     T* const element = &column[own_part][row_ >= S::N ? 0 : own < 0 ? own + S::columns : own];
-    // Finished columns, which are at the end, lose 0.
+    // Rows above k store 0, so that finished columns do not change.
     if (owner && row_ < S::N) *element = row_ < k ? T(0) : a_[0];
     if (takes && part_ == 0) {
       GAUSSWEEP_UNROLL
@@ -421,7 +432,7 @@ class Rows {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, shared_.beside[stage][r], y_[r]);
   }
-  /// Returns element j > row() of the row of D L^T; `own` is the row's own one.
+  /// Returns element j > row() of the row of D L^T; `own` is the element in the thread's register.
   __device__ __forceinline__ T right_of_diagonal(int j, T own) const {
     if constexpr (S::keeps_columns) {
       return j > row_ ? shared_.row[row_][0][j - row_] : T(0);
@@ -430,8 +441,8 @@ class Rows {
     }
   }
 
-  /// Adds `factor` times a row in shared memory. The owner's columns move to the left, and the first one is
-  /// finished.
+  /// Adds `factor` times a row in shared memory. In the part that owns the pivot column, also shifts the
+  /// columns left and appends `finished`.
   template <int Width>
   __device__ __forceinline__ void add_row(const T* row, bool owner, T factor, T finished) {
     if (owner) {
@@ -444,9 +455,11 @@ class Rows {
     }
   }
 
-  /// Takes a step of the factorisation of [A I]: a finished column is one of the identity.
+  /// Runs step k of the elimination of [A I]. The register of a finished column of A receives a
+  /// column of the identity.
   __device__ void take_inverse_step(int k, InverseStorage<T, S>& upper, T& own_pivot, int& info) {
-    // Steps beyond n take no row. They read one that was stored: shared memory may hold NaN.
+    // Padding steps beyond n have no pivot row. They read buffer 0, which was written, because an
+    // unwritten one may hold NaN.
     T* const row = shared_.row[k < n_ ? k % S::stages : 0][0];
     T pivot = T(0);
     const bool takes = row_ == find_pivot(true, pivot), was_taken = step_ >= 0;
@@ -480,7 +493,7 @@ class Rows {
     }
   }
 
-  /// Solves for the unknowns of a segment and of those before it, from the last one on.
+  /// Solves for the unknowns of this segment and of all earlier ones, last unknown first.
   template <int Segment>
   __device__ void segment_back() {
     if (Segment * S::steps * S::W < n_) {
@@ -495,8 +508,8 @@ class Rows {
     }
     if constexpr (Segment > 0) segment_back<Segment - 1>();
   }
-  /// Returns y over the row's pivot. The pivot's inverse serves all steps, and the remainder corrects the
-  /// quotient. A power of two keeps the inverse of a small pivot finite without a branch.
+  /// Returns y / pivot. Multiplies by the pivot's reciprocal, which all steps share, and corrects the
+  /// quotient by its remainder. A power of two keeps the reciprocal of a small pivot finite without a branch.
   __device__ __forceinline__ T over_pivot(T y) const {
     const T about = y * scale_ * inverse_;
     return std::fma(std::fma(-about, pivot_, y) * scale_, inverse_, about);
@@ -511,7 +524,7 @@ class Rows {
       source = __ffs(static_cast<int>(lanes >> first_lane())) - 1;
     }
     if (S::group > 32) {
-      // The parts of the row store what they have subtracted.
+      // Each part of the row stores its share of the right-hand side.
       if (is_next) {
         GAUSSWEEP_UNROLL
         for (int r = 0; r < S::beside; ++r)
@@ -540,17 +553,18 @@ class Rows {
   int row_, part_;
   int n_ = S::N;
   int step_ = -1;
-  int place_ = row_;  ///< the row's place if rows were exchanged in each step
+  int place_ = row_;  ///< the row's current index if every step exchanged rows
   T pivot_ = 1;
   T scale_ = 1, inverse_ = 1;  ///< a power of two near 1 / pivot_, and 1 / (pivot_ * scale_)
   T a_[S::columns];
   T y_[S::beside] = {}, x_[S::beside] = {};
 };
 
-/// Calls launch(Share) for the smallest share that has order n. @pre n <= Most, at most most_rows
+/// Calls launch with the smallest Share that covers order n. @pre n <= Most <= most_rows
 template <class T, int Columns, bool Symmetric, int Most = batched::most_rows, class Launch>
 void for_order(std::int64_t n, Launch&& launch) {
-  constexpr int parts = sizeof(T) == 8 ? 4 : 1;  // above 64: a thread has at most 255 registers
+  // Threads per row above order 64. In double one thread would exceed its 255 registers.
+  constexpr int parts = sizeof(T) == 8 ? 4 : 1;
   if (n <= 4) return launch(Share<4, 1, Columns, Symmetric>());
   if (n <= 8) return launch(Share<8, 1, Columns, Symmetric>());
   if (n <= 12) return launch(Share<12, 1, Columns, Symmetric>());
@@ -565,7 +579,8 @@ void for_order(std::int64_t n, Launch&& launch) {
   }
 }
 
-/// The system of a thread, and the thread's index in the system's group.
+/// The index of a thread's system, in the batch and in the block, and the thread's index in the system's
+/// group.
 template <class S>
 struct Seat {
   __device__ Seat()

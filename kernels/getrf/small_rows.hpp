@@ -26,17 +26,20 @@ inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? most_inverted : most_of_panels);
 }
 
-/// Returns true if panels take order n. @param last the last order at which rows are faster
+/// Returns true if the panel kernels factor order n. @param last the largest order at which rows in registers
+/// are faster
 inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
   const std::string& kernel = parameters.choice("kernel");
   return kernel == "auto" ? n > last : kernel == "panels";
 }
-/// Returns true if an inverse in double comes from LU, column by column (geinv/factored_columns.cuh).
+/// Returns true if geinv/batched in double computes LU first and then the inverse column by column
+/// (geinv/factored_columns.cuh).
 inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
   return is_by_panels(n, parameters, 16);
 }
-/// Returns the last order at which rows are faster for LU, measured on an H200 (docs/performance.md). Rows
-/// factor A once per four right-hand sides.
+/// Returns the largest order at which rows in registers are faster for LU, measured on an H200
+/// (docs/performance.md). The limit falls with `nrhs`, because these kernels factor A once per four
+/// right-hand sides.
 constexpr std::int64_t rows_to(std::size_t element, std::int64_t nrhs = 1) {
   return std::min<std::int64_t>(element == 8 ? 32 : 48, 64 / ((nrhs + 3) / 4));
 }

@@ -15,7 +15,8 @@ struct Batch {
   Uplo uplo;
 };
 
-/// Solves S::systems systems per block. `blockIdx.y` is the index of S::beside right-hand sides.
+/// Solves S::systems systems per block, with S::beside right-hand sides per system. `blockIdx.y` selects the
+/// right-hand sides.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
@@ -58,8 +59,8 @@ void solve_columns(Context& context, Operands<T>& op) {
   });
 }
 
-/// Solves one system per block by panels. A is overwritten. `Beside`: the only right-hand side takes part in
-/// the steps.
+/// Solves one system per block by panels and overwrites A. `Beside`: there is one right-hand side, which is
+/// eliminated together with A.
 template <class T, class S, bool Symmetric, bool Beside>
 __global__ void __launch_bounds__(S::threads, S::blocks)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
@@ -71,8 +72,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   Beside ? system.solve_beside(x + of_b) : system.solve(b + of_b, x + of_b, batch.nrhs);
 }
 
-/// Solves A X = B. `Symmetric`: A is positive definite. Rows take up to four right-hand sides at a time,
-/// panels take 32.
+/// Solves A X = B. `Symmetric`: A is positive definite. Kernels with rows in registers solve up to four
+/// right-hand sides at a time, panel kernels 32.
 template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
