@@ -1,5 +1,6 @@
 #pragma once
-/// The registry's tables, one a problem: `kernels/<problem>/table.cpp`, the problem's row and a row a method.
+/// Helpers for the method tables, one table per problem: `kernels/<problem>/table.cpp` describes the problem
+/// and lists its methods, one row per method.
 
 #include "kernels/registry/method.hpp"
 
@@ -11,10 +12,10 @@ struct ProblemTable {
   std::vector<Method> (*methods)() = nullptr;
 };
 
-/// The tables of kernels/: registry.cpp.
+/// Returns the tables of kernels/ (defined in registry.cpp).
 std::vector<ProblemTable> builtin_tables();
-/// The tables of this program, of which `all_problems` and `builtin_registry` are made. They are the builtin
-/// ones; a program that defines this function itself may add others.
+/// Returns the tables that `all_problems` and `builtin_registry` are made from. By default these are the
+/// builtin ones; a program that defines this function itself may add others.
 std::vector<ProblemTable> problem_tables();
 
 /// The two builds of a portable method.
@@ -23,7 +24,7 @@ struct PortableEntries {
   Entry emulated;
 };
 
-/// What every row says first.
+/// Creates a method's row with the fields that every row has.
 inline Method row(Problem problem, std::string variant, std::string summary, std::string source) {
   Method method;
   method.problem = problem;
@@ -33,26 +34,27 @@ inline Method row(Problem problem, std::string variant, std::string summary, std
   method.source = std::move(source);
   return method;
 }
-/// A row of code for the CPU.
+/// Marks the method as CPU code.
 inline Method on_cpu(Method method, Entry entry) {
   method.backends = {Backend::host};
   method.host = entry;
   return method;
 }
-/// A row that needs CUDA, as old as the oldest toolchain compiles for.
+/// Marks the method as CUDA code for compute capability 3.5, the oldest that the toolchains compile for, and
+/// later.
 inline Method on_gpu(Method method, Entry entry) {
   method.capability = 35;
   method.backends = {Backend::cuda};
   method.cuda = entry;
   return method;
 }
-/// A row that uses what GPUs have from compute capability `capability` on (90 for 9.0).
+/// Marks the method as CUDA code for GPUs from compute capability `capability` on (90 means 9.0).
 inline Method tuned(Method method, int capability, Entry entry) {
   method = on_gpu(std::move(method), entry);
   method.capability = capability;
   return method;
 }
-/// A row whose kernels exist for the GPU and emulated.
+/// Marks the method as portable: its kernels are compiled for the GPU and for the CPU emulation.
 inline Method portable(Method method, PortableEntries entries, int capability = 35) {
   method.capability = capability;
   method.backends = {Backend::cuda, Backend::emulated};
@@ -60,13 +62,13 @@ inline Method portable(Method method, PortableEntries entries, int capability = 
   method.emulated = entries.emulated;
   return method;
 }
-/// A row of a library: others are compared with it.
+/// Marks the method as a vendor library's, with which other methods are compared.
 inline Method library(Method method) {
   method.vendor = true;
   return method;
 }
 
-/// A row whose method takes batches of any size.
+/// Marks the method as accepting batches of any size.
 inline Method in_batches(Method method) {
   method.max_batch = INT32_MAX;
   return method;
@@ -74,9 +76,9 @@ inline Method in_batches(Method method) {
 
 }  // namespace gaussweep
 
-/// How a table names the entry points of a method. A portable method is one template in a `.cu` file, in
-/// namespace gaussweep::GAUSSWEEP_BACKEND. The program has it twice: in gaussweep::emulated and, in builds
-/// with CUDA, in gaussweep::cuda. A host method is one template in gaussweep::host.
+/// Declares the entry points of a method for a table. A portable method is one template in a `.cu` file, in
+/// namespace gaussweep::GAUSSWEEP_BACKEND. It is compiled into gaussweep::emulated and, in builds with CUDA,
+/// also into gaussweep::cuda. A host method is one template in gaussweep::host.
 #define GAUSSWEEP_DECLARE_IN(space, method)                                                      \
   namespace gaussweep::space {                                                                   \
   template <class T>                                                                             \
@@ -104,7 +106,7 @@ inline Method in_batches(Method method) {
   ::gaussweep::Entry {}
 #endif
 
-/// Both entries of a portable method.
+/// The CUDA and emulated entries of a portable method.
 #define GAUSSWEEP_ENTRIES(method)                                   \
   ::gaussweep::PortableEntries {                                    \
     GAUSSWEEP_CUDA_ENTRY(method), GAUSSWEEP_ENTRY(emulated, method) \
@@ -112,8 +114,8 @@ inline Method in_batches(Method method) {
 
 #define GAUSSWEEP_INSTANTIATE_FOR(method, T) \
   template void method<T>(::gaussweep::Context&, ::gaussweep::Operands<T>&, const ::gaussweep::Parameters&);
-/// Explicit instantiation at the end of a method's file. A file that takes long to compile is compiled once
-/// per precision (kernels/cuda/CMakeLists.txt).
+/// Instantiates a method at the end of its file. Files that compile slowly are compiled once per precision
+/// (kernels/cuda/CMakeLists.txt).
 #if defined(GAUSSWEEP_ONLY_FLOAT)
 #define GAUSSWEEP_INSTANTIATE(method) GAUSSWEEP_INSTANTIATE_FOR(method, float)
 #elif defined(GAUSSWEEP_ONLY_DOUBLE)

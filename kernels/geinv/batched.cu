@@ -1,15 +1,15 @@
 /// geinv/batched: the inverses of many small matrices.
 ///
-/// Source: gaussweep. To order 16 a thread group inverts one matrix, with one row per thread in registers
-/// (getrf/small_rows.cuh), in one launch: LU with partial pivoting and both substitutions of the identity,
-/// L^-1 in the place of L. Beyond it in double is getrf/batched, which overwrites A, and a second launch in
-/// which warps substitute a few columns each (factored_columns.cuh). In float it is rows to order 64, beyond
-/// it a block's panels of 32 columns (getrf/panels.cuh), where L and U take the place of A. Error: |A X - I|
+/// Source: gaussweep. Up to order 16 one launch does all: a thread group inverts one matrix by LU with
+/// partial pivoting, with one row per thread in registers (getrf/small_rows.cuh). Larger matrices in double:
+/// getrf/batched overwrites A by L and U; in a second launch warps substitute a few columns of the identity
+/// each (factored_columns.cuh). In float, rows in registers are used up to order 64. Above, a thread block
+/// factors one matrix in panels of 32 columns (getrf/panels.cuh), and L and U overwrite A. Error: |A X - I|
 /// is of the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
-/// section 14.3, method A). To order 64, in double to 512, no product leaves the range where X does not.
-/// Layout: column-major, matrices side by side. Cost: 2 n^3 operations a matrix; A is read and written once,
-/// in double twice. Workspace: in double an index a row. A pivot that is exactly 0 gives info > 0, and the
-/// answer is then not finite. n <= 512.
+/// section 14.3, method A). Up to order 64, in double up to 512, no intermediate product overflows if X does
+/// not. Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix; A is read and written
+/// once, in double twice. Workspace: in double one index per row. A pivot that is exactly 0 gives info > 0,
+/// and the answer is then not finite. n <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
 #include "kernels/getrf/panels.cuh"
@@ -22,7 +22,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Blocks per multiprocessor, the most without register spills.
+/// The largest number of thread blocks per multiprocessor that does not spill registers.
 template <int N>
 constexpr int inverse_blocks = N <= 8    ? 9
                                : N <= 16 ? 7
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T*
   if (threadIdx.x == 0) info[s] = found;
 }
 
-/// In double: LU, and columns of the inverse from it.
+/// Computes LU and then the columns of the inverse, in double.
 void invert_by_columns(Context& context, Operands<double>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   int* const rows = op.workspace.take<int>(shape.n * shape.batch);

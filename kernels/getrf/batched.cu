@@ -1,10 +1,11 @@
 /// getrf/batched: LU with partial pivoting of many small matrices in one launch.
 ///
 /// Source: gaussweep. A thread group factors one matrix, with one row per thread in registers
-/// (small_rows.cuh). If rows do not fit, a thread block factors one matrix in panels of 32 columns
-/// (panels.cuh). Layout: column-major, matrices side by side; L (unit diagonal) and U replace A. Cost: 2/3
-/// n^3 operations per matrix; A is read and written once, by panels n / 64 times. Workspace: none. Takes any
-/// matrix: a pivot that is exactly 0 gives info > 0, and the factors are then still those of A. n <= 512.
+/// (small_rows.cuh). If the rows do not fit in registers, a thread block factors one matrix in panels of 32
+/// columns (panels.cuh). Layout: column-major, matrices contiguous; L (unit diagonal) and U overwrite A.
+/// Cost: 2/3 n^3 operations per matrix; A is read and written once, in panels n / 64 times. Workspace: none.
+/// Any matrix is accepted: a pivot that is exactly 0 gives info > 0, and the factors are still those of A. n
+/// <= 512.
 
 #include "kernels/getrf/small_factor.cuh"
 #include "kernels/tables.hpp"
