@@ -1,7 +1,7 @@
 #pragma once
-/// The last few rows of a lower triangle's inverse, or columns of an upper one's. With the inverses X and Y
-/// of the parts on the diagonal of [X 0; L Y] they are -Y (L X). One launch reads X once, however few rows L
-/// has; tiles of level_products.cuh would take as long for one row as for 64.
+/// The border of an inverse: the last few rows of a lower triangle's inverse, or columns of an upper one's.
+/// For a lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X
+/// once, however few rows L has. The tiles of level_products.cuh would take as long for one row as for 64.
 
 #include <cmath>
 #include <cstdint>
@@ -13,37 +13,38 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-constexpr int most_border = 16;  ///< rows or columns
+constexpr int most_border = 16;  ///< the most rows (columns) of a border
 
-/// An upper triangle is seen turned: the border's columns are its rows, and those of X its columns.
+/// A border and the inverses around it. An upper triangle is treated as its transpose: "rows" of the border
+/// are then its columns, and the columns of X are its rows.
 template <class T>
 struct Border {
   const T* from;  ///< the triangle's first element
   std::int64_t ld;
-  T* x;  ///< its inverse, where X and Y are; zeros are in the other triangle of X
+  T* x;  ///< its inverse, which already contains X and Y, with zeros in the other triangle of X
   std::int64_t ldx;
-  T* lines;   ///< order x width() elements; L's or Y L's, its rows side by side, if has_lines()
-  int order;  ///< of X, a multiple of 16
-  int rows;   ///< most_border at most
+  T* lines;   ///< L or Y L if has_lines(): order x width() elements, the rows of L interleaved
+  int order;  ///< the order of X, a multiple of 16
+  int rows;   ///< rows of the border, at most most_border
   bool lower;
-  bool corner_first;  ///< -(Y L) X and not -Y (L X)
-  T largest;          ///< *is_larger becomes 1 if an element of the first product is larger or NaN
-  int* is_larger;     ///< null: nobody asks
+  bool corner_first;  ///< compute -(Y L) X instead of -Y (L X)
+  T largest;          ///< *is_larger becomes 1 if an element of the first product is larger than this, or NaN
+  int* is_larger;     ///< null: no check
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
-  /// Whether what is written is where others read L, or L is not what they read.
+  /// Returns true if blocks read L or Y L from `lines`: they would overwrite the L that others read, or they
+  /// need Y L.
   __host__ __device__ bool has_lines() const { return from == x || corner_first; }
   __device__ void look(T value) const {
     if (is_larger != nullptr && !(std::fabs(value) <= largest)) *is_larger = 1;
   }
-  /// Returns the element of Y.
   __device__ T corner(int i, int l) const { return x[place(i, order + l, ldx)]; }
-  /// Where row i of the border has its element k: that many elements from the triangle's first.
+  /// Returns the offset of element k of the border's row i in a matrix with leading dimension `apart`.
   __device__ std::int64_t place(int i, int k, std::int64_t apart) const {
     return lower ? order + i + k * apart : k + (order + i) * apart;
   }
 };
 
-/// Fills `lines` with L or Y L.
+/// Fills `lines` with L, or with Y L if corner_first.
 template <class T>
 __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   simt::griddepcontrol_wait();
@@ -59,20 +60,21 @@ __global__ void __launch_bounds__(256) turn_border(Border<T> b) {
   b.lines[e] = value;
 }
 
-constexpr int border_warps = 16, border_columns = 16;  ///< of a block
+constexpr int border_warps = 16, border_columns = 16;  ///< warps and columns of the border per thread block
 
 template <class T>
 __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
   return m.data[i * m.down + j * m.across];
 }
 
-/// A step of eight inner indices: sums of 16 columns of X and of 8 Parts rows of the border, by a warp. This
-/// is what a lane loads: in double a fragment for the tensor cores, in float all that its own sums want. A
-/// lane's sums are those that it has of a product on tensor cores (triangle_tiles.cuh).
+/// One step of eight k indices of the product of 16 columns of X with 8 Parts rows of the border, by a warp.
+/// Holds the elements that a lane loads: in double a fragment for the tensor cores, in float all factors of
+/// the lane's sums. In both precisions a lane owns the sums that the fragment layout of tensor cores gives it
+/// (triangle_tiles.cuh).
 template <class T, int Parts>
 class BorderStep {
  public:
-  /// Inner indices from k on of X's columns from `column` on and of `count` lines.
+  /// Loads the k indices from k on, of X's columns from `column` on and of the border's first `count` rows.
   __device__ __forceinline__ void load(const Strided<T>& x, int column, const Strided<T>& lines, int count,
                                        int k) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
@@ -114,8 +116,8 @@ class BorderStep {
   T x_[own][2], lines_[own][Parts][rows];
 };
 
-/// A block 16 columns of the border. Its warps share the inner indices. Those of the diagonal come last, as
-/// in levels.cuh.
+/// Computes 16 columns of the border per thread block. The warps split the k range. The k indices of the
+/// diagonal are added last, as in levels.cuh (multiply_by_strips).
 template <class T, int Width>
 __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
   constexpr int parts = Width / 8, size = Width * border_columns;
@@ -124,7 +126,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
   T* const shared = simt::dynamic_shared<T>();
-  // Y comes beside the sums.
+  // Y is copied to the shared memory behind the sums.
   T* const y = shared + border_warps * size;
   if (const int i = thread % Width, l = thread / Width; l <= i && i < b.rows) {
     const T* const corner = b.x + b.order * (b.ldx + 1);
@@ -137,7 +139,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
     lines = b.lower ? Strided<T>{b.from + b.order, 1, b.ld} : Strided<T>{b.from + b.order * b.ld, b.ld, 1};
   }
   T sums[parts][4] = {};
-  constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are on their way
+  constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are in flight together
   constexpr int share = 8 * at_once;
   const auto add = [&](int k, auto steps) {
     constexpr int count = decltype(steps)::value;
@@ -184,7 +186,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   }
 }
 
-/// The border of an inverse. Asynchronous.
+/// Computes the border of an inverse. Asynchronous.
 template <class T>
 void add_border(Context& context, const Border<T>& border) {
   context.stage("border");

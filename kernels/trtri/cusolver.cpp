@@ -1,10 +1,10 @@
 /// trtri/cusolver: the inverse of a triangular matrix on the GPU, cuSOLVER's Xtrtri (CUDA 11.4 and later).
 ///
-/// Layout: column-major; the inverse takes the place of the triangle `uplo` of A. Cost: 1/3 n^3 operations.
-/// Workspace: what Xtrtri asks for is kept with the handles (VendorHandles): the first run of a size
-/// allocates it, which the warm-up does. A 0 on the diagonal gives info > 0, and the answer is then not the
-/// inverse: a small kernel reads the diagonal first (stage "diagonal"), so that what is reported does not
-/// depend on the library's version.
+/// Layout: column-major; the inverse overwrites the triangle `uplo` of A. Cost: 1/3 n^3 operations.
+/// Workspace: the size that Xtrtri requests is kept with the handles (VendorHandles). The first run of a
+/// size, which is the warm-up, allocates it. A 0 on the diagonal gives info > 0, and the answer is then not
+/// the inverse. A small kernel reads the diagonal first (stage "diagonal"), so that info does not depend on
+/// the library's version.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// Where trtri/levels begins: the inverses of small triangles on the diagonal, all in one launch.
+/// The first step of trtri/levels: inverts the small triangles on the diagonal in one launch.
 
 #include <cmath>
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The triangle to be inverted, which an identity may continue. Or the `count` ones of the same order on a
-/// matrix's diagonal, each `next` elements behind the one before. The last one may end with the matrix.
+/// The triangle to be inverted, which may be padded with an identity. Or `count` triangles of the same order
+/// on a matrix's diagonal, each `next` elements behind the previous one. The matrix may end inside the last
+/// one.
 template <class T>
 struct Triangle {
   const T* data;
   std::int64_t ld;
-  int n;  ///< of all of them
+  int n;  ///< rows of all triangles together
   bool lower;
-  bool unit;  ///< ones on the diagonal, whatever is stored there
+  bool unit;  ///< unit diagonal; the stored one is ignored
   int count = 1;
   std::int64_t next = 0;
-  bool from_left = false;  ///< the inverse times the triangle is to be near I, not the triangle times it
+  bool from_left = false;  ///< X A has to be close to I instead of A X, for the inverse X
 };
 
-/// *info = i, unless a smaller one, from 1, is there.
+/// Sets *info to i unless it already holds a smaller index (from 1).
 __device__ __forceinline__ void note_zero(int* info, int i) {
   int seen = 0;
   for (;;) {
@@ -34,9 +35,9 @@ __device__ __forceinline__ void note_zero(int* info, int i) {
   }
 }
 
-/// d += A B, 16 x 8, over the inner indices from `from` to `to`, multiples of 8, by a warp. A lane has of d
-/// what it has of a product on tensor cores (triangle_tiles.cuh). Columns of A and B are `a_apart` and
-/// `b_apart`.
+/// Computes d += A B, 16 x 8, by a warp over the k range from `from` to `to`, multiples of 8. d has the
+/// fragment layout of a product on tensor cores (triangle_tiles.cuh). `a_apart`, `b_apart`: leading
+/// dimensions of A and B.
 template <class T>
 __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int a_apart, const T* b, int b_apart,
                                             int from, int to) {
@@ -60,8 +61,9 @@ __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int a_apart, 
   }
 }
 
-/// [X 0; L Y] with the inverses X and Y becomes [X 0; -Y L X Y], for all pairs of triangles of order `first`
-/// in the rows from `begin` to `end`, multiples of 16. The last Y may be smaller, or lack. By all threads.
+/// Replaces [X 0; L Y] with the inverses X and Y by [X 0; -Y L X Y], for all pairs of triangles of order
+/// `first` in the rows from `begin` to `end`, multiples of 16. The last Y may be smaller or missing. All
+/// threads must call this.
 template <class T, int Order>
 __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int first, int begin,
                                               int end) {
@@ -104,27 +106,28 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
   store(T(-1));
 }
 
-/// Skeel's condition number |inverse| |triangle| e up to which the inverse of a block may come from products
-/// of inverses. Well-conditioned triangles have 4. Unit ones of LU have 100 to 1000, and lose less than a
-/// factor of 3 (trsv/block_chain.cu); only what is of no use is done again.
+/// Returns the Skeel condition number, the largest element of |inverse| |triangle| e (e = ones), up to which
+/// the inverse of a block may come from products of inverses. Well-conditioned triangles have 4. Unit
+/// triangles of LU have 100 to 1000 and lose less than a factor of 3 (trsv/block_chain.cu). For them only
+/// useless results are recomputed.
 template <class T>
 __device__ constexpr T trusted(bool unit) {
   return unit ? T(0x1p17) : T(16);
 }
 
-/// Returns the largest |element| of a level's first product W up to which its second one is trusted: 4 /
-/// sqrt(half), for unit triangles of LU 2^15 / sqrt(half). The residual of Y, and the rounding errors of the
-/// second product, come multiplied by W. Their signs differ, so the factor is about sqrt(half) max |W|.
+/// Returns the largest |element| of a level's first product W for which its second product is trusted: 4 /
+/// sqrt(half), for unit triangles of LU 2^15 / sqrt(half). W multiplies the residual of Y and the rounding
+/// errors of the second product. Their signs differ, so the errors grow by about sqrt(half) max |W|.
 template <class T>
 T trusted_product(bool unit, int half) {
   return static_cast<T>((unit ? 0x1p15 : 4) / std::sqrt(half));
 }
 
-/// The lower triangle in `square` becomes its inverse, the rest 0: by substitution, a thread a column. X then
-/// has |A X - I| <= g |A| |X|, or by rows, `from_left`, |X A - I|, with g = n u / (1 - n u) (Higham,
-/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Row i is scaled by 2^-p, column i
-/// by 2^-q, where 2^(p + q) is about the pivot: no product leaves the range before it cancels. By all
-/// threads. @pre a barrier
+/// Replaces the lower triangle in `square` by its inverse and the rest by 0: by substitution, one column per
+/// thread. X then satisfies |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X| |A|, with g = n u
+/// / (1 - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Row i is
+/// scaled by 2^-p and column i by 2^-q, where 2^(p + q) is about the pivot, so that no product overflows
+/// before it cancels. All threads must call this. @pre a barrier
 template <class T, int Most>
 __device__ void substitute(chain::Square<T, Most>& square, bool from_left) {
   const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
@@ -146,7 +149,7 @@ __device__ void substitute(chain::Square<T, Most>& square, bool from_left) {
   }
   __syncthreads();
   if (t < Most) {
-    // The inverse lies transposed, above the diagonal.
+    // The inverse is stored transposed, above the diagonal.
     const T first = T(1) / square.at(t, t);
     square.reciprocals[t] = first;
     GAUSSWEEP_ROLLED
@@ -175,17 +178,17 @@ __device__ void substitute(chain::Square<T, Most>& square, bool from_left) {
   __syncthreads();
 }
 
-/// How the inverse lies: its order, of each triangle, and that of the blocks on its diagonal. The last one
-/// ends with it.
+/// The order of each triangle's inverse, and the order of the blocks on its diagonal. The last block may be
+/// smaller.
 struct Layout {
   int order, block;
-  int* needed;  ///< becomes 0 for the levels that follow, unless null
+  int* needed;  ///< set to 0 for the levels that follow, unless null
 };
 
-/// A thread block writes a block on the diagonal of the inverse `x`, by products of inverses if that is as
-/// accurate as substitution. If gridDim.y is not 1, the others of the triangle are copied to `x` by thread
-/// blocks of their own. `gridDim.z` triangles, their inverses one behind the other. `info`: becomes the first
-/// i, from 1, with a 0 on the diagonal; null: nobody asks.
+/// Inverts one block on the diagonal per thread block and writes it to `x`: by products of inverses if that
+/// is as accurate as substitution. If gridDim.y is not 1, further thread blocks copy the other blocks of the
+/// triangle to `x`. blockIdx.z selects the triangle; their inverses are contiguous. `info`: receives the
+/// first index, from 1, with a 0 on the diagonal; null: no check.
 /// @tparam Most at least the order of a block
 template <class T, int Most>
 __global__ void __launch_bounds__(4 * Most)
@@ -206,8 +209,9 @@ __global__ void __launch_bounds__(4 * Most)
   const int rows = extent(down), columns = extent(right);
   const int first_row = down * layout.block, first_column = right * layout.block;
   const int t = static_cast<int>(threadIdx.x), i = t % Most, j0 = t / Most;
-  const int row = first_row + i, diagonal = row - first_column;  // the diagonal's column in the block
-  // Of the row these columns are read, and so many written.
+  // `diagonal`: the column of the diagonal element, relative to the block.
+  const int row = first_row + i, diagonal = row - first_column;
+  // Columns [begin, end) of the row are read; `written` columns are written.
   int begin = a.lower ? 0 : diagonal, end = a.lower ? diagonal + 1 : columns;
   if (a.unit) (a.lower ? end : begin) = a.lower ? diagonal : diagonal + 1;
   const int columns_left = rows_left - first_column < columns ? rows_left - first_column : columns;
@@ -224,10 +228,11 @@ __global__ void __launch_bounds__(4 * Most)
   }
 
   auto& square = *simt::dynamic_shared<chain::Square<T, Most>>();
-  const auto turned = [&](int k) { return a.lower ? k : Most - 1 - k; };  // upper ones by half a turn
+  // Upper triangles are rotated by 180 degrees.
+  const auto turned = [&](int k) { return a.lower ? k : Most - 1 - k; };
   T* const own = &square.at(turned(i), turned(j0));
   const int step = a.lower ? 4 * square.leading_dimension : -4 * square.leading_dimension;
-  T size = 0;  // of the row, a quarter
+  T size = 0;  // sum of |element| over a quarter of the row
   GAUSSWEEP_UNROLL
   for (int k = 0; k < Most / 4; ++k) {
     const T value = element(j0 + 4 * k);
@@ -245,7 +250,7 @@ __global__ void __launch_bounds__(4 * Most)
   }
   __syncthreads();
   square.invert_small();
-  // Pairs of 16, of 32, and the first 64 with what is beyond; the last pair may lack a part.
+  // Joins pairs of order 16, then 32, then 64. The second part of the last pair may be smaller or missing.
   const int whole = (rows + 15) / 16 * 16;
   const int place = a.lower ? 0 : Most - whole;
   GAUSSWEEP_ROLLED
@@ -258,7 +263,7 @@ __global__ void __launch_bounds__(4 * Most)
   __syncthreads();
   if (t < Most && !(square.row_sum(t) <= trusted<T>(a.unit))) square.corrections = 1;
   __syncthreads();
-  if (square.corrections != 0) {  // overflow, too
+  if (square.corrections != 0) {  // also after an overflow
     GAUSSWEEP_ROLLED
     for (int k = 0; k < Most / 4; ++k) own[k * step] = element(j0 + 4 * k);
     __syncthreads();

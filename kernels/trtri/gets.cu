@@ -1,12 +1,12 @@
-/// trtri/gets: the inverse of a triangular matrix by Gaussian elimination, a launch a row, thread blocks of
-/// one size.
+/// trtri/gets: the inverse of a triangular matrix by Gaussian elimination, one launch per row, thread blocks
+/// of a fixed size.
 ///
-/// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh): thread blocks are columns of 512
-/// threads, so that towards the end most of a block has no row to work on.
+/// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh). Thread blocks are columns of 512
+/// threads, so that towards the end most threads of a block have no row to update.
 ///
-/// Layout: column-major; A stays, the inverse is a matrix of its own. Cost: 1/3 n^3 operations, n^3 / 3
-/// elements moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix
-/// without a 0 on the diagonal: the first one gives info > 0, and the answer is then not finite.
+/// Layout: column-major; A is not changed, X is a separate matrix. Cost: 1/3 n^3 operations, n^3 / 3 elements
+/// moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix without a 0
+/// on the diagonal: the first one gives info > 0, and the answer is then not finite.
 ///
 /// Error: |A X - I| <= g |A| |X| with g = n u / (1 - n u), as by substitution (Higham, "Accuracy and
 /// Stability of Numerical Algorithms", 2nd ed., section 14.2).

@@ -1,14 +1,14 @@
-/// trtri/gets_adaptive: the inverse of a triangular matrix by Gaussian elimination, a launch a row, thread
-/// blocks that follow the number of rows left.
+/// trtri/gets_adaptive: the inverse of a triangular matrix by Gaussian elimination, one launch per row,
+/// thread blocks that adapt to the number of remaining rows.
 ///
-/// J. Soriano, IIT 2011, section 5.2.3.2, proposes it and leaves it unbuilt: the host, which launches every
-/// step anyway, adapts the threads. As trtri/gets (gets_steps.cuh), but with fewer rows left than a block has
-/// threads, a block is as high as they need (a power of two, at least 32) and takes several columns. The
-/// answer is the same to the bit.
+/// J. Soriano, IIT 2011, section 5.2.3.2, proposes this without implementing it: the host, which launches
+/// every step anyway, adapts the thread blocks. Works like trtri/gets (gets_steps.cuh). If fewer rows remain
+/// than a block has threads, the block gets a smaller height (a power of two, at least 32) and covers several
+/// columns. The result is identical to the bit.
 ///
-/// Layout: column-major; A stays, the inverse is a matrix of its own. Cost: 1/3 n^3 operations, n^3 / 3
-/// elements moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix
-/// without a 0 on the diagonal: the first one gives info > 0, and the answer is then not finite.
+/// Layout: column-major; A is not changed, X is a separate matrix. Cost: 1/3 n^3 operations, n^3 / 3 elements
+/// moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix without a 0
+/// on the diagonal: the first one gives info > 0, and the answer is then not finite.
 ///
 /// Error: |A X - I| <= g |A| |X| with g = n u / (1 - n u), as by substitution (Higham, "Accuracy and
 /// Stability of Numerical Algorithms", 2nd ed., section 14.2).

@@ -1,15 +1,15 @@
 #pragma once
-/// GETS, "Gaussian elimination triangular solver" of J. Soriano, IIT 2011, section 5.2.3, as trtri/gets,
-/// trtri/gets_adaptive, poinv/cholesky_gets and trsv/gets share it.
+/// GETS, the "Gaussian elimination triangular solver" of J. Soriano, IIT 2011, section 5.2.3, for trtri/gets,
+/// trtri/gets_adaptive, poinv/cholesky_gets and trsv/gets.
 ///
-/// The inverse X of a triangular A starts as the identity. Row k goes from the diagonal's first element to
-/// its last (upper: from its last to its first). For each k, X(k, :) A(y, k) / A(k, k) is subtracted from
-/// every row y that comes later. Each k is one launch, which works only on the columns where X(k, :) can
-/// differ from 0. A's own columns need no update: what is left of A in them is known to become 0.
+/// The inverse X of a triangular A starts as the identity. The pivot row k runs from the first row to the
+/// last (upper: from the last to the first). Step k subtracts X(k, :) A(y, k) / A(k, k) from every later row
+/// y. Each step is one launch, which works only on the columns in which X(k, :) can differ from 0. A itself
+/// needs no update, because the elimination is known to turn its other elements into 0.
 ///
-/// The paper divides row k of X in that same launch, by one thread block, while the others of its column read
-/// it: a race. Here row k keeps its value, which is what the others need, and one launch at the end divides
-/// all rows. Every product that is subtracted is one fma, so that all backends agree to the bit.
+/// In the paper the same launch also divides row k of X, by one thread block, while other blocks read that
+/// row: a race. Here row k keeps its undivided value, which the other rows need, and one launch at the end
+/// divides all rows. Every subtracted product is one fma, so that all backends agree to the bit.
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::gets {
 
-/// One step: the rows from `row` on below `end_row` and the columns from `column` on below `end_column`.
+/// One elimination step: updates rows [row, end_row) in columns [column, end_column).
 template <class T>
 struct Step {
   MatrixView<T> a, x;
@@ -33,7 +33,8 @@ struct Step {
   std::int64_t column, end_column;
 };
 
-/// A thread an element, neighbouring threads in neighbouring rows; a block is rows x columns.
+/// Updates one element per thread. Neighbouring threads work on neighbouring rows; a block covers blockDim.x
+/// rows and blockDim.y columns.
 template <class T>
 __global__ void eliminate(Step<T> s) {
   const std::int64_t i = s.row + static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
@@ -44,7 +45,7 @@ __global__ void eliminate(Step<T> s) {
   x[i] = std::fma(-a[i], x[s.k] / a[s.k], x[i]);
 }
 
-/// X(i, :) /= A(i, i) for all rows.
+/// Computes X(i, :) /= A(i, i) for all rows i.
 template <class T>
 __global__ void normalise(MatrixView<T> a, MatrixView<T> x) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
@@ -52,16 +53,17 @@ __global__ void normalise(MatrixView<T> a, MatrixView<T> x) {
   if (i < x.rows) x.data[i + j * x.ld] /= a.data[i + i * a.ld];
 }
 
-/// The stages of the eliminations: an eighth of them each, so that it is seen how they change on the way.
+/// The names of the timed stages. Each stage covers an eighth of the steps, so that timings show how the
+/// steps change.
 constexpr std::array<std::string_view, 8> stages{"gets_1", "gets_2", "gets_3", "gets_4",
                                                  "gets_5", "gets_6", "gets_7", "gets_8"};
 
 enum class Threads {
-  fixed,    ///< a column of threads, as many in every step
-  adaptive  ///< no more rows of threads than there are rows left, and several columns in a block instead
+  fixed,    ///< one column of threads per block, with the same height in every step
+  adaptive  ///< the block's height shrinks with the remaining rows, and the block covers several columns
 };
 
-/// The block for `rows` rows, of at most `threads` threads, a multiple of 32.
+/// Returns the thread block for `rows` rows, of `threads` threads, a multiple of 32.
 inline dim3 block_for(std::int64_t rows, std::int64_t threads, Threads how) {
   std::int64_t height = threads;
   if (how == Threads::adaptive) {
@@ -75,14 +77,14 @@ inline unsigned pieces(std::int64_t count, unsigned piece) {
   return static_cast<unsigned>((count + piece - 1) / piece);
 }
 
-/// Columns of X.
+/// A range [first, end) of columns of X.
 struct Columns {
   std::int64_t first, end;
 };
 
-/// X = A^-1 X for the triangle `uplo` of `a`, which stays; `columns(k)` are those in which row k of X can
-/// differ from 0. Asynchronous: the host does not look at the diagonal, a 0 there ends in elements that are
-/// not finite.
+/// Computes X = A^-1 X for the triangle `uplo` of `a`, which is not changed. `columns(k)` returns the columns
+/// in which row k of X can differ from 0. Asynchronous: does not check the diagonal; a 0 on it leads to
+/// elements that are not finite.
 template <class T, class ColumnsOfRow>
 void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads, Threads how,
            ColumnsOfRow columns) {
@@ -104,8 +106,8 @@ void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::i
                a, x);
 }
 
-/// x = A^-1 of the triangle `uplo` of `a`, which stays; the other triangle of x becomes 0. Asynchronous: the
-/// host does not look at the diagonal, a 0 there ends in elements that are not finite.
+/// Computes X = A^-1 for the triangle `uplo` of `a`, which is not changed, and sets the other triangle of X
+/// to 0. Asynchronous: does not check the diagonal; a 0 on it leads to elements that are not finite.
 template <class T>
 void invert(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
             Threads how) {

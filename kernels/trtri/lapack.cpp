@@ -1,9 +1,9 @@
-/// trtri/lapack: the inverse of a triangular matrix on the CPU, LAPACK's xTRTRI as OpenBLAS implements it, on
-/// all cores that the process may use.
+/// trtri/lapack: the inverse of a triangular matrix on the CPU, by OpenBLAS's implementation of LAPACK's
+/// xTRTRI, on all cores available to the process.
 ///
-/// Layout: column-major; the inverse takes the place of the triangle `uplo` of A, the other one is neither
-/// read nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. A 0 on the diagonal gives info > 0,
-/// and A is left as it was.
+/// Layout: column-major; the inverse overwrites the triangle `uplo` of A; the other triangle is neither read
+/// nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. A 0 on the diagonal gives info > 0, and
+/// A is not changed.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,16 +1,19 @@
 #pragma once
-/// Products with a triangle in double, on tensor cores, in tiles of 128 x 128 or, where there are few of
-/// them, of 64 x 64. Each tile is over the inner indices that count for it. Two uses: a level of
-/// trtri/levels, C = factor A B, and C = P P^T.
+/// Products with a triangle in double on tensor cores. C tiles are 128 x 128, or 64 x 64 if there are few of
+/// them. Each C tile loops only over the k range in which the triangle is nonzero. There are two uses: a
+/// level of trtri/levels, C = factor A B, and C = P P^T.
 ///
-/// A block makes a tile. Four of its warps copy: they bring pieces of 16 inner indices to a ring in shared
-/// memory. Eight or four multiply, each half the tile's rows, and wait for pieces alone. Eight fill a
-/// multiprocessor alone. Four read less of shared memory, which limits where blocks are many.
-/// Where tiles are few, two blocks, a cluster, share the inner indices of one.
-/// An operand has its rows (of B the columns) or its inner indices one after another in memory; so it has in
-/// shared memory. A lane's two rows are neighbours, and so are its two columns in two fragments. So all loads
-/// are of two elements. The warps that copy leave registers to those that multiply. Needs compute capability
-/// 9.0. Code for sm_90 and not sm_90a, which cannot do that, takes 2.5 times as long (one H100, 8192).
+/// A thread block computes one C tile. Four producer warps copy k tiles of depth 16 to a ring buffer in
+/// shared memory. Eight or four consumer warps multiply; each computes half of the tile's rows and waits only
+/// for k tiles. Eight consumer warps can saturate a multiprocessor alone. Four need fewer loads from shared
+/// memory, which are the bottleneck if there are many blocks. If there are few C tiles, a cluster of two
+/// blocks splits the k range of each.
+///
+/// An operand's contiguous index (rows of A, columns of B, or k) stays contiguous in shared memory. Rows of a
+/// fragment are permuted such that a lane's two rows are neighbours, and so are its two columns in two
+/// fragments. Every load therefore reads two elements. Producer warps give registers to consumer warps
+/// (setmaxnreg). This needs compute capability 9.0. Compiled for sm_90 instead of sm_90a, which lacks that
+/// instruction, the kernel takes 2.5 times as long (one H100, n = 8192).
 
 #include <cmath>
 #include <cstdint>
@@ -20,39 +23,41 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-constexpr int large_depth = 16;  ///< inner indices of a piece
-/// Tiles of 128 x 128 from which these are faster: of a level, and of P P^T (one H100).
+constexpr int large_depth = 16;  ///< depth of a k tile
+/// The number of 128 x 128 tiles from which they are faster than 64 x 64 tiles: for a level, and for P P^T
+/// (one H100).
 constexpr int many_of_level = 200;
 constexpr int many_of_square = 276;
-/// Inner indices from which two blocks share each of few tiles of a level (one H200).
+/// The k range from which two blocks share a tile of a level that has few tiles (one H200).
 constexpr int shared_of_level = 500;
 
-/// A piece of an operand in shared memory: `Lines` rows (of B columns), 16 inner indices.
-/// @tparam ByInner whether its inner indices are one after another in memory, and not its lines
+/// An operand's k tile in shared memory: `Lines` rows (of B columns), 16 k indices.
+/// @tparam ByInner true if k is the contiguous index, false if the rows (columns) are
 template <bool ByInner, int Lines>
 struct LargePiece {
-  static constexpr int length = ByInner ? large_depth : Lines;  ///< of a column
+  static constexpr int length = ByInner ? large_depth : Lines;  ///< contiguous elements
   static constexpr int width = ByInner ? Lines : large_depth;   ///< columns
-  /// Elements between two columns: lanes that load a fragment meet in no bank.
+  /// Leading dimension, without bank conflicts among the lanes that load a fragment.
   static constexpr int stride = ByInner ? length + 4 : length + 2;
   static constexpr int elements = width * stride;
 };
 
-constexpr int large_copiers = 4;  ///< warps of a block that copy, the last ones
+constexpr int large_copiers = 4;  ///< producer warps, the last warps of a block
 
-/// The copies of an operand from global to shared memory, piece by piece, by the warps that copy. Zeros are
-/// beyond the inner indices. Beyond the lines is what was there: it comes into sums that nobody reads.
-/// @tparam Before the block's warps before those that copy
+/// The producer warps' copies of an operand from global to shared memory, one k tile after another. Elements
+/// beyond the k range are set to 0. Rows (of B columns) beyond the matrix keep old contents, which only reach
+/// sums that are not stored.
+/// @tparam Before the number of consumer warps, which precede the producer warps
 template <bool ByInner, int Lines, int Before>
 class LargeCopies {
   using Piece = LargePiece<ByInner, Lines>;
 
  public:
-  /// `from`: the first piece; so many `lines` are there. `inner`: indices from there on. `step`: inner
-  /// indices to the next piece.
+  /// `from`: the first k tile. `lines`: rows (of B columns) that exist. `inner`: the length of the k range
+  /// from there on. `step`: k indices to the next k tile.
   __device__ __forceinline__ LargeCopies(const double* from, std::int64_t ld, int lines, int inner, int step)
       : from_(from), ld_(ld), lines_(lines), inner_(inner), step_(step) {}
-  /// Starts to copy the next piece.
+  /// Starts to copy the next k tile.
   __device__ __forceinline__ void copy(double* to) {
     if (lines_ < Lines || inner_ < large_depth) {
       copy<1, false>(to);
@@ -66,12 +71,13 @@ class LargeCopies {
   }
 
  private:
-  /// @tparam Pack elements that are copied at once, one or two
-  /// @tparam Whole whether nothing of the piece lacks
+  /// @tparam Pack elements per copy instruction, one or two
+  /// @tparam Whole true if the k tile is complete
   template <int Pack, bool Whole>
   __device__ __forceinline__ void copy(double* to) const {
-    constexpr int packs = Piece::length / Pack, lanes = packs < 32 ? packs : 32;  // for a column
-    constexpr int columns = 32 / lanes;  // that a warp copies at once, `in_turn` times
+    // `packs`: per column; `lanes`: lanes that copy one column.
+    constexpr int packs = Piece::length / Pack, lanes = packs < 32 ? packs : 32;
+    constexpr int columns = 32 / lanes;  // columns per warp and step, for `in_turn` steps
     constexpr int in_turn = 4, share = in_turn * columns;
     const int lane = static_cast<int>(threadIdx.x) % 32, first = lane % lanes * Pack;
     const int warp = static_cast<int>(threadIdx.x) / 32 - Before;
@@ -103,8 +109,8 @@ class LargeCopies {
   int lines_, inner_, step_;
 };
 
-/// The ring of pieces in shared memory, and its barriers behind it. More pieces gain nothing: copies
-/// go through the L1 cache, which is what shared memory leaves.
+/// The ring buffer of k tiles in shared memory, followed by its barriers. More stages gain nothing: copies go
+/// through the L1 cache, which shrinks as shared memory grows.
 template <int Order, bool Square>
 struct LargeRing {
   using A = LargePiece<false, Order>;
@@ -116,10 +122,10 @@ struct LargeRing {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// The tile's sums, and how they come about.
+/// The accumulators of a C tile and the pipeline that computes them.
 /// @tparam Order of the tile, 128 or 64
-/// @tparam Square of P P^T: the columns of B = P^T are one after another, and not its inner indices
-/// @tparam Warps that multiply, the first ones of a block
+/// @tparam Square the product is P P^T: in B = P^T the columns are contiguous instead of k
+/// @tparam Warps consumer warps, the first ones of a block
 template <int Order, bool Square, int Warps>
 class LargeProduct : LargeRing<Order, Square> {
   using Ring = LargeRing<Order, Square>;
@@ -127,7 +133,7 @@ class LargeProduct : LargeRing<Order, Square> {
   using typename Ring::A, typename Ring::B;
 
  public:
-  /// A barrier of the block has to follow.
+  /// Initialises the barriers. A barrier of the block must follow.
   __device__ __forceinline__ explicit LargeProduct(double* memory)
       : memory_(memory), barriers_(simt::shared_address(memory + pieces * piece)) {
     if (threadIdx.x == 0) {
@@ -139,10 +145,10 @@ class LargeProduct : LargeRing<Order, Square> {
     }
   }
 
-  /// By the warps that copy: so many pieces.
+  /// Copies `count` k tiles. For producer warps.
   __device__ __forceinline__ void copy(LargeCopies<false, Order, Warps> a,
                                        LargeCopies<!Square, Order, Warps> b, int count) {
-    int here = 0;  // the piece's slot
+    int here = 0;  // the k tile's slot in the ring
     unsigned parity = 1;
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
@@ -157,7 +163,7 @@ class LargeProduct : LargeRing<Order, Square> {
     simt::await_copy_groups<0>();
   }
 
-  /// By the warps that multiply: sums up so many pieces.
+  /// Multiplies and accumulates `count` k tiles. For consumer warps.
   __device__ __forceinline__ void add(int count) {
     GAUSSWEEP_UNROLL
     for (int m = 0; m < down; ++m) {
@@ -187,8 +193,8 @@ class LargeProduct : LargeRing<Order, Square> {
     }
   }
 
-  /// By the warps that multiply, of both blocks that share a tile, after so many pieces: the second one's
-  /// sums become those of both.
+  /// Adds the sums of both blocks that share a tile, after `count` k tiles; the second block gets the result.
+  /// For consumer warps.
   __device__ __forceinline__ void join(int rank, int count) {
     const unsigned place = simt::shared_address(memory_) + 16 * threadIdx.x;
     const auto for_pairs_of_sums = [&](unsigned from, auto use) {
@@ -198,7 +204,7 @@ class LargeProduct : LargeRing<Order, Square> {
       }
     };
     if (rank == 0) {
-      // All warps have read the last piece.
+      // Waits until all warps have read the last k tile, because the sums overwrite the ring.
       if (count > 0) simt::mbarrier_wait(empty((count - 1) % pieces), (count - 1) / pieces % 2);
       for_pairs_of_sums(place, [](unsigned to, const double* pair) { simt::store_pack(to, pair); });
     }
@@ -212,11 +218,11 @@ class LargeProduct : LargeRing<Order, Square> {
         pair[1] += other[1];
       });
     }
-    simt::cluster_arrive();  // what is read is there until then
+    simt::cluster_arrive();  // the first block's shared memory must stay valid until it has been read
     simt::cluster_wait();
   }
 
-  /// store(row, column, sum, sum of the next row) of all that the lane has.
+  /// Calls store(row, column, sum, sum of the next row) for all sums of the lane.
   template <class Store>
   __device__ __forceinline__ void for_pairs(Store store) const {
     GAUSSWEEP_UNROLL
@@ -233,23 +239,23 @@ class LargeProduct : LargeRing<Order, Square> {
   }
 
  private:
-  /// Fragments of a warp's part, 16 x 8 each.
+  /// Fragments of 16 x 8 elements per warp, down and across.
   static constexpr int down = Order / 32, across = Order / (4 * Warps);
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
-  __device__ static int row_part() { return warp() % 2 * (Order / 2); }  ///< the warp's first one
-  __device__ static int row() { return row_part() + 2 * g(); }           ///< the lane's first one
-  __device__ static int column() { return warp() / 2 * (across * 8); }   ///< the warp's first one
+  __device__ static int row_part() { return warp() % 2 * (Order / 2); }  ///< the warp's first row
+  __device__ static int row() { return row_part() + 2 * g(); }           ///< the lane's first row
+  __device__ static int column() { return warp() / 2 * (across * 8); }   ///< the warp's first column
   __device__ __forceinline__ double* slot(int p) const { return memory_ + p * piece; }
-  /// The barriers for a slot: that the piece is there, and that all have read it.
+  /// The barriers of a slot: `full` signals that the k tile has arrived, `empty` that all warps have read it.
   __device__ __forceinline__ unsigned full(int p) const { return barriers_ + static_cast<unsigned>(16 * p); }
   __device__ __forceinline__ unsigned empty(int p) const { return full(p) + 8; }
 
   __device__ __forceinline__ static void load_pair(const double* from, double (&pair)[2]) {
     simt::load_pack(simt::shared_address(from), pair);
   }
-  /// The lane's part of 16 rows and eight inner indices, half a piece, of A.
+  /// Loads the lane's fragment of A: 16 rows and eight k indices, half a k tile.
   __device__ __forceinline__ void load_left(int which, const double* from, int half, int m) {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
@@ -259,8 +265,8 @@ class LargeProduct : LargeRing<Order, Square> {
       left_[which][2 * h + 1] = pair[1];
     }
   }
-  /// A pair of elements of B: of one of four columns two inner indices, or of one of these two columns. All
-  /// calls, n from 0 on, load what there is of the half.
+  /// Loads a pair of elements of B: two k indices of one column, or one k index of two columns. Calls with n
+  /// = 0, 1, ... load all fragments of the half.
   __device__ __forceinline__ void load_right(int which, const double* from, int half, int n) {
     const int inner = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
     if constexpr (Square) {
@@ -272,8 +278,8 @@ class LargeProduct : LargeRing<Order, Square> {
       load_pair(from + A::elements + (line + n % 2) * B::stride + inner, right_[which][n]);
     }
   }
-  /// Multiplies half a piece. Beside the products what the next ones want is loaded: in the end that is of
-  /// the other half, in `next`.
+  /// Multiplies half a k tile. Meanwhile loads the fragments of the next multiplications, at the end those of
+  /// the other half from `next`.
   template <int Half>
   __device__ __forceinline__ void multiply_half(const double* here, const double* next) {
     GAUSSWEEP_UNROLL
@@ -301,7 +307,7 @@ class LargeProduct : LargeRing<Order, Square> {
 
 #endif
 
-/// The tiles of a product, of P P^T those that reach the diagonal or below.
+/// The C tiles of a product; for P P^T only the tiles on or below the diagonal.
 template <int Order, bool Square>
 struct LargeGrid {
   TileGrid<Order> all;
@@ -319,10 +325,10 @@ struct LargeGrid {
   }
 };
 
-/// One block, or two of a cluster, a tile of C. Of two the second one has the later half of the inner
-/// indices.
-/// @tparam Sharers the blocks of a tile
-/// @tparam Warps of a block that multiply
+/// Computes one C tile per block or per cluster of two blocks. The second block of a cluster has the later
+/// half of the k range.
+/// @tparam Sharers blocks per tile
+/// @tparam Warps consumer warps per block
 template <int Order, bool Square, int Sharers, int Warps>
 __global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 : 1)
     multiply_large(LevelProduct<double> p, LargeGrid<Order, Square> grid) {
@@ -373,7 +379,7 @@ __global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 
 #endif
 }
 
-/// Whether the GPU is one that multiply_large serves.
+/// Returns true if the GPU supports multiply_large.
 inline bool can_be_large(const Context& context) {
   return simt::has_clusters(context);
 }
@@ -385,13 +391,13 @@ void launch_large(Context& context, const LevelProduct<double>& p, const LargeGr
 }
 template <bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int many, int shared) {
-  constexpr int all = 1 << 28;  // few run at once
+  constexpr int all = 1 << 28;  // so large that tile() does not reorder the tiles, since few run together
   const LargeGrid<128, Square> large{{p, pairs, all}};
   if (large.tiles() >= many) return launch_large<1, 8>(context, p, large);
   const int multiprocessors = simt::multiprocessors(context);
   LargeGrid<64, Square> grid{{p, pairs, multiprocessors}};
   const int tiles = grid.tiles();
-  // On one H200. A square has few long tiles.
+  // Thresholds measured on one H200. P P^T has few tiles with a long k range.
   const bool few = Square ? tiles <= 3 * multiprocessors : 3 * tiles <= 4 * multiprocessors;
   const bool share = few && p.inner >= shared;
   const bool even = (p.lda | p.ldb) % 2 == 0;
@@ -400,18 +406,18 @@ void launch_large(Context& context, const LevelProduct<double>& p, int pairs, in
     grid.all.wave /= 2;
     return alone ? launch_large<2, 8>(context, p, grid) : launch_large<2, 4>(context, p, grid);
   }
-  if constexpr (!Square) {  // a square's few tiles are shared
+  if constexpr (!Square) {  // few tiles of P P^T are always shared
     if (alone) return launch_large<1, 8>(context, p, grid);
   }
   launch_large<1, 4>(context, p, grid);
 }
-/// `pairs` products in one launch, in tiles of 128 x 128 if there are so `many`. Two blocks share each of few
-/// tiles, if it has so many inner indices. @pre can_be_large
+/// Computes `pairs` products in one launch. Uses 128 x 128 tiles if there are at least `many` of them. Two
+/// blocks share each tile if there are few tiles and the k range is at least `shared`. @pre can_be_large
 inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs, int many,
                                     int shared = shared_of_level) {
   launch_large<false>(context, p, pairs, many, shared);
 }
-/// C = P P^T, its lower triangle, in one launch. @pre can_be_large
+/// Computes the lower triangle of C = P P^T in one launch. @pre can_be_large
 inline void square_by_large_tiles(Context& context, const LevelProduct<double>& p, int many) {
   launch_large<true>(context, p, 1, many, 0);
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// The products of one level of trtri/levels, all pairs of it in one launch. They are in tiles, each over the
-/// inner indices that count for it, so that no operation meets the zeros of a triangle.
+/// Computes all block products of one level of trtri/levels in one launch. Each C tile loops only over the k
+/// range where the triangle is nonzero.
 
 #include <cmath>
 #include <cstdint>
@@ -10,58 +10,60 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// Which inner indices count for a tile of a product with a triangle: from those of its rows or columns on,
-/// or up to them. First the product with the triangle on the right, then that with the one on the left.
+/// The k range of a C tile in a product with a triangle: it begins or ends at the tile's rows or columns. The
+/// first two are the products of a lower triangle's level (triangle on the right, then on the left), the last
+/// two those of an upper triangle's.
 enum class Inner { from_columns, up_to_rows, up_to_columns, from_rows };
 
-/// C = factor A B, of the same shape for each of some pairs. The last pair may have fewer rows of C (in the
-/// lower triangle) or columns (in the upper one).
+/// C = factor A B for several pairs of the same shape. The last pair may have fewer rows of C (lower
+/// triangle) or columns (upper triangle).
 template <class T>
 struct LevelProduct {
   const T* a;
-  std::int64_t lda, a_step;  ///< from one pair's to the next one's
+  std::int64_t lda, a_step;  ///< distance between the operands of two pairs
   const T* b;
   std::int64_t ldb, b_step;
   T* c;
   std::int64_t ldc, c_step;
-  T* zeros;  ///< where C^T lies in the other triangle, which becomes 0; null: it does not
+  T* zeros;  ///< the block of the other triangle that mirrors C and becomes 0; null: there is none
   std::int64_t ldz, z_step;
-  std::int64_t a_next, b_next, c_next, z_next;  ///< from one triangle's to the next one's
+  std::int64_t a_next, b_next, c_next, z_next;  ///< distances between triangles
   int rows, columns, inner;
   int last_rows, last_columns;
   Inner counts;
   T factor;
-  T largest;       ///< *is_larger becomes 1 if an element of C is larger or NaN
-  int* is_larger;  ///< null: nobody asks
+  T largest;       ///< *is_larger becomes 1 if an element of C is larger than this, or NaN
+  int* is_larger;  ///< null: no check
 
   __device__ bool is_within(T c) const { return std::fabs(c) <= largest; }
 
-  /// Whether it counts for columns of C, and not for rows.
+  /// Returns true if the k range depends on C's columns, false if it depends on its rows.
   __host__ __device__ bool is_by_columns() const {
     return counts == Inner::from_columns || counts == Inner::up_to_columns;
   }
 };
 
-/// A tile of C, and the inner indices that count for it. No rows or no columns: there is none.
+/// A C tile and its k range. The tile is empty if it has no rows or no columns.
 struct Tile {
   int pair, row, column, rows, columns;
   int begin, end;
-  bool from;  ///< they begin where the tile does, and do not end there
+  bool from;  ///< the k range begins at the tile's diagonal instead of ending there
 
   __device__ bool is_there() const { return rows > 0 && columns > 0; }
-  /// Pieces of so many inner indices, the last of which may be smaller. The triangle's diagonal comes last,
-  /// so that pieces may go backwards: see levels.cuh, multiply_by_strips.
+  /// Returns the number of k tiles of this depth; the last one may be smaller. k tiles may run backwards, so
+  /// that the triangle's diagonal comes last (levels.cuh, multiply_by_strips).
   __device__ int pieces(int depth) const { return (end - begin + depth - 1) / depth; }
   __device__ int first(int depth) const { return from ? begin + (pieces(depth) - 1) * depth : begin; }
   __device__ int step(int depth) const { return from ? -depth : depth; }
 };
 
-/// Tiles of a product: `across` in each of `along` rows (or columns) of them, in the triangle's direction.
-/// Those with the longest sums begin. Where all run at once, a multiprocessor has a long one and a short one.
+/// The C tiles of a product: `along` rows (or columns) of tiles in the direction in which the k range varies,
+/// with `across` tiles each. Tiles with the longest k range start first. If all tiles run together, a
+/// multiprocessor gets a long one and a short one.
 template <int Order>
 struct TileGrid {
   int pairs, across, along;
-  int wave;  ///< tiles that begin at once, one a multiprocessor
+  int wave;  ///< tiles that start together, one per multiprocessor
   template <class T>
   TileGrid(const LevelProduct<T>& p, int count, int multiprocessors) : pairs(count), wave(multiprocessors) {
     const int down = ((count == 1 ? p.last_rows : p.rows) + Order - 1) / Order;
@@ -75,12 +77,12 @@ struct TileGrid {
   __device__ Tile tile(const LevelProduct<T>& p, int index) const {
     return at(p, turned(index, blocks()));
   }
-  /// Which one, by length, of so many a block makes.
+  /// Returns the rank by k range, longest first, of the tile that block `index` computes.
   __device__ int turned(int index, int tiles) const {
     if (tiles > 3 * wave || index < wave || index >= 2 * wave) return index;
     return wave + (tiles < 2 * wave ? tiles : 2 * wave) - 1 - index;
   }
-  /// The one that is so long.
+  /// Returns the tile with rank `index` by k range, longest first.
   template <class T>
   __device__ Tile at(const LevelProduct<T>& p, int index) const {
     const bool by_columns = p.is_by_columns();
@@ -102,9 +104,9 @@ struct TileGrid {
   }
 };
 
-constexpr int at_once = 16;  ///< inner indices of a piece
+constexpr int at_once = 16;  ///< depth of a k tile
 
-/// The zeros that belong to a tile of C, by the first `threads` of a block.
+/// Writes the zeros that mirror a C tile, with the first `threads` threads of a block.
 template <class T>
 __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile,
                                             int threads) {
@@ -115,7 +117,7 @@ __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64
   }
 }
 
-/// Looks for large elements of a level's first product, and writes the zeros that belong to its second one; a
+/// Checks a level's first product for large elements, and writes the zeros that mirror its second one; one
 /// thread block per tile.
 template <class T>
 __global__ void __launch_bounds__(256)
@@ -132,9 +134,9 @@ __global__ void __launch_bounds__(256)
   if (!is_within) *first.is_larger = 1;
 }
 
-/// Order x Order elements of C by two rows of warps, each a part of 16 x 8 pieces. A lane has what it has of
-/// a product on tensor cores (triangle_tiles.cuh), also in float, where it adds up its elements one by one.
-/// Pieces of the inner indices go through a ring in shared memory.
+/// A C tile of Order x Order elements, computed by two rows of warps from 16 x 8 fragments. A lane owns the
+/// sums that the fragment layout of tensor cores gives it (triangle_tiles.cuh), also in float, where it
+/// computes them one by one. k tiles pass through a ring buffer of `Pieces` stages in shared memory.
 template <class T, int Order, int Threads, int Pieces>
 class TileProduct {
  public:
@@ -162,7 +164,7 @@ class TileProduct {
     }
   }
 
-  /// Sums up `count` pieces.
+  /// Multiplies and accumulates `count` k tiles.
   __device__ __forceinline__ void add(int count) {
     if (rows_ == Order && columns_ == Order) {
       add<true>(count);
@@ -170,7 +172,7 @@ class TileProduct {
       add<false>(count);
     }
   }
-  /// store(row, column, sum) of all that the lane has.
+  /// Calls store(row, column, sum) for all sums of the lane.
   template <class Store>
   __device__ __forceinline__ void for_each(Store store) const {
     GAUSSWEEP_UNROLL
@@ -190,12 +192,12 @@ class TileProduct {
   }
 
  private:
-  /// @tparam Whole whether the tile is
+  /// @tparam Whole true if the C tile is complete
   template <bool Whole>
   __device__ __forceinline__ void add(int count) {
     T* const ring = simt::dynamic_shared<T>();
     for (int p = 0; p < Pieces - 1; ++p) load<Whole>(p < count, ring + p * piece);
-    int here = 0, behind = Pieces - 1;  // slots of the piece and of the one before
+    int here = 0, behind = Pieces - 1;  // slots of the current and the previous k tile
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
       simt::await_copy_groups<Pieces - 2>();
@@ -209,27 +211,27 @@ class TileProduct {
 
   static constexpr int part_rows = Order / 2, part_columns = Order / (Threads / 64);
   static constexpr int down = part_rows / 16, across = part_columns / 8;
-  static constexpr int a_stride = Order + 2;  // 2 mod 8: no two lanes that load a fragment in one bank
+  static constexpr int a_stride = Order + 2;  // 2 mod 8: no bank conflicts among lanes that load a fragment
   static constexpr int b_stride = at_once + 8;
   static constexpr int b_begin = at_once * a_stride;
   static constexpr int piece = b_begin + Order * b_stride;
-  static constexpr int share = Order * at_once / Threads;  // of a thread, of each operand
+  static constexpr int share = Order * at_once / Threads;  // elements per thread and operand
   static constexpr int a_apart = Threads / Order, b_apart = Threads / at_once;
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int warp() { return thread() / 32; }
   __device__ static int g() { return thread() % 32 / 4; }
   __device__ static int t() { return thread() % 4; }
-  // Where the warp's part begins.
+  // The first row and column of the warp's part.
   __device__ static int part_row() { return warp() % 2 * part_rows; }
   __device__ static int part_column() { return warp() / 2 * part_columns; }
-  // The first elements that the thread copies.
+  // The indices of the first elements that the thread copies.
   __device__ static int a_row() { return thread() % Order; }
   __device__ static int a_inner() { return thread() / Order; }
   __device__ static int b_inner() { return thread() % at_once; }
   __device__ static int b_column() { return thread() / at_once; }
 
-  /// Starts to copy the next piece, if it is wanted. Beyond the inner indices there are zeros, beyond the
-  /// tile what was there: it comes into sums that nobody reads.
+  /// Starts to copy the next k tile if `wanted`. Elements beyond the k range are set to 0. Rows and columns
+  /// beyond the tile keep old contents, which only reach sums that are not stored.
   template <bool Whole>
   __device__ __forceinline__ void load(bool wanted, T* to) {
     if (wanted) {
@@ -259,7 +261,7 @@ class TileProduct {
       }
     }
   }
-  /// What is beyond the tile is left out, if not element by element.
+  /// Multiplies one k tile. Skips whole fragments beyond the C tile.
   template <bool Whole>
   __device__ __forceinline__ void multiply(const T* a, const T* b) {
     const int rows = Whole ? Order : rows_ - part_row(), columns = Whole ? Order : columns_ - part_column();
@@ -319,7 +321,7 @@ class TileProduct {
   T sums_[down][across][4];
 };
 
-/// A block a tile of C; gridDim.y triangles.
+/// Computes one C tile per block. blockIdx.y selects the triangle.
 template <class T, int Order, int Threads, int Pieces>
 __global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, TileGrid<Order> grid) {
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));

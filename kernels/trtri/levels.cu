@@ -1,19 +1,20 @@
-/// trtri/levels: the inverse of a triangular matrix level by level, all pairs of a level at once.
+/// trtri/levels: the inverse of a triangular matrix, level by level; all pairs of a level are processed
+/// together.
 ///
-/// The levels are levels.cuh's: triangles on the diagonal, of order 96 or less, are inverted in one launch.
-/// Then pairs of inverses are joined, twice as large from level to level; large halves by cuBLAS's products
-/// where there are no tiles of our own for them.
+/// One launch inverts the triangles on the diagonal, of order 96 or less. Then each level joins pairs of
+/// inverses to inverses of twice the order (levels.cuh). For large halves cuBLAS computes the products if
+/// large_tiles.cuh does not support the GPU or the precision.
 ///
 /// Error: a block on the diagonal is inverted by substitution if its condition is above 16. Two inverses X
 /// and Y are joined by -Y (L X) only if L X has small elements (diagonal_blocks.cuh, trusted_product).
-/// Otherwise the whole inverse comes by substitution (whole_substitution.cuh), which takes as long as
+/// Otherwise the whole inverse comes from substitution (whole_substitution.cuh), which takes as long as
 /// cuSOLVER. Then |A X - I| <= g |A| |X| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 2nd ed., section 14.2). Trusted products multiply that by a small factor, 16 at
-/// most on the diagonal.
+/// Numerical Algorithms", 2nd ed., section 14.2). Products of inverses increase this bound by a small factor,
+/// at most 16 on the diagonal.
 ///
-/// Layout: column-major; A stays, the inverse is a matrix of its own, with zeros in the other triangle.
-/// Cost: 1/3 n^3 operations and, by strips, up to a quarter more for zeros on the diagonal.
-/// Workspace: n^2 / 4 + 1 elements.
+/// Layout: column-major; A is not changed, X is a separate matrix with zeros in the other triangle. Cost: 1/3
+/// n^3 operations; products by strips add up to a quarter for zeros on the diagonal. Workspace: n^2 / 4 + 1
+/// elements.
 ///
 /// A 0 on the diagonal gives info > 0, and the answer is then not finite. Written for compute capability 9.0;
 /// needs 8.0 to be fast.

@@ -1,13 +1,14 @@
 #pragma once
-/// The inverse of a triangular matrix level by level. From the inverses X and Y of two neighbours on the
-/// diagonal that of [X 0; L Y] follows, -Y (L X) below them. All pairs of a level are joined in a few
-/// launches. Products skip the triangles' zeros tile by tile, small ones by level_products.cuh, large ones in
-/// double on a Hopper GPU by large_tiles.cuh. Other large ones are by the vendor's products over strips, each
-/// of which begins or ends where the triangle does. A few rows beyond equal halves come last, by border.cuh.
+/// Inverts a triangular matrix level by level. The inverses X and Y of two neighbouring triangles on the
+/// diagonal are joined to the inverse of both: with the block L between them, -Y (L X) is the missing block.
+/// A few launches join all pairs of a level. The products skip the zeros of triangles tile by tile: small
+/// ones in level_products.cuh, large ones in double on a Hopper GPU in large_tiles.cuh. Other large products
+/// are computed by the vendor's library in strips, whose k range begins or ends at the diagonal. If the order
+/// exceeds equal halves by a few rows, border.cuh adds these rows last.
 ///
-/// L X is the product that decides on A X - I: it multiplies the residual of Y and the errors of the second
-/// product. If it has large elements, whole_substitution.cuh overwrites the inverse. X A - I depends on Y L
-/// in the same way, so that triangles `from_left` are joined by -(Y L) X.
+/// L X determines the error A X - I: it multiplies the residual of Y and the errors of the second product. If
+/// L X has large elements, whole_substitution.cuh overwrites the inverse. X A - I depends on Y L in the same
+/// way. Triangles with `from_left`, for which X A - I has to be small, are therefore joined by -(Y L) X.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,10 +25,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
-/// The order of the blocks on the diagonal, a multiple of 8, and what is beyond them. There are few levels,
-/// and what they join is all but equal. Either the last block is smaller than the others, or few rows are
-/// beyond a power of two of blocks whose levels have whole tiles. A tile for these rows would take as long as
-/// others.
+/// The order of the blocks on the diagonal, a multiple of 8, and the number of rows in the border. The order
+/// is chosen for few levels whose pairs are almost equal. Either the last block is smaller than the others,
+/// or the number of equal blocks is a power of two and a few rows remain for the border. Such rows in a level
+/// of their own would need whole tiles, which take as long as full ones.
 struct Blocks {
   int order, beyond;
   static Blocks of(int order, int most) {
@@ -38,7 +39,8 @@ struct Blocks {
     if (beyond == 0 || (beyond <= may && less % 32 == 0)) return {less, beyond};
     return {(order / count + 8) / 8 * 8, 0};
   }
-  /// A border takes one launch more, in place two, and room for its lines in the workspace of products.
+  /// The smallest order with a border. A border needs one more launch, or two if the inverse is computed in
+  /// place, and space for its rows in the workspace of products.
   static constexpr int least_with_border = 1000;
 };
 
@@ -86,8 +88,9 @@ struct Schedule {
 template <class T>
 class TriangleInverse {
  public:
-  /// `order`: a.n, or more where an identity continues the triangle; `products`: workspace_elements(order).
-  /// Of several triangles the order of each, a power of two from 64 on, and product_elements(order) for each.
+  /// `order`: a.n, or more if the triangle is padded with an identity. `products`: workspace_elements(order)
+  /// elements. Several triangles: `order` is that of each triangle, a power of two from 64 on, and `products`
+  /// has product_elements(order) elements per triangle.
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
       : TriangleInverse(context, a, order, products,
                         a.count == 1 ? Schedule::of<T>(context, static_cast<int>(order))
@@ -96,9 +99,9 @@ class TriangleInverse {
                   const Schedule& schedule)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), schedule_(schedule) {}
 
-  /// x = the inverse, order x order, with zeros in the other triangle; those of several triangles one behind
-  /// the other. It may not overlap the triangle, which stays where it is. Asynchronous.
-  /// @param info 0 at the start, becomes the first i, from 1, with a 0 on the diagonal; or null
+  /// Writes the inverse to x, order x order, with zeros in the other triangle; the inverses of several
+  /// triangles are contiguous. x must not overlap the triangle, which is not changed. Asynchronous.
+  /// @param info 0 at the start, receives the first index, from 1, with a 0 on the diagonal; or null
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;
     ldx_ = ldx;
@@ -118,15 +121,15 @@ class TriangleInverse {
 
  private:
   using Product = LevelProduct<T>;
-  /// A factor of a level's products: that of the first pair, the distance to the next pair's, and that to the
-  /// next triangle's.
+  /// An operand of a level's products: the first pair's operand, the distance to the next pair's, and the
+  /// distance to the next triangle's.
   struct Factor {
     const T* data;
     std::int64_t ld, step, next;
   };
 
-  /// Returns where a level notes that its products lose digits; null if nobody asks. It lies behind the
-  /// products.
+  /// Returns the flag that a level sets if its products lose digits; null if there is no check. The flag lies
+  /// behind the products in the workspace.
   int* needed() const {
     return a_.count == 1 ? reinterpret_cast<int*>(products_ + product_elements(order_)) : nullptr;
   }
@@ -149,12 +152,12 @@ class TriangleInverse {
     }
   }
 
-  /// All pairs of inverses of order `half`; the last pair's second one may be smaller.
+  /// Joins all pairs of inverses of order `half`; the second inverse of the last pair may be smaller.
   void join(int half) {
     const int pairs = (even() - half + 2 * half - 1) / (2 * half);
     const int last = std::min(half, even() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
-    const std::int64_t next = ldx_ * order_;  // several triangles are in x
+    const std::int64_t next = ldx_ * order_;  // the distance between several triangles in x
     const std::int64_t second = half * (ldx_ + 1), x_step = 2 * second;
     const std::int64_t ld_first = pairs == 1 && lower ? last : half;
     const Factor beside{from_ + half * (lower ? 1 : ld_from_), ld_from_, 2 * half * (ld_from_ + 1), next};
@@ -245,7 +248,7 @@ class TriangleInverse {
     p.c += pair * p.c_step;
     p.rows = p.last_rows;
     p.columns = p.last_columns;
-    // The inner size is that of the triangle, which is the smaller one where it ends with the matrix.
+    // The k range is the triangle's order, which is smaller for the last pair.
     if (p.counts == Inner::up_to_rows) p.inner = p.rows;
     if (p.counts == Inner::up_to_columns) p.inner = p.columns;
     return p;
@@ -258,9 +261,9 @@ class TriangleInverse {
     if (whole < pairs) multiply_by_strips(only_last(p, whole), 1);
   }
 
-  /// C in strips along the triangle, each over the inner indices that count for it. The triangle's diagonal,
-  /// whose elements are the largest where it is well conditioned, comes last. What is added to a sum after it
-  /// is rounded as the sum is.
+  /// Computes C in strips along the triangle, each over the k range in which the triangle is nonzero. The k
+  /// indices on the triangle's diagonal are added last, because their terms are the largest in
+  /// well-conditioned triangles: a term added after them would be rounded to the precision of the larger sum.
   void multiply_by_strips(const Product& p, int pairs) {
     const bool by_columns = p.is_by_columns();
     const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
@@ -291,7 +294,7 @@ class TriangleInverse {
   Schedule schedule_;
   T* x_ = nullptr;
   std::int64_t ldx_ = 0;
-  const T* from_ = nullptr;  // what is not inverted yet
+  const T* from_ = nullptr;  // the blocks of the triangle that are not inverted yet
   std::int64_t ld_from_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the inverse of a triangle by levels asks for, where no CUDA is needed to say it: levels.cuh.
+/// The workspace of levels.cuh, in a header that needs no CUDA.
 
 #include <cstdint>
 
@@ -7,16 +7,16 @@
 
 namespace gaussweep::levels {
 
-/// The order of a matrix that an identity continues to a multiple of 16. Its columns begin at multiples of
-/// 128 bytes, with which products are fastest.
+/// Returns n rounded up to a multiple of 16, the order of a matrix padded with an identity. Its columns then
+/// begin at multiples of 128 bytes (in double), with which products are fastest.
 constexpr std::int64_t whole_order(std::int64_t n) {
   return (n + 15) / 16 * 16;
 }
-/// Elements of the products on their way, of a matrix of this order.
+/// Returns the number of elements of a level's first products, for a matrix of this order.
 constexpr std::int64_t product_elements(std::int64_t order) {
   return order / 2 * ((order + 1) / 2);
 }
-/// The same, and one element that tells whether the products lost digits.
+/// Returns product_elements plus one element for the flag that the products lost digits.
 constexpr std::int64_t workspace_elements(std::int64_t order) {
   return product_elements(order) + 1;
 }

@@ -39,15 +39,15 @@ Problem trtri() {
   return Problem(the_row);
 }
 
-/// What all rows of this problem have in common: the inverse in place of the triangle of A that was asked
-/// for.
+/// Creates a method of this problem. Unless a method says otherwise, the inverse overwrites A's triangle
+/// `uplo`.
 Method trtri_method(std::string variant, std::string summary, std::string source) {
   Method method = row(trtri(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
 
-/// Step k reads and writes the part of X that it changes; then all rows are divided.
+/// Returns the bytes moved: step k reads and writes the part of X that it changes; then all rows are divided.
 double gets_bytes(const Shape& shape, const Parameters&, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   const double changed = (n - 1) * n * (n + 1) / 6 + n * n;

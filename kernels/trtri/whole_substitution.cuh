@@ -10,23 +10,23 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 constexpr int strip_columns = 32;     ///< of the inverse, per thread block
-constexpr int strip_rows = 32;        ///< that are solved for at once
+constexpr int strip_rows = 32;        ///< rows of the inverse that are solved for together
 constexpr int strip_depth = 64;       ///< k indices per step of a product
 constexpr int strip_apart = 34;       ///< elements between columns of a tile with strip_rows rows
 constexpr int strip_apart_deep = 66;  ///< elements between columns of a tile with strip_depth rows
 constexpr int strip_threads = 256;
 
-/// M Y = I, M lower triangular. Y is the inverse of the triangle, or its transpose, its lines reversed if
-/// that makes M lower triangular: X A = I is A^T X^T = I.
+/// The equation M Y = I with a lower triangular M. Y is the inverse X, or its transpose, since X A = I is
+/// equivalent to A^T X^T = I. Rows and columns are reversed if only that makes M lower triangular.
 template <class T>
 struct LowerEquation {
   Triangle<T> a;
   T* x;  ///< the inverse
   std::int64_t ldx;
-  int order;  ///< of x: an identity continues the triangle
+  int order;  ///< the order of x; the triangle is padded with an identity
 
   __device__ bool is_transposed() const { return a.from_left; }
-  /// Returns the row and column of A and X in which M and Y have the line k.
+  /// Returns the row and column of A and X that correspond to row and column k of M and Y.
   __device__ int line(int k) const { return a.lower == a.from_left ? order - 1 - k : k; }
   __device__ T m(int i, int j) const {
     if (i >= order || j > i) return T(0);
@@ -41,18 +41,18 @@ struct LowerEquation {
 
 template <class T>
 struct StripTiles {
-  T left[strip_apart * strip_depth];          ///< of M
-  T right[strip_apart_deep * strip_columns];  ///< of Y; then right-hand sides
+  T left[strip_apart * strip_depth];          ///< a tile of M
+  T right[strip_apart_deep * strip_columns];  ///< a tile of Y; later right-hand sides
   T largest[strip_threads / 32][strip_rows];  ///< |M| in a row, a part per warp
   int exponents[strip_rows];                  ///< row i of M and of I is multiplied by 2^-exponents[i]
   T pivots[strip_rows];                       ///< from 1 to 2, times 2^pivot_exponents[i]
   int pivot_exponents[strip_rows];
 };
 
-/// Overwrites the lower triangle of Y if *needed is not 0. |M Y - I| <= g |M| |Y| with g = n u / (1 - n u)
+/// Computes the lower triangle of Y if *needed is not 0. Then |M Y - I| <= g |M| |Y| with g = n u / (1 - n u)
 /// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Rows of M with elements
-/// above 1 are scaled by powers of two, so that no product of M and Y leaves the range. Thread block s
-/// computes the columns [32 s, 32 s + 32).
+/// above 1 are scaled by powers of two, so that no product of M and Y overflows. Thread block s computes the
+/// columns [32 s, 32 s + 32).
 template <class T>
 __global__ void __launch_bounds__(strip_threads) invert_by_strips(LowerEquation<T> e, const int* needed) {
   simt::griddepcontrol_wait();
