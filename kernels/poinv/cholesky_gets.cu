@@ -1,16 +1,16 @@
 /// poinv/cholesky_gets: the inverse of a symmetric positive definite matrix as L^-T L^-1.
 ///
 /// J. Soriano, IIT 2011, section 5.1.1: blocked Cholesky factorisation A = L L^T (potrf/blocked), the inverse
-/// of L by GETS (trtri/gets), and the product of its transpose with it by tiles of 16 in shared memory
-/// (gemm/shared). Either of the first two also as the paper proposes to improve it: all trailing blocks
-/// updated at once (potrf/blocked_simultaneous), thread blocks that follow the rows left
-/// (trtri/gets_adaptive).
+/// of L by GETS (trtri/gets), and the product L^-T L^-1 in tiles of 16 in shared memory (gemm/shared).
+/// Parameters select the improvements that the paper proposes for the first two steps: simultaneous updates
+/// of all trailing blocks (potrf/blocked_simultaneous), and thread blocks that adapt to the number of
+/// remaining rows (trtri/gets_adaptive).
 ///
-/// Layout: column-major; the lower triangle of A is read, A is used up, the inverse is a matrix of its own,
-/// and symmetric to the bit. Cost: 8/3 n^3 operations, of which the product, which knows nothing of the
-/// zeros, is 2 n^3; n^3 / 3 elements moved by GETS; the host never waits for the device. Workspace: n^2
-/// elements. Needs a symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the
-/// answer is then of no use.
+/// Layout: column-major; the lower triangle of A is read and A is overwritten. The inverse is a separate
+/// matrix, symmetric to the bit. Cost: 8/3 n^3 operations, of which 2 n^3 are the product, which does not
+/// skip zeros; GETS moves n^3 / 3 elements; the host never waits for the device. Workspace: n^2 elements.
+/// Needs a symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the answer is
+/// then meaningless.
 
 #include "kernels/gemm/shared_steps.cuh"
 #include "kernels/potrf/blocked_steps.cuh"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int tile = 16;
 
-/// to = from^T, square, tile by tile so that both sides are coalesced.
+/// Computes to = from^T for a square matrix, tile by tile so that loads and stores are coalesced.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) transpose(MatrixView<T> from, MatrixView<T> to) {
   __shared__ T block[tile][tile + 1];
@@ -42,7 +42,7 @@ void poinv_cholesky_gets(Context& context, Operands<T>& op, const Parameters& pa
   const std::int64_t n = op.shape.n;
   const bool simultaneous = parameters.choice("update") == "simultaneous";
   const bool adaptive = parameters.choice("gets") == "adaptive";
-  const MatrixView<T> inverse{op.workspace.template take<T>(n * n), n, n, n};  // of L
+  const MatrixView<T> inverse{op.workspace.template take<T>(n * n), n, n, n};  // the inverse of L
 
   cholesky::factorise(context, op.a, Uplo::lower,
                       simultaneous ? cholesky::Update::simultaneous : cholesky::Update::sequential,
@@ -52,7 +52,7 @@ void poinv_cholesky_gets(Context& context, Operands<T>& op, const Parameters& pa
   context.stage("transpose");
   const auto tiles = static_cast<unsigned>((n + tile - 1) / tile);
   simt::launch(context, transpose<T>, dim3(tiles, tiles), dim3(tile, tile), 0, inverse, op.a);
-  // Read by rows, the columns of L^-1 are L^-T, and those of L^-T are L^-1.
+  // tiled_product reads its operands row-major: L^-1 is then read as L^-T, and L^-T as L^-1.
   context.stage("multiply");
   tiled_product<T, tile>(context, inverse, op.a, op.x);
 }

@@ -1,10 +1,10 @@
-/// poinv/cusolver: the inverse of a symmetric positive definite matrix on the GPU, cuSOLVER's xpotrf and
-/// xpotri; then the other triangle is filled.
+/// poinv/cusolver: the inverse of a symmetric positive definite matrix on the GPU, by cuSOLVER's xpotrf and
+/// xpotri; then a kernel fills the other triangle.
 ///
-/// Layout: column-major; the inverse takes the place of A, of which the lower triangle is read. Cost: n^3
-/// operations. Workspace: what cuSOLVER asks for is kept with the handles (VendorHandles): the first run of a
-/// size allocates it, which the warm-up does. A pivot that is not positive gives info > 0, and the answer is
-/// then of no use.
+/// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations.
+/// Workspace: the size that cuSOLVER requests is kept with the handles (VendorHandles). The first run of a
+/// size, which is the warm-up, allocates it. A pivot that is not positive gives info > 0, and the answer is
+/// then meaningless.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

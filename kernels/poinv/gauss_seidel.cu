@@ -1,20 +1,22 @@
 /// poinv/gauss_seidel: the inverse column by column as the solutions of A x = e, by Gauss-Seidel iteration.
 ///
-/// J. Soriano, IIT 2011, section 5.3, compares it and takes its code from elsewhere without describing it; so
-/// the parallel shape is ours. A sweep solves one equation after another for its unknown, with the newest
-/// values of all others. The n columns of the inverse know nothing of each other: a thread block owns 16 of
-/// them and makes a whole sweep alone, one launch for all. It goes down in steps of 16 rows: the products
-/// with all other rows by tiles in shared memory, a thread an element, then the 16 equations in order.
+/// J. Soriano, IIT 2011, section 5.3, uses this method in comparisons, with code from elsewhere and without
+/// describing it. The parallelisation here is therefore our own. A sweep solves one equation after another
+/// for its unknown, with the newest values of all others. The n columns of the inverse are independent: one
+/// launch per sweep, in which each thread block owns 16 columns. A block proceeds in steps of 16 rows: first
+/// the products with all other rows in tiles in shared memory, one thread per element, then the 16 equations
+/// in order.
 ///
-/// An equation's residual just before it is solved costs nothing; the largest of them all, relative to the
-/// identity's 1, is read by the host after every sweep and is the history that is reported. It ends as
-/// converged where that is at most `residual_tolerance` (0: 32 unit roundoffs), as diverged where it is not
-/// finite, as stagnated (diverged, if it is above the first) where more than 10 sweeps in a row brought no
-/// new smallest one, and else with max_iterations.
+/// An equation's residual just before it is solved costs nothing. After every sweep the host reads the
+/// largest of them, relative to the identity's 1, and adds it to the reported history. The iteration ends as
+/// converged if this value is at most `residual_tolerance` (0: 32 unit roundoffs), and as diverged if it is
+/// not finite. It ends as stagnated if more than 10 consecutive sweeps have not reduced it (as diverged if it
+/// is above the first one), and else with max_iterations.
 ///
-/// Layout: column-major; A stays, the inverse is a matrix of its own, from 0. Cost: 2 n^3 operations a sweep;
-/// the number of sweeps grows with the condition. Workspace: one number. Converges for symmetric positive
-/// definite and for diagonally dominant matrices. A 0 on the diagonal gives info > 0.
+/// Layout: column-major; A is not changed; the inverse is a separate matrix and starts as 0. Cost: 2 n^3
+/// operations per sweep; the number of sweeps grows with the condition number. Workspace: one number.
+/// Converges for symmetric positive definite and for diagonally dominant matrices. A 0 on the diagonal gives
+/// info > 0.
 
 #include <cmath>
 #include <cstdint>
@@ -32,13 +34,13 @@ namespace {
 constexpr unsigned tile_size = 16;
 constexpr std::int64_t patience = 10;
 
-/// The larger of two residuals, of which NaN is the largest. Both are not negative.
+/// Returns the larger of two residuals; NaN is larger than any number. @pre neither is negative
 __device__ __forceinline__ double worse(double one, double other) {
   return one > other || one != one ? one : other;
 }
 
-/// One sweep over all rows for the 16 columns of X that this thread block owns. The largest residual is added
-/// to *residual as its bits, which are ordered like the number: it is not negative, and NaN is above all.
+/// Runs one sweep over all rows for the 16 columns of X that this thread block owns. Raises *residual to the
+/// largest residual, as its bits: for non-negative numbers these have the same order, and NaN is above all.
 template <class T>
 __global__ void __launch_bounds__(tile_size* tile_size)
     sweep(MatrixView<T> a, MatrixView<T> x, unsigned long long* residual) {
@@ -65,11 +67,11 @@ __global__ void __launch_bounds__(tile_size* tile_size)
       load(i0, k0);
       __syncthreads();
       for (unsigned k = 0; k < tile_size; ++k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
-      __syncthreads();  // all are done with these tiles before the next overwrite them
+      __syncthreads();  // the tiles must not be overwritten before all threads have read them
     }
     load(i0, i0);
     __syncthreads();
-    for (unsigned k = tx + 1; k < tile_size; ++k) {  // not solved yet: the old values
+    for (unsigned k = tx + 1; k < tile_size; ++k) {  // equations that are not solved yet: the old values
       rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
     }
     __syncthreads();
@@ -87,7 +89,7 @@ __global__ void __launch_bounds__(tile_size* tile_size)
       if (tx > k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
     }
     if (i < n && column_inside) x.data[i + j * x.ld] = x_tile[ty][tx];
-    __syncthreads();  // what was written is there for this block's next loads
+    __syncthreads();  // makes the stored values visible to this block's next loads
   }
   if (!(largest <= std::numeric_limits<double>::max())) largest = std::numeric_limits<double>::quiet_NaN();
   unsigned long long bits = 0;
@@ -97,7 +99,7 @@ __global__ void __launch_bounds__(tile_size* tile_size)
   if (tx == 0 && ty == 0) atomicMax(residual, block_residual);
 }
 
-/// Whether, and how, the iteration is over.
+/// Returns how the iteration ends, or Convergence::none if it continues.
 Convergence ending(const IterationReport& report, std::int64_t best, double tolerance, std::int64_t most) {
   const double last = report.history.back();
   if (last <= tolerance) return Convergence::converged;

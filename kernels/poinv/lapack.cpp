@@ -1,9 +1,9 @@
-/// poinv/lapack: the inverse of a symmetric positive definite matrix on the CPU, LAPACK's xPOTRF and xPOTRI
-/// as OpenBLAS implements them, on all cores that the process may use; then the other triangle is filled.
+/// poinv/lapack: the inverse of a symmetric positive definite matrix on the CPU, by OpenBLAS's implementation
+/// of LAPACK's xPOTRF and xPOTRI, on all cores available to the process; then the other triangle is filled.
 ///
-/// Layout: column-major; the inverse takes the place of A, of which the lower triangle is read. Cost: n^3
-/// operations. Workspace: OpenBLAS's own. A pivot that is not positive gives info > 0, and A then holds an
-/// unfinished factor.
+/// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations.
+/// Workspace: OpenBLAS's own. A pivot that is not positive gives info > 0, and A then holds an unfinished
+/// factor.
 
 #include <algorithm>
 

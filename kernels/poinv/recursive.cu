@@ -1,16 +1,18 @@
-/// poinv/recursive: the inverse by Cholesky's factor and the inverse of that.
+/// poinv/recursive: the inverse from the Cholesky factor and the factor's inverse.
 ///
-/// In double on a Hopper GPU the factor L is potrf/recursive's. P = L^-T comes about row by row from the last
-/// one up, by substitution, and A^-1 = P P^T in one launch of tiles. Inverses of 8 x 8 tiles that are ill-
-/// conditioned are followed by a correction. Error: |A X - I| is of the order n u |L| |L^T| |X|, as that of
-/// LAPACK's potri (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
-/// Elsewhere L is the vendor's (in float on a Hopper GPU potrf/recursive's), Q = L^-1 is trtri/levels.cuh's
-/// and Q^T Q triangle_square.cuh's. |Q L - I| is as small as by substitution, which is what potri needs (the
-/// same section). Layout: column-major; the inverse takes the place of A, of which the lower triangle is
-/// read. Cost: n^3 operations and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4 n^2 where n is no
-/// multiple of 64, and what potrf/recursive wants. A pivot that is not positive gives info > 0, -1 a wait
-/// between blocks that was given up; the answer is then of no use. Written for compute capability 9.0; needs
-/// 8.0 to be fast.
+/// In double on a Hopper GPU, potrf/recursive computes the factor L. Substitution then gives P = L^-T, row by
+/// row from the last one up, and one launch computes A^-1 = P P^T in tiles. If inverses of 8 x 8 tiles are
+/// ill-conditioned, a correction follows. Error: |A X - I| is of the order n u |L| |L^T| |X|, like LAPACK's
+/// potri (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
+///
+/// In all other cases the vendor computes L (in float on a Hopper GPU potrf/recursive does), trtri/levels.cuh
+/// computes Q = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as by substitution, which
+/// is the condition for the same error bound (same section).
+///
+/// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations
+/// and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4 n^2 if n is not a multiple of 64, plus that of
+/// potrf/recursive. A pivot that is not positive gives info > 0; a wait between blocks that timed out gives
+/// info = -1. The answer is then meaningless. Written for compute capability 9.0; needs 8.0 to be fast.
 
 #include <type_traits>
 
@@ -27,8 +29,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Cholesky's factor, and where it is: in the matrix or, continued by an identity, in the workspace.
-/// `mirrored`: its transpose is in the other triangle.
+/// Computes the Cholesky factor and returns its location: the matrix itself or, padded with an identity, the
+/// workspace. `mirrored`: also stores its transpose in the other triangle.
 template <class T>
 MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrored) {
 #ifdef __CUDACC__
@@ -52,7 +54,7 @@ MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrored) {
   return mirrored ? cholesky.factor_and_mirror() : cholesky.factor_where_it_is();
 }
 
-/// The inverse in the place of the factor, of which the first `order` rows and columns count.
+/// Replaces the factor, padded to `order`, by the inverse of A.
 template <class T>
 struct Inverse {
   Context& context;
@@ -63,7 +65,8 @@ struct Inverse {
   T* reciprocals;  ///< order
 
   void by_levels() {
-    // A Q^T Q - I = L (Q L - I)^T Q + L Q - I, where Q L - I has the larger factors.
+    // from_left: A Q^T Q - I = L (Q L - I)^T Q + (L Q - I), where Q L - I is multiplied by the larger
+    // factors.
     levels::TriangleInverse<T>(context, {x.data, x.ld, order, true, false, 1, 0, true}, order, elements)
         .invert(triangle, order, nullptr);
     levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();

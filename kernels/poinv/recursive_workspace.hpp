@@ -1,13 +1,13 @@
 #pragma once
-/// What poinv/recursive asks for, where no CUDA is needed to say it.
+/// The workspace of poinv/recursive, in a header that needs no CUDA.
 
 #include "kernels/geinv/recursive_workspace.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
 
 namespace gaussweep {
 
-/// The inverse of the factor, elements and reciprocals as in geinv/recursive, and what the factorisation
-/// wants, with its copy of the matrix where n is no multiple of 64.
+/// Returns the bytes for the inverse of the factor, for elements and reciprocals as in geinv/recursive, and
+/// for the factorisation, with its copy of the matrix if n is not a multiple of 64.
 inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::whole_order(n);
   Shape shape;

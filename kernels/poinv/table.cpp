@@ -40,14 +40,14 @@ Problem poinv() {
   return Problem(the_row);
 }
 
-/// What all rows of this problem have in common.
+/// Creates a method of this problem. Unless a method says otherwise, the inverse overwrites A.
 Method poinv_method(std::string variant, std::string summary, std::string source) {
   Method method = row(poinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
 
-/// What the methods of the paper have in common: the inverse in a matrix of its own.
+/// Creates a method of the paper, which stores the inverse in a separate matrix.
 Method soriano_method(std::string variant, std::string summary) {
   Method method = poinv_method(std::move(variant), std::move(summary),
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
@@ -77,7 +77,7 @@ Method gauss_seidel() {
   method.workspace_bytes = [](const Shape&, const Parameters&, std::size_t) {
     return workspace_piece(1, sizeof(unsigned long long));
   };
-  // Ten to forty where the matrix is well-conditioned.
+  // Well-conditioned matrices need ten to forty sweeps.
   method.iterations = [](const Shape&, const Parameters& parameters) {
     return static_cast<double>(std::min<std::int64_t>(20, parameters.integer("max_iterations")));
   };

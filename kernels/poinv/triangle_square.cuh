@@ -1,7 +1,8 @@
 #pragma once
-/// C = Q^T Q for a lower triangular Q, of C the lower triangle, by the vendor's products. Squares on the
-/// diagonal come at once. Then, level by level, Q22^T Q21 comes beside them and Q21^T Q21 on top of them.
-/// Strips skip zeros and what mirrors. In double on a Hopper GPU C = P P^T, P = Q^T, is one launch of tiles.
+/// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. First come
+/// all squares on the diagonal. Then each level joins pairs of squares: it computes Q22^T Q21 for the block
+/// below the first square, and adds Q21^T Q21 to the first square. Strips skip zeros and the upper triangle
+/// of C. In double on a Hopper GPU one launch of large_tiles.cuh computes C = P P^T with P = Q^T.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The product P P^T of an upper triangular P, zeros below its diagonal; its order is a multiple of 64.
+/// Returns the product P P^T of an upper triangular P with zeros below its diagonal; its order is a multiple
+/// of 64.
 inline LevelProduct<double> square_of_upper(const double* p, std::int64_t ldp, int order, double* c,
                                             std::int64_t ldc) {
   LevelProduct<double> product{};
@@ -31,8 +33,8 @@ class TriangleSquare {
   TriangleSquare(Context& context, const T* q, std::int64_t ldq, int order, T* c, std::int64_t ldc)
       : context_(context), q_(q), ldq_(ldq), order_(order), c_(c), ldc_(ldc) {}
 
-  /// `q` has zeros above its diagonal; of `c` some elements above it are written too. `least`: order of the
-  /// squares to begin with. Asynchronous.
+  /// Computes C. `q` must have zeros above its diagonal. Some elements of `c` above the diagonal are
+  /// overwritten too. `least`: order of the first squares. Asynchronous.
   void multiply(int least = 256) {
     context_.stage("square");
     const int whole = order_ / least;
@@ -52,7 +54,7 @@ class TriangleSquare {
     product(size, size, size, q(first, first), q(first, first), T(0), c(first, first), size, count);
   }
 
-  /// Pairs of squares of orders `half` and `rest`, the first one at `first`.
+  /// Joins `count` pairs of squares of orders `half` and `rest`; the first pair begins at row `first`.
   void join(int first, int half, int rest, int count) {
     const int second = first + half;
     const int width = std::max(512, (1 << 22) / order_ / 64 * 64);  // enough tiles for the GPU
@@ -68,7 +70,7 @@ class TriangleSquare {
     }
   }
 
-  /// `count` products, `step` rows and columns apart.
+  /// Computes `count` products whose operands are `step` rows and columns apart.
   void product(int m, int n, int k, const T* a, const T* b, T beta, T* c, int step, int count) {
     gemm_batch_here(context_, vendor::Op::transpose, m, n, k, T(1), a, ldq_, step * (ldq_ + 1), b, ldq_,
                     step * (ldq_ + 1), beta, c, ldc_, step * (ldc_ + 1), count);
