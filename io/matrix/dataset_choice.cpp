@@ -14,7 +14,7 @@ std::vector<std::string> wanted_names(const DatasetChoice& choice) {
 
 std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                         const DatasetChoice& choice) {
-  std::vector<std::size_t> matrices, planes;  // planes: more than a row or a column
+  std::vector<std::size_t> matrices, planes;  // planes: matrices that are not vectors
   std::string names, why;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];

@@ -1,5 +1,5 @@
 #pragma once
-/// Which matrix of a file with several variables or datasets is read.
+/// Selects the matrix to read from a file with several variables or datasets.
 
 #include <string>
 #include <vector>
@@ -12,14 +12,15 @@ namespace gaussweep::io {
 struct Candidate {
   std::string name;
   std::int64_t rows = 0, cols = 0;
-  std::string why;         ///< why it is no matrix that can be read; empty if it is one
-  std::int64_t order = 0;  ///< its number in the file
+  std::string why;         ///< why it cannot be read as a matrix; empty if it can
+  std::int64_t order = 0;  ///< its position among the file's variables
 };
 
-/// Returns the names that are tried one after the other: the given one, or the usual ones of the operand.
+/// Returns the names to look for, in this order: the given name, or the usual names of the operand.
 std::vector<std::string> wanted_names(const DatasetChoice& choice);
 
-/// Returns the index of the only matrix; vectors do not count beside a single matrix.
+/// Returns the index of the only matrix. Vectors are ignored if there is exactly one matrix that is not a
+/// vector.
 /// @pre no candidate has a wanted name
 /// @throws InputError "FILE: …" with the names of all matrices
 std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,

@@ -23,7 +23,7 @@ constexpr Packer packers[] = {{"\x1f\x8b"sv, "gzip", "gunzip -k", "tar -xzf"},
                               {"LZIP"sv, "lzip", "lunzip -k", "tar --lzip -xf"},
                               {"\x1f\x9d"sv, "compress", "gunzip -k", "tar -xZf"}};
 
-/// Another format, with what is to be done.
+/// An unsupported format and the advice for the user.
 struct Foreign {
   std::size_t offset;
   std::string_view magic, advice;

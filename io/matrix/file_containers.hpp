@@ -1,5 +1,5 @@
 #pragma once
-/// Files that hold a matrix in a form that no reader takes: packed files, archives, other programs' formats.
+/// Recognises files that no reader accepts: compressed files, archives and other programs' formats.
 
 #include <filesystem>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace gaussweep::io {
 
-/// Returns a sentence that names the format and the command that makes a readable file of it; empty for an
-/// unknown format.
+/// Returns a sentence that names the format and a command that converts the file to a readable one; empty for
+/// an unknown format.
 std::string container_advice(const std::filesystem::path& path, const Descriptor& file);
 
 }  // namespace gaussweep::io

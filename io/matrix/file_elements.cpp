@@ -32,7 +32,7 @@ double value_of(T number) {
 template <class T>
 bool is_held(T number, double value) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
-    // 2^63 or 2^64 itself is no T, so that it must not be converted back.
+    // 2^63 (2^64) does not fit in T, so converting it back would be undefined behaviour.
     const double end = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
     return value < end && static_cast<T>(value) == number;
   }
@@ -120,7 +120,7 @@ bool add_entry(double& element, double value, bool is_integer) {
   const double before = element;
   element = before == 0 ? value : before + value;  // 0 + -0 would lose the sign
   if (!std::isfinite(element)) return false;
-  const double added = element - before;  // the error of the sum, by Knuth
+  const double added = element - before;  // for the rounding error of the sum (Knuth's TwoSum)
   return !is_integer || (before - (element - added)) + (value - added) == 0;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The element types and shapes that all readers of matrix files share. One table says which numbers a file
-/// may hold and how each becomes a double. One rule says which dimensions make a matrix.
+/// The element types and shapes that all readers of matrix files share: the number types that a file may
+/// hold, their conversion to double, and the dimensions that are accepted as a matrix.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +12,7 @@
 
 namespace gaussweep::io {
 
-/// A type of numbers in a file. NumPy names the kinds: b (bool), i (signed), u (unsigned), f (floating
-/// point).
+/// A number type in a file. `kind` is NumPy's letter: b (bool), i (signed), u (unsigned), f (floating point).
 struct ElementType {
   char kind = 0;
   std::size_t bytes = 0;
@@ -26,23 +25,23 @@ constexpr const char* readable_types = "bool, int8 to int64, uint8 to uint64, fl
 /// The integers that every reader accepts, for messages.
 constexpr const char* exact_integers = "integers up to 2^53, and larger ones that are exact";
 
-/// Returns true if convert_elements takes the type: a type of `readable_types`, or this machine's long
+/// Returns true if convert_elements supports the type: a type of `readable_types`, or this machine's long
 /// double.
 bool is_readable(const ElementType& type);
 
 /// Converts `count` numbers to double. @pre is_readable
-/// @return the index of the first number that a double does not hold (NaN, Inf, an integer that would be
-/// rounded), or `count`
+/// @return the index of the first number that is NaN, Inf or an integer that double would round; else `count`
 std::size_t convert_elements(const ElementType& type, const void* from, std::size_t count, double* to);
 
-/// Returns a sentence that refuses an element, with its exact value. `row` and `col` begin at 0.
+/// Returns an error message for an element that was refused, with its exact value. `row` and `col` begin at
+/// 0.
 std::string refused_element(const ElementType& type, const void* at, std::int64_t row, std::int64_t col);
 
 /// Adds an entry to an element of a sparse matrix. @return false if the sum is infinite, or if the numbers
 /// are integers and their sum is rounded
 bool add_entry(double& element, double value, bool is_integer);
 
-/// Rows and columns, or why there are none.
+/// The dimensions of a matrix, or the reason why an array is not a matrix.
 struct MatrixShape {
   std::int64_t rows = 0, cols = 0;
   std::string why;  ///< empty if the dimensions make a matrix
@@ -50,19 +49,19 @@ struct MatrixShape {
 /// Returns the shape of an array: a number is 1 x 1, and one dimension makes a column.
 MatrixShape shape_of(const std::vector<std::uint64_t>& dims);
 
-/// Puts blocks of a file's elements into a matrix, converted and checked. A line of the file is a row of the
-/// matrix or a column.
+/// Converts and checks blocks of a file's elements and stores them in a matrix. A line is a row of the matrix
+/// in row-major files and a column in others.
 class ElementSink {
  public:
-  /// @param matrix has its shape; elements are only checked if `data` is empty
-  /// @param where begins the message of a refused element: "FILE: /A: "
+  /// @param matrix has its shape; if `data` is empty, elements are checked but not stored
+  /// @param where the beginning of the message for a refused element: "FILE: /A: "
   ElementSink(Dense<double>& matrix, const ElementType& type, bool by_rows, std::string where)
       : matrix_(matrix), type_(type), by_rows_(by_rows), where_(std::move(where)) {}
   std::int64_t lines() const { return by_rows_ ? matrix_.rows : matrix_.cols; }
   std::int64_t length() const { return by_rows_ ? matrix_.cols : matrix_.rows; }
-  /// Takes elements [first, first + width) of `lines` lines. @throws InputError
+  /// Stores elements [first, first + width) of `lines` lines, beginning with line `line`. @throws InputError
   void put(const void* block, std::int64_t line, std::int64_t lines, std::int64_t first, std::int64_t width);
-  /// Takes all elements, which follow each other in the file, from `read(to, bytes)`. @throws InputError
+  /// Stores all elements; `read(to, bytes)` must return them in the order of the file. @throws InputError
   template <class Read>
   void put_all(const Read& read) {
     constexpr std::int64_t most = std::int64_t{1} << 17;

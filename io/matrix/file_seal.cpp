@@ -17,10 +17,11 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr off_t part_bytes = 8 << 20;  // of a thread at a time
+constexpr off_t part_bytes = 8 << 20;  // bytes per thread and step
 constexpr std::string_view beginning = "gaussweep matrix ";
 
-/// Reads from `offset` until `bytes` are there or the file ends. @return how many; −1: errno
+/// Reads up to `bytes` bytes from `offset`; fewer only at the end of the file. @return the number of bytes;
+/// −1: errno
 ssize_t read_fully(int fd, char* out, std::size_t bytes, off_t offset) {
   std::size_t done = 0;
   while (done < bytes) {
@@ -33,7 +34,7 @@ ssize_t read_fully(int fd, char* out, std::size_t bytes, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-/// Of a part of a file, by one thread.
+/// Returns the checksum of a part of a file, computed by one thread.
 SealSum sum_of_part(int fd, off_t begin, off_t end) {
   SealSum sum;
   std::vector<char> buffer(static_cast<std::size_t>(std::min<off_t>(end - begin, 1 << 20)));

@@ -1,7 +1,7 @@
 #pragma once
-/// The seal of the store's files: the first 512 bytes hold the CRC-32 and the length of all that follows.
-/// HDF5 calls them the "user block", and its readers pass over it. A file that a bit flip, a full disk or a
-/// power failure damaged is found out before HDF5 sees it. HDF5 trusts most of its own bookkeeping.
+/// The seal of the matrix store's files: the first 512 bytes hold the CRC-32 and the length of the rest of
+/// the file. HDF5 calls such bytes the "user block" and skips them. The seal detects damage by a bit flip, a
+/// full disk or a power failure before HDF5 opens the file, because HDF5 trusts most of its own metadata.
 
 #include <sys/types.h>
 
@@ -12,26 +12,26 @@ namespace gaussweep::io {
 
 constexpr std::size_t seal_bytes = 512;
 
-/// A checksum of bytes in the order of the file.
+/// The running checksum and length of a file's bytes, in the order of the file.
 class SealSum {
  public:
   void add(const char* data, std::size_t bytes);
-  /// What follows, of which the checksum was taken apart.
+  /// Appends bytes whose checksum was computed separately.
   void add(const SealSum& next);
-  /// The seal of a file in which exactly these bytes follow it.
+  /// Returns the seal of a file that consists of the seal and exactly these bytes.
   std::string seal() const;
 
  private:
-  unsigned long crc_ = 0;  ///< CRC-32; that of nothing is 0
+  unsigned long crc_ = 0;  ///< CRC-32; 0 for no bytes
   unsigned long long bytes_ = 0;
 };
 
-/// Of a section of an open file, taken on several threads. @throws StorageError where it cannot be read, or
-/// ends before
+/// Returns the checksum of a section of an open file, computed on several threads. @throws StorageError if
+/// the section cannot be read completely
 SealSum sum_of_file(int fd, off_t begin, off_t end);
-/// Whether an open file begins with a seal, whole or broken.
+/// Returns true if an open file begins with a seal, valid or not.
 bool has_seal(int fd);
-/// Why an open file is not what its seal says; empty where it is.
+/// Returns why an open file does not match its seal; empty if it does.
 std::string broken_seal(int fd);
 
 }  // namespace gaussweep::io

@@ -40,8 +40,8 @@ bool is_boolean(hid_t type) {
   return H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2;
 }
 
-/// An absent flag is false. One that is no number (or h5py's bool) is an error: it would turn the matrix
-/// over.
+/// Returns the value of a flag; an absent flag is false. A flag that is neither a number nor h5py's bool is
+/// an error, because ignoring it would transpose the matrix.
 bool flag_attribute(hid_t object, const char* name) {
   if (H5Aexists(object, name) <= 0) return false;
   const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), std::string("open ") + name);
@@ -71,10 +71,11 @@ struct Found {
   Candidate candidate;
   std::vector<hsize_t> dims;
   bool by_rows = true;
-  ElementType element;  ///< in memory
+  ElementType element;  ///< the type that HDF5 converts the elements to
 };
 
-/// The type that HDF5 converts a dataset's numbers to, which holds each of them.
+/// Returns the type that HDF5 converts a dataset's numbers to. It can represent all values of the stored
+/// type.
 ElementType element_of(hid_t type) {
   const std::size_t bytes = H5Tget_size(type);
   switch (H5Tget_class(type)) {
@@ -91,14 +92,14 @@ ElementType element_of(hid_t type) {
   }
 }
 
-/// Returns HDF5's name of the type in memory; bool and bits are not converted.
+/// Returns HDF5's id of the type in memory; bool and bit fields are not converted.
 hid_t memory_type(const ElementType& element, hid_t stored) {
   if (element.bytes == 1) return stored;
   if (element.kind == 'f') return element.bytes == sizeof(double) ? H5T_NATIVE_DOUBLE : H5T_NATIVE_LDOUBLE;
   return element.kind == 'i' ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
 }
 
-/// Returns why a variable of MATLAB is no full matrix of numbers; empty if it is one.
+/// Returns why a MATLAB variable of this class is not a full numeric matrix; empty if it is.
 std::string why_not_class(const std::string& name) {
   static const std::array<const char*, 11> classes = {"double", "single", "logical", "int8",
                                                       "int16",  "int32",  "int64",   "uint8",
@@ -117,8 +118,8 @@ std::vector<hsize_t> dims_of(hid_t dataset, const std::string& name) {
   return dims;
 }
 
-/// Looks at a dataset. `candidate.why` says why it is no matrix that can be read.
-/// @param is_by_columns the program that wrote it has the first dimension last
+/// Inspects a dataset. `candidate.why` becomes the reason why it cannot be read as a matrix.
+/// @param is_by_columns the writing program stores the first dimension last
 Found look_at(hid_t file, const std::string& name, bool matlab, bool is_by_columns) {
   Found found;
   found.candidate.name = name;
@@ -165,7 +166,7 @@ std::string octave_type(hid_t file, const std::string& name) {
   return text.c_str();
 }
 
-/// Looks at a variable of Octave: a group with the datasets `type` and `value`.
+/// Inspects a variable of Octave: a group with the datasets `type` and `value`.
 Found look_at_octave(hid_t file, const std::string& name) {
   Found found;
   found.candidate.name = name + "/value";
@@ -186,7 +187,7 @@ Found look_at_octave(hid_t file, const std::string& name) {
   return found;
 }
 
-/// What a group of a MATLAB file is.
+/// Returns a sentence that describes a group of a MATLAB file.
 std::string group_words(hid_t object, const std::string& path) {
   return path + (H5Aexists(object, "MATLAB_sparse") > 0
                      ? " is sparse; allowed: full matrices (use full() in MATLAB)"
@@ -196,14 +197,15 @@ std::string group_words(hid_t object, const std::string& path) {
 struct Search {
   bool matlab;
   std::vector<Found> found = {};
-  std::string octave_variable = {};  ///< the last one, with a slash: what is in it is not looked at
+  /// Path of the last Octave variable with a slash; objects inside it are skipped.
+  std::string octave_variable = {};
   std::string error = {};
 };
 
 herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   auto& search = *static_cast<Search*>(out);
   const std::string path = std::string("/") + name;
-  // MATLAB's own (#refs#, #subsystem#), and the parts of sparse matrices and structs.
+  // Skips MATLAB's internal groups (#refs#, #subsystem#) and the parts of sparse matrices and structs.
   if (search.matlab && path.find_first_of("#/", 1) != std::string::npos) return 0;
   const std::string& octave = search.octave_variable;
   if (!octave.empty() && path.compare(0, octave.size(), octave) == 0) return 0;
@@ -220,13 +222,13 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
     if (info->type == H5O_TYPE_DATASET)
       search.found.push_back(look_at(file, path, search.matlab, search.matlab));
     return 0;
-  } catch (const std::exception& e) {  // whatever it is must not pass through HDF5's frames
+  } catch (const std::exception& e) {  // exceptions must not unwind through HDF5's C frames
     search.error = e.what();
     return -1;
   }
 }
 
-/// Returns the dataset that is meant: the one named, /A or /b, or the only matrix.
+/// Returns the dataset to read: the named one, /A or /b, or the only matrix.
 Found chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
                      bool matlab) {
   for (std::string wanted : wanted_names(choice)) {
@@ -257,8 +259,8 @@ Found chosen_dataset(const std::filesystem::path& path, hid_t file, const Datase
   return search.found[only_matrix(path, candidates, choice)];
 }
 
-/// The size of the blocks that a dataset is read in: about 64 MiB, and whole chunks, so that none is unpacked
-/// twice.
+/// The size of the blocks in which a dataset is read: about 64 MiB, in whole chunks, so that no chunk is
+/// decompressed twice.
 struct BlockSize {
   hsize_t lines, width;
 };
@@ -273,7 +275,7 @@ BlockSize block_size(hid_t dataset, hsize_t lines, hsize_t length, int rank) {
   return {std::min(lines, std::max<hsize_t>(1, elements / width / chunk[0]) * chunk[0]), width};
 }
 
-/// Reads the elements into a matrix, block by block: a large one is not held twice.
+/// Reads the elements into a matrix block by block, so that a large matrix is not in memory twice.
 void read_blocks(hid_t file, const Found& found, ElementSink& sink) {
   const std::string& name = found.candidate.name;
   const h5::Dataset dataset = h5::open_dataset(file, name);
@@ -300,7 +302,7 @@ void read_blocks(hid_t file, const Found& found, ElementSink& sink) {
   }
 }
 
-/// HDF5 would not notice elements that have changed.
+/// Requires an intact seal, because HDF5 would not notice modified elements.
 void require_whole(const std::filesystem::path& path, const Descriptor& opened) {
   if (!has_seal(opened.fd())) return;
   const std::string why = broken_seal(opened.fd());

@@ -1,15 +1,15 @@
 #pragma once
-/// Matrices in HDF5 files: gaussweep's own, MATLAB's of version 7.3, Octave's, and others'.
+/// Reads matrices from HDF5 files: gaussweep's own, MATLAB's of version 7.3, Octave's, and other programs'.
 
 #include "io/matrix/matrix_file.hpp"
 
 namespace gaussweep::io {
 
-/// Returns true if HDF5 would read the file.
+/// Returns true if HDF5 recognises the file.
 bool is_hdf5(const Descriptor& file);
-/// @param keep false leaves the elements out, which are not read then
-/// @throws InputError: no matrix or several, complex, sparse, elements that a double does not hold, too
-/// large, data outside of the file, a gaussweep file that was changed
+/// Reads a matrix. @param keep false: does not read the elements
+/// @throws InputError if the file holds no matrix or several; if the matrix is complex, sparse or too large;
+/// if double cannot hold an element; if data lie outside of the file; or if a gaussweep file was modified
 Dense<double> read_hdf5(const std::filesystem::path& path, const Descriptor& file,
                         const DatasetChoice& choice, bool keep, MatrixInfo& info);
 

@@ -12,10 +12,10 @@
 namespace gaussweep::io {
 namespace {
 
-/// Returns the variable that is meant.
+/// Returns the variable to read.
 Candidate chosen_variable(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                           DatasetChoice choice) {
-  // Names may be given like the paths of HDF5, which MATLAB's newer files have.
+  // Accepts names with a leading slash, as in MATLAB's newer files, which are HDF5.
   choice.name = choice.name.substr(choice.name.rfind('/', 0) == 0 ? 1 : 0);
   std::replace(choice.name.begin(), choice.name.end(), '/', '.');
   for (const std::string& name : wanted_names(choice)) {
@@ -42,7 +42,7 @@ MatBytes::~MatBytes() {
 }
 
 void MatBytes::read(void* to, std::size_t bytes) {
-  if (bytes == 0) return;  // to inflate_to it means the end
+  if (bytes == 0) return;  // inflate_to treats 0 as a check for the end
   if (stream_) return inflate_to(static_cast<unsigned char*>(to), bytes);
   if (static_cast<off_t>(bytes) > end_ - at_) throw BrokenMat(mat_cut_off);
   for (auto* at = static_cast<char*>(to); bytes > 0;) {
@@ -74,7 +74,7 @@ void MatBytes::end() {
     throw BrokenMat("an element is shorter than the file says");
 }
 
-/// With 0 bytes, the end of the stream is looked for.
+/// Inflates `bytes` bytes. With 0 bytes, checks that the stream ends here.
 void MatBytes::inflate_to(unsigned char* to, std::size_t bytes) {
   stream_->next_out = to;
   stream_->avail_out = static_cast<uInt>(bytes);
@@ -88,8 +88,8 @@ void MatBytes::inflate_to(unsigned char* to, std::size_t bytes) {
       stream_->avail_in = static_cast<uInt>(count);
     }
     state_ = inflate(stream_.get(), Z_NO_FLUSH);
-    if (state_ == Z_BUF_ERROR && stream_->avail_in == 0) state_ = Z_OK;  // it wants more of the file
-    if (state_ == Z_BUF_ERROR && bytes == 0) return;                     // there is more than was read
+    if (state_ == Z_BUF_ERROR && stream_->avail_in == 0) state_ = Z_OK;  // zlib needs more input
+    if (state_ == Z_BUF_ERROR && bytes == 0) return;                     // the stream has not ended yet
     if (state_ != Z_OK && state_ != Z_STREAM_END) throw BrokenMat("what is compressed in it is damaged");
   } while (state_ == Z_OK && (stream_->avail_out > 0 || bytes == 0));
   if (stream_->avail_out > 0) throw BrokenMat(mat_cut_off);

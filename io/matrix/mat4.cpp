@@ -1,4 +1,4 @@
-/// MATLAB's files of version 4: variables one after the other, each a header and its numbers.
+/// Reads MATLAB's files of version 4: a sequence of variables, each a header followed by numbers.
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace gaussweep::io {
 namespace {
 
-/// What stands before a variable.
+/// The header of a variable.
 struct Header4 {
   std::uint32_t type = 0, rows = 0, cols = 0, imaginary = 0, name_bytes = 0;
   bool swapped = false;
@@ -28,12 +28,12 @@ struct Header4 {
 constexpr off_t header_bytes = 5 * sizeof(std::uint32_t);
 
 std::optional<Header4> header_at(const Descriptor& file, off_t at) {
-  std::uint32_t words[6] = {};  // the name is one letter at least
+  std::uint32_t words[6] = {};  // the sixth word begins the name, which has at least one character
   if (::pread(file.fd(), words, sizeof words, at) <= header_bytes) return {};
   const bool swapped = words[0] > 0xffff;
   for (int i = 0; swapped && i < 5; ++i) words[i] = __builtin_bswap32(words[i]);
   const Header4 header{words[0], words[1], words[2], words[3], words[4], swapped};
-  // Byte order, 0, type of the numbers, class.
+  // The decimal digits of the type: byte order, 0, number type, class.
   const bool is_type =
       header.type < 2000 && header.digit(100) == 0 && header.digit(10) <= 5 && header.digit(1) <= 2;
   const auto letter = reinterpret_cast<const unsigned char*>(words)[header_bytes];
@@ -43,7 +43,7 @@ std::optional<Header4> header_at(const Descriptor& file, off_t at) {
   return is_header ? std::optional(header) : std::nullopt;
 }
 
-/// A variable's numbers by columns, from `begin` on.
+/// A variable's numbers, stored by columns from offset `begin`.
 class Table {
  public:
   Table(const Descriptor& file, off_t begin, const Header4& header)
@@ -61,7 +61,7 @@ class Table {
   const Header4& header_;
 };
 
-/// The last row of a sparse matrix's table is its size.
+/// Returns a dimension of a sparse matrix, which the last row of its table holds.
 std::uint64_t size_of_sparse(const Table& table, const Header4& header, std::uint32_t which) {
   const double size = table.column(which, header.rows - 1, 1).values.front();
   if (!(size >= 0 && size <= INT32_MAX && size == std::floor(size)))

@@ -1,5 +1,5 @@
-/// MATLAB's files of version 5 (v6 and v7): elements with a tag, arrays that are elements of elements, each
-/// variable packed or not.
+/// Reads MATLAB's files of version 5 (v6 and v7). A file is a sequence of tagged elements. An array is an
+/// element that contains elements. Each variable may be compressed.
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 namespace gaussweep::io {
 namespace {
 
-// What the format calls miINT8, miUINT8, …, and the classes of arrays.
+// The format's names for element types (miINT8, miUINT8, …) and array classes.
 enum MatType : std::uint32_t {
   type_int8 = 1,
   type_uint8 = 2,
@@ -35,27 +35,27 @@ enum MatClass : std::uint32_t {
 constexpr std::uint32_t complex_flag = 0x0800, logical_flag = 0x0200;
 constexpr int deepest_array = 32;
 
-/// What stands before an element.
+/// The tag of an element.
 struct Tag {
   std::uint32_t type = 0;
   std::uint64_t bytes = 0;
-  bool is_small = false;  ///< up to four bytes are in the second half of the tag
+  bool is_small = false;  ///< the element's data, at most four bytes, are in the second half of the tag
 };
 
-/// Walks through the elements of an array.
+/// Reads the elements of an array.
 class ArrayWalk {
  public:
   ArrayWalk(MatBytes& source, bool swapped, MatVariables& variables)
       : source_(source), swapped_(swapped), variables_(variables) {}
-  /// Reads the tag of an array. @return its bytes
+  /// Reads the tag of an array. @return the array's length in bytes
   std::uint64_t array_bytes() {
     std::uint32_t tag[2];
     words(tag, 2);
     if (tag[0] != type_array) throw BrokenMat("an element is no array");
     return tag[1];
   }
-  /// Walks through an array of `bytes` bytes. @param given its name if it is a field or a cell, which have
-  /// none
+  /// Reads an array of `bytes` bytes. @param given the name of a field or a cell, which do not store their
+  /// own
   void array(std::uint64_t bytes, const std::string& given, int depth) {
     if (bytes == 0) return add({given, 0, 0, "is empty"});
     if (depth > deepest_array) throw BrokenMat("arrays lie too deep in one another");
@@ -80,7 +80,7 @@ class ArrayWalk {
   }
 
  private:
-  /// Adds a variable that is no matrix. MATLAB's own have no name.
+  /// Adds a variable that is not a matrix. Skips MATLAB's internal variables, which have no name.
   void add(const Candidate& candidate) {
     if (!candidate.name.empty()) variables_.add(candidate);
   }
@@ -136,7 +136,7 @@ class ArrayWalk {
     pad(tag);
     return numbers;
   }
-  /// The entries of a sparse matrix: their rows, where the columns begin, and their values.
+  /// Reads the entries of a sparse matrix: row indices, column starts and values.
   void entries(bool is_real) {
     const MatNumbers rows = numbers_of_sparse(), starts = numbers_of_sparse();
     MatNumbers values = numbers_of_sparse();
@@ -146,14 +146,15 @@ class ArrayWalk {
                           starts.values[columns] <= static_cast<double>(rows.values.size()) &&
                           starts.values[columns] <= static_cast<double>(values.values.size());
     if (!is_whole) throw BrokenMat("the columns of a sparse matrix do not fit its entries");
-    values.values.resize(static_cast<std::size_t>(starts.values[columns]));  // room for more may follow
+    // The arrays may be longer than the number of entries.
+    values.values.resize(static_cast<std::size_t>(starts.values[columns]));
     std::size_t column = 0;
     variables_.take_entries(values, is_real, [&](std::size_t i) {
       while (static_cast<double>(i) >= starts.values[column + 1]) ++column;
       return std::pair(rows.values[i], static_cast<double>(column));
     });
   }
-  /// The cells, or the fields of each element. Only the fields of a single struct have names.
+  /// Reads the cells, or the fields of each struct element. Only the fields of a single struct get names.
   void arrays(std::uint64_t count, bool with_fields, const std::string& name, int depth) {
     std::string names;
     std::uint64_t length = 0;
@@ -212,7 +213,8 @@ class ArrayWalk {
     take(tag.bytes);
     std::string characters;
     char block[1 << 10];
-    for (std::uint64_t left = tag.bytes; left > 0;) {  // before memory is taken for what may not be there
+    // In blocks, so that a wrong length does not allocate memory for data that the file lacks.
+    for (std::uint64_t left = tag.bytes; left > 0;) {
       const std::size_t count = std::min<std::uint64_t>(left, sizeof block);
       source_.read(block, count);
       characters.append(block, count);
@@ -221,7 +223,7 @@ class ArrayWalk {
     pad(tag);
     return characters;
   }
-  /// Skips what fills an element up to a multiple of eight bytes.
+  /// Skips the padding of an element to a multiple of eight bytes.
   void pad(const Tag& tag) {
     skip(tag.is_small ? 4 - tag.bytes : std::min<std::uint64_t>(left_, (8 - tag.bytes % 8) % 8));
   }
@@ -241,14 +243,14 @@ class ArrayWalk {
   MatBytes& source_;
   bool swapped_;
   MatVariables& variables_;
-  std::uint64_t left_ = 0;  ///< bytes of the array
+  std::uint64_t left_ = 0;  ///< remaining bytes of the array
 };
 
 constexpr off_t mat_header_bytes = 128;
 
-/// The two letters that tell the byte order, "IM" or "MI"; else empty.
+/// Returns the two letters that mark the byte order, "IM" or "MI"; else empty.
 std::string byte_order(const Descriptor& file) {
-  char end[4] = "";  // the version is 1
+  char end[4] = "";  // two bytes of version (1), then the byte order
   if (::pread(file.fd(), end, 4, mat_header_bytes - 4) != 4) return {};
   using namespace std::string_view_literals;
   const std::string_view words(end, 4);

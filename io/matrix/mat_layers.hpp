@@ -1,6 +1,6 @@
 #pragma once
-/// The layers of MATLAB's files of versions 4 and 5: bytes of the file, inflated where they are packed, then
-/// variables. For mat*.cpp only.
+/// The layers that read MATLAB's files of versions 4 and 5: bytes of the file, decompressed if necessary,
+/// then variables. For mat*.cpp only.
 
 #include <zlib.h>
 
@@ -15,13 +15,13 @@
 
 namespace gaussweep::io {
 
-/// A file that is not what MATLAB's elements, sizes and checksums say.
+/// The file contradicts its own tags, sizes or checksums.
 struct BrokenMat : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 constexpr const char* mat_cut_off = "it is cut off, or damaged";
 
-/// Part of a file, as it is or inflated, read from its beginning to its end.
+/// A section of a file, raw or decompressed, read sequentially.
 class MatBytes {
  public:
   MatBytes(const Descriptor& file, off_t begin, off_t end, bool deflated);
@@ -31,7 +31,7 @@ class MatBytes {
   /// @throws BrokenMat if there are fewer bytes
   void read(void* to, std::size_t bytes);
   void skip(std::size_t bytes);
-  /// Requires the end of the part here, with zlib's checksum. @throws BrokenMat
+  /// Requires that the section ends here, and verifies zlib's checksum. @throws BrokenMat
   void end();
 
  private:
@@ -44,30 +44,31 @@ class MatBytes {
   unsigned char block_[1 << 14];
 };
 
-/// Numbers that are indices or entries of a sparse matrix.
+/// The indices or the entries of a sparse matrix.
 struct MatNumbers {
   std::vector<double> values;
-  std::size_t held = 0;  ///< index of the first number that a double does not hold
-  std::string refused;   ///< its bytes
+  std::size_t held = 0;  ///< number of leading values that double holds exactly
+  std::string refused;   ///< bytes of the first value that double cannot hold
   ElementType type;
 };
 MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t count);
 
-/// Collects the variables of a file, and in a second walk the elements of one of them.
+/// Collects the variables of a file in a first pass, and the elements of one of them in a second pass.
 class MatVariables {
  public:
-  /// The first walk.
+  /// Starts the first pass.
   MatVariables() = default;
-  /// The second walk. @param where begins messages: "FILE: A: "
+  /// Starts the second pass. @param where the beginning of messages: "FILE: A: "
   MatVariables(const Candidate& wanted, std::string where, bool keep, MatrixInfo& info);
 
-  /// Adds a variable; a later one replaces an earlier one of the same name, as MATLAB's load does.
-  /// @return true if its elements are to be read
+  /// Adds a variable; it replaces an earlier one of the same name, as in MATLAB's load.
+  /// @return true if the caller must read its elements
   bool add(Candidate candidate);
-  /// Reads a full matrix, column by column. @param is_real the class of the variable is double or single
+  /// Reads a full matrix, column by column. @param is_real true if the class of the variable is double or
+  /// single
   void read_full(MatBytes& source, const ElementType& type, bool is_real);
-  /// Takes the entries of a sparse matrix, which may come in any order; those of one place are added.
-  /// @param position(i) gives row and column of entry i from 0. @throws BrokenMat if they are outside
+  /// Stores the entries of a sparse matrix, in any order; entries with equal indices are added. @param
+  /// position(i) returns row and column of entry i, from 0. @throws BrokenMat if an index is out of range
   template <class Position>
   void take_entries(const MatNumbers& entries, bool is_real, const Position& position) {
     start(is_real);
@@ -94,10 +95,10 @@ class MatVariables {
   Dense<double> matrix_;
 };
 
-/// Returns true if the file begins like MATLAB's of version 4, or of version 5.
+/// Return true if the file begins like a MATLAB file of version 4 (is_mat4) or version 5 (is_mat5).
 bool is_mat4(const Descriptor& file);
 bool is_mat5(const Descriptor& file);
-/// Walks through a whole file and checks it. @throws BrokenMat; InputError for an element
+/// Read and check a whole file. @throws BrokenMat; InputError if an element is refused
 void walk_mat4(const Descriptor& file, MatVariables& variables);
 void walk_mat5(const Descriptor& file, MatVariables& variables);
 

@@ -1,4 +1,4 @@
-/// Matrices in files of HDF5 and MATLAB read in a child process: what the child read comes through a pipe.
+/// Reads matrices of HDF5 and MATLAB files in a child process, which sends the result through a pipe.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,15 +13,16 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr double seconds_a_mib = 0.2;  // a slow file system, and filters to be undone
+constexpr double seconds_a_mib = 0.2;  // allows for a slow file system and decompression
 
-/// What matrix_info gives.
+/// The result of matrix_info.
 struct Description {
   MatrixInfo info;
   std::string sha256;
 };
 
-/// Every text and number of a description but its attributes: what is sent, and taken in the same order.
+/// Visits every text and number of a description except its attributes, in the order in which they are sent
+/// and received.
 template <class Each>
 void each_member(Description& what, const Each& each) {
   MatrixInfo& info = what.info;
@@ -55,9 +56,9 @@ Description get_description(Child& in) {
   return what;
 }
 
-constexpr std::size_t piece = std::size_t{1} << 20;  // elements that are handed over at a time
+constexpr std::size_t piece = std::size_t{1} << 20;  // elements per message
 
-/// Gives whole pages back, of elements that nobody reads any more.
+/// Returns whole pages of elements that are no longer needed to the system.
 void forget(double* elements, std::size_t count) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(elements) + page - 1) / page * page;
@@ -65,7 +66,8 @@ void forget(double* elements, std::size_t count) {
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
-/// What is handed over is given up, so that a large matrix is not held twice.
+/// Sends a matrix and frees the memory of elements that were sent, so that a large matrix is not in memory
+/// twice.
 void put_matrix(ChildOutput& out, Dense<double>& matrix) {
   out.put(matrix.rows);
   out.put(matrix.cols);
@@ -84,7 +86,7 @@ Dense<double> get_matrix(Child& in) {
   matrix.data.reserve(all);
   while (matrix.data.size() < all) {
     const std::size_t at = matrix.data.size();
-    matrix.data.resize(at + std::min(piece, all - at));  // touched only now
+    matrix.data.resize(at + std::min(piece, all - at));  // the pages are touched only now
     in.get(matrix.data.data() + at, (matrix.data.size() - at) * sizeof(double));
   }
   return matrix;
@@ -117,7 +119,7 @@ MatrixSize matrix_size_apart(const std::filesystem::path& path, const DatasetCho
 Dense<double> import_matrix_apart(const std::filesystem::path& path, const DatasetChoice& dataset,
                                   double patience) {
   if (!left_to_library(path)) return import_matrix(path, dataset);
-  // A file of a few bytes may hold a large matrix: its elements take their time too.
+  // A small compressed file may hold a large matrix; the time limit therefore includes the elements.
   const MatrixInfo info = matrix_info_apart(path, dataset, nullptr, patience);
   const double mib = static_cast<double>(info.stored_entries) * sizeof(double) / 0x1p20;
   return read_apart(

@@ -16,17 +16,17 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-// Of a thread at a time: who waits until a write stands still, waits for one of these of each, some
-// milliseconds. Writes to one file take turns.
+// Bytes per thread and step. A caller that waits for a pause of the write waits for one such step per thread,
+// some milliseconds, because writes to one file are serialised.
 constexpr std::size_t bytes_at_once = std::size_t{512} << 10;
-constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // looked at for zeros together
+constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the unit of the search for zeros
 
 template <class T>
 hid_t file_type() {
   return sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
 }
 
-/// @return 0, else errno
+/// Writes all bytes. @return 0, or errno
 int write_fully(int fd, const char* data, std::size_t bytes, off_t offset) {
   while (bytes > 0) {
     const ssize_t written = pwrite(fd, data, bytes, offset);
@@ -43,14 +43,14 @@ bool is_zero(const char* data, std::size_t bytes) {
   return data[0] == 0 && std::memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/// What one thread has done with its part.
+/// The result of one thread's part.
 struct Part {
   SealSum sum;
   int error = 0;  ///< errno, or 0
 };
 
-/// Grains that are zeros are not written: a triangle of them costs no room and no time, and the hole that
-/// stays in the file reads as zeros. @pre the file has none but holes there
+/// Writes a part without its zero grains: the holes that remain in the file read as zeros, so that a triangle
+/// of zeros costs neither space nor time. @pre the file has no data there yet
 Part write_part(int fd, const PlacedElements& part) {
   static const SealSum zeros = [] {
     const std::vector<char> grain(grain_bytes);
@@ -76,7 +76,7 @@ Part write_part(int fd, const PlacedElements& part) {
   return done;
 }
 
-/// One piece, a part a thread. @return its checksum
+/// Writes one piece, split over several threads. @return its checksum
 SealSum write_piece(int fd, const PlacedElements& piece) {
   std::vector<Part> parts((piece.bytes + bytes_at_once - 1) / bytes_at_once);
   share_out(parts.size(), [&](std::size_t i) {

@@ -1,7 +1,7 @@
 #pragma once
-/// The elements of the matrix store's files. HDF5 makes the file, and says where the elements lie: in one
-/// piece each. They are written there past HDF5, which would do it on one thread, and the seal's checksum is
-/// taken of them on the way. For the .cpp files of `io/` only.
+/// Writes the elements of the matrix store's files. HDF5 creates the file and reports the offset of each
+/// dataset, which is contiguous. The elements are then written without HDF5, which would use one thread, and
+/// the seal's checksum is computed on the way. For the .cpp files of `io/` only.
 
 #include <string>
 #include <vector>
@@ -13,23 +13,23 @@
 
 namespace gaussweep::io {
 
-/// Elements in memory, and where they belong in the file.
+/// Elements in memory and their offset in the file.
 struct PlacedElements {
   off_t begin = 0;
   const char* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Makes a dataset for column-major data: to HDF5, which is row-major, one of (cols, rows). Nothing is
-/// written. @throws h5::Error
+/// Creates a dataset for column-major data. HDF5 is row-major, so its dimensions are (cols, rows). Writes no
+/// elements. @throws h5::Error
 template <class T>
 PlacedElements place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix);
 
-/// Writes elements into the file that HDF5 has made and closed, on several threads. Stretches of zeros stay
-/// holes.
+/// Writes elements on several threads into a file that HDF5 has created and closed. Ranges of zeros become
+/// holes of the file.
 /// @param places in the order of the file
 /// @param between called between pieces (matrix_file.hpp)
-/// @return the file's seal @throws StorageError, and what `between` throws
+/// @return the file's seal @throws StorageError, and exceptions of `between`
 std::string write_elements(int fd, const std::vector<PlacedElements>& places, const BetweenWrites& between);
 
 }  // namespace gaussweep::io

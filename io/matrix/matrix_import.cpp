@@ -19,12 +19,12 @@ namespace {
   throw InputError(path.string() + ": " + message);
 }
 
-/// Opens the file, so that what is read under its descriptor's name is a regular file whatever happens.
+/// Opens the file. Reading through its descriptor then reads this regular file, even if the name is replaced.
 Descriptor require_file(const std::filesystem::path& path) {
   const std::string& name = path.native();
   const std::size_t nul = name.find('\0');
   if (nul != std::string::npos) {
-    // The system would end the name there, and so would the message.
+    // System calls would truncate the name at the NUL, and so would the message.
     throw InputError(name.substr(0, nul) + "\\0" + name.substr(nul + 1, name.find('\0', nul + 1) - nul - 1) +
                      ": a NUL byte in the name; no file can have one");
   }
@@ -35,7 +35,7 @@ Descriptor require_file(const std::filesystem::path& path) {
   fail(path, "is no file (" + opened.why + "); give a Matrix Market, NumPy, MATLAB or HDF5 file");
 }
 
-/// The beginning of a text's first line; empty where the file begins with bytes that are no text.
+/// Returns the beginning of a text file's first line; empty if the file begins with binary data.
 std::string first_line(const Descriptor& file) {
   char start[60];
   const ssize_t count = ::pread(file.fd(), start, sizeof start, 0);
@@ -45,11 +45,11 @@ std::string first_line(const Descriptor& file) {
   return std::all_of(line.begin(), line.end(), is_text) ? line : std::string();
 }
 
-/// Refuses a file that no reader takes, with what helps.
+/// Throws an error with advice for a file that no reader accepts.
 [[noreturn]] void refuse_format(const std::filesystem::path& path, const Descriptor& file) {
   const std::string advice = container_advice(path, file);
   if (!advice.empty()) fail(path, advice);
-  // Whoever wrote "%MatrixMarket" or "%%matrixmarket" meant Matrix Market.
+  // "%MatrixMarket" and "%%matrixmarket" are misspelt Matrix Market headers.
   const std::string line = first_line(file);
   if (!line.empty() && (line.front() == '%' || path.extension() == ".mtx")) {
     fail(path.string() + ":1",
@@ -58,7 +58,7 @@ std::string first_line(const Descriptor& file) {
   fail(path, "is neither Matrix Market nor NumPy's .npy nor MATLAB's nor HDF5; numpy.save writes .npy");
 }
 
-/// Reads a file by the reader of its format. @param keep false leaves the elements out
+/// Reads a file with the reader for its format. @param keep false: returns no elements
 Dense<double> read_any(const std::filesystem::path& path, const DatasetChoice& choice, std::string* sha256,
                        bool keep, MatrixInfo& info) {
   const Descriptor file = require_file(path);
@@ -74,7 +74,7 @@ Dense<double> read_any(const std::filesystem::path& path, const DatasetChoice& c
                          : is_mat(file)  ? read_mat(path, file, choice, keep, info)
                          : is_hdf5(file) ? read_hdf5(path, file, choice, keep, info)
                                          : (refuse_format(path, file), Dense<double>());
-  if (sha256 != nullptr) *sha256 = sha256_file(file.path());  // not before it is worth reading
+  if (sha256 != nullptr) *sha256 = sha256_file(file.path());  // only after the file was read successfully
   return matrix;
 }
 

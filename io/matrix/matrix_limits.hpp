@@ -1,19 +1,20 @@
 #pragma once
-/// How large a matrix a file may announce before memory is taken for it.
+/// Limits the size of a matrix before memory is allocated for it.
 
 #include <cstdint>
 #include <string>
 
 namespace gaussweep::io {
 
-/// 2^53: a double holds all integers up to it.
+/// 2^53; double represents all integers up to it exactly.
 constexpr double largest_exact = 9007199254740992;
 
-/// Bytes that this process can take now (io/files/memory.hpp); INT64_MAX where nothing limits them.
+/// Returns the bytes that this process can allocate now (io/files/memory.hpp); INT64_MAX if there is no
+/// limit.
 std::int64_t available_bytes();
 
-/// Why a dense matrix of this size is not read; empty where it is. It has more elements than a signed 32-bit
-/// LAPACK index can reach, or more than `available` bytes as double. @pre rows >= 1, cols >= 1
+/// Returns why a dense matrix of this size cannot be read; empty if it can. Limits: the largest 32-bit LAPACK
+/// index, and `available` bytes for elements of type double. @pre rows >= 1, cols >= 1
 std::string too_large(std::int64_t rows, std::int64_t cols, std::int64_t available = available_bytes());
 
 }  // namespace gaussweep::io

@@ -23,7 +23,8 @@ namespace {
 
 constexpr const char* banner = "%%MatrixMarket";
 constexpr const char* byte_order_mark = "\xef\xbb\xbf";
-constexpr std::size_t longest_line = 1 << 16;  // the format says 1024; comments are written by hand
+// The format allows 1024, but comments written by hand may be longer.
+constexpr std::size_t longest_line = 1 << 16;
 
 struct Header {
   bool coordinate = false, integer = false, pattern = false;  ///< pattern: every entry is a 1
@@ -37,7 +38,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// For messages: in quotes, not too long, and without bytes that a terminal or JSON would trip over.
+/// Returns text for messages: quoted, shortened, and without bytes that disturb a terminal or JSON.
 std::string in_quotes(const std::string& text) {
   std::string safe = text.substr(0, 60);
   std::replace_if(
@@ -45,7 +46,7 @@ std::string in_quotes(const std::string& text) {
   return "'" + safe + (text.size() > safe.size() ? "…'" : "'");
 }
 
-/// Lines with their numbers; comments and blank lines are passed over.
+/// Reads lines and counts them; skips comments and blank lines.
 class Lines {
  public:
   explicit Lines(const std::filesystem::path& path) : path_(path) {
@@ -58,9 +59,9 @@ class Lines {
     const std::uintmax_t size = std::filesystem::file_size(path, error);
     bytes_ = error ? INT64_MAX : static_cast<std::int64_t>(size);
   }
-  /// The size of the file.
+  /// Returns the size of the file.
   std::int64_t bytes() const { return bytes_; }
-  /// The next line as it is. @return false at the end of the file
+  /// Reads the next line, also a comment or a blank line. @return false at the end of the file
   bool raw(std::string& line) {
     line.clear();
     int c = byte();
@@ -78,7 +79,7 @@ class Lines {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     return true;
   }
-  /// The next line with content. @return false at the end of the file
+  /// Reads the next line with data. @return false at the end of the file
   bool next(std::string& line) {
     while (raw(line)) {
       const std::size_t first = line.find_first_not_of(" \t");
@@ -90,7 +91,7 @@ class Lines {
     throw InputError(path_.string() + ":" + std::to_string(number_) + ": " + message);
   }
 
-  /// Of the file, once it was read to its end.
+  /// Returns the file's digest. @pre the file was read to its end
   std::string sha256() { return digest_.hex(); }
 
  private:
@@ -114,7 +115,7 @@ class Lines {
   std::int64_t number_ = 0, bytes_ = 0;
 };
 
-/// Returns true if a word is an integer that is equal to `value`. Large ones are written in digits alone.
+/// Returns true if a word is an integer equal to `value`. Large integers must consist of digits only.
 bool is_exact_integer(const char* begin, const char* end, double value) {
   const auto agrees = [&](auto number, double limit) {
     const auto [stop, error] = std::from_chars(begin, end, number);
@@ -125,12 +126,12 @@ bool is_exact_integer(const char* begin, const char* end, double value) {
          agrees(std::uint64_t{}, 0x1p64);
 }
 
-/// Returns true for a character that begins an exponent in Fortran's way: 1.5D+02, 1.5-300.
+/// Returns true for a character that begins a Fortran exponent: 1.5D+02, 1.5-300.
 bool begins_fortran_exponent(char c) {
   return c == 'd' || c == 'D' || c == 'q' || c == 'Q' || c == '+' || c == '-';
 }
 
-/// The words of a line, read one after the other.
+/// Reads the words of a line one after another.
 class Words {
  public:
   Words(const Lines& lines, const std::string& line)
@@ -151,7 +152,7 @@ class Words {
     const char *begin = unsigned_begin(), *end = word_end;
     double value = 0;
     auto [stop, error] = std::from_chars(begin, end, value);
-    std::string fortran;  // the number with e
+    std::string fortran;  // the number with e as exponent letter
     if (error != std::errc::invalid_argument && stop != end && begins_fortran_exponent(*stop)) {
       fortran = std::string(begin, stop) + 'e' + std::string(stop + (std::isalpha(*stop) != 0 ? 1 : 0), end);
       begin = fortran.c_str();
@@ -160,7 +161,7 @@ class Words {
       stop = again.ptr;
       error = again.ec;
     }
-    // Too small a number counts as 0, too large a one becomes infinite.
+    // Numbers that are too small become 0 or subnormal; numbers that are too large become infinite.
     if (error == std::errc::result_out_of_range) value = std::strtod(begin, nullptr);
     if (error == std::errc::invalid_argument || stop != end || !std::isfinite(value)) {
       lines_.fail("value: " + in_quotes(at_) + "; allowed: a finite number");
@@ -181,7 +182,7 @@ class Words {
   void skip() {
     while (*at_ == ' ' || *at_ == '\t') ++at_;
   }
-  /// Returns the beginning of a number after a plus sign, which std::from_chars does not take.
+  /// Returns the beginning of a number without a plus sign, which std::from_chars does not accept.
   const char* unsigned_begin() const { return at_[0] == '+' && at_[1] != '-' ? at_ + 1 : at_; }
   static bool ends_word(const char* c) { return *c == '\0' || *c == ' ' || *c == '\t'; }
   const Lines& lines_;
@@ -215,7 +216,7 @@ Header read_header(Lines& lines) {
   }
   if (header.pattern && !header.coordinate)
     lines.fail("an array of a pattern says nothing; allowed: coordinate");
-  if (symmetry == "symmetric" || symmetry == "hermitian") {  // the same for real numbers
+  if (symmetry == "symmetric" || symmetry == "hermitian") {  // both are the same for real numbers
     header.symmetry = Header::Symmetry::symmetric;
   } else if (symmetry == "skew-symmetric") {
     header.symmetry = Header::Symmetry::skew;
@@ -242,15 +243,15 @@ Header read_header(Lines& lines) {
     header.entries = header.rows * (header.rows + (skew ? -1 : 1)) / 2;
   }
   sizes.end();
-  // Before memory is taken: "1 1 1", of a pattern "1 1", and "1", each with the end of its line, are the
-  // shortest entries.
+  // Compares the number of entries with the file's size before memory is allocated. The shortest entries are
+  // "1 1 1", "1 1" (pattern) and "1" (array), each with an end of line.
   if (header.entries > lines.bytes() / (header.pattern ? 4 : header.coordinate ? 6 : 2) + 1) {
     lines.fail("the file is too short for the " + std::to_string(header.entries) + " entries announced");
   }
   return header;
 }
 
-/// Checks an entry, and stores it and its mirror image where the matrix is kept.
+/// Checks entries, and stores each with its mirror image if the matrix is kept.
 class Target {
  public:
   Target(const Lines& lines, const Header& header, bool keep) : lines_(lines), header_(header), keep_(keep) {
@@ -308,14 +309,15 @@ std::int64_t read_coordinates(Lines& lines, const Header& header, Target& target
   return count;
 }
 
-/// Reads the elements of an array file by columns; one with a symmetry has those below the diagonal.
-/// @return their number
+/// Reads the elements of an array file by columns; a symmetric or skew-symmetric file has only the elements
+/// on or below the diagonal. @return their number
 std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
   const bool is_general = header.symmetry == Header::Symmetry::general,
              is_skew = header.symmetry == Header::Symmetry::skew;
   const std::int64_t with_diagonal = header.entries + (is_skew ? header.rows : 0);
   std::string line;
-  std::vector<double> kept;  // of a skew file, until it is known if it has the diagonal: older scipy wrote it
+  std::vector<double> kept;  // elements of a skew-symmetric file, until it is known whether it has the
+                             // diagonal, which older scipy versions wrote
   std::int64_t count = 0, row = 0, col = 0;
   const auto put = [&](double value, std::int64_t offset) {
     target.add(row, col, value);
@@ -341,7 +343,7 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
   return count;
 }
 
-/// All entries, each checked; the elements only where they are kept.
+/// Reads and checks all entries; returns elements only if `keep`.
 Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
   Target target(lines, header, keep);
   const std::int64_t count =

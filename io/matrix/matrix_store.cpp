@@ -18,7 +18,7 @@
 namespace gaussweep::io {
 namespace {
 
-// What HDF5 writes around three datasets and the words (9000 bytes were seen), and the seal.
+// The seal and HDF5's metadata for three datasets and the attributes (9000 bytes were measured).
 constexpr std::int64_t bookkeeping_bytes = 12 << 10;
 
 constexpr const char* digest_attribute = "digest";
@@ -31,7 +31,8 @@ hid_t native_type() {
 struct Shape {
   std::int64_t rows = 0, cols = 0;
 };
-/// @throws h5::Error if a dataset is no matrix, or its elements are no reals of `element_bytes`
+/// Returns the shape of a dataset. @throws h5::Error if it is not a matrix of real elements of
+/// `element_bytes`
 Shape read_shape(const h5::Dataset& dataset, const std::string& name, std::size_t element_bytes) {
   const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
   if (H5Sget_simple_extent_ndims(space) != 2) throw h5::Error(name + " is no matrix");
@@ -42,7 +43,7 @@ Shape read_shape(const h5::Dataset& dataset, const std::string& name, std::size_
   h5::check(H5Sget_simple_extent_dims(space, dims, nullptr), "read the shape of " + name);
   return {static_cast<std::int64_t>(dims[1]), static_cast<std::int64_t>(dims[0])};
 }
-/// Reads /`name`; an absent one is empty. @throws h5::Error where it is damaged or no matrix
+/// Reads /`name`; an absent dataset gives an empty matrix. @throws h5::Error if it is damaged or not a matrix
 template <class T>
 void read_dense(hid_t file, const std::string& name, Dense<T>& matrix) {
   matrix.rows = matrix.cols = 0;
@@ -53,7 +54,7 @@ void read_dense(hid_t file, const std::string& name, Dense<T>& matrix) {
   const h5::Dataset dataset = h5::open_dataset(file, name);
   const Shape shape = read_shape(dataset, name, sizeof(T));
   const auto rows = static_cast<hsize_t>(shape.rows), cols = static_cast<hsize_t>(shape.cols);
-  // a damaged header must not make us allocate what the file cannot hold
+  // a damaged header must not cause an allocation that exceeds the file's size
   hsize_t file_bytes = 0;
   h5::check(H5Fget_filesize(file, &file_bytes), "read the size of the file");
   if (cols != 0 && rows > file_bytes / sizeof(T) / cols) throw h5::Error(name + " is larger than its file");
@@ -69,18 +70,18 @@ bool is_digest(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// Bytes of a regular file in a folder; 0 where there is none.
+/// Returns the bytes of a regular file in a folder; 0 if there is none.
 std::int64_t file_bytes(int folder, const std::string& name) {
   struct stat facts {};
   const bool found = ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
   return found && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
-/// The lock of one matrix, which dies with its holder: a place in the one file of locks. (A file for each,
-/// made and removed, would cost more than a small matrix does.)
+/// The lock of one matrix: a byte range of the common lock file, which the system releases when the holder
+/// ends. One lock file per matrix would cost more to create and remove than a small matrix.
 class MatrixLock {
  public:
-  /// @param path of the folder's file `path.filename()`, for words
+  /// @param path of the lock file, for messages; it is opened as `path.filename()` in `folder`
   MatrixLock(int folder, const std::filesystem::path& path, const std::string& digest) {
     Opened opened = open_regular(path.filename(), O_RDWR | O_CREAT | O_NOFOLLOW, folder);
     if (!opened) throw StorageError("cannot open " + path.string() + ": " + opened.why);
@@ -92,8 +93,8 @@ class MatrixLock {
     place.l_len = 1;
     while (::fcntl(file_.fd(), F_OFD_SETLKW, &place) != 0) {
       if (errno == EINTR) continue;
-      // A file system without locks costs work done twice, not correctness: whoever is later renames the same
-      // bytes over the same name.
+      // Without locks, two processes may both write the matrix. The result is still correct, because the
+      // later one renames the same bytes to the same name.
       if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP || errno == EINVAL) return;
       throw StorageError("cannot lock " + path.string() + ": " + std::strerror(errno));
     }
@@ -103,7 +104,7 @@ class MatrixLock {
   Descriptor file_;
 };
 
-/// All that HDF5 does for a file under construction. @return where its elements belong
+/// Writes everything except the elements with HDF5. @return the elements and their offsets in the file
 template <class T>
 std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
                                        const SystemView<T>& system, const MatrixAttributes& attributes) {
@@ -127,7 +128,7 @@ std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::file
   }
 }
 
-/// What write_matrix and the store have in common: a file under construction filled, sealed and named.
+/// Writes the datasets and the seal of a file under construction, and gives it its final name.
 template <class T>
 void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
                   const MatrixAttributes& attributes, Durable durable, const BetweenWrites& between) {
@@ -163,7 +164,8 @@ void read_sealed(const Descriptor& opened, const std::filesystem::path& path, St
   }
 }
 
-/// Returns true if /`name` has the sizes and elements of a matrix; an absent one is empty.
+/// Returns true if /`name` has the shape and element type of a matrix; an absent dataset matches an empty
+/// matrix.
 template <class T>
 bool has_shape(hid_t file, const char* name, const DenseView<T>& matrix) {
   if (h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) == 0)
@@ -172,7 +174,7 @@ bool has_shape(hid_t file, const char* name, const DenseView<T>& matrix) {
   return found.rows == matrix.rows && found.cols == matrix.cols;
 }
 
-/// Returns true if an open file is whole and holds this system under this digest.
+/// Returns true if an open file is intact and holds a system of this shape under this digest.
 template <class T>
 bool is_of(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest,
            const SystemView<T>& system) {
@@ -185,7 +187,7 @@ bool is_of(const Descriptor& opened, const std::filesystem::path& path, const st
     return said != found.end() && said->second == digest && has_shape(file, "/A", system.a) &&
            has_shape(file, "/b", system.b) && has_shape(file, "/x_true", system.x_true);
   } catch (const h5::Error&) {
-    return false;  // whoever damaged it, it is replaced
+    return false;  // a damaged file is replaced, whatever the cause
   }
 }
 
@@ -230,15 +232,15 @@ Descriptor MatrixStore::hold() const {
 template <class T>
 bool MatrixStore::find(const std::string& digest, StoredMatrix<T>& matrix) {
   const std::filesystem::path path = path_of(digest);
-  // Whatever takes the folder's name in the meantime, a link maybe: nothing is read through it.
+  // Holding the folder prevents reads through a link that replaces the folder in the meantime.
   const Descriptor folder = hold();
   const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
-  if (!opened) return false;  // storing it will say what else is wrong
+  if (!opened) return false;  // a later put reports other errors
   try {
     read_sealed(opened.file, path, matrix);
-    return matrix.attributes[digest_attribute] == digest;  // else it is another's, under this name
+    return matrix.attributes[digest_attribute] == digest;  // otherwise the file has the wrong name
   } catch (const InputError&) {
-    return false;  // damaged: it is to be made anew
+    return false;  // a damaged file counts as absent
   }
 }
 
@@ -257,8 +259,8 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   }
   attributes[digest_attribute] = digest;
   AtomicFile target(folder.fd(), path);
-  // The seal tells a file that a power failure left half written, and it is made anew then: to wait for the
-  // disk, gigabytes of it, would cost every run what hardly ever is of use.
+  // Does not wait for the disk, which would cost every run gigabytes of synchronous writes. If a power
+  // failure leaves a file incomplete, its seal reveals that, and the file is written again.
   write_sealed(target, path, system, attributes, Durable::no, between);
   return true;
 }
@@ -297,7 +299,7 @@ void MatrixStore::remove(const std::string& digest) {
 }
 
 void MatrixStore::tidy() {
-  // Housekeeping: what cannot be listed or removed is no reason to fail.
+  // Files that cannot be listed or removed are ignored, since this is only housekeeping.
   const Opened held = hold_folder(directory_);
   if (!held) return;
   std::error_code ignored;

@@ -37,7 +37,7 @@ void read_at(const std::filesystem::path& path, const Descriptor& file, void* da
   }
 }
 
-/// What stands before the elements.
+/// The header of the file.
 struct NpyHeader {
   ElementType element;
   bool fortran = false;
@@ -45,7 +45,7 @@ struct NpyHeader {
   off_t begin = 0;
 };
 
-/// Reads NumPy's name of a type: "<f8", "|b1", "?", "float64". @return kind 0 if no reader takes it
+/// Parses NumPy's name of a type: "<f8", "|b1", "?", "float64". @return kind 0 for an unsupported type
 ElementType element_of_numpy(const std::string& text) {
   struct Name {
     const char* text;
@@ -72,10 +72,11 @@ ElementType element_of_numpy(const std::string& text) {
     element = {name[0], static_cast<std::size_t>(name[1] - '0')};
   }
   element.swapped = parts[1] == ">" && element.bytes > 1;
-  return is_readable(element) ? element : ElementType{};  // long double depends on the machine that wrote it
+  // Rejects long double, whose format depends on the writing machine.
+  return is_readable(element) ? element : ElementType{};
 }
 
-/// Reads the dimensions of "(3, 4)", "(3,)", "()", "(3L, 4L)".
+/// Parses the dimensions in "(3, 4)", "(3,)", "()", "(3L, 4L)".
 MatrixShape shape_of_numpy(const std::filesystem::path& path, const std::string& text) {
   std::vector<std::uint64_t> dims;
   static const std::regex of_size("([0-9]{1,18})L?");
@@ -83,7 +84,7 @@ MatrixShape shape_of_numpy(const std::filesystem::path& path, const std::string&
   for (std::string size; std::getline(sizes, size, ',');) {
     std::smatch digits;
     size.erase(std::remove(size.begin(), size.end(), ' '), size.end());
-    if (size.empty()) continue;  // after the last comma
+    if (size.empty()) continue;  // nothing follows the last comma
     if (!std::regex_match(size, digits, of_size))
       refuse_npy(path, "has the shape (" + text + "); allowed: whole numbers");
     dims.push_back(std::stoull(digits[1]));
@@ -106,7 +107,8 @@ NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   if (length > most_header) refuse_npy(path, "its header is no .npy header");
   std::string text(length, '\0');
   read_at(path, file, text.data(), length, static_cast<off_t>(before));
-  // A dictionary of Python. Strings have either quotes, and those of Python 2 may begin with u.
+  // The header is a Python dictionary. Strings have single or double quotes, and those of Python 2 may begin
+  // with u.
   std::smatch type, order, shape;
   static const std::regex of_type("['\"]descr['\"]\\s*:\\s*u?['\"]([^'\"]{1,30})['\"]"),
       of_order("['\"]fortran_order['\"]\\s*:\\s*([Tt]rue|[Ff]alse|1|0)"),
@@ -149,7 +151,7 @@ Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file
   info.stored_entries = matrix.rows * matrix.cols;
   info.field = header.element.kind == 'f' ? "real" : "integer";
   info.symmetry = "general";
-  // Before memory is taken: whether the file is as long as it says.
+  // Checks that the file is long enough before memory is allocated.
   char last = 0;
   read_at(path, file, &last, 1,
           header.begin + info.stored_entries * static_cast<off_t>(header.element.bytes) - 1);

@@ -1,20 +1,20 @@
 #pragma once
-/// NumPy's .npy files (format versions 1 to 3): vectors and matrices of real numbers, in C's and Fortran's
+/// Reads and writes NumPy's .npy files (format versions 1 to 3): real vectors and matrices in C or Fortran
 /// order.
 
 #include "io/matrix/matrix_file.hpp"
 
 namespace gaussweep::io {
 
-/// Whether the file begins like .npy.
+/// Returns true if the file begins like .npy.
 bool is_npy(const Descriptor& file);
-/// `keep == false` leaves the elements out, which are not read then.
-/// @throws InputError: complex, of records or objects, of another number of dimensions, cut off, elements
-/// that a double does not hold, too large
+/// Reads a matrix. @param keep false: does not read the elements
+/// @throws InputError if the array is complex, holds records or objects, has more than two dimensions, is
+/// truncated or too large, or if double cannot hold an element
 Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file, bool keep,
                        MatrixInfo& info);
 
-/// Writes float64 in Fortran's order, atomically. @throws StorageError
+/// Writes float64 in Fortran order, atomically. @throws StorageError
 void export_npy(const std::filesystem::path& path, const Dense<double>& a);
 
 }  // namespace gaussweep::io
