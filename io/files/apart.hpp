@@ -1,6 +1,6 @@
 #pragma once
-/// Files from elsewhere read in a child process: a crash or a hang of the library that reads them is an
-/// InputError of this process.
+/// Reads untrusted files in a child process. If the library that reads a file crashes or hangs, this process
+/// gets an InputError.
 
 #include <exception>
 #include <filesystem>
@@ -11,12 +11,14 @@
 
 namespace gaussweep::io {
 
-/// What `read()` gives, called in a child, sent by `put(ChildOutput&, result)`, taken by `get(Child&)`.
-/// @pre no rank of MPI, no CUDA
-/// @param seconds that it may take
-/// @param before, after what stands around the words of a child that died: the file's name, what was expected
-/// @throws InputError as `read`, and where the child crashed or its time was over; std::runtime_error where
-/// `read` threw anything else
+/// Calls `read()` in a child process and returns its result. The child sends the result with
+/// `put(ChildOutput&, result)`, and this process receives it with `get(Child&)`.
+/// @pre no MPI rank, no CUDA
+/// @param seconds time limit
+/// @param before, after text around the error message if the child failed: the file's name, and the expected
+/// format
+/// @throws InputError as `read`, and if the child crashed or timed out; std::runtime_error if `read` threw
+/// another exception
 template <class Read, class Put, class Get>
 auto read_apart(double seconds, const std::string& before, const std::string& after, const Read& read,
                 const Put& put, const Get& get) -> decltype(read()) {
@@ -45,7 +47,7 @@ auto read_apart(double seconds, const std::string& before, const std::string& af
   }
 }
 
-/// MiB of a file; 0 where there is none.
+/// Returns the size of a file in MiB; 0 if there is none.
 inline double mib_of(const std::filesystem::path& path) {
   std::error_code error;
   const auto bytes = static_cast<double>(std::filesystem::file_size(path, error));

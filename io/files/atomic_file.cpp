@@ -23,8 +23,8 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
   return folder.empty() ? "." : folder;
 }
 
-/// The target's name, where it leaves room for what a temporary's has besides; else its beginning and a
-/// digest.
+/// Returns the target's file name. Shortens a long name and appends a hash, so that the temporary's name does
+/// not exceed the file system's limit.
 std::string stem_of(const std::filesystem::path& target) {
   constexpr std::size_t most = 140;
   const std::string name = target.filename().string();
@@ -39,8 +39,8 @@ std::string temporary_prefix(const std::filesystem::path& target) {
 }
 constexpr const char* temporary_suffix = ".tmp";
 
-/// What the name of a temporary says of its writer. The host belongs to it: the folder may be shared, and
-/// processes of two nodes (in containers even as a rule) have the same numbers.
+/// Returns the host's part of a temporary's name. The host is needed because the folder may be shared, and
+/// processes of two nodes (and usually of two containers) can have the same ids.
 std::string host_mark() {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
@@ -55,7 +55,7 @@ std::string writer_mark(int pid) {
 
 void sync_open_folder(int fd, const std::filesystem::path& folder) {
   const int error = sync_descriptor(fd);
-  // Some file systems cannot sync a folder and say so; there is nothing more to do on them.
+  // Some file systems cannot sync a folder and report that; nothing else can be done then.
   if (error != 0 && error != EINVAL && error != ENOTSUP) {
     throw StorageError("Cannot sync the folder '" + folder.string() + "': " + std::strerror(error));
   }
@@ -81,7 +81,7 @@ AtomicFile::AtomicFile(int folder, std::filesystem::path target)
 }
 
 void AtomicFile::create() {
-  // Host, process and count make the name this writer's own; O_EXCL settles what may be left.
+  // Host, process and count make the name unique; O_EXCL detects a leftover of the same name.
   static std::atomic<unsigned> count{0};
   for (int attempt = 0; !file_.open(); ++attempt) {
     temporary_ = temporary_name(target_, getpid(), count.fetch_add(1));
@@ -103,7 +103,7 @@ void AtomicFile::fail(const std::string& action, int error) const {
 void AtomicFile::write(const void* data, std::size_t bytes) {
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    // Linux writes at most 2 GiB a call; smaller pieces behave alike everywhere.
+    // Linux writes at most 2 GiB per call; smaller pieces work everywhere.
     const ssize_t written = ::write(file_.fd(), next, bytes < (1u << 30) ? bytes : (1u << 30));
     if (written < 0) {
       if (errno == EINTR) continue;
@@ -117,7 +117,7 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
 void AtomicFile::commit(Durable durable) {
   const int error = durable == Durable::yes ? sync_descriptor(file_.fd()) : 0;
   if (error != 0) fail("sync the temporary '" + temporary_ + "'", error);
-  // Closing may report what NFS held back until now; a signal in the middle of it changes nothing.
+  // close may report delayed write errors of NFS. An interruption by a signal is harmless.
   if (close(file_.release()) != 0 && errno != EINTR) fail("close the temporary '" + temporary_ + "'", errno);
   const std::string name = target_.filename().string();
   struct stat facts {};
@@ -142,7 +142,7 @@ void write_atomically(const std::filesystem::path& target, const void* data, std
 void remove_stale_temporaries(const std::filesystem::path& target) {
   const std::string prefix = temporary_prefix(target);
   const std::string suffix = temporary_suffix, own_host = host_mark();
-  // Housekeeping: a folder or file that cannot be read or removed is no reason to fail.
+  // Ignores folders and files that cannot be read or removed, since this is only housekeeping.
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
     const std::string name = entry.path().filename().string();
@@ -150,7 +150,7 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
         name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
       continue;
     }
-    // Of a process of this host it is known whether it is still at work.
+    // For a process of this host, checks whether it still runs.
     const std::size_t mark = name.rfind(own_host);
     if (mark != std::string::npos) {
       const int pid = std::atoi(name.c_str() + mark + own_host.size());

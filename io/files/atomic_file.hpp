@@ -1,6 +1,6 @@
 #pragma once
-/// Files that appear whole or not at all: a temporary in the same folder, fsync, rename, fsync of the folder.
-/// Without the two syncs this holds for all but a power failure.
+/// Writes files that appear completely or not at all: a temporary in the same folder, fsync, rename, fsync of
+/// the folder. Without the two syncs, a power failure can leave an incomplete file.
 
 #include <cstddef>
 #include <filesystem>
@@ -11,67 +11,69 @@
 
 namespace gaussweep::io {
 
-/// Whether a file that has appeared survives a power failure too.
+/// Selects whether a committed file also survives a power failure.
 enum class Durable { no, yes };
 
 /// A file under construction, with the mode that the umask gives. Without `commit` the temporary is removed
-/// and the target stays as it was; only a killed process leaves its temporary behind
-/// (remove_stale_temporaries). The folder is held from the first moment to the last: that its name comes to
-/// lead elsewhere in between moves nothing.
+/// and the target is not changed. Only a killed process leaves its temporary behind
+/// (remove_stale_temporaries). The folder is held open, so that the file stays in it even if the folder is
+/// renamed or replaced in between.
 class AtomicFile {
  public:
   /// Creates the empty temporary. @throws StorageError
   explicit AtomicFile(std::filesystem::path target);
-  /// The same in a folder that the caller holds; of `target` only the last component says where.
+  /// Creates the temporary in a folder that the caller holds open; only the last component of `target` is
+  /// used.
   AtomicFile(int folder, std::filesystem::path target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
-  /// A name under which a library that wants one (HDF5) may write; it must have closed the file before
-  /// `commit`.
+  /// Returns a path for libraries that need one (HDF5). They must close the file before `commit`.
   std::filesystem::path temporary() const { return file_.path(); }
   /// Appends bytes. @throws StorageError
   void write(const void* data, std::size_t bytes);
-  /// Makes the temporary durable, where asked to, and gives it the target's name. It takes the place of
-  /// nothing, a regular file or a link; a device, a FIFO, a socket or a folder stays. @throws
-  /// StorageError
+  /// Syncs the temporary if `durable`, and renames it to the target. Replaces a regular file or a link, but
+  /// no device, FIFO, socket or folder. @throws StorageError
   void commit(Durable durable = Durable::yes);
 
  private:
   [[noreturn]] void fail(const std::string& action, int error) const;
   void create();
   std::filesystem::path target_;
-  Descriptor held_;  // where this opened the folder itself
+  Descriptor held_;  // the folder, if this object opened it
   int folder_ = -1;
-  std::string temporary_;  // in the folder
+  std::string temporary_;  // file name in the folder
   Descriptor file_;
   bool committed_ = false;
 };
 
-/// The whole in one call. @throws StorageError
+/// Writes a complete file atomically. @throws StorageError
 void write_atomically(const std::filesystem::path& target, const void* data, std::size_t bytes);
 
-/// Removes temporaries of `target` whose writers were killed: of this host by their process numbers, of
-/// others by an age of over an hour. An AtomicFile of a path begins with it.
+/// Removes temporaries of `target` whose writers were killed. On this host, process ids show which writers
+/// have ended; temporaries of other hosts are removed after an hour. The constructor of AtomicFile for a path
+/// calls this first.
 void remove_stale_temporaries(const std::filesystem::path& target);
 
-/// The name of the temporary number `count` of `target`, as the process `pid` of this host calls it.
+/// Returns the name of the temporary with number `count` of `target`, as process `pid` of this host creates
+/// it.
 std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count);
 
-/// Removes temporaries that the process `pid` of this host left in `folder`: it must have ended. A folder
-/// that a link has taken the place of is left alone.
+/// Removes the temporaries in `folder` of the process `pid` of this host. Does nothing if a link has replaced
+/// the folder. @pre the process has ended
 void remove_temporaries_of(int pid, const std::filesystem::path& folder);
 
-/// What a sync makes durable: all that is known of a file, or its data and what is needed to find them.
+/// The scope of a sync: data and all metadata (fsync), or data and the metadata needed to read them
+/// (fdatasync).
 enum class Sync { all, data };
 
-/// fsync or fdatasync, again where a signal interrupted it. On some network file systems one may, and what
-/// was not written yet is still to be written then. @return 0, else errno
+/// Calls fsync or fdatasync, and repeats the call if a signal interrupted it. Some network file systems allow
+/// such interruptions and still have unwritten data afterwards. @return 0, or errno
 int sync_descriptor(int fd, Sync what = Sync::all);
 
-/// Brings the data of a file to disk that somebody else has written. @throws StorageError
+/// Syncs the data of a file that another process or library has written. @throws StorageError
 void sync_file(const std::filesystem::path& path);
-/// fsync of a folder, so that a new or renamed entry survives a power failure. @throws StorageError
+/// Syncs a folder, so that a new or renamed entry survives a power failure. @throws StorageError
 void sync_folder(const std::filesystem::path& folder);
 
 }  // namespace gaussweep::io

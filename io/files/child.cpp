@@ -25,13 +25,14 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What the child is and does. Never returns: what this process has to do at its end is not the child's.
+/// Runs the work in the child. Never returns, so that the child does not run the parent's exit handlers and
+/// destructors.
 [[noreturn]] void live(const std::function<void(ChildOutput&)>& work, int out, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(exit_threw);  // it died before that could be asked for
+  if (getppid() != parent) _exit(exit_threw);  // the parent died before prctl
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  // How this process handles signals (a sweep stops in good order) is nothing for the child.
+  // Resets the parent's signal handlers: they stop a sweep cleanly and must not run in the child.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     std::signal(signal, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
@@ -41,7 +42,7 @@ double now() {
     work(output);
     if (output.flush()) code = exit_done;
   } catch (const std::exception&) {
-    // Whoever wants the words sends them; here it did not even get to that.
+    // `work` itself sends the messages of its errors; this one could not be sent.
   }
   _exit(code);
 }
@@ -72,7 +73,7 @@ Child::Child(const std::function<void(ChildOutput&)>& work, double seconds)
     throw ChildFailed(std::string("could not be given to a process of its own: ") + std::strerror(errno));
   pipe_ = Descriptor(ends[0]);
   const Descriptor writing(ends[1]);
-  ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(piece_bytes));  // less is slower, no more
+  ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(piece_bytes));  // a smaller pipe is slower but correct
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) live(work, writing.fd(), parent);
@@ -88,11 +89,11 @@ Child::~Child() {
 
 void Child::fail() {
   int status = 0;
-  ::kill(pid_, SIGKILL);  // it has closed its end, so it has ended or is about to
+  ::kill(pid_, SIGKILL);  // the child has closed its end of the pipe, so it has ended or is about to
   pid_t waited = 0;
   while ((waited = ::waitpid(pid_, &status, 0)) < 0 && errno == EINTR) continue;
   pid_ = -1;
-  // Where this process inherited that SIGCHLD is ignored, nobody knows how a child ended.
+  // If this process inherited an ignored SIGCHLD, the child's status is not available.
   if (waited < 0) throw ChildFailed("ended early");
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
     throw ChildFailed("crashed with signal " + std::to_string(WTERMSIG(status)) + " (" +

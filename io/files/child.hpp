@@ -1,6 +1,6 @@
 #pragma once
-/// Work in a child process, for what may crash or never come to an end: the child computes and writes bytes,
-/// this process reads them.
+/// Runs work that may crash or hang in a child process: the child computes and writes bytes, this process
+/// reads them.
 
 #include <sys/types.h>
 
@@ -14,7 +14,7 @@
 
 namespace gaussweep::io {
 
-/// Bytes on their way out of the child; numbers and texts in this machine's own form.
+/// The child's output stream; numbers and texts are in this machine's binary format.
 class ChildOutput {
  public:
   explicit ChildOutput(int fd) : fd_(fd) {}
@@ -25,7 +25,7 @@ class ChildOutput {
     put(static_cast<std::int64_t>(text.size()));
     put(text.data(), text.size());
   }
-  /// Sends what is still gathered. @return false where nobody takes it
+  /// Sends the buffered bytes. @return false if the pipe has no reader
   bool flush();
 
  private:
@@ -34,22 +34,23 @@ class ChildOutput {
   bool broken_ = false;
 };
 
-/// The child did not get to its end: how, in words that go on after the name of what was done.
+/// The child did not finish. The message continues a sentence whose subject is the child's work: "ended
+/// early".
 struct ChildFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A child of this process that runs `work` and ends; it is killed where this process ends, or this object.
-/// Of this process's threads it has only the one that made it. @pre no rank of MPI, no CUDA
+/// A child process that runs `work` and ends. It is killed if this process ends or this object is destroyed.
+/// Of this process's threads, only the calling one exists in the child. @pre no MPI rank, no CUDA
 class Child {
  public:
-  /// @param seconds that it may take
-  /// @throws ChildFailed where no process can be started
+  /// @param seconds time limit
+  /// @throws ChildFailed if no process can be started
   Child(const std::function<void(ChildOutput&)>& work, double seconds);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  /// Takes the next bytes. @throws ChildFailed: it ended before, or its time is over
+  /// Receives the next bytes. @throws ChildFailed if the child ended early or timed out
   void get(void* bytes, std::size_t count);
   std::int64_t integer();
   double real();

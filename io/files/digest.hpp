@@ -1,5 +1,5 @@
 #pragma once
-/// SHA-256 and CRC-32, also of what comes piece by piece.
+/// SHA-256 and CRC-32, also of data that arrive in pieces.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace gaussweep::io {
 
-/// One digest. @throws std::runtime_error where libcrypto gives none
+/// The computation of one digest. @throws std::runtime_error if libcrypto fails
 class Sha256 {
  public:
   Sha256();
   ~Sha256();
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
-  /// Takes in the next bytes.
+  /// Adds the next bytes.
   void add(const void* data, std::size_t bytes);
-  /// 64 hexadecimal digits; once.
+  /// Returns the digest as 64 hexadecimal digits. May be called once.
   std::string hex();
 
  private:
@@ -27,14 +27,14 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-/// SHA-256 of bytes or of a file as 64 hexadecimal digits.
-/// @throws InputError where the file cannot be read
+/// Return the SHA-256 digest of bytes or of a file as 64 hexadecimal digits.
+/// @throws InputError if the file cannot be read
 std::string sha256(const std::string& bytes);
 std::string sha256_file(const std::filesystem::path& path);
 
-/// CRC-32 (zlib, PNG) of bytes, going on from that of the bytes before.
+/// Returns the CRC-32 (as in zlib and PNG) of bytes; `before` is the CRC-32 of the preceding bytes.
 std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before = 0);
-/// The same as 8 lower-case hexadecimal digits.
+/// Returns a CRC-32 as 8 lower-case hexadecimal digits.
 std::string crc32_text(std::uint32_t crc);
 
 }  // namespace gaussweep::io

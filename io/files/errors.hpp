@@ -1,17 +1,18 @@
 #pragma once
-/// The exceptions of `io/`: each message says what, where, and what is allowed, in one paragraph.
+/// The exceptions of `io/`. Each message states the problem, its location and the allowed values, in one
+/// paragraph.
 
 #include <stdexcept>
 #include <string>
 
 namespace gaussweep::io {
 
-/// What the user gave is wrong (a plan, a matrix file, a path): exit code 2.
+/// The user's input is wrong (a plan, a matrix file, a path); leads to exit code 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The medium failed (disk full, quota, read-only, vanished): the sweep ends clearly, resumable.
+/// The storage failed (disk full, quota, read-only, unmounted). The sweep ends cleanly and can be resumed.
 struct StorageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,13 +1,13 @@
 #pragma once
-/// HDF5 ids as move-only owners, and HDF5's errors as one exception with HDF5's own words. For the .cpp files
-/// of `io/` only: headers that leave the room do not name HDF5.
+/// HDF5 ids as move-only owners, and HDF5's errors as one exception with HDF5's messages. For the .cpp files
+/// of `io/` only: headers that other modules include must not include HDF5.
 ///
-///     h5::Quiet quiet;                               // no error stack on stderr while this lives
+///     h5::Quiet quiet;                                 // no error stack on stderr in this scope
 ///     h5::File file = h5::open_read_only(path, path);  // throws h5::Error
 ///     h5::Dataset a(H5Dopen2(file, "/A", H5P_DEFAULT), "open /A");
 ///     h5::check(H5Dread(a, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "read /A");
 ///
-/// The caller turns h5::Error into InputError or StorageError, whichever it means there.
+/// The caller converts h5::Error to InputError or StorageError.
 
 #include <hdf5.h>
 
@@ -19,16 +19,16 @@
 
 namespace gaussweep::io::h5 {
 
-/// What HDF5 said; the message holds the action and the innermost words of HDF5's error stack.
+/// An error of HDF5; the message contains the failed action and the innermost entries of HDF5's error stack.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The error stack of this thread in one line, innermost entry first ("" where there is none); clears it.
+/// Returns this thread's error stack in one line, innermost entry first, or "", and clears it.
 inline std::string take_error_text() {
   std::string text;
   const auto visit = [](unsigned depth, const H5E_error2_t* entry, void* out) -> herr_t {
-    // The two innermost entries say the cause; those above only name the functions it passed through.
+    // The two innermost entries state the cause; the others only name the calling functions.
     if (depth < 2 && entry->desc != nullptr) {
       auto& all = *static_cast<std::string*>(out);
       if (!all.empty()) all += "; ";
@@ -46,19 +46,19 @@ inline std::string take_error_text() {
   throw Error("HDF5 could not " + action + (words.empty() ? "" : " (" + words + ")"));
 }
 
-/// Checks a status (herr_t, htri_t, or a count where negative means failure) and hands it on.
+/// Throws if a status (herr_t, htri_t or a count) is negative; otherwise returns it.
 template <class Status>
 Status check(Status status, const std::string& action) {
   if (status < 0) fail(action);
   return status;
 }
 
-/// Owns an id and closes it. Where closing can fail and matters (a file that was written), call `close`.
+/// Owns an id and closes it. After writing a file call `close`, because the destructor ignores errors.
 template <herr_t (*Close)(hid_t)>
 class Handle {
  public:
   Handle() = default;
-  /// Takes an id fresh from HDF5. @throws Error "HDF5 could not <action> (…)" where the id is negative.
+  /// Takes ownership of a new id. @throws Error "HDF5 could not <action> (…)" if the id is negative
   Handle(hid_t id, const std::string& action) : id_(check(id, action)) {}
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
   Handle& operator=(Handle&& other) noexcept {
@@ -70,7 +70,6 @@ class Handle {
   ~Handle() {
     if (id_ >= 0) Close(id_);
   }
-  /// The id, for HDF5's functions.
   operator hid_t() const { return id_; }
   /// Closes now. @throws Error
   void close(const std::string& action) {
@@ -90,9 +89,9 @@ using Space = Handle<H5Sclose>;
 using Properties = Handle<H5Pclose>;
 using Object = Handle<H5Oclose>;
 
-/// Keeps HDF5 from printing its error stack; restores the old setting. Comes before every other call, for it
-/// switches off HDF5's tidying up at exit. After a damaged file that may never come to an end and says so on
-/// stderr. There is nothing to tidy up: our handles close what they opened.
+/// Stops HDF5 from printing its error stack; the destructor restores the old setting. Must precede all other
+/// HDF5 calls, because it also disables HDF5's cleanup at exit. After a damaged file that cleanup may hang
+/// and print errors. It is not needed, because the handles close everything.
 class Quiet {
  public:
   Quiet() {
@@ -110,8 +109,8 @@ class Quiet {
   void* data_ = nullptr;
 };
 
-/// File access without HDF5's own locks. Our files appear whole, by rename, and are never written again. The
-/// locks would only fail on file systems that have none.
+/// Returns properties for file access without HDF5's locks, which fail on file systems without locking. Our
+/// files do not need them: they appear completely by rename and are never modified.
 inline Properties access_properties() {
   Properties access(H5Pcreate(H5P_FILE_ACCESS), "make file access properties");
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && H5_VERS_MINOR == 10)
@@ -120,12 +119,12 @@ inline Properties access_properties() {
   return access;
 }
 
-/// @param name what the file is called in messages: `path` may be one of a descriptor
+/// @param name the file's name for messages, because `path` may be a descriptor's
 inline File open_read_only(const std::filesystem::path& path, const std::filesystem::path& name) {
   return File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_properties()), "open '" + name.string() + "'");
 }
 
-/// A string type of a fixed length in bytes (at least 1), UTF-8, null-padded.
+/// Returns a string type of a fixed length in bytes (at least 1), UTF-8, null-padded.
 inline Type fixed_string(std::size_t bytes) {
   Type type(H5Tcopy(H5T_C_S1), "make a string type");
   check(H5Tset_size(type, bytes == 0 ? 1 : bytes), "size a string type");
@@ -134,8 +133,8 @@ inline Type fixed_string(std::size_t bytes) {
   return type;
 }
 
-/// A string type of variable length, UTF-8: for attributes, which then have no limit of length and arrive in
-/// h5py as `str`.
+/// Returns a string type of variable length, UTF-8. Attributes of this type have no length limit, and h5py
+/// reads them as `str`.
 inline Type variable_string() {
   Type type(H5Tcopy(H5T_C_S1), "make a string type");
   check(H5Tset_size(type, H5T_VARIABLE), "size a string type");
@@ -143,7 +142,7 @@ inline Type variable_string() {
   return type;
 }
 
-/// Writes a scalar text attribute. `value` ends at its first NUL, if it holds one.
+/// Writes a scalar text attribute. `value` is cut at its first NUL.
 inline void write_attribute(hid_t object, const std::string& name, const std::string& value) {
   const Type type = variable_string();
   const Space space(H5Screate(H5S_SCALAR), "make a scalar space");
@@ -174,7 +173,7 @@ inline std::string read_text(const Attribute& attribute, const std::string& name
   const Space space(H5Aget_space(attribute), "read the shape of the attribute '" + name + "'");
   if (H5Sget_simple_extent_npoints(space) != 1)
     throw Error("the attribute '" + name + "' is not a single string");
-  // Same character set as in the file: HDF5 does not convert between sets.
+  // Uses the file's character set, because HDF5 does not convert between sets.
   Type memory(H5Tcopy(type), "copy a string type");
   if (check(H5Tis_variable_str(type), "look at a string type") > 0) {
     char* text = nullptr;
@@ -191,7 +190,7 @@ inline std::string read_text(const Attribute& attribute, const std::string& name
   return value;
 }
 
-/// The text attributes of a file's root by name; those of other types are passed over.
+/// Returns the text attributes of a file's root group by name; ignores attributes of other types.
 inline std::map<std::string, std::string> read_texts(const File& file) {
   std::map<std::string, std::string> texts;
   const Group root(H5Gopen2(file, "/", H5P_DEFAULT), "open /");

@@ -3,19 +3,19 @@
 namespace gaussweep::io::h5 {
 namespace {
 
-/// A link that leads out of the file, as far as it was followed.
+/// The first external link that was met.
 struct Outside {
   std::string file;
 };
 
-/// HDF5 asks before it opens the file of an external link.
+/// Refuses an external link. HDF5 calls this before it opens the link's file.
 herr_t refuse_external(const char*, const char*, const char* child_file, const char*, unsigned*, hid_t,
                        void* data) {
   static_cast<Outside*>(data)->file = child_file;
   return -1;
 }
 
-/// Opens through `open`, which gets a list of link access properties that follows no external link.
+/// Calls `open` with link access properties that forbid external links.
 template <class Owner, class Open>
 Owner open_without_leaving(const std::string& name, hid_t list_class, const Open& open) {
   Outside outside;

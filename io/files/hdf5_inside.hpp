@@ -1,8 +1,8 @@
 #pragma once
-/// What an HDF5 file itself holds, and nothing else. HDF5 lets a dataset be a link into another file, or be
-/// put together from datasets of others (virtual). It also lets one keep its data in a file of any format
-/// (external storage). A file's digest says nothing of such contents, and whoever made the file chose what is
-/// read. For the .cpp files of `io/` only.
+/// Restricts HDF5 to data inside the opened file. HDF5 allows a dataset to be a link into another file, to be
+/// composed of datasets of other files (virtual), or to keep its data in a file of any format (external
+/// storage). The author of such a file would decide which of our files are read, and the file's digest would
+/// not cover the data. For the .cpp files of `io/` only.
 
 #include <string>
 
@@ -10,18 +10,18 @@
 
 namespace gaussweep::io::h5 {
 
-/// Opens a dataset whose data are in this very file.
-/// @throws Error where it is not there, where its data are elsewhere, or where a filter that unpacks them is
-/// not installed
+/// Opens a dataset whose data are inside this file.
+/// @throws Error if the dataset does not exist, if its data are elsewhere, or if a filter that decompresses
+/// them is not installed
 Dataset open_dataset(hid_t file, const std::string& name);
 
-/// Opens any object without leaving the file. @throws Error
+/// Opens an object without following links to other files. @throws Error
 Object open_object(hid_t file, const std::string& name);
 
-/// Why a dataset's data cannot be read from its own file; empty where they can.
+/// Returns why a dataset's data cannot be read from this file; empty if they can.
 std::string why_not_inside(hid_t dataset, const std::string& name);
 
-/// Whether there is an object of that name, or a link to one. A link into another file counts.
+/// Returns true if the file has an object or a link of this name, even a link into another file.
 bool has_object(hid_t file, const std::string& name);
 
 }  // namespace gaussweep::io::h5

@@ -1,6 +1,6 @@
 #pragma once
-/// HDF5 files that grow in memory, so that a full disk meets our own write, not HDF5 in the middle of its own
-/// structures. For the .cpp files of `io/` only.
+/// HDF5 files built in memory. A full disk then makes our own write fail, not HDF5 in the middle of its
+/// metadata. For the .cpp files of `io/` only.
 
 #include <vector>
 
@@ -8,14 +8,14 @@
 
 namespace gaussweep::io::h5 {
 
-/// A new file that is never written to disk. `name` is only what HDF5 calls it in messages.
+/// Creates a file that is never written to disk. `name` is used only in HDF5's messages.
 inline File create_in_memory(const char* name) {
   const Properties access = access_properties();
   check(H5Pset_fapl_core(access, std::size_t{1} << 20, 0), "keep a file in memory");
   return File(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), "create a file in memory");
 }
 
-/// The bytes that a file of create_in_memory would have on disk.
+/// Returns the contents that a file of create_in_memory would have on disk.
 inline std::vector<char> image_of(const File& file) {
   check(H5Fflush(file, H5F_SCOPE_LOCAL), "flush the file in memory");
   const ssize_t bytes = check(H5Fget_file_image(file, nullptr, 0), "size the file in memory");

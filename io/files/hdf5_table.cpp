@@ -8,10 +8,10 @@
 namespace gaussweep::io::h5 {
 namespace {
 
-// Small enough that shuffling a wide row stays in the cache, large enough to compress well.
+// Small enough that shuffling wide rows stays in the cache, large enough to compress well.
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
-// Deflate never does better than 1032:1, so a table that claims more is damaged (and would read as endless
-// zeros).
+// Deflate compresses at most 1032:1. A table that claims more rows is damaged and would be read as almost
+// endless zeros.
 constexpr hsize_t best_compression = 1032;
 constexpr std::size_t longest_text = 4096;
 constexpr std::string_view ellipsis = "\u2026";
@@ -30,7 +30,7 @@ Type compound(const Layout& layout, hid_t integer, hid_t real, const std::string
   return type;
 }
 
-// Bytes that the column of the file takes in a packed row. @throws Error where it is of another kind
+// Returns the bytes of the file's column in a packed row. @throws Error if it is of another kind
 std::size_t packed_bytes(const Type& type, Kind kind, const std::string& column, const std::string& action) {
   const H5T_class_t found = H5Tget_class(type);
   if (kind == Kind::text) {
@@ -50,7 +50,7 @@ hsize_t rows_a_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action
   const Properties creation(H5Dget_create_plist(dataset), action);
   hsize_t rows = 0;
   if (H5Pget_layout(creation) == H5D_CHUNKED) check(H5Pget_chunk(creation, 1, &rows), action);
-  // Several small chunks at once; a foreign file's huge chunks in pieces.
+  // Reads several small chunks together, and a foreign file's huge chunks in parts.
   const hsize_t target = std::max<hsize_t>(1, 4 * chunk_bytes / std::max<hsize_t>(row_bytes, 1));
   return rows == 0 || rows > target ? target : target / rows * rows;
 }
@@ -116,8 +116,7 @@ std::map<std::string, std::string> TableChecksums::columns() const {
 TableWriter::TableWriter(hid_t file, const std::string& name, const Layout& layout, std::size_t rows)
     : action_("write the table '" + name + "'"),
       chunk_rows_(std::max<std::size_t>(1, chunk_bytes / layout.row_bytes)) {
-  // Little-endian in the file everywhere; in memory whatever this machine has (HDF5 converts where they
-  // differ).
+  // Files are little-endian; memory has this machine's byte order, and HDF5 converts if they differ.
   const Type type = compound(layout, H5T_STD_I64LE, H5T_IEEE_F64LE, action_);
   memory_ = compound(layout, H5T_NATIVE_INT64, H5T_NATIVE_DOUBLE, action_);
   const hsize_t count = rows, chunk = chunk_rows_, unlimited = H5S_UNLIMITED;
@@ -157,7 +156,7 @@ TableReader::TableReader(hid_t file, const std::string& name,
   for (const auto& [column, kind] : wanted) {
     const int index = H5Tget_member_index(type, column.c_str());
     if (index < 0) {
-      take_error_text();  // an older file: not an error
+      take_error_text();  // older files lack the column: not an error
       layout_.add(column, kind, 0);
       continue;
     }

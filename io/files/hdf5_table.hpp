@@ -1,6 +1,6 @@
 #pragma once
-/// Tables in HDF5: one-dimensional datasets of a compound type, written from and read into structs by a list
-/// of columns. For the .cpp files of `io/` only.
+/// Tables in HDF5: one-dimensional datasets of a compound type. A list of columns maps them to structs. For
+/// the .cpp files of `io/` only.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,21 +23,21 @@ template <class Row>
 struct Column {
   std::string_view name;
   std::variant<Text Row::*, std::int64_t Row::*, double Row::*> member;
-  std::string_view unit{};  ///< of a quantity that has one
+  std::string_view unit{};  ///< the quantity's unit, if any
 };
 
 enum class Kind { text, integer, real };
 
-/// A column in a packed row. `bytes` 0: the file has no such column.
+/// A column in a packed row. `bytes` is 0 if the file has no such column.
 struct Member {
   std::string name;
   Kind kind = Kind::text;
   std::size_t offset = 0;
   std::size_t bytes = 0;
-  H5T_cset_t character_set = H5T_CSET_UTF8;  // as in the file: HDF5 does not convert between sets
+  H5T_cset_t character_set = H5T_CSET_UTF8;  // the file's set, because HDF5 does not convert between sets
 };
 
-/// A packed row: text of fixed length, null-padded, and numbers of 8 bytes.
+/// The layout of a packed row: null-padded text of fixed length, and numbers of 8 bytes.
 struct Layout {
   std::vector<Member> members;
   std::size_t row_bytes = 0;
@@ -47,16 +47,16 @@ struct Layout {
   }
 };
 
-/// The checksum of each column of a table, as rows come. Text goes in as its bytes without the padding and a
-/// NUL, numbers as their 8 bytes, little-endian.
+/// Computes the checksum of each column while rows are added. Text contributes its bytes without padding and
+/// one NUL, numbers their 8 bytes, little-endian.
 class TableChecksums {
  public:
   /// @param layout of the packed rows
   explicit TableChecksums(const Layout& layout);
-  /// Takes in `count` more rows.
+  /// Adds `count` rows.
   void add(const char* packed, std::size_t count);
   std::size_t rows() const { return rows_; }
-  /// Column → checksum; empty for a column of 0 bytes, which is not there.
+  /// Returns the checksum of each column; empty for a missing column.
   std::map<std::string, std::string> columns() const;
 
  private:
@@ -66,13 +66,13 @@ class TableChecksums {
   std::size_t rows_ = 0;
 };
 
-/// A new table of `rows` rows: strings, int64 and float64 little-endian; chunked, shuffled, deflated,
+/// Writes a new table of `rows` rows: strings, int64 and float64 little-endian; chunked, shuffled, deflated,
 /// extensible.
 class TableWriter {
  public:
   /// @throws Error
   TableWriter(hid_t file, const std::string& name, const Layout& layout, std::size_t rows);
-  /// Rows that are best written together.
+  /// Returns the number of rows per chunk; writes of whole chunks are fastest.
   std::size_t chunk_rows() const { return chunk_rows_; }
   /// Writes packed rows `first` … `first + count - 1`. @throws Error
   void write(std::size_t first, std::size_t count, const char* packed);
@@ -85,12 +85,12 @@ class TableWriter {
   Dataset dataset_;
 };
 
-/// A table of a file, any columns in any order; numbers of other widths are converted.
+/// Reads a table with any columns in any order; converts numbers of other widths.
 class TableReader {
  public:
-  /// @param wanted the columns to look for; those that the file lacks get `bytes` 0 in `layout()`
-  /// @throws Error where it is no table, where a column is of another kind, or where it claims more rows than
-  /// its bytes can hold
+  /// @param wanted the columns to look for; missing columns get `bytes` 0 in `layout()`
+  /// @throws Error if it is not a table, if a column has another kind, or if it claims more rows than its
+  /// bytes can hold
   TableReader(hid_t file, const std::string& name, const std::vector<std::pair<std::string, Kind>>& wanted);
   const Layout& layout() const { return layout_; }
   std::size_t rows() const { return rows_; }
@@ -107,12 +107,12 @@ class TableReader {
   Dataset dataset_;
 };
 
-/// Text as a table holds it: valid UTF-8 (what is not becomes U+FFFD), at most 4096 bytes. Every row is as
-/// wide as the longest value. A cut is marked by an ellipsis. `scratch` holds the text where it had to
-/// change.
+/// Returns text as a table stores it: invalid UTF-8 becomes U+FFFD, and text beyond 4096 bytes is cut, which
+/// an ellipsis marks, because every row is as wide as the longest value. `scratch` holds the text if it had
+/// to be changed.
 std::string_view stored_text(std::string_view text, std::string& scratch);
 
-/// One cell of a row into its place in a packed row, and back.
+/// Copies one cell into a packed row (pack) or out of it (unpack).
 template <class Row>
 void pack(const Row& row, Text Row::*member, const Member& place, char* out) {
   std::string scratch;
@@ -137,7 +137,7 @@ void unpack(const char* in, const Member& place, Number Row::*member, Row& row, 
 }
 
 /// Writes `rows` as the table `name`; each text column is as wide as its longest value, at least 1.
-/// @return the checksums of what was written. @throws Error
+/// @return the checksums of the written columns. @throws Error
 template <class Columns, class Row>
 TableChecksums write_table(hid_t file, const std::string& name, const Columns& columns,
                            const std::vector<Row>& rows) {
@@ -169,10 +169,9 @@ TableChecksums write_table(hid_t file, const std::string& name, const Columns& c
   return checksums;
 }
 
-/// Reads the table `name`; columns that it lacks keep Row's defaults, columns that are not asked for are
-/// passed over.
-/// @param required columns without which the table means nothing
-/// @param checksums where given, becomes those of what was read
+/// Reads the table `name`. Missing columns keep Row's defaults; other columns of the table are ignored.
+/// @param required columns that must exist
+/// @param checksums if given, receives the checksums of the columns that were read
 /// @throws Error
 template <class Row, class Columns>
 std::vector<Row> read_table(hid_t file, const std::string& name, const Columns& columns,

@@ -12,7 +12,7 @@
 namespace gaussweep::io {
 namespace {
 
-/// The value after `name` in a file of "name value" or "name: value kB" lines; -1 if absent.
+/// Returns the value after `name` in a file of "name value" or "name: value kB" lines; -1 if absent.
 std::int64_t number_in(const std::filesystem::path& path, const std::string& name) {
   std::ifstream file(path);
   std::string line;
@@ -25,7 +25,7 @@ std::int64_t number_in(const std::filesystem::path& path, const std::string& nam
   return -1;
 }
 
-/// The number that is all of a file; -1 where it is absent or no number ("max").
+/// Returns the number that a file consists of; -1 if it is missing or not a number ("max").
 std::int64_t number_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::int64_t value = -1;
@@ -39,7 +39,7 @@ Memory least(const Memory& a, const Memory& b) {
   return {std::min(a.most, b.most), std::min(a.free, b.free)};
 }
 
-/// What one control group allows.
+/// Returns what one control group allows.
 Memory memory_of(const std::filesystem::path& group, bool old) {
   const std::int64_t limit = number_of(group / (old ? "memory.limit_in_bytes" : "memory.max"));
   const std::int64_t used = number_of(group / (old ? "memory.usage_in_bytes" : "memory.current"));
@@ -49,12 +49,14 @@ Memory memory_of(const std::filesystem::path& group, bool old) {
     const std::string name = std::string(old ? "total_" : "") + cache;
     held -= std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
   }
-  // The two are read one after the other, and "unlimited" of version 1 is nearly the largest number.
+  // Clamped, because limit and usage are read at different times. "Unlimited" in version 1 is nearly the
+  // largest integer.
   const std::int64_t room = limit - std::clamp<std::int64_t>(held, 0, limit);
   return {static_cast<double>(limit), static_cast<double>(room)};
 }
 
-/// What a limit of this process (`ulimit -v`, `ulimit -d`) allows. @param taken what counts towards it
+/// Returns what a limit of this process (`ulimit -v`, `ulimit -d`) allows. @param taken the bytes that count
+/// towards the limit
 Memory memory_of(int resource, double taken) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
@@ -62,7 +64,7 @@ Memory memory_of(int resource, double taken) {
   return {most, std::max(0.0, most - taken)};
 }
 
-/// What the limits of this process allow: its address space, and of it what is no file.
+/// Returns what the limits of this process allow for its address space and its private data.
 Memory process_memory() {
   double pages[6] = {};  // size, resident, shared, text, nothing, data
   std::ifstream file("/proc/self/statm");
@@ -101,7 +103,7 @@ Memory group_memory(const std::filesystem::path& groups, const std::filesystem::
     if (!old && controllers != ",,") continue;
     const std::filesystem::path root = old ? top / "memory" : top;
     std::filesystem::path group = line.substr(second + 1);
-    // A container may show the path from outside; what there is of it counts, and its top always.
+    // A container may list the path as seen from the host. Reads every level that exists, and always the top.
     for (;; group = group.parent_path()) {
       memory = least(memory, memory_of(root / group.relative_path(), old));
       if (!group.has_relative_path()) break;

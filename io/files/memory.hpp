@@ -1,28 +1,30 @@
 #pragma once
-/// How much memory this process may take, by all who limit it.
+/// The memory that this process can use under all limits: of the machine, of control groups and of the
+/// process.
 
 #include <cstdint>
 #include <filesystem>
 
 namespace gaussweep::io {
 
-/// Of the machine.
+/// Returns the memory of the machine.
 std::int64_t total_memory_bytes();
-/// Memory in bytes; infinity where nothing limits it.
+/// Memory in bytes; infinity if there is no limit.
 struct Memory {
-  double most;  ///< that there ever is
-  double free;  ///< that can be taken now
+  double most;  ///< the limit
+  double free;  ///< what can be allocated now
 };
-/// Of this process: the least that the machine, its control groups and its own limits (`ulimit -v`, `-d`)
+/// Returns the minimum of what the machine, the control groups and the process limits (`ulimit -v`, `-d`)
 /// allow.
 Memory memory_facts();
-/// Its `free`.
+/// Returns memory_facts().free.
 double available_memory_bytes();
-/// What the control groups of a process allow it: a batch job's limit is that of a group far below the top.
-/// Memory that only caches files counts as free, for it is given back where it is wanted.
+/// Returns what the control groups of a process allow. All levels are read, because a batch job's limit is
+/// usually set far below the top. Page cache counts as free, because the kernel reclaims it.
 /// @param groups the file that names them (/proc/self/cgroup), version 1 or 2
-/// @param top where they are mounted (/sys/fs/cgroup)
+/// @param top their mount point (/sys/fs/cgroup)
 Memory group_memory(const std::filesystem::path& groups, const std::filesystem::path& top);
-/// How often the kernel has killed a process for want of memory, as this process can see it; -1 if unknown.
+/// Returns the number of processes killed by the kernel for lack of memory, as visible to this process; -1 if
+/// unknown.
 std::int64_t memory_kills();
 }  // namespace gaussweep::io

@@ -33,8 +33,8 @@ std::string_view file_kind(unsigned mode) {
 }
 
 Opened open_regular(const std::filesystem::path& path, int flags, int folder) {
-  // Looked at before it is opened, for opening alone makes some devices act; and after, for what stood there
-  // may have been replaced in between.
+  // Checks the kind of file before opening it, because opening some devices has side effects, and again
+  // afterwards, because the file may have been replaced in between.
   struct stat facts {};
   const int links = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
   if (::fstatat(folder, path.c_str(), &facts, links) == 0 && !S_ISREG(facts.st_mode))
@@ -58,7 +58,7 @@ int check_name(const std::filesystem::path& path, int fd) {
 }
 
 Opened hold_folder(const std::filesystem::path& path) {
-  // With a "/" at its end a name leads through a link, O_NOFOLLOW or not.
+  // With a trailing "/", open follows a link even with O_NOFOLLOW.
   std::string name = path.string();
   while (name.size() > 1 && name.back() == '/') name.pop_back();
   Descriptor folder(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

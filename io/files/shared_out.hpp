@@ -1,5 +1,5 @@
 #pragma once
-/// Work on large pieces of memory or of a file, shared out over a few threads.
+/// Splits work on large blocks of memory or of a file over a few threads.
 
 #include <sched.h>
 
@@ -10,17 +10,18 @@
 
 namespace gaussweep::io {
 
-/// Threads that checksums and lines are shared out over. They are no more than the CPUs that the caller may
-/// run on. Some memory bandwidth, and most cores, stay for others.
+/// Returns the number of threads for checksums and lines: at most the CPUs that the caller may run on, and at
+/// most six, which leaves memory bandwidth and cores to other work.
 inline std::size_t sharing_threads() {
   constexpr std::size_t most = 6;
   cpu_set_t usable;
-  if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return most;  // more than a set has places for
+  // The call fails if the machine has more CPUs than cpu_set_t can hold.
+  if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return most;
   return std::clamp<std::size_t>(static_cast<std::size_t>(CPU_COUNT(&usable)), 1, most);
 }
 
-/// Calls work(i) for every i below `count`, each on a thread of its own, the first on the caller's. Returns
-/// when all are done; rethrows what one threw.
+/// Calls work(i) for every i below `count`, each on its own thread, the first on the caller's. Waits for all
+/// and rethrows an exception.
 template <class Work>
 void share_out(std::size_t count, Work&& work) {
   std::vector<std::future<void>> others;

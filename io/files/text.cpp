@@ -9,7 +9,7 @@
 namespace gaussweep::io {
 namespace {
 
-// The store: how many texts use it, then the characters.
+// The shared storage: the reference count, followed by the characters.
 using Users = std::atomic<std::size_t>;
 
 Users* users_of(const char* characters) {

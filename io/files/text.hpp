@@ -1,5 +1,5 @@
 #pragma once
-/// Text of a record: set whole, never changed in place, one store for all copies.
+/// Immutable text of a record with reference-counted storage.
 
 #include <cstddef>
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace gaussweep::io {
 
-/// A view of text that it keeps alive together with its copies. A million records name few methods, GPUs and
-/// matrices: copies cost 16 bytes each. Threads may copy and drop the same text at once.
+/// A view of text whose storage is shared by all copies. A million records contain few different names of
+/// methods, GPUs and matrices, so copies cost only 16 bytes each. Threads may copy and destroy copies of the
+/// same text concurrently.
 class Text : public std::string_view {
  public:
   Text() noexcept = default;
@@ -35,13 +36,13 @@ inline std::string operator+(const Text& text, const char* after) {
   return std::string(text) + after;
 }
 
-/// Gives equal texts one store, of those that it saw lately.
+/// Gives equal texts the same storage. A cache of fixed size remembers recent texts.
 class TextPool {
  public:
   Text of(std::string_view text);
 
  private:
-  std::vector<Text> slots_ = std::vector<Text>(4096);  // pairs, by hash; what was seen last comes first
+  std::vector<Text> slots_ = std::vector<Text>(4096);  // two slots per hash, the most recent text first
 };
 
 }  // namespace gaussweep::io
