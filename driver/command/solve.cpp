@@ -1,4 +1,4 @@
-/// `gaussweep solve`: one answer of one method, judged and written to a file.
+/// `gaussweep solve`: solves one problem with one method, verifies the answer and writes it to a file.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -37,8 +37,8 @@ struct SolveWords {
   bool force = false, condition = false;
 };
 
-/// @param require throws if rows and columns do not fit. It sees the header first, before gigabytes are read,
-/// and then the matrix, for the file may have changed.
+/// Reads a matrix. @param require throws if rows and columns do not fit. It is called with the header's size
+/// before gigabytes are read, and again with the matrix's size, because the file may have changed.
 template <class T, class Require>
 HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset, const Require& require) {
   const io::MatrixSize size = io::matrix_size_apart(file, dataset);
@@ -52,7 +52,7 @@ HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset
   return matrix;
 }
 
-/// Makes of the answer's other triangle what the problem takes it for.
+/// Sets the answer's other triangle to zeros or to the mirrored elements, as the problem defines it.
 template <class T>
 void settle_triangle(HostMatrix<T>& matrix, Counts counts, Uplo uplo) {
   if (counts == Counts::all) return;
@@ -65,7 +65,7 @@ void settle_triangle(HostMatrix<T>& matrix, Counts counts, Uplo uplo) {
   }
 }
 
-/// @throws UsageError where A and B do not fit the problem, or memory does not hold them
+/// Reads the operands. @throws UsageError if A and B do not fit the problem or exceed the memory
 template <class T>
 Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
   Inputs<T> inputs;
@@ -91,7 +91,7 @@ Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
   return inputs;
 }
 
-/// Looks at A, chooses the triangle that nobody named, and warns of what A lacks.
+/// Inspects A, chooses the triangle if the user named none, and warns of needs that A does not satisfy.
 /// @throws UsageError if the method would ignore elements of A
 template <class T>
 void check_needs(const SolveWords& words, const Method& method, Inputs<T>& inputs) {
@@ -115,7 +115,7 @@ int solve_typed(const SolveWords& words, const Inverter& by, Device& device) {
   Context context(device);
   MethodRun<T> run(context, method, by.backend, defaults_of(method), inputs.shape);
   run.upload(inputs);
-  if (by.backend == Backend::cuda) run.warm_up();  // libraries and kernels are loaded by a first run
+  if (by.backend == Backend::cuda) run.warm_up();  // the first run loads libraries and kernels
   const double seconds = run.timed_run();
   Answer<T> answer = run.download();
   const double tolerance = default_tolerance(problem);
@@ -136,7 +136,8 @@ int solve_typed(const SolveWords& words, const Inverter& by, Device& device) {
   return status == io::Status::pass ? exit_ok : exit_wrong;
 }
 
-/// Whether an answer is one matrix, of one square matrix and right-hand sides at most.
+/// Returns true if the problem has one square matrix and at most right-hand sides as operands, and one matrix
+/// as answer.
 bool is_solvable(Problem problem) {
   return problem->second != SecondOperand::matrix && !problem->has_pivots;
 }

@@ -1,4 +1,4 @@
-/// `gaussweep try`: one matrix, the methods that suit it, and which of them wins.
+/// `gaussweep try`: runs the methods that suit one matrix and reports the fastest.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr double devices_timeout = 300;
-/// The least time that methods get after the matrix was read.
+/// The minimum time for methods after the matrix was read.
 constexpr double least_seconds = 0.5;
 
 struct TryWords {
@@ -55,8 +55,8 @@ struct TryWords {
   TryRequest request;
 };
 
-/// What the run will decide for this backend's word, and the GPU's capability (0: none). The GPU is looked at
-/// by a process of its own: this one must not hold it while it is measured.
+/// Returns the backend that the run will choose for this option, and the GPU's capability (0: no GPU). A
+/// separate process queries the GPU, because this one must not hold it during measurements.
 std::pair<Backend, int> foreseen_backend(const std::string& word) {
   if (word == "emulated") return {Backend::emulated, 0};
   if (word == "host") return {Backend::host, 0};
@@ -66,7 +66,7 @@ std::pair<Backend, int> foreseen_backend(const std::string& word) {
   for (const nlohmann::json& gpu : devices.at("gpus")) {
     if (gpu.value("error", "").empty()) return {Backend::cuda, gpu.value("capability", 0)};
   }
-  return {word == "cuda" ? Backend::cuda : Backend::emulated, 0};  // without a GPU, the run says why
+  return {word == "cuda" ? Backend::cuda : Backend::emulated, 0};  // the run reports why there is no GPU
 }
 
 /// Returns true if factoring the matrix for its condition takes a small part of the time limit.
@@ -75,7 +75,7 @@ bool is_soon_factored(std::int64_t order, double time_limit) {
   return std::pow(static_cast<double>(order), 3) / flops_per_second < share * time_limit;
 }
 
-/// The GPU that the methods ran on, else the CPU.
+/// Returns the name of the GPU that the methods ran on, else of the CPU.
 std::string device_name(const io::Results& results) {
   for (const io::Record& r : results.records) {
     if (r.backend == "cuda" && !r.gpu_name.empty()) return r.gpu_name;
@@ -91,7 +91,7 @@ void refuse_ranks() {
   }
 }
 
-/// Why one method is left out, said of several: "needs a matrix ..." becomes "need a matrix ...".
+/// Converts the reason for one method to the plural: "needs a matrix ..." becomes "need a matrix ...".
 std::string of_several(const std::string& why) {
   for (const auto& [of_one, of_many] : {std::pair("needs ", "need "), {"has ", "have "}, {"does ", "do "}}) {
     if (why.rfind(of_one, 0) == 0) return of_many + why.substr(std::strlen(of_one));
@@ -106,7 +106,7 @@ void print_left_out(const std::vector<LeftOut>& all) {
   }
 }
 
-/// Prints what was tried in detail: a table per task, and how to read it.
+/// Prints a table per task and its legend.
 void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Record>& records) {
   fmt::print("{}", task_tables(tasks, output_width()));
   std::string words =
@@ -139,8 +139,8 @@ std::string sparse_words(const MatrixFacts& facts) {
       to_text(Cell(share), Style::percent));
 }
 
-/// The last lines fit a terminal of 24 rows and 80 columns, with a blank line, one for a count of tasks, and
-/// the shell's prompt.
+/// The answer fits a terminal of 24 rows and 80 columns. One row each is reserved for a blank line, the count
+/// of tasks, and the shell's prompt.
 constexpr std::size_t answer_width = 80, answer_rows = 21;
 
 std::size_t rows_of(const std::string& text) {
@@ -150,7 +150,7 @@ std::size_t rows_of(const std::string& text) {
   return rows;
 }
 
-/// The methods of the CPU or the GPU that have no record.
+/// Returns the methods on CPU or GPU that have no record.
 std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backend,
                                              const std::vector<io::Record>& records) {
   std::vector<const Method*> unreached;
@@ -163,8 +163,9 @@ std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backen
   return unreached;
 }
 
-/// Prints the answer: sentences, warnings and what to type next.
-/// @param missing trials that did not run in time. @param program as the user named it
+/// Prints the answer: sentences, warnings and the next commands.
+/// @param missing number of trials that did not run in time
+/// @param program as the user entered it
 void print_answer(const TryWords& words, const SeenMatrix& seen, const TryPlan& plan,
                   const std::vector<TriedTask>& tasks, const io::Results& results,
                   const std::vector<const Method*>& unreached, std::size_t missing,
@@ -243,7 +244,7 @@ int try_matrix(TryWords& words, const Commands& commands) {
     options.output = (scratch->path() / "run").string();
   }
   options.plan = (std::filesystem::path(options.output) / "plan.yaml").string();
-  // The last part is for ending the worker and for writing the answer.
+  // Reserves time for stopping the worker and printing the answer.
   const double end_seconds = std::min(2.0, 0.1 * request.seconds);
   const double deadline = start + request.seconds - end_seconds;
   TryRounds rounds(plan, backend, now_seconds(), deadline);

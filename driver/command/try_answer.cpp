@@ -17,7 +17,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A ratio beyond this is shown as this.
+/// Larger ratios are shown as this value.
 constexpr double most_times = 1000;
 
 bool is_emulated(const Group& group) {
@@ -32,12 +32,12 @@ bool is_solve(Problem problem) {
   return problem->second == SecondOperand::right_hand_sides;
 }
 
-/// "lapack", "recursive (emulated)".
+/// Returns a method's name: "lapack", "recursive (emulated)".
 std::string method_words(const Group& group) {
   return printable(group.first().method) + (is_emulated(group) ? " (emulated)" : "");
 }
 
-/// "posv float nrhs 3": what tells a task from the others.
+/// Returns a label with the properties that distinguish a task from the others: "posv float nrhs 3".
 std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) {
   const io::Record& r = group.first();
   const auto differs = [&](auto member) {
@@ -52,7 +52,8 @@ std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) 
   return label;
 }
 
-/// "1.25 times as fast as crout (1.2 to 1.3)"; an interval below 1 is of a second that may be faster.
+/// Returns the lead in words: "1.25 times as fast as crout (1.2 to 1.3)". If the interval reaches below 1,
+/// the second method may be faster.
 std::string lead_words(const Race& race) {
   const Estimate& lead = race.lead();
   const std::string second = method_words(*race.racers[1].group);
@@ -62,7 +63,8 @@ std::string lead_words(const Race& race) {
   return fmt::format("{} times as fast as {} ({})", times(lead.ratio()), second, ends);
 }
 
-/// The task of `tasks` whose fastest method takes the least time; nothing if nobody passed.
+/// Returns the task for which `is_such` holds and whose fastest method takes the least time; null if no
+/// method passed.
 template <class IsSuch>
 const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_such) {
   const TriedTask* best = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
-/// What `try` prints once its methods ran: a table per task, then the answer.
+/// Formats the output of `try`: a table per task, then the answer. A task is one problem with fixed
+/// precision, nrhs and triangle.
 
 #include <string>
 #include <vector>
@@ -9,32 +10,34 @@
 
 namespace gaussweep::driver {
 
-/// One task and its race.
+/// One task: its groups of records, one group per method, and their comparison (race.hpp).
 struct TriedTask {
   std::vector<const Group*> groups;
   Race race;
 };
 
-/// The tasks of some groups, systems before factors and inverses. @pre the groups outlive them
+/// Returns the tasks of the groups, linear systems before factorisations and inverses. @pre the groups
+/// outlive the tasks
 std::vector<TriedTask> tried_tasks(const std::vector<Group>& groups);
 
-/// Returns the decimal digits of an answer that are correct, or NaN if nobody knows: those of a solution or
-/// an inverse by its forward error, and those in which the product of factors agrees with A.
+/// Returns the number of correct decimal digits of an answer, or NaN if it is unknown. For solutions and
+/// inverses it follows from the forward error, for factors from the agreement of their product with A.
 double correct_digits(const Group& group);
 
-/// Returns a table per task, with every method that was tried.
+/// Returns one table per task with all methods that were tried.
 std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width);
 
-/// Returns a sentence per task: the fastest method, its lead with the interval of 95 %, and its digits.
-/// @param unreached methods that did not run in time: there is no winner over them
+/// Returns one sentence per task: the fastest method, its lead with the 95 % interval, and its correct
+/// digits.
+/// @param unreached methods that did not run in time; no winner can be declared over them
 std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
                                     const std::vector<const Method*>& unreached);
 
-/// Returns the warning that the times scatter from round to round; empty if they do not.
+/// Returns a warning if the times scatter from round to round; else an empty text.
 std::string noise_words(const std::vector<TriedTask>& tasks);
 
-/// Returns the commands that solve with the fastest methods, and invert, a line each.
-/// @param program, file as the user named them
+/// Returns the commands that solve or invert with the fastest methods, one per line.
+/// @param program, file as the user entered them
 std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest& request,
                            const std::string& program, const std::string& file);
 

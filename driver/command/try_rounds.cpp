@@ -9,17 +9,17 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::int64_t most_rounds = 40;
-/// The share of the time for rounds if emulated kernels come after them.
+/// The fraction of the time for rounds if emulated kernels follow.
 constexpr double share_of_rounds = 0.8;
-/// A round starts a worker, which reads the matrix.
+/// The time in which a round starts a worker, which reads the matrix.
 constexpr double seconds_to_start = 0.3;
 
 std::string id_of(const io::Record& r) {
   return r.problem + "/" + r.method;
 }
 
-/// Returns how long the next round of some methods may take, from their records of the first one. The
-/// reference runs, too.
+/// Returns the estimated time of the next round of some methods, from their records of the first round.
+/// Includes the reference method, which also runs.
 double seconds_of_round(const std::vector<io::Record>& records, const std::set<std::string>& methods) {
   double seconds = seconds_to_start;
   for (const io::Record& r : records) {
@@ -55,7 +55,8 @@ std::string TryRounds::text() const {
   return plan_.in_rounds([&](const Method& method) { return rounds_.at(method.id()); });
 }
 
-/// The methods that need a further round: those of races that are not settled, which had all rounds so far.
+/// Returns the methods that need a further round: the possible winners of comparisons that are not settled,
+/// without methods that missed a round.
 std::set<std::string> TryRounds::rivals(const std::vector<io::Record>& records) const {
   std::set<std::string> methods;
   const std::vector<Group> groups = group_records(records);

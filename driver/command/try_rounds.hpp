@@ -1,5 +1,5 @@
 #pragma once
-/// The rounds of `try`.
+/// Schedules the rounds of `try`.
 
 #include <cstdint>
 #include <map>
@@ -12,17 +12,19 @@
 
 namespace gaussweep::driver {
 
-/// Decides what `try` runs next. First comes one round of every method, without the emulated kernels of
-/// problems that have other methods. Then come rounds of the methods that may still be the fastest ones of
-/// their tasks, until each race is settled or the time is over. The emulated kernels come last, once each.
+/// Decides what `try` runs next. In a round every selected method runs once. The first round has all methods,
+/// except emulated kernels of problems that have other methods. Further rounds have only the methods that may
+/// still be the fastest of their tasks, until each comparison is settled or the time is over. Finally the
+/// remaining emulated kernels run once.
 class TryRounds {
  public:
-  /// @param backend that was requested. @param now, deadline seconds of one clock
+  /// @param backend that was requested
+  /// @param now, deadline seconds of the same clock
   TryRounds(const TryPlan& plan, Backend backend, double now, double deadline);
-  /// The plan of the first round.
+  /// Returns the plan of the first round.
   std::string first() const { return text(); }
-  /// Returns the plan with what runs next, or an empty text if nothing does.
-  /// @param records all of them so far
+  /// Returns the plan for the next round, or an empty text if there is none.
+  /// @param records all records so far
   std::string next(const std::vector<io::Record>& records, double now);
 
  private:

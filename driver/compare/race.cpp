@@ -15,11 +15,13 @@ namespace {
 /// The scatter of the ratio of two methods in one round on an idle CPU. Both ran in one process within
 /// seconds, so it is smaller than `cpu_scatter`.
 constexpr Scatter round_scatter{0.05, 5e-7};
-/// How much it counts, in degrees of freedom. It is little, because other programs disturb rounds far more.
+/// The weight of round_scatter, in degrees of freedom. It is small, because other programs disturb rounds far
+/// more.
 constexpr double weight_of_scatter = 2;
-/// In the first round a method is out of the race only if it takes this many times as long.
+/// After the first round, a method leaves the race only if it takes this many times as long as the fastest
+/// one.
 constexpr double far_behind = 5;
-/// P that a slower method is taken for the faster one after one of the rounds.
+/// The probability that a slower method is reported as the faster one after a given round.
 constexpr double tail_of_clear = 0.005;
 
 Timing timing_in_rounds(const Group& group) {
@@ -37,7 +39,7 @@ Timing timing_in_rounds(const Group& group) {
   return timing;
 }
 
-/// The ratio of two methods' times, round by round.
+/// Computes the ratio of two methods' times from the rounds that both ran in.
 Racer compared(const Timing& fastest, const Timing& other, const Group* group, bool on_gpu) {
   Racer racer;
   racer.group = group;
@@ -87,7 +89,7 @@ Race race_of(const std::vector<const Group*>& of_one_task) {
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.second.median < b.second.median; });
   race_against(0);
-  if (race.has_lead() && race.lead().log < 0) {  // round by round another one is faster
+  if (race.has_lead() && race.lead().log < 0) {  // another method is faster round by round
     const Group* const faster = race.racers[1].group;
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == faster; });

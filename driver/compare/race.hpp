@@ -1,5 +1,6 @@
 #pragma once
-/// The race of several methods that ran in the same rounds: the fastest one, and the interval of its lead.
+/// Compares several methods that ran in the same rounds (a race): finds the fastest one and the interval of
+/// its lead.
 
 #include <cstdint>
 #include <vector>
@@ -9,35 +10,37 @@
 
 namespace gaussweep::driver {
 
-/// A smaller lead decides nothing: on another day the order may be another one.
+/// A smaller lead is no win, because the order may change from day to day.
 constexpr double least_lead = 1.05;
-/// More rounds do not narrow an interval that is narrow already: its upper end over its lower one.
+/// An interval is narrow if its upper end is below this multiple of its lower end. More rounds are then
+/// useless.
 constexpr double narrow_interval = 1.1;
 /// The machine is noisy if a method's medians scatter more from round to round (sigma, relative).
 constexpr double noisy_sigma = 0.15;
 
-/// A method of a race, and its time over that of the fastest one.
+/// A method of a race, and the ratio of its time to that of the fastest method.
 struct Racer {
   const Group* group = nullptr;
-  Estimate behind;          ///< unknown for the fastest one
-  std::int64_t rounds = 0;  ///< in which both ran
-  /// True if it may still be as fast as the fastest one.
+  Estimate behind;          ///< the ratio with its interval; not set for the fastest one
+  std::int64_t rounds = 0;  ///< rounds in which both methods ran
+  /// True if the method may still be as fast as the fastest one.
   bool is_rival = false;
 };
 
 struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
-  double noise = 0;           ///< the larger scatter of the first two from round to round (sigma, relative)
+  double noise = 0;  ///< larger scatter of the two fastest methods from round to round (sigma, relative)
   bool has_lead() const { return racers.size() > 1; }
   const Estimate& lead() const { return racers[1].behind; }
-  /// True if the first one is surely faster than all others, or nobody else passed. Surely means a 99.5 %
-  /// chance: a race is looked at after each of its rounds.
+  /// Returns true if the first method is faster than all others with a probability of 99.5 %, or if no other
+  /// method passed. The probability is this high because a race is tested after each of its rounds.
   bool is_clear() const;
-  /// True if further rounds would not change what is said of the race.
+  /// Returns true if further rounds would not change the reported result.
   bool is_settled() const;
 };
 
-/// @param of_one_task its groups, with a record per round. @pre they outlive the race
+/// Compares the methods of one task. @param of_one_task one group per method, with one record per round. @pre
+/// the groups outlive the race
 Race race_of(const std::vector<const Group*>& of_one_task);
 
 }  // namespace gaussweep::driver

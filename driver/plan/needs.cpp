@@ -15,7 +15,7 @@ bool is_of_definite(Problem problem) {
   return std::count(problem->needs.begin(), problem->needs.end(), Need::spd) > 0;
 }
 
-/// Returns the predicate of a sentence whose subject is the matrix.
+/// Returns the predicate of a sentence about the matrix that states why it does not satisfy the need.
 std::string lack_words(const SeenMatrix& matrix, Need need, Uplo uplo) {
   const MatrixFacts& facts = matrix.facts;
   switch (need) {
@@ -62,7 +62,7 @@ std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo) {
       if (!matrix.conditioning) return std::nullopt;
       return matrix.conditioning->is_definite;
     case Need::strongly_regular:
-      // Every leading block of a definite or of a strictly dominant matrix is regular.
+      // All leading blocks of a definite or strictly dominant matrix are regular.
       if (dominant || (matrix.conditioning && matrix.conditioning->is_definite)) return true;
       if (facts.is_triangular()) return facts.zero_diagonals == 0;
       if (facts.first_zero_diagonal == 1) return false;
@@ -73,7 +73,8 @@ std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo) {
     case Need::triangular:
       return facts.is_triangular(uplo);
     case Need::nonzero_elements:
-      // Nor may one become 0, or nearly, on the way: nobody knows that before.
+      // The method also fails if an element becomes 0 or tiny during the elimination, which is unknown in
+      // advance.
       if (facts.nonzeros < facts.rows * facts.cols) return false;
       return std::nullopt;
     case Need::nonzero_diagonal:

@@ -1,5 +1,5 @@
 #pragma once
-/// What methods ask of a matrix, and what is known of one.
+/// Compares the properties of a matrix with the requirements ("needs") of methods.
 
 #include <cstdint>
 #include <optional>
@@ -13,21 +13,22 @@
 
 namespace gaussweep::driver {
 
-/// A matrix seen, and what a factorisation said of it (nothing where none was made).
+/// The known properties of a matrix; `conditioning` comes from a factorisation and is empty if there was
+/// none.
 struct SeenMatrix {
   MatrixFacts facts;
   std::optional<Conditioning> conditioning;
 };
 
-/// Beyond this order a factorisation is made only where it is asked for.
+/// Larger matrices are factored only if the user requests it.
 inline constexpr std::int64_t most_factored = 4096;
 
-/// Looks at every element; where `factors`, factors the matrix too, if it is square.
-/// @param precision in which the matrix will be used: it decides what counts as symmetric
+/// Inspects every element. If `factors`, also factors a square matrix.
+/// @param precision in which the matrix will be used; determines the tolerance for symmetry
 SeenMatrix see(HostMatrix<double>&& a, bool factors, Precision precision = Precision::float64);
 SeenMatrix see(io::Dense<double>&& a, bool factors);
 
-/// Returns true if the matrix has what is asked, and nothing if that is not known.
+/// Returns true if the matrix satisfies the need, and an empty optional if that is unknown.
 /// @param uplo the triangle that a triangular problem reads
 std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo);
 
@@ -35,27 +36,28 @@ std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo);
 /// triangle, or is not symmetric.
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 
-/// Returns true if an answer is judged by A X = B or by A X = I. A singular A has no such answer.
+/// Returns true if an answer is verified by A X = B or A X = I. A singular A has no such answer.
 bool needs_regular(Problem problem);
 
-/// Returns what a matrix is known to lack for a method, a sentence each: "A.mtx is not symmetric …:
-/// posv/lapack needs …".
-/// @param name what the sentences call the matrix
+/// Returns the needs of a method that a matrix is known not to satisfy, one sentence each: "A.mtx is not
+/// symmetric …: posv/lapack needs …".
+/// @param name of the matrix in the sentences
 std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method, Uplo uplo,
                                   Precision precision, const std::string& name);
 
-/// How well a method suits a matrix.
+/// The result of checking a method's needs against a matrix.
 struct Suitability {
-  bool fits = true;   ///< nothing that it needs is known to lack
-  bool known = true;  ///< everything that it needs is known to be there
-  Need lacks{};       ///< where it does not fit: the first need that is lacking
+  bool fits = true;   ///< no need is known to be unsatisfied
+  bool known = true;  ///< every need is known to be satisfied or not
+  Need lacks{};       ///< if it does not fit: the first unsatisfied need
 };
 Suitability suits(const SeenMatrix& matrix, const Method& method, Uplo uplo);
 
-/// Whether generated matrices of this kind, n > 1, lack it; false where they have it or nobody knows.
+/// Returns true if generated matrices of this kind with n > 1 do not satisfy the need; false if they do or if
+/// that is unknown.
 bool lacks(MatrixKind kind, Problem problem, Need need);
 
-/// A need in words: "a positive definite matrix".
+/// Returns the text for a need: "a positive definite matrix".
 std::string need_words(Need need);
 
 }  // namespace gaussweep::driver

@@ -19,11 +19,11 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The share of the time limit that all trials may take by the first guesses, and the part of it for emulated
-/// kernels. Starting workers, the matrix, its verification and further rounds take the rest.
+/// The fraction of the time limit for all trials by their first estimates, and the part of it for emulated
+/// kernels. Starting workers, reading the matrix, verification and further rounds need the rest.
 constexpr double share_of_time = 0.6, share_of_emulated = 0.3;
 
-/// A method that may be tried.
+/// A method that may be tried, with its estimated time.
 struct Candidate {
   const Method* method;
   Suitability suits;
@@ -31,7 +31,7 @@ struct Candidate {
   double seconds = 0;
 };
 
-/// Those that take no second matrix, of triangles or of whole matrices.
+/// Returns the problems without a second matrix operand, for triangular or for general matrices.
 std::vector<Problem> problems_of_one_matrix(bool triangular) {
   std::vector<Problem> chosen;
   for (const Problem problem : all_problems()) {
@@ -48,7 +48,7 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
   return problems_of_one_matrix(false);
 }
 
-/// An exact zero stopped the factorisation.
+/// Returns true if an exact zero stopped the factorisation.
 bool is_singular(const SeenMatrix& matrix) {
   return matrix.conditioning && std::isinf(matrix.conditioning->condition);
 }
@@ -79,7 +79,7 @@ void refuse_unknown_methods(const TryRequest& request, const std::vector<Problem
   }
 }
 
-/// JSON's strings are YAML's.
+/// Quotes a string for YAML, which accepts JSON strings.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
@@ -100,7 +100,7 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
     struct Entry {
       std::vector<std::string> methods, doubtful;
     };
-    std::map<std::int64_t, Entry> entries;  // by rounds
+    std::map<std::int64_t, Entry> entries;  // by number of rounds
     for (const Candidate& candidate : candidates) {
       if (candidate.method->problem != problem) continue;
       Entry& entry = entries[rounds_of(*candidate.method)];
@@ -126,7 +126,8 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
   return text;
 }
 
-/// Methods by the reason for which they are left out; a problem's name where all of its methods are.
+/// Collects the methods that are left out by their reason; replaces all methods of a problem by the problem's
+/// name.
 class Refusals {
  public:
   explicit Refusals(const Registry& registry) : registry_(registry) {}
@@ -211,7 +212,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
       }
     }
     std::vector<Candidate> chosen;
-    // A system is what most come for: the library's method for it is tried whatever it takes.
+    // Solving a system is the most frequent use. Its library method is therefore always tried.
     const auto place = [&](const Candidate& c) {
       const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides && c.suits.known &&
                             c.method == registry.reference(c.method->problem, requested, 1);
@@ -222,7 +223,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
     double total = 0;
     for (const Candidate& candidate : candidates) {
       if (can.count(candidate.method) == 0) {
-        // The reason names the method, which the list of methods does too.
+        // Removes the method's name from the reason, because the list of methods contains it.
         std::string why = cannot.at(candidate.method);
         const std::string id = candidate.method->id() + " ";
         if (why.compare(0, id.size(), id) == 0) why.erase(0, id.size());
