@@ -21,7 +21,8 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// Methods that are meant to replace the vendor's. Others have known losses, which their papers have too.
+/// Returns true for methods that are meant to replace the vendor's. Other methods have known losses, which
+/// are documented in their papers.
 bool is_searched(const Method& method) {
   constexpr const char* variants[] = {"recursive", "residues",        "halves",
                                       "batched",   "inverted_blocks", "levels"};
@@ -30,7 +31,7 @@ bool is_searched(const Method& method) {
   return named && (method.runs_on(Backend::emulated) || method.runs_on(Backend::host));
 }
 
-/// Orders around the sizes of blocks, mostly small ones. One in 30 is above 100, where inverses are joined.
+/// Draws an order near a block size, mostly a small one. One in 30 is above 100, where inverses are joined.
 std::int64_t draw_order(Random& random) {
   constexpr std::int64_t blocks[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 130, 200};
   const std::int64_t block = blocks[std::min(random.integer(0, 10), random.integer(0, 10))];
@@ -73,7 +74,7 @@ class Search {
     if (loss.score > worst_[one.method].first) worst_[one.method] = {loss.score, line_of(one)};
     return loss;
   }
-  /// Tries `steps` changes, each on top of those that made it worse.
+  /// Tries `steps` random changes and keeps each one that increases the loss.
   Case climbed(Case one, Loss& loss, Random& random, std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
       Case next = one;
@@ -128,7 +129,7 @@ int replay(const std::string& path) {
       const Loss loss = runner.run(parse_case(line));
       ++cases;
       const bool is_lost = loss.score > 1;
-      // A case that neither method ran shows nothing, so it counts as lost.
+      // A case that neither method could run counts as lost, because it tests nothing.
       const bool is_void = loss.score == 0 && loss.of_lapack == 0 && !loss.words.empty();
       lost += is_lost || is_void;
       if (is_lost || loss.of_lapack > 30 || loss.score == 0)

@@ -29,7 +29,7 @@ Dense noise(Numbers& numbers, std::int64_t n) {
   return filled(n, [&](auto, auto) { return numbers.random.between(-1, 1); });
 }
 
-/// A A^T, its upper triangle mirrored.
+/// Returns A A^T + lambda I, exactly symmetric.
 Dense square_of(const Dense& a, double lambda) {
   Dense product(a.rows, a.rows);
   for (std::int64_t j = 0; j < a.rows; ++j) {
@@ -42,7 +42,7 @@ Dense square_of(const Dense& a, double lambda) {
   return product;
 }
 
-/// Rows and columns divided by powers of ten; `symmetric`: both by the same.
+/// Divides rows and columns by powers of ten; `symmetric`: row i and column i by the same power.
 void scale(Numbers& numbers, Dense& a, double decades, bool symmetric, bool sorted) {
   const std::int64_t n = a.rows;
   std::vector<double> rows, cols;
@@ -107,7 +107,7 @@ Dense prolate(Numbers& numbers, std::int64_t n) {
   });
 }
 
-/// The leading block of order k is singular but for a small part.
+/// Returns a matrix whose leading block of order k is nearly singular.
 Dense leading_block(Numbers& numbers, std::int64_t n) {
   Dense a = noise(numbers, n);
   const double small = numbers.power("small", -20, -2);
@@ -116,7 +116,8 @@ Dense leading_block(Numbers& numbers, std::int64_t n) {
   return a;
 }
 
-/// The Cholesky factor of a kernel or prolate matrix in the lower triangle, its transpose in the upper one.
+/// Returns the Cholesky factor of a kernel or prolate matrix in the lower triangle and its transpose in the
+/// upper one.
 Dense factor(Numbers& numbers, std::int64_t n) {
   const double lambda = numbers.power("lambda", -14, -1);
   Dense a = numbers.integer("of", 0, 1) == 0 ? kernel(numbers, n) : prolate(numbers, n);
@@ -156,7 +157,8 @@ Dense scaled(Numbers& numbers, std::int64_t n) {
   return a;
 }
 
-/// Rows of alternating size: the products of two lie in the range, those of intermediate results do not.
+/// Returns a matrix whose rows alternate between very large and very small elements: the product of a large
+/// and a small one is representable, all other products overflow or underflow.
 Dense alternating(Numbers& numbers, std::int64_t n) {
   const double decades = numbers.real("decades", 0, 290);
   return filled(n, [&](auto i, auto) {
@@ -190,7 +192,7 @@ Dense definite_graded(Numbers& numbers, std::int64_t n) {
   return a;
 }
 
-/// Definite, at the end of the range: pivots become subnormal.
+/// Returns a definite matrix near the smallest numbers, so that pivots become subnormal.
 Dense tiny(Numbers& numbers, std::int64_t n) {
   Dense a = generated(numbers, MatrixKind::spd, n, 6);
   const double unit = std::pow(2.0, -static_cast<double>(numbers.integer("exponent", 100, 1074)));
@@ -198,7 +200,7 @@ Dense tiny(Numbers& numbers, std::int64_t n) {
   return a;
 }
 
-/// 0, 1 and powers of two: nothing is rounded, and everything may be lost.
+/// Returns a matrix of 0, 1 and powers of two: products are exact, but sums may cancel completely.
 Dense powers(Numbers& numbers, std::int64_t n) {
   const std::int64_t most = numbers.integer("most", 1, 60);
   return filled(n, [&](auto, auto) {
@@ -208,7 +210,7 @@ Dense powers(Numbers& numbers, std::int64_t n) {
   });
 }
 
-/// 1 + a 2^-11 - b 2^-23: halves of a float at their worst.
+/// Returns elements near 1 + a 2^-11 + b 2^-23, the worst case for splitting a float into two halves.
 Dense halves(Numbers& numbers, std::int64_t n) {
   const std::int64_t high = numbers.integer("high", 0, 3), low = numbers.integer("low", -8, 8);
   return filled(n, [=](auto, auto) {
@@ -216,7 +218,7 @@ Dense halves(Numbers& numbers, std::int64_t n) {
   });
 }
 
-/// As `halves`, each element for itself.
+/// Returns a matrix like `halves`, but draws a and b per element.
 Dense mixed_halves(Numbers& numbers, std::int64_t n) {
   return filled(n, [&](auto, auto) {
     return 1 + static_cast<double>(numbers.random.integer(0, 3)) * 0x1p-11 +

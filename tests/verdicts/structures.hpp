@@ -1,5 +1,6 @@
 #pragma once
-/// Matrices on which fast methods have lost digits: each follows from a name, a seed and a few numbers.
+/// Matrices on which fast methods have lost digits. A matrix ("structure") is determined by a name, a seed
+/// and a few numbers.
 
 #include <map>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace gaussweep::verdicts {
 
-/// The numbers of a structure. Those that are not given are drawn; a given one changes no other.
+/// The numbers that define a structure. Numbers that the caller does not give are drawn at random; a given
+/// number does not change the others.
 class Numbers {
  public:
   Numbers(std::uint64_t seed, std::map<std::string, double> given)
@@ -18,12 +20,12 @@ class Numbers {
   double real(const std::string& name, double low, double high) {
     return taken(name, random.between(low, high));
   }
-  /// 10 to a power between low and high.
+  /// Returns 10 to a power between low and high.
   double power(const std::string& name, double low, double high);
   std::int64_t integer(const std::string& name, std::int64_t low, std::int64_t high) {
     return static_cast<std::int64_t>(taken(name, static_cast<double>(random.integer(low, high))));
   }
-  /// The given numbers that no structure asked for.
+  /// Returns the names of given numbers that the structure did not use.
   std::vector<std::string> unused() const;
 
   Random random;
@@ -41,8 +43,8 @@ struct Structure {
 
 const std::vector<Structure>& structures();
 
-/// Changes an element or a line; which and how follows from the number alone.
-/// @param symmetric changes both triangles alike
+/// Changes an element, a row or a column. `number` determines the change.
+/// @param symmetric makes the same change in both triangles
 void mutate(HostMatrix<double>& a, std::uint64_t number, bool symmetric);
 
 }  // namespace gaussweep::verdicts

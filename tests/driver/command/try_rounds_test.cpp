@@ -9,7 +9,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A plan of two methods of the CPU and an emulated one, whose text is the rounds of each.
+/// A plan of two CPU methods and an emulated one. The plan's text lists the number of rounds of each method.
 class RoundsOfTry : public testing::Test {
  protected:
   RoundsOfTry() {
