@@ -11,7 +11,7 @@ namespace {
 
 constexpr double seconds_per_mib = 5;
 
-/// Send and receive rows column by column.
+/// Sends the number of rows, then each row as the values of its columns.
 template <class Row, class Columns>
 void put_rows(ChildOutput& out, const std::vector<Row>& rows, const Columns& columns) {
   out.put(static_cast<std::int64_t>(rows.size()));

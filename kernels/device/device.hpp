@@ -39,9 +39,9 @@ struct DeviceInfo {
   bool ecc = false;
 };
 
-/// One device and one stream on it. All copies and fills are ordered on that stream; copies to and from the
-/// host have completed when the call returns. Every function throws DeviceError; `allocate` throws
-/// OutOfMemory, `allocate_host` NoPinnedMemory.
+/// One device and one stream on it. All copies and fills are ordered on that stream. `to_device` and
+/// `to_host`, also as `_2d`, have completed when they return; `copy` has not. Every function throws
+/// DeviceError; `allocate` throws OutOfMemory, `allocate_host` NoPinnedMemory.
 class Device {
  public:
   virtual ~Device() = default;

@@ -8,14 +8,14 @@
 
 namespace gaussweep {
 
-/// Returns the elements for the products of the inverse of L, which the reversed triangles of U use
-/// afterwards.
+/// Returns the number of scratch elements. The products need them while L is inverted; then the triangle of U
+/// in reversed order takes their place.
 constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
   return std::max(levels::workspace_elements(order), order * lu::solve_rows);
 }
 
-/// Returns the bytes of n pivots, LU's workspace, reciprocals of U's diagonal, these elements and a matrix,
-/// or two matrices if n is no multiple of 16.
+/// Returns the bytes of n pivots, LU's workspace, the reciprocals of U's diagonal, geinv_recursive_elements()
+/// and an n x n matrix. If n is padded to whole_order(n), a padded copy of A is added.
 inline std::size_t geinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::whole_order(n);
   return workspace_piece(order, sizeof(int)) + lu::workspace_bytes(order, element) +

@@ -5,9 +5,9 @@
 /// by column, one block per right-hand side.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 operations per iteration, about 20 iterations
-/// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with two barriers per unknown.
-/// Workspace: the factors, and a second iterate if double-buffered. A must be strongly regular: a pivot that
-/// ends as 0 gives info > 0, and the answer is then not finite.
+/// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with at most two barriers
+/// per unknown and substitution. Workspace: the factors, and a second iterate if double-buffered. A must be
+/// strongly regular: a pivot that ends as 0 gives info > 0, and the answer is then not finite.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

@@ -185,12 +185,14 @@ class Refinement {
                  a_.data, a_.ld, n_, slice_columns(), y + first * ld_, static_cast<int>(count), column_scale_,
                  slices_, ld_, readings_ + first);
   }
+  /// Sums `count` partial products, subtracts them from b if it is given, and scales the rows by R into w_.
+  /// Records block sums of squares and maxima.
   void gather(int count, unsigned first, unsigned nrhs, const double* partial, const T* b, std::int64_t ldb) {
     simt::launch(context_, gather_slices<T>, dim3(blocks_, nrhs), dim3(group), 0, partial, count, n_,
                  b == nullptr ? b : b + first * ldb, ldb, row_scale_, w_ + first * ld_, ld_,
                  block_squares_ + first * blocks_, readings_ + first);
   }
-  /// Computes w_ = R b.
+  /// Computes w_ = R (b - the sum of `slice_count` partial products), the residual of every right-hand side.
   void take_residuals(const T* b, std::int64_t ldb, int slice_count) {
     simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, readings_,
                  static_cast<int>(nrhs_));

@@ -94,8 +94,8 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
 }
 
 /// Returns true if one of these inverses is too inaccurate: the sum of a column of a tile or of its inverse
-/// exceeds `trusted`. Both sums bound the condition number. @pre `triangle` has zeros on and above its
-/// diagonal; called by one warp after invert_diagonal_tiles
+/// exceeds `trusted`. The product of the largest two sums is the tile's condition number in the 1-norm.
+/// @pre `triangle` has zeros on and above its diagonal; called by one warp after invert_diagonal_tiles
 __device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
                                                  double trusted) {
   const int lane = static_cast<int>(threadIdx.x) % 32;

@@ -6,8 +6,9 @@
 
 namespace gaussweep {
 
-/// Returns the bytes for the inverse of the factor, for elements and reciprocals as in geinv/recursive, and
-/// for the factorisation, with its copy of the matrix if n is not a multiple of 64.
+/// Returns the bytes of four pieces: the inverse of the factor, scratch for products as in geinv/recursive,
+/// the reciprocals of the diagonal, and potrf/recursive's workspace. The last one contains a copy of the
+/// matrix if n is not a multiple of 64.
 inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::whole_order(n);
   Shape shape;

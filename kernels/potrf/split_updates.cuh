@@ -105,7 +105,8 @@ class SplitUpdates {
       if (count - done > half) multiply(panel, {done + half, done, count - done - half, half}, 1, c, ldc);
     }
   }
-  /// Multiplies `count` parts of equal size; each begins where the previous one's rows and columns end.
+  /// Multiplies `count` parts of equal size. Each is moved down the diagonal by row + rows - column relative
+  /// to the one before.
   void multiply(const Panel& panel, const Part& part, int count, float* c, std::int64_t ldc) {
     const std::int64_t ld = panel.height;
     const std::int64_t step = part.row + part.rows - part.column;

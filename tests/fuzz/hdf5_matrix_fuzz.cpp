@@ -1,7 +1,7 @@
 /// Fuzzes the readers of matrices in HDF5 and MATLAB files: as a foreign file and, with a valid seal, as a
-/// file of the store. First as the program reads foreign files: a crash or a hang of HDF5 must become an
-/// InputError, like every other failure. Then in one child, as a worker reads them: HDF5 may crash there, but
-/// no id may stay open.
+/// file of the store. One child reads every file, as a worker does: HDF5 may crash there, but no id may stay
+/// open. Every eighth file, and each that ended the child, is also read as the program reads foreign files: a
+/// crash or hang of HDF5 must become an InputError, like every other failure.
 
 #include <hdf5.h>
 
