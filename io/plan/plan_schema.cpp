@@ -41,7 +41,7 @@ OrderedJson matrix_schema(const PlanVocabulary& vocabulary) {
 OrderedJson axis_schema(const std::string& name) {
   if (name == "n" || name == "m" || name == "k") {
     OrderedJson by_device = mapping(backend_words(), ref("sizes"));
-    by_device["additionalProperties"] = ref("sizes");  // GPU models
+    by_device["patternProperties"] = {{"[0-9]", ref("sizes")}};  // a GPU model has a digit in its name
     return any_of({ref("sizes"), std::move(by_device)});
   }
   if (name == "nrhs" || name == "batch" || name == "seed") return ref("sizes");

@@ -123,7 +123,7 @@ class Solve(SweepTest):
             (["b.npy"], 2, "takes square matrices"),
             (["wide.mtx"], 2, "6 x 99999999; geinv takes square matrices"),
             (["A.npy", "--rhs", "wide.mtx"], 2, "6 rows; A has 37"),
-            (["A.npy", "--method", "gesv/lapack"], 2, "is of another problem than geinv"),
+            (["A.npy", "--method", "gesv/lapack"], 2, "of another problem than geinv"),
             (["A.npy", "--rhs", "b.npy", "--method", "gesv/lapak"], 2, "nearest: gesv/lapack"),
             (["absent.npy"], 2, "there is no such file"),
         ):

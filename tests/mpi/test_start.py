@@ -59,7 +59,7 @@ class Start(SweepTest):
 
     def test_a_device_that_fails_at_its_start_retires_its_rank(self):
         self.mark.write_text("")
-        for how, words in (("aborts", "Aborted) (at device)"), ("lies", "came out wrong on this device (at probe)")):
+        for how, words in (("aborts", "Aborted) (at device)"), ("lies", "wrong result on this device (at probe)")):
             directory = self.sweep(self.plan(PLAN), program=FAULTY, code=3, output=how, **self.fault(how))
             (note,) = [note for note in harness.journal(directory)[1] if note["note"] == "retired"]
             self.assertIn("3 workers in a row could not start", note["reason"])
