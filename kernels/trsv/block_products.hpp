@@ -11,9 +11,9 @@ struct BlockProductsWorkspace {
   constexpr BlockProductsWorkspace(std::int64_t n, std::int64_t nrhs, std::int64_t order, std::int64_t ld)
       : count((n + order - 1) / order), inverses(count * order * order), solved(ld * nrhs) {}
 
-  /// Returns the number of elements of the workspace. The intermediate products of the inversion share memory
-  /// with `solved`, which is used later.
-  constexpr std::int64_t elements() const { return 2 * inverses + std::max(inverses / 4, solved); }
+  /// Returns the number of elements of the workspace. The workspace of the inversion
+  /// (levels::workspace_elements) shares memory with `solved`, which is used later.
+  constexpr std::int64_t elements() const { return 2 * inverses + std::max(inverses / 4 + 1, solved); }
 
   std::int64_t count;     ///< number of blocks
   std::int64_t inverses;  ///< elements of the inverses of one triangle
