@@ -131,12 +131,16 @@ TEST(TryPlan, NamedMethodsAreTriedWhateverTheyNeedAndCost) {
   request.methods = {"cholesky", "gesv/pl*"};
   request.nrhs = {1, 3};
   request.seconds = 1e-9;
-  const std::vector<Trial> trials = trials_of(plan_of(request, square(8)), 8);
+  SeenMatrix indefinite = square(8);
+  indefinite.facts.is_symmetric = true;
+  const std::vector<Trial> trials = trials_of(plan_of(request, indefinite), 8);
   ASSERT_THAT(trials, SizeIs(3));
   EXPECT_EQ(trials[0].method, "cholesky");
   EXPECT_THAT(trials[0].expect, SizeIs(4));
   EXPECT_EQ(trials[1].shape.nrhs, 1);
   EXPECT_EQ(trials[2].shape.nrhs, 3);
+  // Cholesky would ignore a triangle of this one.
+  EXPECT_THAT(trials_of(plan_of(request, square(8)), 8), SizeIs(2));
 
   request.methods = {"cholesy"};
   const std::string message =
