@@ -86,7 +86,7 @@ refuse "-n needs a number of ranks" jobs/quickstart.sh -n 0
 refuse "-o needs a directory" jobs/quickstart.sh -o
 refuse "allowed: -o DIR, -n RANKS" jobs/quickstart.sh --ranks 2
 refuse "allowed: --all, --unit" tests/run.sh --quick
-refuse "unknown room 'analysis'" tests/run.sh --unit analysis
+refuse "unknown module 'analysis'" tests/run.sh --unit analysis
 refuse "unexpected argument 'io'" tests/run.sh --all io
 refuse "OUT first" jobs/restoration.sh --method poinv/lapack
 
