@@ -70,7 +70,7 @@ class Schema(SweepTest):
             self.assertTrue(self.complaints(text), text)
         for fragment in (
             "n: {cuda: [1k, '2k:8k:*2'], host: 64}",
-            "n: {H200: [1k, 2k], cuda: 512}",
+            "n: {H200: [1k, 2k], host: 64}",
             "n: '64:1k:*2'",
             "warmup: 500ms",
             "energy: 2s",
