@@ -109,13 +109,18 @@ std::string miswritten(const Entry& entry, const std::string& word) {
 /// One value each of the keys whose lists multiply an entry of sweep.
 using Chosen = std::map<std::string, YamlPointer>;
 
-/// Returns true if a list at the key stands for an entry per value: it is no axis of trials.
+/// Returns true if the value is a list that stands for an entry per value: it is no axis of trials.
+/// @throws InputError if such a list is empty
 bool multiplies_entries(const std::string& key, const YamlNode& value) {
-  if (value.kind != Kind::sequence || value.items.empty()) return false;
-  return key == "problem" || std::any_of(conditions().begin(), conditions().end(),
-                                         [&](const Setting& setting) { return setting.name == key; });
+  const bool multiplies =
+      key == "problem" || std::any_of(conditions().begin(), conditions().end(),
+                                      [&](const Setting& setting) { return setting.name == key; });
+  if (!multiplies || value.kind != Kind::sequence) return false;
+  if (value.items.empty()) fail_at(value.location, key + " is an empty list; allowed: at least one value");
+  return true;
 }
 
+/// Returns one choice per combination of the lists of an entry.
 /// @param common lists of the plan, for entries that do not have the key
 std::vector<Chosen> choices_of(const YamlNode& node, const Chosen& common) {
   constexpr std::size_t most = 100;

@@ -305,6 +305,8 @@ TEST(PlanErrors, WrongTypes) {
       {"matrix: {kind: {a: b}}\n", "1:16", "matrix.kind is a mapping"},
       {"tolerance: [1]\n", "1:12", "tolerance is a list"},
       {"sweep:\n  - problem: [[gesv]]\n    method: all\n", "2:15", "problem is a list"},
+      {"sweep:\n  - problem: []\n    method: all\n", "2:14", "problem is an empty list"},
+      {"cache: []\n", "1:8", "cache is an empty list"},
       {"sweep:\n  - problem: gesv\n    method: {a: b}\n", "3:13", "method is a mapping"},
       {"sweep:\n  - problem: gesv\n    method: all\n    blocks: {cuda: 1}\n", "4:13", "only n, m and k"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: [[1]]\n", "4:9", "an entry of n is a list"},
