@@ -13,6 +13,7 @@
 #include "driver/results/identity.hpp"
 #include "driver/worker/inverse_error.hpp"
 #include "io/records/status.hpp"
+#include "kernels/matrix/facts.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -106,8 +107,8 @@ double correct_digits(const Group& group) {
     for (const io::Record* r : group.records) error = std::fmax(error, r->backward_error);
   }
   if (std::isnan(error)) return error;
-  const double unit = group.first().precision == "float" ? 0x1p-24 : 0x1p-53;
-  return std::floor(std::max(0.0, -std::log10(std::max(error, unit))));
+  const auto precision = from_string<Precision>(group.first().precision).value_or(Precision::float64);
+  return std::floor(std::max(0.0, -std::log10(std::max(error, roundoff_of(precision)))));
 }
 
 std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) {

@@ -91,7 +91,7 @@ bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo) {
 bool needs_regular(Problem problem) {
   const Judge<double> judge = problem->judge.float64;
   return judge == judges::solution<double> || judge == judges::system_solution<double> ||
-         judge == judges::inverse<double> || judge == judges::either_inverse<double>;
+         judges::is_of_inverse(judge);
 }
 
 std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method, Uplo uplo,

@@ -7,7 +7,6 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr double settle_seconds = 1.5;  // wait until readings, means over up to a second, show the idle power
-constexpr double pause_seconds = 0.2;   // wait before a measurement
 constexpr double chunk_seconds = 0.01;  // time of the runs between two readings of the clock
 constexpr double poll_seconds = 1e-3;   // interval between two readings of the counter
 constexpr double longest_step = 2;  // seconds; a counter that does not advance for this long counts as absent

@@ -10,6 +10,7 @@
 #include "driver/worker/execute.hpp"
 #include "driver/worker/held.hpp"
 #include "driver/worker/warm_up.hpp"
+#include "kernels/matrix/facts.hpp"
 #include "kernels/residual_device/device_reductions.hpp"
 
 namespace gaussweep::driver {
@@ -19,7 +20,7 @@ namespace {
 /// Returns log10(own / reference) of two backward errors; errors below the unit roundoff count as the unit
 /// roundoff.
 double digits_lost(double own, double reference, Precision precision) {
-  const double roundoff = precision == Precision::float32 ? 0x1p-24 : 0x1p-53;
+  const double roundoff = roundoff_of(precision);
   if (!std::isfinite(own) || !std::isfinite(reference)) return io::Record::unknown;
   return std::log10(std::max(own, roundoff) / std::max(reference, roundoff));
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Vector = std::vector<long double>;
 
-/// M v. Of a triangle that counts alone, the other one is zero or its mirror.
+/// Returns M v. If one triangle of M is referenced, the other one is zero or its mirror image.
 template <class T>
 Vector product(const HostMatrix<T>& m, Counts counts, Uplo uplo, const Vector& v) {
   const std::int64_t n = m.rows;
@@ -32,7 +32,7 @@ Vector product(const HostMatrix<T>& m, Counts counts, Uplo uplo, const Vector& v
   return result;
 }
 
-/// NaN if an element is not finite.
+/// Returns the largest |element|; NaN if an element is not finite.
 long double largest(const Vector& v) {
   long double most = 0;
   for (const long double value : v) {
@@ -45,8 +45,7 @@ long double largest(const Vector& v) {
 }  // namespace
 
 bool is_inverse(Problem problem) {
-  const Judge<double> judge = problem->judge.float64;
-  return judge == judges::inverse<double> || judge == judges::either_inverse<double>;
+  return judges::is_of_inverse(problem->judge.float64);
 }
 
 template <class T>

@@ -88,4 +88,9 @@ template <class T>
 Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance);
 
+/// Returns true if the judge is one of the two for inverses.
+inline bool is_of_inverse(Judge<double> judge) {
+  return judge == inverse<double> || judge == either_inverse<double>;
+}
+
 }  // namespace gaussweep::judges

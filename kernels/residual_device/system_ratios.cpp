@@ -15,7 +15,7 @@ std::optional<Quotient> quotient_of(const ProblemRow& problem) {
     return Quotient::solution;
   if (judge == judges::lu_factors<double>) return Quotient::lu_factors;
   if (judge == judges::cholesky_factor<double>) return Quotient::cholesky_factor;
-  if (judge == judges::inverse<double> || judge == judges::either_inverse<double>) return Quotient::inverse;
+  if (judges::is_of_inverse(judge)) return Quotient::inverse;
   if (judge == judges::product<double>) return Quotient::product;
   return std::nullopt;
 }

@@ -1,7 +1,9 @@
 #pragma once
 /// The layout of the workspace of block_products.cuh.
 
-#include "kernels/registry/method.hpp"
+#include <algorithm>
+
+#include "kernels/trtri/levels_workspace.hpp"
 
 namespace gaussweep {
 
@@ -9,15 +11,16 @@ namespace gaussweep {
 struct BlockProductsWorkspace {
   /// `order`: order of the blocks, 64 times a power of two; `ld`: leading dimension of the right-hand sides.
   constexpr BlockProductsWorkspace(std::int64_t n, std::int64_t nrhs, std::int64_t order, std::int64_t ld)
-      : count((n + order - 1) / order), inverses(count * order * order), solved(ld * nrhs) {}
+      : count((n + order - 1) / order),
+        inverses(count * order * order),
+        solved(std::max(ld * nrhs, levels::workspace_elements(order, count))) {}
 
-  /// Returns the number of elements of the workspace. The workspace of the inversion
-  /// (levels::workspace_elements) shares memory with `solved`, which is used later.
-  constexpr std::int64_t elements() const { return 2 * inverses + std::max(inverses / 4 + 1, solved); }
+  /// Returns the number of elements of the workspace.
+  constexpr std::int64_t elements() const { return 2 * inverses + solved; }
 
   std::int64_t count;     ///< number of blocks
   std::int64_t inverses;  ///< elements of the inverses of one triangle
-  std::int64_t solved;    ///< elements of the solved right-hand sides
+  std::int64_t solved;    ///< elements of the solved right-hand sides; before, of the inversion's workspace
 };
 
 }  // namespace gaussweep

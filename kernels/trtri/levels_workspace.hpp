@@ -16,9 +16,9 @@ constexpr std::int64_t whole_order(std::int64_t n) {
 constexpr std::int64_t product_elements(std::int64_t order) {
   return order / 2 * ((order + 1) / 2);
 }
-/// Returns product_elements plus one element for the flag that the products lost digits.
-constexpr std::int64_t workspace_elements(std::int64_t order) {
-  return product_elements(order) + 1;
+/// Returns product_elements of `count` matrices plus one element for the flag that the products lost digits.
+constexpr std::int64_t workspace_elements(std::int64_t order, std::int64_t count = 1) {
+  return count * product_elements(order) + 1;
 }
 
 }  // namespace gaussweep::levels
