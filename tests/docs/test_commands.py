@@ -14,7 +14,7 @@ OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)")
 @functools.lru_cache(maxsize=None)
 def help_of(*command):
     done = subprocess.run(
-        [pages.GAUSSWEEP, *command, "--help"], capture_output=True, text=True, timeout=300, check=True
+        [pages.GAUSSWEEP, *command, "--help"], capture_output=True, text=True, timeout=600, check=True
     )
     return done.stdout
 

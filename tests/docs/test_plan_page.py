@@ -32,7 +32,7 @@ class PlanPage(unittest.TestCase):
         """Returns the output of `gaussweep plan` for a plan, and its exit code."""
         (self.folder / "plan.yaml").write_text(text, encoding="utf-8")
         command = [pages.GAUSSWEEP, "plan", self.folder / "plan.yaml", "--backend", "emulated"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         return done.returncode, done.stdout + done.stderr
 
     def allowed(self, text):

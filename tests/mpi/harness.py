@@ -16,6 +16,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build")).resolve()
 GAUSSWEEP = BUILD / "gaussweep"
 FAULTY = BUILD / "gaussweep_faulty"
+HANG = 600  # seconds after which a process counts as hung, on a busy machine too
 
 MPI_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -38,7 +39,7 @@ def command(arguments, ranks=0, program=GAUSSWEEP):
     return launcher + [str(program)] + [str(a) for a in arguments]
 
 
-def execute(words, timeout=300, **more):
+def execute(words, timeout=HANG, **more):
     """Runs a command. `more`: environment variables in capitals, and arguments of subprocess."""
     changes = {name: value for name, value in more.items() if name.isupper()}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -69,7 +70,7 @@ def on_terminal(arguments, ranks=0, cwd=None, **changes):
     streams = {"stdin": subprocess.DEVNULL, "stdout": slave, "stderr": slave}
     with subprocess.Popen(command(arguments, ranks), env=environment(**changes), cwd=cwd, **streams) as process:
         os.close(slave)
-        return everything_from(master), process.wait(timeout=60)
+        return everything_from(master), process.wait(timeout=HANG)
 
 
 def journal(directory):
@@ -123,7 +124,7 @@ class SweepTest(unittest.TestCase):
             **{"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, **popen},
         )
         self.addCleanup(lambda: process.poll() is None and process.kill())
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG
         while not (until() if until else count_of(directory)):
             self.assertIsNone(process.poll())
             self.assertLess(time.monotonic(), deadline)

@@ -237,7 +237,7 @@ def one_start(command, kind, console, dice, changes=None):
                 process.wait(dice.uniform(0, 1.2))
             if process.poll() is None and strike(process, kind, dice, listener):
                 struck = kind
-        return process.wait(timeout=120), struck
+        return process.wait(timeout=harness.HANG), struck
     except subprocess.TimeoutExpired:
         tree = [(pid, words, state_of(pid)) for pid, words in [(process.pid, command), *family(process.pid)]]
         os.killpg(process.pid, signal.SIGKILL)

@@ -53,7 +53,9 @@ class StandardError(SweepTest):
                     continue
                 directory = self.folder / f"{name} {ranks}"
                 with weapon() as console:
-                    self.assertEqual(self.start(directory, ranks, stderr=console).wait(timeout=120), 0, directory)
+                    self.assertEqual(
+                        self.start(directory, ranks, stderr=console).wait(timeout=harness.HANG), 0, directory
+                    )
                 self.check(directory)
 
     def test_mpirun_waits_for_a_reader_but_the_sweep_does_not(self):
@@ -69,7 +71,7 @@ class StandardError(SweepTest):
                 time.sleep(0.05)
             with open(reader, "rb") as pipe:
                 pipe.read()
-            self.assertEqual(process.wait(timeout=60), 0)
+            self.assertEqual(process.wait(timeout=harness.HANG), 0)
         self.check(directory)
 
     def test_a_terminal_closes_under_the_progress_bar(self):
@@ -80,7 +82,7 @@ class StandardError(SweepTest):
             os.close(slave)
             self.assertIn(b"21 trials", os.read(master, 4096))
             os.close(master)
-            self.assertEqual(process.wait(timeout=120), 0)
+            self.assertEqual(process.wait(timeout=harness.HANG), 0)
         self.check(directory)
 
     def test_a_hangup_that_is_not_ignored_drains(self):
@@ -90,7 +92,7 @@ class StandardError(SweepTest):
             for _ in range(2):  # from the system and from the shell; a running trial still gets its grace
                 process.send_signal(signal.SIGHUP)
                 time.sleep(0.1)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 5, errors)
         self.assertNotIn("abandoning", errors)
         self.assertLess(len(self.records(directory)), 21)
@@ -123,10 +125,10 @@ sweep:
         on_terminal, piped = self.watch(directory, stdout=slave), self.watch(
             directory, stdout=subprocess.PIPE, text=True
         )
-        lines = piped.communicate(timeout=60)[0].splitlines()
+        lines = piped.communicate(timeout=harness.HANG)[0].splitlines()
         os.close(slave)
         drawn = harness.everything_from(master)
-        self.assertEqual((sweep.wait(60), on_terminal.wait(60), piped.returncode), (0, 0, 0))
+        self.assertEqual((sweep.wait(harness.HANG), on_terminal.wait(harness.HANG), piped.returncode), (0, 0, 0))
         self.assertRegex(lines[0], r"^\d+ of 20 \([0-9.]+%\), running")
         self.assertEqual(lines[-1], "20 of 20 (100.0%), ended")
         screens = drawn.decode().split("\033[H")[1:]

@@ -56,7 +56,7 @@ class Helper(SweepTest):
             resource.setrlimit(resource.RLIMIT_AS, (220000 << 10, 220000 << 10))
 
         for words in (["--version"], ["methods"], ["devices", "--untouched"], ["plan", self.plan(PLAN)]):
-            done = harness.run(words, program=FAULTY, timeout=60, preexec_fn=limited, OPENBLAS_NUM_THREADS="4")
+            done = harness.run(words, program=FAULTY, preexec_fn=limited, OPENBLAS_NUM_THREADS="4")
             # 127: a CUDA build, whose libraries alone do not fit
             self.assertIn(done.returncode, (0, 127), f"{words}: {done.stderr}")
 
@@ -68,7 +68,7 @@ class Helper(SweepTest):
         ) as process:
             self.assertEqual(len(os.listdir(f"/proc/{process.pid}/task")), 1)
             self.assertEqual(pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip(), FAULTY.name[:15])
-            self.assertEqual(process.wait(timeout=60), 0)
+            self.assertEqual(process.wait(timeout=harness.HANG), 0)
 
     def test_the_helper_does_not_start_without_its_parent(self):
         done = harness.run(["devices", "--untouched", "--parent", "1"])

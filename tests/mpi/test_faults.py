@@ -71,7 +71,7 @@ class Isolation(SweepTest):
         plan = self.plan("name: limits\nrepeats: 1\nsweep:\n  - {problem: gesv, method: lapack, n: 50}\n")
         for which, option, kib in ((resource.RLIMIT_AS, "-v", 260000), (resource.RLIMIT_DATA, "-d", 100000)):
             arguments = ["run", plan, "-o", self.folder / option[1], "--backend", "host"]
-            done = harness.run(arguments, timeout=100, preexec_fn=lambda w=which, k=kib: limited(w, k))
+            done = harness.run(arguments, preexec_fn=lambda w=which, k=kib: limited(w, k))
             if done.returncode == 127:
                 continue  # a CUDA build, whose libraries alone do not fit
             self.assertEqual(done.returncode, 3, done.stderr)
@@ -91,7 +91,7 @@ class Isolation(SweepTest):
         directory = self.folder / "run"
         with self.started(self.plan(plan), directory, preexec_fn=careless) as process:
             process.send_signal(signal.SIGTERM)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 5, errors)
         directory = self.sweep(self.plan(plan), "--resume", program=FAULTY, code=3)
         (bad,) = [r for r in self.records(directory) if r["method"] == "fault_abort"]
@@ -131,7 +131,7 @@ class Isolation(SweepTest):
             directory = self.folder / f"run-{len(half)}"
             with self.started(plan, directory, until=(directory / "logs/worker-0.log").exists) as process:
                 file.write_text(half)
-                _, errors = process.communicate(timeout=60)
+                _, errors = process.communicate(timeout=harness.HANG)
             self.assertEqual(process.returncode, 3, errors)
             (record,) = [r for r in self.records(directory) if r["matrix_kind"] == "file"]
             self.assertEqual(record["status"], "error")
@@ -160,7 +160,7 @@ class Stopping(SweepTest):
             for worker in killer.children(process.pid):
                 os.kill(worker, number)
             process.send_signal(number)
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=harness.HANG)
             self.assertEqual(process.returncode, 5, errors)
             self.assertNotIn("crashed", errors)
             done = len(self.records(directory))
@@ -182,7 +182,7 @@ class Stopping(SweepTest):
             if how == "second":
                 time.sleep(0.5)
                 process.send_signal(signal.SIGUSR1)
-            _, errors = process.communicate(timeout=300)  # its trial takes an hour
+            _, errors = process.communicate(timeout=harness.HANG)  # its trial takes an hour
             self.assertEqual(process.returncode, 5, errors)
 
     def test_mpirun_limits_the_grace_of_its_ranks_and_keeps_its_exit_code(self):
@@ -193,7 +193,7 @@ class Stopping(SweepTest):
         patience = {"OMPI_MCA_odls_base_sigkill_timeout": "9"}
         with self.started(plan, directory, "--grace", "600", ranks=2, changes=patience) as process:
             process.send_signal(signal.SIGTERM)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 1, errors)
         self.assertIn("mpirun kills its ranks 9 s after SIGTERM", errors)
         self.assertIn("Signal USR1", errors)
@@ -213,7 +213,7 @@ class Stopping(SweepTest):
             time.sleep(0.5)  # the supervisor checks its clock before the worker continues
             os.kill(worker, number)
             time.sleep(pause)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual([(r["status"], r["message"]) for r in self.records(directory)], [("pass", "")] * 4)
 

@@ -186,7 +186,7 @@ class Scratch(SweepTest):
             words, env=harness.environment(TMPDIR=str(place)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         self.addCleanup(lambda: process.poll() is None and process.kill())
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + harness.HANG
         while not list(place.glob("gaussweep-try-*/run")):
             self.assertIsNone(process.poll())
             self.assertLess(time.monotonic(), deadline)

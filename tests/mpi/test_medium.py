@@ -44,7 +44,7 @@ class Medium(SweepTest):
         )
 
     def ends_with(self, process, *words):
-        _, errors = process.communicate(timeout=90)
+        _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 3, errors)
         for word in (*words, " safe in", "--resume"):
             self.assertIn(word, errors)
@@ -83,7 +83,7 @@ class Medium(SweepTest):
         )
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        counts, deadline = set(), time.monotonic() + 60
+        counts, deadline = set(), time.monotonic() + harness.HANG
         while max(counts, default=0) < 30 and time.monotonic() < deadline:
             if (directory / "journal.jsonl").exists():
                 counts.add(len(harness.journal(directory)[0]))
@@ -188,7 +188,7 @@ class InputFiles(SweepTest):
         )
         with self.started(plan, directory, until=lambda: list((directory / "matrices").glob("*.h5"))) as process:
             file.rename(self.folder / "b.mtx")
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 3, errors)
         self.assertIn("a.mtx", errors)
         self.assertEqual({r["status"] for r in harness.journal(directory)[0]}, {"pass"})

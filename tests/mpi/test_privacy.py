@@ -111,7 +111,7 @@ class Obstacles(SweepTest):
     """A special file in the place of a regular one is not waited for, not read endlessly, and not replaced."""
 
     def refused(self, arguments, *words, code=2):
-        done = run(arguments, timeout=60)
+        done = run(arguments)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
@@ -142,7 +142,7 @@ class Obstacles(SweepTest):
                     ):
                         self.refused(command, "a FIFO")
                 if name == "lock":
-                    self.assertEqual(run(["status", directory], timeout=60).returncode, 0)
+                    self.assertEqual(run(["status", directory]).returncode, 0)
                 path.unlink()
                 path.write_bytes(kept)
         os.mkfifo(self.folder / "matrix.mtx")
@@ -174,7 +174,7 @@ class Obstacles(SweepTest):
             plan = self.plan(SMALL.replace("n: [4, 5]", f"matrix: {{file: {file}}}"))
             self.refused(["plan", plan], "plan.yaml:4:", f"{name}: ")
             output = self.folder / "run"
-            done = self.ran(["run", plan, "-o", output, "--backend", "host"], ranks=2, timeout=60, code=2)
+            done = self.ran(["run", plan, "-o", output, "--backend", "host"], ranks=2, code=2)
             self.assertIn(f"{name}: ", done.stderr)
             blur = ["--kind", "blur", "--psf", "file", "--psf-file", file, "-n", "16", "-o", "x.h5"]
             self.refused(["matrix", "generate", *blur], f"{name}: ")
@@ -315,7 +315,7 @@ class Swapped(SweepTest):
         with self.started(self.plan(plan), directory, until=lambda: harness.count_of(directory) >= 2) as process:
             (directory / name).rename(self.folder / "moved")
             (directory / name).symlink_to(elsewhere)
-            _, errors = process.communicate(timeout=90)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 3, errors)
         for word in (f"{name}/", "it is a link", " safe in", "--resume"):
             self.assertIn(word, errors)
@@ -370,7 +370,7 @@ class Workers(SweepTest):
             env=harness.environment(),
             stderr=subprocess.DEVNULL,
         ) as process:
-            deadline = time.monotonic() + 90
+            deadline = time.monotonic() + harness.HANG
             while True:  # a worker that has just started still has other descriptors open, such as its matrix file
                 try:
                     workers = [pid for pid, words in killer.family(process.pid) if "worker" in words[1:2]]
@@ -385,7 +385,7 @@ class Workers(SweepTest):
                         raise
                     time.sleep(0.1)
             process.terminate()
-            process.wait(60)
+            process.wait(harness.HANG)
 
     def test_a_worker_without_a_parent_ends_at_once(self):
         done = run(["worker", "--parent", "1"])

@@ -6,6 +6,7 @@ import time
 import unittest
 
 import killer
+import harness
 from harness import SweepTest, count_of, journal
 
 
@@ -25,13 +26,13 @@ class Ranks(SweepTest):
         directory = self.folder / "run"
         with self.started(plan, directory, ranks=2) as process:
             frozen = freeze_rank_1(process)
-            _, errors = process.communicate(timeout=300)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 3, errors)
         self.assertIn("rank 1 has not answered", errors)
         records, notes = journal(directory)
         self.assertEqual(sorted(r["matrix_seed"] for r in records), list(range(1, 21)), errors)
         self.assertEqual([note["rank"] for note in notes if note["note"] == "retired"], [1])
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + harness.HANG
         while killer.state_of(frozen) != "gone":  # mpirun sends SIGKILL after its own end
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)
@@ -45,7 +46,7 @@ class Ranks(SweepTest):
         with self.started(plan, directory, "--grace", "1", ranks=2, until=lambda: count_of(directory) > 3) as process:
             freeze_rank_1(process)
             process.send_signal(signal.SIGUSR1)  # mpirun forwards it
-            _, errors = process.communicate(timeout=90)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 5, errors)
         self.assertIn("rank 1 has not answered", errors)
         self.assertEqual(len(self.records(directory)), len(journal(directory)[0]))

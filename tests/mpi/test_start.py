@@ -52,7 +52,7 @@ class Start(SweepTest):
         )
         for ranks in (0, 2):
             for arguments, code in cases:
-                done = run(["run", *arguments], ranks, FAULTY, timeout=60, **self.fault("hangs", -1))
+                done = run(["run", *arguments], ranks, FAULTY, **self.fault("hangs", -1))
                 self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr}")
                 self.assertEqual(self.processes(), [], arguments)
                 self.assertFalse((self.folder / "none").exists())
@@ -80,7 +80,7 @@ class Start(SweepTest):
             time.sleep(5)  # by now a broken device would have been retired
             self.assertIsNone(process.poll())
             self.mark.unlink()
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual([r["status"] for r in self.records(self.folder / "run")], ["pass"] * 4)
 

@@ -380,7 +380,7 @@ class Locking(SweepTest):
                 time.sleep(1)
                 self.assertIsNone(second.poll(), "it waits")
                 first.kill()
-                _, errors = second.communicate(timeout=60)
+                _, errors = second.communicate(timeout=harness.HANG)
         self.assertEqual(second.returncode, 0, errors)
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"])
 

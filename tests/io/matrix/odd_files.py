@@ -500,7 +500,7 @@ def difference(program, odd, folder):
     out = folder / "out.npy"
     out.unlink(missing_ok=True)
     command = [program, "matrix", "export", str(odd.path), "-o", str(out), *odd.options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     message = (done.stdout + done.stderr).strip()
     if done.returncode < 0:
         return "crashed", message
