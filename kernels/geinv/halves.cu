@@ -4,6 +4,10 @@
 /// with U, so that its products can be in FP16 too. The parameters are those of getrf/halves. Workspace: that
 /// of geinv/recursive, up to n^2 / 2 elements for sums, and 6 n `inner` FP16 numbers. The report's iterations
 /// are the number of FP16 products. Otherwise like geinv/recursive.
+///
+/// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (Higham, "Accuracy and Stability
+/// of Numerical Algorithms", 2nd ed., section 14.3, method A), plus the error of splitting floats. That
+/// changes a term of a product by up to 2^-21 of itself, as in gemm/halves.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/geinv/recursive_inverse.cuh"

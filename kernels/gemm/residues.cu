@@ -8,6 +8,12 @@
 /// maximum of a row or column is above 2^400 or below 2^-400, the sizes of elements differ too much, or k >
 /// 65536. The report's iterations are the number of moduli (0 for the vendor); its convergence is
 /// `converged`, or empty for the vendor.
+///
+/// Error: with the chosen moduli |C - A B| <= (k + 2) u |A| |B| (residue_numbers.hpp: bits_needed), as for a
+/// product in full precision (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
+/// section 3.5). With given `moduli` of product P, rounding the scaled elements causes about k 2^-b max|a(i,
+/// :)| max|b(:, j)| in element (i, j), where b = min(58, log2(P / (2 k)) / 2) (K. Ozaki, Y. Uchino, T.
+/// Imamura, arXiv:2504.08009).
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/tables.hpp"

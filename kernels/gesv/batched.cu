@@ -6,6 +6,9 @@
 /// overwrites A. Layout: column-major, systems contiguous; X does not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs
 /// operations per system; with rows in registers, A is factored once per four right-hand sides. Workspace:
 /// none. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 512.
+///
+/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting |L| |U| is rarely larger than n |A|.
 
 #include "kernels/getrf/small_solve.cuh"
 #include "kernels/tables.hpp"

@@ -8,6 +8,9 @@
 /// (the thesis subtracts over all columns from 0), two barriers per pair of rows, one multiprocessor.
 /// Workspace: none. A must be strongly regular: a zero leading minor gives info > 0, and a small one gives an
 /// inaccurate answer.
+///
+/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 9.4). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

@@ -4,7 +4,7 @@
 /// stages run with blocks, blocks - 1, …, 1 blocks.
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
-/// multiply-adds in `blocks` launches. Workspace, requirements on A and failures: as for
+/// multiply-adds in `blocks` launches. Workspace, requirements on A, failures and error bound: as for
 /// gesv/gauss_cyclic_halving.
 
 #include "kernels/gesv/gauss_steps.cuh"

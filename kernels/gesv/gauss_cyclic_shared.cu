@@ -7,7 +7,7 @@
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
 /// multiply-adds. Workspace: as for gesv/gauss_cyclic_halving, and shared memory for a row. Requirements on
-/// A, failures and the bits of the answer: as for the method with the same schedule.
+/// A, failures, error bound and the bits of the answer: as for the method with the same schedule.
 
 #include <algorithm>
 

@@ -6,6 +6,9 @@
 /// Cost: 2/3 n^3 operations per matrix; A is read and written once, in panels n / 64 times. Workspace: none.
 /// Any matrix is accepted: a pivot that is exactly 0 gives info > 0, and the factors are still those of A. n
 /// <= 512.
+///
+/// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
+/// 2nd ed., theorem 9.3). With partial pivoting |L| |U| is rarely larger than n |A|.
 
 #include "kernels/getrf/small_factor.cuh"
 #include "kernels/tables.hpp"

@@ -6,6 +6,9 @@
 /// Layout: column-major; L and U overwrite A, and U's unit diagonal is not stored. Cost: 2/3 n^3 operations.
 /// Workspace: n elements. A must be strongly regular: a zero leading minor gives info > 0, and a small one
 /// gives inaccurate factors.
+///
+/// Error: |A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
+/// 2nd ed., theorem 9.3). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/crout_steps.hpp"
 #include "kernels/registry/method.hpp"

@@ -18,6 +18,10 @@
 /// right-hand side and, for many, inverses of diagonal blocks of the factor; if float is not tried, that of
 /// posv/recursive. The report is like that of gesv/mixed_gmres; `info` is that of posv/recursive after a
 /// fallback, else 0. Needs compute capability 9.0.
+///
+/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or u |A| |x| sqrt(n) / 4 from n = 1024 on; GMRES
+/// ends only then, or if the residual stagnates below sqrt(n) u |A| |x| (E. Carson, N. J. Higham, SIAM J.
+/// Sci. Comput. 40, 2018). After a fallback it is that of posv/recursive.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/posv/direct.cuh"

@@ -6,6 +6,10 @@
 /// column-major; the factor replaces the triangle `uplo` of A. Cost: 1/3 n^3 operations, three times that in
 /// FP16. Workspace: that of potrf/recursive, a copy, and 4 FP16 numbers for each of n x 4096 elements. info
 /// is that of potrf/recursive. Needs compute capability 9.0.
+///
+/// Error: |A - L L^T| is of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 10.3). Splitting floats changes a term of a product by up to 2^-21 of itself
+/// in addition, relative to a diagonal of about 1 (H. Ootomo, R. Yokota, IJHPCA 36, 2022).
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/potrf/split_updates.cuh"

@@ -8,8 +8,12 @@
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: log2(n) steps, n^3 / 6 operations
 /// and as many loads, while substitution takes n^2 operations; the report shows that the parallelism does not
 /// compensate for this. Workspace: none. A zero on the diagonal (read first, in stage "diagonal") gives info
-/// > 0, its first index, and the answer is then not finite. The row combinations are products with inverted
-/// blocks, so the residual may grow with the blocks' condition numbers.
+/// > 0, its first index, and the answer is then not finite.
+///
+/// Error: step s multiplies by the inverse of M_s, which has the multipliers of this step, and D has the 2 x
+/// 2 triangles. Therefore |b - A x| is of the order n u |D| |M_1| |M_2| ... |x| (Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 2nd ed., theorem 8.5, for each step). The product may exceed |A| by
+/// the condition number of the blocks.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/doubling_steps.cuh"
