@@ -30,15 +30,19 @@ Case parse_case(const std::string& line);
 /// The digits that a method lost against LAPACK.
 struct Loss {
   double ratio = 0, of_lapack = 0;
-  double score = 0;   ///< ratio / max(1, 3 of_lapack); 0 if LAPACK has no passing answer
+  /// ratio / max(1, 3 of_lapack), for potrf ratio / max(1 + 1 / n, 3 of_lapack); 0 if LAPACK's answer fails.
+  double score = 0;
   std::string words;  ///< the reason for a missing ratio; empty if there is one
 };
 
-/// Runs the method and LAPACK's on the CPU.
+/// Runs the method on a device or on the CPU, and LAPACK's on the CPU.
 class Runner {
  public:
-  Runner();
+  /// `backend`: emulated or cuda. @throws DeviceError if there is no GPU
+  explicit Runner(Backend backend);
   ~Runner();
+  /// Returns true if the method runs on the device, or, without a GPU, on the CPU.
+  bool runs(const Method& method) const;
   /// @throws std::invalid_argument for a method, structure, number or parameter that does not exist
   Loss run(const Case& one);
   const Registry& registry() const { return registry_; }
@@ -48,8 +52,8 @@ class Runner {
   Loss run_typed(const Case& one, const Method& method);
 
   Registry registry_ = builtin_registry();
-  std::unique_ptr<Device> host_device_, emulated_device_;
-  Context on_host_, emulated_;
+  std::unique_ptr<Device> host_, device_;
+  Context on_host_, on_device_;
 };
 
 }  // namespace gaussweep::verdicts

@@ -1,21 +1,32 @@
 /// Searches for matrices on which a method loses digits that LAPACK keeps. Each start draws a method, sizes
 /// and a structure; those that look bad are made worse by changing elements.
 ///
-///   search [--starts N] [--seed S] [--climb N] [--method PROBLEM/VARIANT]   runs for minutes, by hand
-///   search --replay FILE                                      replays the worst cases so far, in seconds
+///   search [OPTIONS]       runs for minutes, by hand
+///     --starts N           the number of starts; default 1000
+///     --seconds T          stops after this time; default: no limit
+///     --seed S             default 1
+///     --share I/N          takes starts I, I + N, ... (I from 0), so that N processes share the starts
+///     --climb N            random changes per start that is worth it; default 20
+///     --method PROBLEM/VARIANT
+///     --backend emulated|cuda    cuda: GPU 0; then methods that only run on a GPU are searched too
+///     --replay FILE        replays the worst cases so far, in seconds, and does not search
 ///
-/// A loss is a ratio above max(1, 3 x LAPACK's). Exit codes: 0 none, 1 losses, 2 usage.
+/// A loss is a ratio above max(1, 3 x LAPACK's), for potrf above max(1 + 1 / n, 3 x LAPACK's). Losses are
+/// printed when they are found, and the worst score of each method at the end, after SIGINT or SIGTERM too.
+/// Exit codes: 0 none, 1 losses, 2 usage or no GPU.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <map>
 
+#include "kernels/core/errors.hpp"
 #include "kernels/device/context.hpp"
+#include "tests/kernels/method_run.hpp"
 #include "tests/verdicts/cases.hpp"
 
 namespace gaussweep::verdicts {
@@ -24,11 +35,10 @@ namespace {
 /// Returns true for methods that are meant to replace the vendor's. Other methods have known losses, which
 /// are documented in their papers.
 bool is_searched(const Method& method) {
-  constexpr const char* variants[] = {"recursive", "residues",        "halves",
-                                      "batched",   "inverted_blocks", "levels"};
-  const bool named = std::any_of(std::begin(variants), std::end(variants),
-                                 [&](const char* variant) { return method.variant == variant; });
-  return named && (method.runs_on(Backend::emulated) || method.runs_on(Backend::host));
+  constexpr const char* variants[] = {"recursive",       "residues", "halves",     "batched",
+                                      "inverted_blocks", "levels",   "mixed_gmres"};
+  return std::any_of(std::begin(variants), std::end(variants),
+                     [&](const char* variant) { return method.variant == variant; });
 }
 
 /// Draws an order near a block size, mostly a small one. One in 30 is above 100, where inverses are joined.
@@ -58,12 +68,16 @@ Case draw_case(Random& random, const std::vector<const Method*>& methods) {
   for (const Parameter& parameter : method.parameters) {
     if (parameter.name == "moduli") one.with["moduli"] = std::to_string(random.integer(14, 20));
     if (parameter.name == "least_inner") one.with["least_inner"] = "1";
+    if (parameter.name == "float_from" && random.chance(0.9)) one.with["float_from"] = "1";
+    if (parameter.name == "kernel" && random.chance(0.4))
+      one.with["kernel"] = random.chance(0.5) ? "rows" : "panels";
   }
   return one;
 }
 
 class Search {
  public:
+  explicit Search(Backend backend) : runner_(backend) {}
   Loss run(const Case& one) {
     Loss loss;
     try {
@@ -94,33 +108,76 @@ class Search {
     }
     return lost ? 1 : 0;
   }
-  const Registry& registry() const { return runner_.registry(); }
-  Runner& runner() { return runner_; }
+  const Runner& runner() const { return runner_; }
 
  private:
   Runner runner_;
   std::map<std::string, std::pair<double, std::string>> worst_;
 };
 
+volatile std::sig_atomic_t is_stopped = 0;
+
+struct Options {
+  std::uint64_t starts = 1000, seconds = 0, seed = 1, climb = 20, share = 0, shares = 1;
+  std::string only, replayed;
+  Backend backend = Backend::emulated;
+};
+
 [[noreturn]] void usage(const std::string& why) {
-  fmt::print(
-      stderr,
-      "search: {}; allowed: --starts N, --seed S, --climb N, --method PROBLEM/VARIANT, or --replay FILE\n",
-      why);
+  fmt::print(stderr,
+             "search: {}; allowed: --starts N, --seconds T, --seed S, --share I/N, --climb N, --method "
+             "PROBLEM/VARIANT, --backend emulated|cuda, --replay FILE\n",
+             why);
   std::exit(2);
 }
 
-std::uint64_t number(const std::string& option, const char* text) {
+std::uint64_t number(const std::string& option, const std::string& text) {
   std::uint64_t value = 0;
-  const char* const end = text + std::strlen(text);
-  if (std::from_chars(text, end, value).ptr != end || text == end) usage(option + " needs a number");
+  const char* const end = text.data() + text.size();
+  if (std::from_chars(text.data(), end, value).ptr != end || text.empty()) usage(option + " needs a number");
   return value;
 }
 
-int replay(const std::string& path) {
+Options parse_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string option = argv[i];
+    if (i + 1 == argc) usage("'" + option + "' needs a value");
+    const std::string value = argv[i + 1];
+    if (option == "--starts") {
+      options.starts = number(option, value);
+    } else if (option == "--seconds") {
+      options.seconds = number(option, value);
+    } else if (option == "--seed") {
+      options.seed = number(option, value);
+    } else if (option == "--climb") {
+      options.climb = number(option, value);
+    } else if (option == "--share") {
+      const std::size_t slash = value.find('/');
+      if (slash == std::string::npos) usage("--share needs I/N");
+      options.share = number(option, value.substr(0, slash));
+      options.shares = number(option, value.substr(slash + 1));
+      if (options.share >= options.shares) usage("--share needs I/N with I < N");
+    } else if (option == "--method") {
+      options.only = value;
+    } else if (option == "--replay") {
+      options.replayed = value;
+    } else if (option == "--backend") {
+      const auto backend = from_string<Backend>(value);
+      if (!backend || *backend == Backend::host) usage("--backend: '" + value + "' is not possible");
+      options.backend = *backend;
+    } else {
+      usage("unknown option '" + option + "'");
+    }
+  }
+  return options;
+}
+
+int replay(const Options& options) {
+  const std::string& path = options.replayed;
   std::ifstream file(path);
   if (!file) usage(path + " cannot be read");
-  Runner runner;
+  Runner runner(options.backend);
   int lost = 0, cases = 0, number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -143,45 +200,51 @@ int replay(const std::string& path) {
   return lost > 0 ? 1 : 0;
 }
 
-int run(int argc, char** argv) {
-  std::uint64_t starts = 1000, seed = 1, climb = 20;
-  std::string only;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string option = argv[i];
-    if (i + 1 == argc) usage("'" + option + "' needs a value");
-    if (option == "--replay") return replay(argv[i + 1]);
-    if (option == "--starts") {
-      starts = number(option, argv[i + 1]);
-    } else if (option == "--seed") {
-      seed = number(option, argv[i + 1]);
-    } else if (option == "--climb") {
-      climb = number(option, argv[i + 1]);
-    } else if (option == "--method") {
-      only = argv[i + 1];
-    } else {
-      usage("unknown option '" + option + "'");
-    }
-  }
-  Search search;
+int search(const Options& options) {
+  Search search(options.backend);
   std::vector<const Method*> methods;
-  for (const Method& method : search.registry().all()) {
-    if (only.empty() ? is_searched(method) : method.id() == only) methods.push_back(&method);
+  for (const Method& method : search.runner().registry().all()) {
+    const bool is_meant = options.only.empty() ? is_searched(method) : method.id() == options.only;
+    if (is_meant && search.runner().runs(method)) methods.push_back(&method);
   }
-  if (methods.empty()) usage("no method '" + only + "'");
-  constexpr double worth_climbing = 0.05;
-  for (std::uint64_t start = 0; start < starts; ++start) {
-    Random random(seed, start);
+  if (methods.empty()) usage(fmt::format("no method '{}' on {}", options.only, to_string(options.backend)));
+  constexpr double worth_climbing = 0.05, report_seconds = 30;
+  const double begin = testing_help::clock_seconds();
+  double next_report = report_seconds;
+  std::uint64_t done = 0;
+  for (std::uint64_t start = options.share; start < options.starts; start += options.shares) {
+    const double seconds = testing_help::clock_seconds() - begin;
+    if (is_stopped != 0 || (options.seconds > 0 && seconds >= static_cast<double>(options.seconds))) break;
+    if (seconds >= next_report) {
+      fmt::print(stderr, "{} starts in {:.0f} s\n", done, seconds);
+      next_report = seconds + report_seconds;
+    }
+    Random random(options.seed, start);
     Case one = draw_case(random, methods);
     Loss loss = search.run(one);
-    if (loss.score > worth_climbing && loss.score <= 1) one = search.climbed(one, loss, random, climb);
+    if (loss.score > worth_climbing && loss.score <= 1)
+      one = search.climbed(one, loss, random, options.climb);
     if (loss.score > 1) {
       fmt::print("lost: ratio {:.3g}, LAPACK {:.2g}{}{}: {}\n", loss.ratio, loss.of_lapack,
                  loss.words.empty() ? "" : ", ", loss.words, line_of(one));
       std::fflush(stdout);
     }
+    ++done;
   }
-  fmt::print("{} starts; the worst score of each method:\n", starts);
+  fmt::print("{} starts of seed {}, share {}/{}, in {:.0f} s; the worst score of each method:\n", done,
+             options.seed, options.share, options.shares, testing_help::clock_seconds() - begin);
   return search.report();
+}
+
+int run(int argc, char** argv) {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_stopped = 1; });
+  const Options options = parse_options(argc, argv);
+  try {
+    return options.replayed.empty() ? search(options) : replay(options);
+  } catch (const DeviceError& error) {
+    fmt::print(stderr, "search: {}\n", error.what());
+    return 2;
+  }
 }
 
 }  // namespace
