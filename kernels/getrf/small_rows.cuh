@@ -45,6 +45,9 @@ struct Share {
   static constexpr bool symmetric = Symmetric;
   /// All columns of L D stay in shared memory.
   static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;
+  /// Cholesky factors are rounded once from L D. Otherwise more roundings than LAPACK's are visible at orders
+  /// up to 3, because the residual ratio is relative to n u.
+  static constexpr bool rounds_once = Symmetric && N <= 4;
   static constexpr int columns = N / W;   ///< of A per thread
   static constexpr int beside = Columns;  ///< right-hand sides per thread of the first part
   static constexpr int rows = N <= 4    ? 4
@@ -83,7 +86,8 @@ struct SharedStorage {
   int taken[S::N];            ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
   T sum[2][S::W][S::beside];  ///< the current unknown, or each part's share of its right-hand side
   T pivot[2];
-  T over_root[S::symmetric ? S::rows : 1];  ///< 1 / sqrt(diagonal)
+  /// 1 / sqrt(diagonal); with S::rounds_once followed by the rounding errors of these numbers.
+  T over_root[S::symmetric ? (S::rounds_once ? 2 : 1) * S::rows : 1];
 };
 /// The additional shared memory for an inverse.
 template <class T, class S>
@@ -194,8 +198,14 @@ class Rows {
   }
   /// Stores the row of the Cholesky factor. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
-    const T root = std::sqrt(pivot_);
-    if (part_ == row_ % S::W) shared_.over_root[row_] = T(1) / root;
+    const T root = std::sqrt(pivot_), over_root = T(1) / root;
+    if (part_ == row_ % S::W) shared_.over_root[row_] = over_root;
+    if constexpr (S::rounds_once) {
+      // The errors of the root and of its reciprocal. No product overflows if the pivot is subnormal.
+      const T of_root = T(-0.5) * std::fma(-root, root, pivot_) * over_root * over_root;
+      const T of_quotient = std::fma(-root, over_root, T(1));
+      shared_.over_root[S::rows + row_] = over_root * (of_quotient + of_root);
+    }
     wait_for_group<S>();
     if (to.a == nullptr || row_ >= to.n) return;
     GAUSSWEEP_UNROLL
@@ -203,9 +213,9 @@ class Rows {
       const int j = c * S::W + part_;
       const T own = a_[S::place_of(c)];
       if (j == row_) to.a[row_ + j * to.ld] = root;
-      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = own * shared_.over_root[j];
+      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = divided_by_root(own, j);
       if (uplo == Uplo::upper && j > row_ && j < to.n)
-        to.a[row_ + j * to.ld] = right_of_diagonal(j, own) * shared_.over_root[row_];
+        to.a[row_ + j * to.ld] = divided_by_root(right_of_diagonal(j, own), row_);
     }
   }
 
@@ -439,6 +449,14 @@ class Rows {
     } else {
       return own;
     }
+  }
+
+  /// Returns `element` / sqrt(pivot of step k).
+  __device__ __forceinline__ T divided_by_root(T element, int k) const {
+    const T over_root = shared_.over_root[k], product = element * over_root;
+    if constexpr (!S::rounds_once) return product;
+    const T rest = shared_.over_root[S::rows + k];
+    return product + std::fma(element, rest, std::fma(element, over_root, -product));
   }
 
   /// Adds `factor` times a row in shared memory. In the part that owns the pivot column, also shifts the

@@ -163,6 +163,7 @@ class RecursiveCholesky {
     work.ticket = flags_ + static_cast<std::int64_t>(count_) * count_ + first / order;
     work.abandoned = flags_ + flag_words(shape_.n) - 1;
     work.before = first;
+    work.in_order = shape_.n <= 8;
     work.info = info_;
     work.max_polls = 1 << 22;  // polls, which take seconds; a launch takes milliseconds
     const int tasks = (work.rows + 1) / 2 * work.columns + 1;

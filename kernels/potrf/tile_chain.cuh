@@ -391,7 +391,7 @@ class Worker {
     }
     __syncthreads();
     if (j > 0 && thread() == 96) simt::store_release(chain_.state(j, j - 1), finished);
-    const int failed = factor_tile(triangle, memory_.reciprocals, chain_.triangle(j));
+    const int failed = factor_tile(triangle, memory_.reciprocals, chain_.triangle(j), chain_.in_order);
     if (thread() == 0 && failed >= 0 && *chain_.info == 0) {
       *chain_.info = chain_.before + j * order + failed + 1;
     }

@@ -22,6 +22,7 @@ struct Chain {
   unsigned* ticket;     ///< the last ticket that was taken
   unsigned* abandoned;  ///< one flag per factorisation: 0 after a time-out
   int before;           ///< columns of the matrix left of this part
+  bool in_order;        ///< for factor_8_columns
   int* info;
   int max_polls;  ///< the number of polls after which a wait times out
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/kernels/stable_matrices.hpp"
 
 namespace gaussweep {
@@ -42,6 +45,21 @@ TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByRows) {
 }
 TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByPanels) {
   this->expect_as_good("potrf", "batched", {16, 33, 40, 64}, 1, {{"kernel", std::string("panels")}});
+}
+/// Three roundings add up in the last pivot of a matrix of order 2: the residual is 3 u, and its ratio 3/2.
+/// Methods may round like LAPACK, but not more often.
+TYPED_TEST(StableMethods, LapacksCholeskyReachesItsBound) {
+  const double u = std::numeric_limits<TypeParam>::epsilon() / 2;
+  HostMatrix<double> a(2, 2);
+  a(0, 0) = 1;
+  a(1, 0) = a(0, 1) = static_cast<TypeParam>(1.001 * std::sqrt(u));
+  a(1, 1) = 1 + 8 * u;
+  const Inputs<TypeParam> inputs = inputs_of<TypeParam>(Problem::named("potrf"), a, Uplo::lower, 1);
+  for (const char* const variant : {"batched", "recursive"}) {
+    const Compared found = compare_with_lapack(Problem::named("potrf"), variant, inputs);
+    EXPECT_NEAR(found.of_lapack, 1.5, 0.01);
+    EXPECT_LE(found.ratio, 1.5) << variant;
+  }
 }
 TYPED_TEST(StableMethods, DefiniteSystemsByRows) {
   this->expect_as_good("posv", "batched", {3, 5, 12, 16, 24, 33, 96}, 5, {{"kernel", std::string("rows")}});
