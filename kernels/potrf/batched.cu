@@ -4,12 +4,12 @@
 /// (getrf/small_rows.cuh): A = L D L^T from the lower triangle; then the columns of L D are divided by the
 /// square roots of D. If the rows do not fit in registers, a thread block factors one matrix in panels of 32
 /// columns (getrf/panels.cuh). Error: L L^T = A + E with |E| <= g |L| |L^T|, where g = (n + 7) u / (1 - (n +
-/// 7) u), up to order 4 (n + 3) u / (1 - (n + 3) u). This is Cholesky's bound with six (two) more roundings
-/// per product (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.3). Layout:
-/// column-major, matrices contiguous; the factor overwrites the triangle `uplo` of A, and the other triangle
-/// is neither read nor written. Cost: 2/3 n^3 operations per matrix, twice Cholesky's, in panels 1/3 n^3. The
-/// triangle is read and written once, in panels n / 96 times. Workspace: none. A pivot that is not positive
-/// gives info > 0. n <= 512.
+/// 7) u), with rows in registers up to order 4 (n + 3) u / (1 - (n + 3) u). This is Cholesky's bound with six
+/// (two) more roundings per product (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
+/// theorem 10.3). Layout: column-major, matrices contiguous; the factor overwrites the triangle `uplo` of A,
+/// and the other triangle is neither read nor written. Cost: 2/3 n^3 operations per matrix, twice Cholesky's,
+/// in panels 1/3 n^3. The triangle is read and written once, in panels n / 96 times. Workspace: none. A pivot
+/// that is not positive gives info > 0. n <= 512.
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"

@@ -81,7 +81,7 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 /// For a pivot p let y be about 1 / sqrt(p) and e = 1 - p y^2; then 1 / p = y^2 (1 + e + e^2 + ...). The next
 /// pivot is computed from this series, four operations after y. The columns need the accurate root and are
 /// computed meanwhile. If a pivot is no normal number, all eight columns are computed again in order: each
-/// pivot from the columns that are stored. `in_order` requires this too. The series has up to seven roundings
+/// pivot from the columns that are stored. `in_order` requires this too. The series has up to six roundings
 /// per diagonal element more than LAPACK, which is visible for orders up to 3: the residual ratio is relative
 /// to n u.
 template <class T>
