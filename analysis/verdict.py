@@ -1,4 +1,4 @@
-"""The grid of winners of `gaussweep summary --best --by gpu`, by the same rules (docs/running.md).
+"""The grid of winners of `gaussweep summary --best --by gpu`, by the same rules (docs/reading.md).
 tests/mpi/test_verdict.py compares both."""
 
 import numpy as np

@@ -15,7 +15,8 @@ function(gaussweep_room target room)
     file(CONFIGURE OUTPUT ${root}/forbidden/${header}
          CONTENT "#error \"${room}/ must not include <${header}>: see the modules in docs/architecture.md\"\n")
   endforeach()
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}/include> $<INSTALL_INTERFACE:include/gaussweep>)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}/include> $<INSTALL_INTERFACE:include/gaussweep>
+    $<INSTALL_INTERFACE:include>)
   target_include_directories(${target} BEFORE PRIVATE ${root}/forbidden)
 endfunction()
 

@@ -42,6 +42,7 @@ endif()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gaussweep)
 install(TARGETS ${kernels} EXPORT gaussweep)
 install(DIRECTORY kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gaussweep FILES_MATCHING PATTERN "*.hpp")
+install(FILES kernels/gaussweep.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gaussweep)
 install(EXPORT gaussweep NAMESPACE gaussweep:: FILE gaussweepTargets.cmake DESTINATION ${package})
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/gaussweepConfig.cmake @ONLY CONTENT [[
 include(CMakeFindDependencyMacro)

@@ -52,6 +52,18 @@ class Pages(unittest.TestCase):
     def test_the_readme_is_one_page(self):
         self.assertLessEqual(len((pages.ROOT / "README.md").read_text(encoding="utf-8").splitlines()), 120)
 
+    def test_pages_have_at_most_150_lines(self):
+        for page in (pages.ROOT / "docs").glob("*.md"):
+            self.assertLessEqual(len(page.read_text(encoding="utf-8").splitlines()), 150, page.name)
+
+    def test_the_program_of_the_library_page_is_the_tested_one(self):
+        page = (pages.ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+        for name, language in (("solve.cpp", "cpp"), ("CMakeLists.txt", "cmake")):
+            (block,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)
+            lines = [line.split("#")[0].rstrip() if language == "cmake" else line for line in block.splitlines()]
+            tested = (pages.ROOT / "tests" / "package" / name).read_text(encoding="utf-8").splitlines()
+            self.assertEqual([line for line in tested if not line.startswith("#") or language == "cpp"], lines)
+
     def test_sentences_are_short(self):
         for page in pages.FOR_USERS:
             for words in pages.sentences(page.read_text(encoding="utf-8")):

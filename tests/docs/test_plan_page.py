@@ -1,5 +1,5 @@
-"""Compares docs/plan.md with the plan reader, whose errors list all keys: both must have the same keys and ranges, and
-every example must be a valid plan."""
+"""Compares docs/plan.md and docs/matrices.md with the plan reader, whose errors list all keys: both must have the same
+keys and ranges, and every example must be a valid plan."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import pages
 
-PAGE = pages.ROOT / "docs" / "plan.md"
+PAGES = [pages.ROOT / "docs" / name for name in ("plan.md", "matrices.md")]
 ENTRY = "problem: gesv, method: lapack, n: 64"
 WEIGHTS = "%%MatrixMarket matrix array real general\n3 3\n" + "0\n1\n0\n1\n4\n1\n0\n1\n0\n"
 
@@ -19,7 +19,7 @@ WEIGHTS = "%%MatrixMarket matrix array real general\n3 3\n" + "0\n1\n0\n1\n4\n1\
 class PlanPage(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.text = PAGE.read_text(encoding="utf-8")
+        cls.text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
