@@ -18,8 +18,8 @@
 #include "apps/mex/engine.hpp"
 #include "apps/mex/operands.hpp"
 #include "apps/mex/refusal.hpp"
+#include "kernels/check/facts.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/matrix/facts.hpp"
 
 namespace gaussweep::mex {
 namespace {

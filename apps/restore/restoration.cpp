@@ -15,9 +15,9 @@
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/timed.hpp"
+#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/matrix/generate.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
 #include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::driver {

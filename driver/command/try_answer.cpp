@@ -13,7 +13,7 @@
 #include "driver/results/identity.hpp"
 #include "driver/worker/inverse_error.hpp"
 #include "io/records/status.hpp"
-#include "kernels/matrix/facts.hpp"
+#include "kernels/check/facts.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/matrix/matrix_file.hpp"
-#include "kernels/matrix/facts.hpp"
+#include "kernels/check/facts.hpp"
 #include "kernels/matrix/generate.hpp"
 #include "kernels/registry/method.hpp"
 

@@ -16,7 +16,7 @@
 #include "driver/worker/measured.hpp"
 #include "driver/worker/stage_timer.hpp"
 #include "driver/worker/warm_up.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 
 namespace gaussweep::driver {
 

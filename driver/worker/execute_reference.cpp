@@ -10,8 +10,8 @@
 #include "driver/worker/execute.hpp"
 #include "driver/worker/held.hpp"
 #include "driver/worker/warm_up.hpp"
-#include "kernels/matrix/facts.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
+#include "kernels/check/facts.hpp"
 
 namespace gaussweep::driver {
 

@@ -13,7 +13,7 @@
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/status.hpp"
-#include "kernels/matrix/facts.hpp"
+#include "kernels/check/facts.hpp"
 #include "kernels/matrix/system.hpp"
 
 namespace gaussweep::driver {

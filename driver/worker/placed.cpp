@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
 #include "kernels/staging/place.hpp"
 
 namespace gaussweep::driver {

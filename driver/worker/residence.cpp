@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "driver/judge/judge.hpp"
+#include "kernels/check/device_reductions.hpp"
+#include "kernels/check/system_ratios.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/matrix/generate.hpp"
 #include "kernels/registry/batch.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
-#include "kernels/residual_device/system_ratios.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/check/check.hpp"
-#include "kernels/residual/norms.hpp"
-#include "kernels/residual/reductions.hpp"
+#include "kernels/check/norms.hpp"
+#include "kernels/check/reductions.hpp"
 
 namespace gaussweep::judges {
 

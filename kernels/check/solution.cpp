@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/check/exact_sum.hpp"
 #include "kernels/check/judges.hpp"
-#include "kernels/residual/exact_sum.hpp"
 
 namespace gaussweep::judges {
 namespace {

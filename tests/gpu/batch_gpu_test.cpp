@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "kernels/check/check.hpp"
+#include "kernels/check/system_ratios.hpp"
 #include "kernels/registry/batch.hpp"
-#include "kernels/residual_device/system_ratios.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/residual/norms.hpp"
+#include "kernels/check/norms.hpp"
 #include "kernels/vendor/blas.hpp"
 #include "kernels/vendor/peaks.hpp"
 #include "tests/kernels/method_run.hpp"

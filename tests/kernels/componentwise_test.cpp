@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "kernels/check/check.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/method_cases.hpp"
 
 namespace gaussweep {

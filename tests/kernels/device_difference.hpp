@@ -7,7 +7,7 @@
 #include <optional>
 #include <random>
 
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/planted.hpp"
 
 namespace gaussweep::testing_help {

@@ -1,6 +1,6 @@
 // Tests the verification kernels on the backend emulated: every number has the bits of the CPU's.
 
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-#include "kernels/matrix/facts.hpp"
+#include "kernels/check/facts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/check/check.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep::testing_help {

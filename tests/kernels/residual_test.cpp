@@ -1,6 +1,6 @@
 // Compares the verification's product with exact sums.
 
-#include "kernels/residual/residual.hpp"
+#include "kernels/check/residual.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <random>
 
-#include "kernels/residual/tile.hpp"
+#include "kernels/check/tile.hpp"
 
 namespace gaussweep {
 namespace {

@@ -1,12 +1,12 @@
 // Tests numbers with a separate exponent, and sums without rounding.
 
-#include "kernels/residual/scaled.hpp"
+#include "kernels/check/scaled.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "kernels/residual/exact_sum.hpp"
+#include "kernels/check/exact_sum.hpp"
 
 namespace gaussweep {
 namespace {

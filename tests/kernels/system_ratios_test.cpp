@@ -1,6 +1,6 @@
 // Compares the verification of a batch on the backend `emulated` with the CPU's.
 
-#include "kernels/residual_device/system_ratios.hpp"
+#include "kernels/check/system_ratios.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kernels/check/check.hpp"
-#include "kernels/matrix/facts.hpp"
+#include "kernels/check/facts.hpp"
 #include "kernels/matrix/shortest.hpp"
 #include "tests/kernels/method_run.hpp"
 

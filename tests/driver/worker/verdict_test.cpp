@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/short_of_memory.hpp"
 

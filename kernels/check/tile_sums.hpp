@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "kernels/residual/operand.hpp"
+#include "kernels/check/operand.hpp"
 
 namespace gaussweep::tiles {
 

@@ -1,14 +1,14 @@
 // Verification's reductions of matrices on a device.
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "kernels/check/device_difference.cuh"
+#include "kernels/check/device_product.cuh"
 #include "kernels/device/scratch.hpp"
-#include "kernels/residual_device/device_difference.cuh"
-#include "kernels/residual_device/device_product.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/residual/operand.hpp"
+#include "kernels/check/operand.hpp"
 
 namespace gaussweep {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/check/device_product.cuh"
+#include "kernels/check/systems.hpp"
 #include "kernels/matrix/element.hpp"
-#include "kernels/residual_device/device_product.cuh"
-#include "kernels/residual_device/systems.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Verification of systems of any size: a warp or a block computes one system's ratio.
 
-#include "kernels/residual_device/system_judge.cuh"
+#include "kernels/check/system_judge.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 

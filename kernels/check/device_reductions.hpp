@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/check/reductions.hpp"
 #include "kernels/device/context.hpp"
-#include "kernels/residual/reductions.hpp"
 #include "kernels/staging/staging.hpp"
 
 namespace gaussweep {

@@ -8,9 +8,9 @@
 
 #include <cstring>
 
-#include "kernels/residual/residual.hpp"
-#include "kernels/residual/tile.hpp"
-#include "kernels/residual_device/device_elements.cuh"
+#include "kernels/check/device_elements.cuh"
+#include "kernels/check/residual.hpp"
+#include "kernels/check/tile.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 

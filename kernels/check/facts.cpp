@@ -1,10 +1,10 @@
-#include "kernels/matrix/facts.hpp"
+#include "kernels/check/facts.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "kernels/residual/norms.hpp"
+#include "kernels/check/norms.hpp"
 #include "kernels/vendor/blas.hpp"
 
 namespace gaussweep {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/residual/norms.hpp"
+#include "kernels/check/norms.hpp"
 
 namespace gaussweep {
 

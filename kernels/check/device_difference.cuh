@@ -1,7 +1,7 @@
 #pragma once
 /// The difference of two matrices on a device. Portable.
 
-#include "kernels/residual_device/device_elements.cuh"
+#include "kernels/check/device_elements.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/residual/tile_sums.hpp"
+#include "kernels/check/tile_sums.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {

@@ -1,10 +1,10 @@
-#include "kernels/residual_device/system_ratios.hpp"
+#include "kernels/check/system_ratios.hpp"
 
 #include <cstring>
 #include <limits>
 
+#include "kernels/check/device_reductions.hpp"
 #include "kernels/check/judges.hpp"
-#include "kernels/residual_device/device_reductions.hpp"
 
 namespace gaussweep {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/check/systems.hpp"
 #include "kernels/device/context.hpp"
 #include "kernels/device/scratch.hpp"
-#include "kernels/residual_device/systems.hpp"
 #include "kernels/staging/staging.hpp"
 
 namespace gaussweep {

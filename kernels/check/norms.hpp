@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/check/gaps.hpp"
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/registry/problem.hpp"
-#include "kernels/residual/gaps.hpp"
 
 namespace gaussweep {
 

@@ -1,13 +1,13 @@
-#include "kernels/residual/residual.hpp"
+#include "kernels/check/residual.hpp"
 
 #include <atomic>
 #include <memory>
 #include <optional>
 
+#include "kernels/check/exact_sum.hpp"
+#include "kernels/check/tile.hpp"
+#include "kernels/check/tile_sums.hpp"
 #include "kernels/core/parallel_rows.hpp"
-#include "kernels/residual/exact_sum.hpp"
-#include "kernels/residual/tile.hpp"
-#include "kernels/residual/tile_sums.hpp"
 
 namespace gaussweep {
 namespace {

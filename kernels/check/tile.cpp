@@ -1,4 +1,4 @@
-#include "kernels/residual/tile.hpp"
+#include "kernels/check/tile.hpp"
 
 namespace gaussweep::tiles {
 namespace {
@@ -7,7 +7,7 @@ using Four __attribute__((vector_size(4 * sizeof(double)), aligned(8), may_alias
 
 namespace baseline {
 using Lanes = Four;
-#include "kernels/residual/tile_steps.hpp"
+#include "kernels/check/tile_steps.hpp"
 }  // namespace baseline
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -16,14 +16,14 @@ namespace avx2 {
 #pragma GCC push_options
 #pragma GCC target("avx2")
 using Lanes = Four;
-#include "kernels/residual/tile_steps.hpp"
+#include "kernels/check/tile_steps.hpp"
 #pragma GCC pop_options
 }  // namespace avx2
 namespace avx512 {
 #pragma GCC push_options
 #pragma GCC target("avx512f")
 using Lanes __attribute__((vector_size(8 * sizeof(double)), aligned(8), may_alias)) = double;
-#include "kernels/residual/tile_steps.hpp"
+#include "kernels/check/tile_steps.hpp"
 #pragma GCC pop_options
 }  // namespace avx512
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/residual/operand.hpp"
+#include "kernels/check/operand.hpp"
 
 namespace gaussweep {
 

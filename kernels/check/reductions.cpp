@@ -1,4 +1,4 @@
-#include "kernels/residual/reductions.hpp"
+#include "kernels/check/reductions.hpp"
 
 #include <stdexcept>
 

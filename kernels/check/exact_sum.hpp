@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "kernels/residual/scaled.hpp"
+#include "kernels/check/scaled.hpp"
 
 namespace gaussweep {
 

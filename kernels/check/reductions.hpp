@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/residual/residual.hpp"
+#include "kernels/check/residual.hpp"
 
 namespace gaussweep {
 

@@ -1,4 +1,4 @@
-#include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/check/device_reductions.hpp"
 
 #include <utility>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/residual/scaled.hpp"
+#include "kernels/check/scaled.hpp"
 
 namespace gaussweep {
 

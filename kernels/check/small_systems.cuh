@@ -2,7 +2,7 @@
 /// Verification of systems of at most N x N elements with N lanes of a warp each. A lane keeps one row of the
 /// left operand in registers; the right operand is in shared memory.
 
-#include "kernels/residual_device/system_judge.cuh"
+#include "kernels/check/system_judge.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 

@@ -1,9 +1,9 @@
 // Verification of a batch with a few lanes, a warp or a block per system. Sums keep the rounding errors of
 // their terms, so that a residual's error is in the order of the squared unit roundoff.
-#include "kernels/residual_device/system_ratios.hpp"
+#include "kernels/check/system_ratios.hpp"
 
-#include "kernels/residual_device/large_systems.cuh"
-#include "kernels/residual_device/small_systems.cuh"
+#include "kernels/check/large_systems.cuh"
+#include "kernels/check/small_systems.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
