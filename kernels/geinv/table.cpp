@@ -101,10 +101,10 @@ Method by_halves() {
 }
 
 Method lapack() {
-  Method method = geinv_method(
-      "lapack", "LU with partial pivoting, then the inverse, on the CPU (getrf, getri)", "LAPACK");
-  method.vendor = true;
-  return in_batches(on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, geinv_lapack)));
+  return library(in_batches(
+      on_cpu(geinv_method("lapack", "LU with partial pivoting, then the inverse, on the CPU (getrf, getri)",
+                          "LAPACK"),
+             GAUSSWEEP_ENTRY(host, geinv_lapack))));
 }
 
 Method batched() {
@@ -143,9 +143,8 @@ Method cusolver() {
   Method method =
       geinv_method("cusolver", "LU with partial pivoting on the GPU, solved for the identity (getrf, getrs)",
                    "NVIDIA cuSOLVER");
-  method.vendor = true;
   method.answer = AnswerIn::x;
-  return on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(geinv_cusolver));
+  return library(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(geinv_cusolver)));
 }
 
 std::vector<Method> methods() {
