@@ -80,9 +80,8 @@ json identity_of(const Trial& t) {
                    {"backend", t.backend},     {"shape", t.shape},   {"parameters", t.parameters},
                    {"matrix", t.matrix.digest}};  // the digest, because the file's path does not matter
   if (t.matrix_b) identity["matrix_b"] = t.matrix_b->digest;
-  if (t.round > 1) identity["round"] = t.round;
   for (const io::Setting& setting : io::all_settings()) {
-    if (setting.identify != nullptr) setting.identify(t, identity);
+    if (setting.in_key) setting.write(t, identity);
   }
   return identity;
 }
@@ -98,9 +97,9 @@ void to_json(json& to, const Trial& t) {
   to["matrix"] = t.matrix;
   if (t.matrix_b) to["matrix_b"] = *t.matrix_b;
   to["key"] = t.key;
-  to["stages"] = t.stages;
-  to["timeout_seconds"] = t.timeout_seconds;
-  to["tolerance"] = t.tolerance;
+  for (const io::Setting& setting : io::all_settings()) {
+    if (!setting.in_key) setting.write(t, to);
+  }
   to["expect"] = t.expect;
   to["skip_reason"] = t.skip_reason;
 }
@@ -115,13 +114,7 @@ void from_json(const json& from, Trial& t) {
   from.at("parameters").get_to(t.parameters);
   from.at("matrix").get_to(t.matrix);
   if (from.contains("matrix_b")) t.matrix_b = from.at("matrix_b").get<MatrixRequest>();
-  t.round = from.value("round", std::int64_t{1});
-  for (const io::Setting& setting : io::all_settings()) {
-    if (setting.restore != nullptr) setting.restore(from, t);
-  }
-  from.at("stages").get_to(t.stages);
-  from.at("timeout_seconds").get_to(t.timeout_seconds);
-  from.at("tolerance").get_to(t.tolerance);
+  for (const io::Setting& setting : io::all_settings()) setting.restore(from, t);
   from.at("expect").get_to(t.expect);
   from.at("skip_reason").get_to(t.skip_reason);
 }

@@ -29,9 +29,6 @@ struct Trial : io::TrialSettings {
   Parameters parameters;  ///< includes the defaults
   MatrixRequest matrix;
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
-  /// From 1. Trials that differ only in their round are repetitions in different worker processes.
-  std::int64_t round = 1;
-  double tolerance = 0;
   /// Expected statuses; empty: only "pass". "skipped" is always expected.
   std::vector<std::string> expect;
   /// If not empty, the trial is recorded as `skipped` with this reason and never sent to a worker.
@@ -52,8 +49,8 @@ void to_json(nlohmann::json& json, const Trial& trial);
 void from_json(const nlohmann::json& json, Trial& trial);
 
 /// Returns a digest (32 hex digits) of everything that determines the outcome except machine and build:
-/// problem, method, precision, backend, shape, parameters with defaults, matrices, round, and the settings
-/// that belong to the identity (io/plan/settings.hpp).
+/// problem, method, precision, backend, shape, parameters with defaults, matrices, and the settings that are
+/// `in_key` (io/plan/settings.hpp).
 std::string trial_key(const Trial& trial);
 
 /// Returns the default parameters from the method's row.
@@ -66,13 +63,3 @@ bool as_expected(const Trial& trial, const std::string& status);
 std::string describe(const Trial& trial);
 
 }  // namespace gaussweep::driver
-
-namespace gaussweep {
-
-template <>
-struct EnumNames<io::Stages> {
-  static constexpr std::string_view what = "way to measure stages";
-  static constexpr auto& table = io::stages_words;
-};
-
-}  // namespace gaussweep

@@ -44,11 +44,20 @@ std::vector<PlanKey> plan_keys_of(const Keys& keys) {
   return all;
 }
 
+/// Checks a mapping with one value per problem.
+void require_problems(const YamlNode& node, const std::string& key, const Problems& problems) {
+  if (node.entries.empty()) fail_at(node.location, key + " is empty; allowed: one number per problem");
+  for (const auto& [problem, value] : node.entries) require_word(problem, problems, key + ": no problem");
+}
+
 /// Adds the keys that entries and plans have in common.
 void add_settings(Keys& keys, Settings& settings, const Problems& problems) {
   for (const Setting& setting : all_settings()) {
-    keys[setting.name] = {[&](const YamlNode& v) { setting.read(v, settings, problems); }, setting.name,
-                          setting.help};
+    const auto read = [&](const YamlNode& v) {
+      if (setting.by_problem && v.kind == Kind::map) require_problems(v, setting.name, problems);
+      setting.read(v, settings);
+    };
+    keys[setting.name] = {read, setting.name, setting.help};
   }
 }
 

@@ -80,7 +80,8 @@ OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   definitions["methods"] = one_or_list({{"type", "string"}});
   definitions["precision"] = one_or_list(words({"float", "double"}));
   for (const Setting& setting : all_settings()) {
-    const OrderedJson one = setting.schema(vocabulary.problems);
+    OrderedJson one = setting.schema;
+    if (setting.by_problem) one = any_of({one, mapping(vocabulary.problems, one)});
     definitions[setting.name] = setting.condition ? one_or_list(one) : one;
   }
   definitions["matrix"] = matrix_schema(vocabulary);

@@ -1,26 +1,29 @@
 #include "io/plan/settings.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 #include "io/plan/plan_limits.hpp"
 #include "io/plan/plan_parts.hpp"
 #include "io/plan/schema_shapes.hpp"
+#include "io/records/record.hpp"
 
 namespace gaussweep::io {
 namespace {
 
 using nlohmann::json;
 using Kind = YamlNode::Kind;
-using Problems = std::vector<std::string>;
+using Words = std::vector<std::string>;
 using Schema = nlohmann::ordered_json;
 
 constexpr std::int64_t default_max_samples = 200;
 constexpr double default_noise = 0.01;
 constexpr double min_tolerance = 1e-300, max_tolerance = 1e300;
 
-const Problems repeats_words{"min", "max", "noise", "time", "throttled"};
-const Problems stages_names = [] {
-  Problems names;
+const Words repeats_words{"min", "max", "noise", "time", "throttled"};
+const Words stages_names = [] {
+  Words names;
   for (const auto& [value, name] : stages_words) names.emplace_back(name);
   return names;
 }();
@@ -29,13 +32,13 @@ std::int64_t count_of(const YamlNode& node, const std::string& what, std::int64_
   return parse_integer(scalar_of(node, what), low, largest_count, what);
 }
 
-std::string word_of(const YamlNode& node, const std::string& what, const Problems& allowed) {
+std::string word_of(const YamlNode& node, const std::string& what, const Words& allowed) {
   const Scalar word = scalar_of(node, what);
   require_word(word, allowed, what + ":");
   return word.text;
 }
 
-void read_repeats(const YamlNode& node, Settings& settings, const Problems& /*problems*/) {
+void read_repeats(const YamlNode& node, Settings& settings) {
   Sampling& s = settings.sampling;
   s.noise = s.seconds = 0;
   s.throttled_again = false;
@@ -66,32 +69,32 @@ void read_repeats(const YamlNode& node, Settings& settings, const Problems& /*pr
   s.least = std::min(s.least, s.most);
 }
 
-void identify_repeats(const TrialSettings& settings, json& identity) {
+void write_repeats(const TrialSettings& settings, json& trial) {
   const Sampling& s = settings.sampling;
-  identity["repeats"] = s.least;
-  if (s.most != s.least) identity["most_repeats"] = s.most;
-  if (s.noise > 0) identity["noise"] = s.noise;
-  if (s.seconds > 0) identity["sampling_seconds"] = s.seconds;
-  if (s.throttled_again) identity["throttled_again"] = true;
+  trial["repeats"] = s.least;
+  if (s.most != s.least) trial["most_repeats"] = s.most;
+  if (s.noise > 0) trial["noise"] = s.noise;
+  if (s.seconds > 0) trial["sampling_seconds"] = s.seconds;
+  if (s.throttled_again) trial["throttled_again"] = true;
 }
 
-void restore_repeats(const json& identity, TrialSettings& settings) {
+void restore_repeats(const json& trial, TrialSettings& settings) {
   Sampling& s = settings.sampling;
-  s.least = identity.at("repeats");
-  s.most = identity.value("most_repeats", s.least);
-  s.noise = identity.value("noise", 0.0);
-  s.seconds = identity.value("sampling_seconds", 0.0);
-  s.throttled_again = identity.value("throttled_again", false);
+  s.least = trial.at("repeats");
+  s.most = trial.value("most_repeats", s.least);
+  s.noise = trial.value("noise", 0.0);
+  s.seconds = trial.value("sampling_seconds", 0.0);
+  s.throttled_again = trial.value("throttled_again", false);
 }
 
-void read_warmup(const YamlNode& node, Settings& settings, const Problems& /*problems*/) {
+void read_warmup(const YamlNode& node, Settings& settings) {
   const Scalar scalar = scalar_of(node, "warmup");
   const bool has_duration = is_duration(scalar);
   settings.sampling.warmup_seconds = has_duration ? parse_duration(scalar, "warmup") : 0;
   settings.sampling.warmup = has_duration ? 1 : parse_integer(scalar, 0, largest_count, "warmup");
 }
 
-void read_energy(const YamlNode& node, Settings& settings, const Problems& /*problems*/) {
+void read_energy(const YamlNode& node, Settings& settings) {
   const Scalar scalar = scalar_of(node, "energy");
   settings.energy_seconds = 0;
   if (scalar.text == "never") return;
@@ -102,130 +105,123 @@ void read_energy(const YamlNode& node, Settings& settings, const Problems& /*pro
   settings.energy_seconds = parse_duration(scalar, "energy");
 }
 
-void read_tolerance(const YamlNode& node, Settings& settings, const Problems& problems) {
-  const auto set_tolerance = [&](const std::string& problem, const Scalar& value) {
-    settings.tolerances[problem] =
-        parse_real(value, min_tolerance, max_tolerance, "tolerance" + (problem.empty() ? "" : "." + problem));
+void read_tolerance(const YamlNode& node, Settings& settings) {
+  const auto set_tolerance = [&](const std::string& problem, const YamlNode& value) {
+    const std::string what = "tolerance" + (problem.empty() ? "" : "." + problem);
+    settings.tolerances[problem] = parse_real(scalar_of(value, what), min_tolerance, max_tolerance, what);
   };
   if (node.kind != Kind::map) {
     settings.tolerances.clear();  // an entry's factor replaces the plan's tolerances
-    return set_tolerance("", scalar_of(node, "tolerance"));
+    return set_tolerance("", node);
   }
-  if (node.entries.empty()) fail_at(node.location, "tolerance is empty; allowed: one number per problem");
-  for (const auto& [problem, value] : node.entries) {
-    require_word(problem, problems, "tolerance: no problem");
-    set_tolerance(problem.text, scalar_of(*value, "tolerance." + problem.text));
-  }
+  for (const auto& [problem, value] : node.entries) set_tolerance(problem.text, *value);
 }
 
-Setting cache() {
-  Setting setting{"cache", "what a sample begins with",
-                  [](const Problems&) {
-                    return shape::words({"warm", "cold"});
-                  },
-                  [](const YamlNode& v, Settings& s, const Problems&) {
-                    s.sampling.cold = word_of(v, "cache", {"warm", "cold"}) == "cold";
-                  }};
-  setting.identify = [](const TrialSettings& s, json& identity) {
-    if (s.sampling.cold) identity["cold"] = true;
-  };
-  setting.restore = [](const json& identity, TrialSettings& s) {
-    s.sampling.cold = identity.value("cold", false);
-  };
-  setting.condition = Condition{"CACHE", &Record::cache, "warm",
-                                [](const TrialSettings& s) { return s.sampling.cold ? "cold" : "warm"; }};
-  return setting;
+Stages stages_of(const std::string& word) {
+  for (const auto& [value, name] : stages_words) {
+    if (name == word) return value;
+  }
+  throw std::invalid_argument("no way to measure stages is called '" + word + "'");
 }
 
-Setting host_memory() {
-  Setting setting{"host_memory", "what operands and answer are copied from and to",
-                  [](const Problems&) {
-                    return shape::words({"pageable", "pinned"});
+/// Returns a setting with two words that is a condition of measurement. The first word is the default.
+/// @param chosen the name in a trial's JSON, which has it only for the second word
+template <class Flag>
+Setting condition_of_words(const char* name, const char* help, const char* chosen,
+                           std::array<const char*, 2> words, const char* heading, Text Record::*column,
+                           Flag flag) {
+  Setting setting{name,
+                  help,
+                  shape::words({words[0], words[1]}),
+                  [=](const YamlNode& v, Settings& s) {
+                    flag(s) = word_of(v, name, {words[0], words[1]}) == words[1];
                   },
-                  [](const YamlNode& v, Settings& s, const Problems&) {
-                    s.pinned = word_of(v, "host_memory", {"pageable", "pinned"}) == "pinned";
-                  }};
-  setting.identify = [](const TrialSettings& s, json& identity) {
-    if (s.pinned) identity["pinned"] = true;
-  };
-  setting.restore = [](const json& identity, TrialSettings& s) {
-    s.pinned = identity.value("pinned", false);
-  };
-  setting.condition = Condition{"HOST MEMORY", &Record::host_memory, "pageable",
-                                [](const TrialSettings& s) { return s.pinned ? "pinned" : "pageable"; }};
+                  [=](const TrialSettings& s, json& trial) {
+                    if (flag(s)) trial[chosen] = true;
+                  },
+                  [=](const json& trial, TrialSettings& s) { flag(s) = trial.value(chosen, false); },
+                  true};
+  setting.condition =
+      Condition{heading, column, words[0], [=](const TrialSettings& s) { return words[flag(s) ? 1 : 0]; }};
   return setting;
 }
 
 std::vector<Setting> make_settings() {
+  Setting tolerance{"tolerance",
+                    "maximum residual ratio per problem; a single number multiplies the defaults",
+                    Schema{{"type", Schema::array({"number", "string"})}},
+                    read_tolerance,
+                    [](const TrialSettings& s, json& trial) { trial["tolerance"] = s.tolerance; },
+                    [](const json& trial, TrialSettings& s) { s.tolerance = trial.at("tolerance"); },
+                    false,
+                    [](const TrialSettings& s, Record& r) { r.tolerance = s.tolerance; }};
+  tolerance.by_problem = true;
   return {
       {"repeats", "timed samples per trial, or a rule for enough of them",
-       [](const Problems&) {
-         return shape::any_of({shape::ref("count"), shape::mapping(repeats_words, shape::ref("scalar"))});
-       },
-       read_repeats, identify_repeats, restore_repeats},
+       shape::any_of({shape::ref("count"), shape::mapping(repeats_words, shape::ref("scalar"))}),
+       read_repeats, write_repeats, restore_repeats, true},
       {"warmup", "untimed runs before the samples: a number, or a duration",
-       [](const Problems&) {
-         return shape::any_of({shape::ref("count"), shape::ref("duration")});
+       shape::any_of({shape::ref("count"), shape::ref("duration")}), read_warmup,
+       [](const TrialSettings& s, json& trial) {
+         trial["warmup"] = s.sampling.warmup;
+         if (s.sampling.warmup_seconds > 0) trial["warmup_seconds"] = s.sampling.warmup_seconds;
        },
-       read_warmup,
-       [](const TrialSettings& s, json& identity) {
-         identity["warmup"] = s.sampling.warmup;
-         if (s.sampling.warmup_seconds > 0) identity["warmup_seconds"] = s.sampling.warmup_seconds;
+       [](const json& trial, TrialSettings& s) {
+         s.sampling.warmup = trial.at("warmup");
+         s.sampling.warmup_seconds = trial.value("warmup_seconds", 0.0);
        },
-       [](const json& identity, TrialSettings& s) {
-         s.sampling.warmup = identity.at("warmup");
-         s.sampling.warmup_seconds = identity.value("warmup_seconds", 0.0);
-       },
-       [](const TrialSettings& s, Record& r) { r.warmup = s.sampling.warmup; }},
-      cache(),
-      host_memory(),
+       true, [](const TrialSettings& s, Record& r) { r.warmup = s.sampling.warmup; }},
+      condition_of_words(
+          "cache", "what a sample begins with", "cold", {"warm", "cold"}, "CACHE", &Record::cache,
+          [](auto& s) -> auto& { return s.sampling.cold; }),
+      condition_of_words(
+          "host_memory", "what operands and answer are copied from and to", "pinned", {"pageable", "pinned"},
+          "HOST MEMORY", &Record::host_memory, [](auto& s) -> auto& { return s.pinned; }),
       {"inner_repeats", "runs between two events, for methods shorter than the clock's resolution",
-       [](const Problems&) { return shape::ref("count"); },
-       [](const YamlNode& v, Settings& s, const Problems&) {
-         s.inner_repeats = count_of(v, "inner_repeats", 1);
-       },
-       [](const TrialSettings& s, json& identity) { identity["inner_repeats"] = s.inner_repeats; },
-       [](const json& identity, TrialSettings& s) { s.inner_repeats = identity.at("inner_repeats"); },
+       shape::ref("count"),
+       [](const YamlNode& v, Settings& s) { s.inner_repeats = count_of(v, "inner_repeats", 1); },
+       [](const TrialSettings& s, json& trial) { trial["inner_repeats"] = s.inner_repeats; },
+       [](const json& trial, TrialSettings& s) { s.inner_repeats = trial.at("inner_repeats"); }, true,
        [](const TrialSettings& s, Record& r) { r.inner_repeats = s.inner_repeats; }},
       {"energy", "how long a GPU repeats a trial's runs to measure their energy",
-       [](const Problems&) {
-         return shape::any_of({shape::words({"never"}), shape::ref("duration")});
+       shape::any_of({shape::words({"never"}), shape::ref("duration")}), read_energy,
+       [](const TrialSettings& s, json& trial) {
+         if (s.energy_seconds > 0) trial["energy_seconds"] = s.energy_seconds;
        },
-       read_energy,
-       [](const TrialSettings& s, json& identity) {
-         if (s.energy_seconds > 0) identity["energy_seconds"] = s.energy_seconds;
-       },
-       [](const json& identity, TrialSettings& s) {
-         s.energy_seconds = identity.value("energy_seconds", 0.0);
-       }},
-      {"rounds", "repetitions of each trial, in fresh processes",
-       [](const Problems&) { return shape::ref("count"); },
-       [](const YamlNode& v, Settings& s, const Problems&) {
+       [](const json& trial, TrialSettings& s) { s.energy_seconds = trial.value("energy_seconds", 0.0); },
+       true},
+      {"rounds", "repetitions of each trial, in fresh processes", shape::ref("count"),
+       [](const YamlNode& v, Settings& s) {
          s.rounds = parse_integer(scalar_of(v, "rounds"), 1, most_rounds, "rounds");
-       }},
-      {"stages", "whether stages are measured, and each of their calls separately",
-       [](const Problems&) { return shape::words(stages_names); },
-       [](const YamlNode& v, Settings& s, const Problems&) {
-         const std::string word = word_of(v, "stages", stages_names);
-         for (const auto& [value, name] : stages_words) {
-           if (name == word) s.stages = value;
-         }
-       }},
-      {"timeout", "time limit of a trial; after it the worker is ended",
-       [](const Problems&) { return shape::ref("duration"); },
-       [](const YamlNode& v, Settings& s, const Problems&) {
-         s.timeout_seconds = parse_duration(scalar_of(v, "timeout"), "timeout");
-       }},
-      {"tolerance", "maximum residual ratio per problem; a single number multiplies the defaults",
-       [](const Problems& problems) {
-         const Schema number = {{"type", Schema::array({"number", "string"})}};
-         return shape::any_of({number, shape::mapping(problems, number)});
        },
-       read_tolerance},
+       [](const TrialSettings& s, json& trial) {
+         if (s.round > 1) trial["round"] = s.round;
+       },
+       [](const json& trial, TrialSettings& s) { s.round = trial.value("round", std::int64_t{1}); }, true,
+       [](const TrialSettings& s, Record& r) { r.round = s.round; }},
+      {"stages", "whether stages are measured, and each of their calls separately",
+       shape::words(stages_names),
+       [](const YamlNode& v, Settings& s) { s.stages = stages_of(word_of(v, "stages", stages_names)); },
+       [](const TrialSettings& s, json& trial) { trial["stages"] = to_string(s.stages); },
+       [](const json& trial, TrialSettings& s) { s.stages = stages_of(trial.at("stages")); }, false},
+      {"timeout", "time limit of a trial; after it the worker is ended", shape::ref("duration"),
+       [](const YamlNode& v, Settings& s) {
+         s.timeout_seconds = parse_duration(scalar_of(v, "timeout"), "timeout");
+       },
+       [](const TrialSettings& s, json& trial) { trial["timeout_seconds"] = s.timeout_seconds; },
+       [](const json& trial, TrialSettings& s) { s.timeout_seconds = trial.at("timeout_seconds"); }, false},
+      std::move(tolerance),
   };
 }
 
 }  // namespace
+
+std::string_view to_string(Stages stages) {
+  for (const auto& [value, name] : stages_words) {
+    if (value == stages) return name;
+  }
+  throw std::invalid_argument("unnamed way to measure stages");
+}
 
 const std::vector<Setting>& all_settings() {
   static const std::vector<Setting> settings = make_settings();

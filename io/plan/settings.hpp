@@ -4,6 +4,7 @@
 /// about it.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,10 +14,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/records/record.hpp"
+#include "io/files/text.hpp"
 
 namespace gaussweep::io {
 
+struct Record;
 struct YamlNode;
 
 /// The meaning of the rows in a record's list of stages.
@@ -27,6 +29,7 @@ enum class Stages {
 };
 inline constexpr std::array<std::pair<Stages, std::string_view>, 3> stages_words{
     {{Stages::always, "always"}, {Stages::never, "never"}, {Stages::calls, "calls"}}};
+std::string_view to_string(Stages stages);
 
 /// The rules by which a trial's samples are taken.
 struct Sampling {
@@ -50,6 +53,9 @@ struct TrialSettings {
   double energy_seconds = 0;  ///< the duration of the energy measurement; 0: none
   Stages stages = Stages::always;
   double timeout_seconds = 600;
+  /// From 1. Trials that differ only in their round are repetitions in different worker processes.
+  std::int64_t round = 1;
+  double tolerance = 0;  ///< the maximum residual ratio
 };
 
 /// The settings of a plan or an entry: those of its trials, and those from which the trials are made.
@@ -65,25 +71,26 @@ struct Condition {
   const char* heading;   ///< the heading of its column in tables
   Text Record::*column;  ///< the record's column; empty in records of older versions
   const char* usual;     ///< the condition of older records
-  const char* (*word)(const TrialSettings&);
+  std::function<const char*(const TrialSettings&)> word;
 };
 
 /// A setting's key, and everything that the program knows about it.
 struct Setting {
   const char* name;
-  const char* help;  ///< for editors
-  /// Returns the JSON schema of its value.
-  nlohmann::ordered_json (*schema)(const std::vector<std::string>& problems);
+  const char* help;               ///< for editors
+  nlohmann::ordered_json schema;  ///< the JSON schema of a value
   /// Reads its value from the plan. @throws InputError with the location
-  void (*read)(const YamlNode&, Settings&, const std::vector<std::string>& problems);
-  /// Adds the parts that affect a trial's outcome to its identity, and so to its key; null if there are none.
-  /// A default that existed before the setting adds nothing, so that keys of older runs stay valid.
-  void (*identify)(const TrialSettings&, nlohmann::json& identity) = nullptr;
-  /// Reads them back, in the process that runs the trial.
-  void (*restore)(const nlohmann::json& identity, TrialSettings&) = nullptr;
+  std::function<void(const YamlNode&, Settings&)> read;
+  /// Adds the setting of a trial to the JSON for the process that runs the trial, and reads it back.
+  std::function<void(const TrialSettings&, nlohmann::json& trial)> write;
+  std::function<void(const nlohmann::json& trial, TrialSettings&)> restore;
+  /// True if the setting affects a trial's outcome: `write` then adds to the trial's key, too. It adds
+  /// nothing for a default that existed before the setting, so that keys of older runs stay valid.
+  bool in_key;
   /// Writes the setting to a record, unless `condition` does.
   void (*record)(const TrialSettings&, Record&) = nullptr;
   std::optional<Condition> condition = {};
+  bool by_problem = false;  ///< true if the value may also be a mapping with one value per problem
 };
 
 /// Returns the table, in the order of help texts and listings.
