@@ -28,7 +28,7 @@ void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& para
                const Device& device) {
   const std::size_t element = element_bytes(job.precision);
   const double matrix = static_cast<double>(shape.n) * static_cast<double>(shape.n);
-  const auto staging_of = [&](const Inverter& by, const Parameters& method_parameters) {
+  const auto staging_of = [&](const ChosenMethod& by, const Parameters& method_parameters) {
     return static_cast<double>(staging_bytes(*by.method, shape, method_parameters, element, 1));
   };
   const bool inverts_on_gpu = job.inverter.backend == Backend::cuda;
@@ -206,6 +206,26 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
 }
 
 }  // namespace
+
+ChosenMethod choose_inverter(const Registry& registry, Formula formula, const std::string& word,
+                             Backend requested, Precision precision, int capability) {
+  const Problem geinv = Problem::named("geinv"), poinv = Problem::named("poinv");
+  const bool inverts_h = formula == Formula::inverse;
+  MethodQuery query{{poinv, geinv}, word, requested, precision, capability};
+  // H is not positive definite for most point-spread functions; H H^T + lambda I is.
+  if (inverts_h) query.problems = {geinv};
+  query.allowed = fmt::format("allowed with --formula {}", to_string(formula));
+  query.misfit = "it does not invert a matrix";
+  if (inverts_h) query.misfit += ", or only symmetric positive definite ones, which H is not";
+  return choose_method(registry, query);
+}
+
+ChosenMethod choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
+                               Precision precision, int capability) {
+  MethodQuery query{{Problem::named("gemm")}, word, requested, precision, capability, "--gemm"};
+  query.misfit = "it does not multiply matrices";
+  return choose_method(registry, query);
+}
 
 std::vector<double> degrade(const RestoreJob& job, const std::vector<double>& f) {
   std::vector<double> g = apply_blur(job.blur, f, false);

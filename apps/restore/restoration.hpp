@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/plan/method_choice.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/matrix/blur.hpp"
@@ -43,26 +44,15 @@ struct EnumNames<driver::Products> {
 
 namespace gaussweep::driver {
 
-/// A method and the backend that it runs on.
-struct Inverter {
-  const Method* method = nullptr;
-  Backend backend = Backend::host;
-};
-
-/// Selects the method. `word` is an id ("poinv/lapack"), a variant of the formula's default problem, or empty
-/// for the vendor's reference of that problem. The default problem is geinv for `inverse`, else poinv.
-/// @param capability the GPU's compute capability, 0 if there is no GPU
+/// Selects the method that inverts the formula's matrix, as --method names it. The default problem is geinv
+/// for `inverse`, else poinv.
 /// @throws UsageError if there is no such method, it inverts another kind of matrix, or it cannot run here
-Inverter choose_inverter(const Registry& registry, Formula formula, const std::string& word,
-                         Backend requested, Precision precision, int capability);
+ChosenMethod choose_inverter(const Registry& registry, Formula formula, const std::string& word,
+                             Backend requested, Precision precision, int capability);
 
-/// Selects the method of gemm: an id, a variant, or empty for the vendor's. @throws UsageError
-Inverter choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
-                           Precision precision, int capability);
-
-/// Selects a method of `problem` in the same way, for --method. @throws UsageError
-Inverter choose_method(const Registry& registry, Problem problem, const std::string& word, Backend requested,
-                       Precision precision, int capability);
+/// Selects the method of gemm, as --gemm names it. @throws UsageError
+ChosenMethod choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
+                               Precision precision, int capability);
 
 /// The parameters of a restoration.
 struct RestoreJob {
@@ -71,9 +61,9 @@ struct RestoreJob {
   std::uint64_t seed = 1;
   Formula formula = Formula::regularised;
   Precision precision = Precision::float64;
-  Inverter inverter;
+  ChosenMethod inverter;
   Products products = Products::analytic;
-  Inverter multiplier;  ///< used only for products by gemm
+  ChosenMethod multiplier;  ///< used only for products by gemm
 };
 
 /// The results of a restoration: images in grey levels, neither rounded nor clipped, and the seconds of each

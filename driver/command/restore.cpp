@@ -30,7 +30,7 @@ namespace {
 /// LAPACK's 32-bit indices allow matrices up to 46340 x 46340.
 constexpr std::int64_t max_pixels = 46340;
 
-struct RestoreWords {
+struct RestoreOptions {
   std::string image, noise = "none", formula = "regularised", method, products = "analytic", gemm,
                      precision = "double", backend = "auto", output, format = "table", seed = "1";
   BlurOptions blur;
@@ -55,45 +55,45 @@ NoiseSpec parse_noise(const std::string& text) {
   return noise;
 }
 
-RestoreJob job_of(RestoreWords& words) {
+RestoreJob job_of(RestoreOptions& options) {
   RestoreJob job;
-  job.formula = parse_option<Formula>("--formula", words.formula);
-  job.products = parse_option<Products>("--products", words.products);
+  job.formula = parse_option<Formula>("--formula", options.formula);
+  job.products = parse_option<Products>("--products", options.products);
   if (job.products == Products::gemm && job.formula == Formula::inverse)
     throw UsageError("--products gemm: the formula inverse has no products; take regularised or paper");
-  if (job.products == Products::analytic && !words.gemm.empty())
+  if (job.products == Products::analytic && !options.gemm.empty())
     throw UsageError("--gemm: only products by gemm have a method; leave it out, or say --products gemm");
-  job.precision = parse_precision(words.precision);
-  job.noise = parse_noise(words.noise);
-  job.seed = parse_seed(words.seed);
-  if (job.formula == Formula::inverse && words.blur.words.count("lambda") > 0) {
+  job.precision = parse_precision(options.precision);
+  job.noise = parse_noise(options.noise);
+  job.seed = parse_seed(options.seed);
+  if (job.formula == Formula::inverse && options.blur.words.count("lambda") > 0) {
     throw UsageError("--lambda: the formula inverse has none; leave it out, or use regularised or paper");
   }
-  job.blur = blur_of(words.blur);
+  job.blur = blur_of(options.blur);
   return job;
 }
 
-int run_restore(RestoreWords& words, const Commands& commands) {
-  const Format format = parse_format(words.format);
-  RestoreJob job = job_of(words);
-  check_output_directory(words.output);
+int run_restore(RestoreOptions& options, const Commands& commands) {
+  const Format format = parse_format(options.format);
+  RestoreJob job = job_of(options);
+  check_output_directory(options.output);
   std::vector<std::string> notices;
   std::string digest;
-  const io::GreyImage image = io::read_image(words.image, max_pixels, &notices, &digest);
-  for (const std::string& notice : notices) spdlog::warn("{}: {}", words.image, notice);
+  const io::GreyImage image = io::read_image(options.image, max_pixels, &notices, &digest);
+  for (const std::string& notice : notices) spdlog::warn("{}: {}", options.image, notice);
   job.blur.width = image.width;
   job.blur.height = image.height;
   const std::string fault = blur_fault(job.blur, image.width * image.height, image.width * image.height);
   if (!fault.empty()) throw UsageError(fault);
 
   std::unique_ptr<Device> device;
-  const Backend requested = choose_backend(words.backend, device);
+  const Backend requested = choose_backend(options.backend, device);
   const int capability = device ? device->info().capability : 0;
   job.inverter =
-      choose_inverter(commands.registry, job.formula, words.method, requested, job.precision, capability);
+      choose_inverter(commands.registry, job.formula, options.method, requested, job.precision, capability);
   std::unique_ptr<Device> multiplier;
   if (job.products == Products::gemm) {
-    job.multiplier = choose_multiplier(commands.registry, words.gemm, requested, job.precision, capability);
+    job.multiplier = choose_multiplier(commands.registry, options.gemm, requested, job.precision, capability);
     if (job.multiplier.backend != job.inverter.backend) {
       multiplier = job.multiplier.backend == Backend::cuda ? std::move(device)
                                                            : make_worker_device(job.multiplier.backend);
@@ -105,9 +105,9 @@ int run_restore(RestoreWords& words, const Commands& commands) {
   const std::vector<double> original(image.pixels.begin(), image.pixels.end());
   const std::string started = time_stamp();
   const Restored restored = restore(job, original, *device, multiplier.get());
-  const Restoration facts{job,      words.image, digest,  image,
-                          original, restored,    started, command_line(commands)};
-  write_restoration_directory(words.output, facts);
+  const Restoration facts{job,      options.image, digest,  image,
+                          original, restored,      started, command_line(commands)};
+  write_restoration_directory(options.output, facts);
   const Table table = restoration_table(facts);
   switch (format) {
     case Format::table:
@@ -140,39 +140,39 @@ Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
 }
 
 void add_restore_command(CLI::App& app, Commands& commands) {
-  auto words = std::make_shared<RestoreWords>();
+  auto options = std::make_shared<RestoreOptions>();
   CLI::App* sub = app.add_subcommand(
       "restore",
       "Degrade an image and restore it by inversion of a matrix; pictures, errors and HDF5 into a directory");
-  sub->add_option("--image", words->image, "PNG or PGM; made 8-bit grey")->required();
-  add_blur_options(*sub, words->blur);
-  sub->add_option("--noise", words->noise, "none, gaussian:SIGMA (grey levels), salt_pepper:PROBABILITY")
+  sub->add_option("--image", options->image, "PNG or PGM; made 8-bit grey")->required();
+  add_blur_options(*sub, options->blur);
+  sub->add_option("--noise", options->noise, "none, gaussian:SIGMA (grey levels), salt_pepper:PROBABILITY")
       ->capture_default_str();
-  sub->add_option("--formula", words->formula,
+  sub->add_option("--formula", options->formula,
                   "regularised: H'(HH' + lambda I)^-1 g; paper: (HH' + lambda I)^-1 H'g; inverse: H^-1 g")
       ->capture_default_str();
-  sub->add_option("--method", words->method,
+  sub->add_option("--method", options->method,
                   "Method for the inversion, an id of gaussweep methods [the vendor's library]");
   sub->add_option(
-         "--products", words->products,
+         "--products", options->products,
          "analytic: sums over the point-spread function; gemm: of full matrices, n^3 operations each")
       ->capture_default_str();
-  sub->add_option("--gemm", words->gemm, "products gemm: method for the products [the vendor's library]");
-  sub->add_option("--precision", words->precision,
+  sub->add_option("--gemm", options->gemm, "products gemm: method for the products [the vendor's library]");
+  sub->add_option("--precision", options->precision,
                   "float or double, of the inversion and of products by gemm")
       ->capture_default_str();
   allow_backends(
-      *sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else emulated")
+      *sub->add_option("--backend", options->backend, "auto: cuda where there is a GPU, else emulated")
            ->capture_default_str());
-  sub->add_option("--seed", words->seed, "Seed of the noise")->capture_default_str();
+  sub->add_option("--seed", options->seed, "Seed of the noise")->capture_default_str();
   refuse_empty(
-      *sub->add_option("-o,--output", words->output, "The directory; created, or empty")->required());
-  allow_words(*sub->add_option("--format", words->format, "How to show it")->capture_default_str(),
+      *sub->add_option("-o,--output", options->output, "The directory; created, or empty")->required());
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
-  sub->callback([words, &commands] {
+  sub->callback([options, &commands] {
     const std::string limit = limit_below_blas(1);
     if (!limit.empty()) throw UsageError(limit);
-    commands.exit_code = run_restore(*words, commands);
+    commands.exit_code = run_restore(*options, commands);
   });
 }
 

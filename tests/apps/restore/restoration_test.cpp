@@ -44,7 +44,7 @@ struct Choice {
 };
 Choice choice(Formula formula, const std::string& word, Backend requested = Backend::emulated) {
   const Registry registry = example_registry();
-  const Inverter found = choose_inverter(registry, formula, word, requested, Precision::float64, 70);
+  const ChosenMethod found = choose_inverter(registry, formula, word, requested, Precision::float64, 70);
   return {found.method->id(), found.backend};
 }
 std::string failure(Formula formula, const std::string& word, Backend requested = Backend::emulated) {

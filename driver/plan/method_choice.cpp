@@ -1,0 +1,62 @@
+#include "driver/plan/method_choice.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
+#include "driver/plan/expand.hpp"
+#include "io/plan/plan.hpp"
+
+namespace gaussweep::driver {
+
+ChosenMethod choose_method(const Registry& registry, const MethodQuery& query) {
+  const auto fits = [&](const Method& method) {
+    return std::count(query.problems.begin(), query.problems.end(), method.problem) > 0;
+  };
+  const Problem problem = query.problems.front();
+  std::vector<std::string> ids;
+  const Method* method = nullptr;
+  for (const Method& row : registry.all()) {
+    if (fits(row)) ids.push_back(row.id());
+    if (row.id() == query.word) method = &row;
+  }
+  const std::string allowed = fmt::format("{}: {}", query.allowed, fmt::join(ids, ", "));
+  if (query.word.empty()) {
+    method = registry.reference(problem, query.requested);
+    // If the GPU's libraries have no such method, use the CPU's library.
+    if (method == nullptr) method = registry.reference(problem, Backend::host);
+    if (method == nullptr)
+      throw UsageError(fmt::format("no library has {} in this build; give {}, {}", to_string(problem),
+                                   query.option, allowed));
+  }
+  if (method == nullptr) method = registry.find(problem, query.word);
+  if (method == nullptr) {
+    throw UsageError(fmt::format("{} {}: there is no such method; {}{}", query.option, query.word,
+                                 io::nearest_hint(query.word, ids), allowed));
+  }
+  if (!fits(*method)) {
+    const std::string reason = query.misfit.empty()
+                                   ? fmt::format("is a method of another problem than {}", to_string(problem))
+                                   : query.misfit;
+    throw UsageError(fmt::format("{} {}: {}; {}", query.option, method->id(), reason, allowed));
+  }
+  const std::optional<Backend> backend = resolve_backend(*method, query.requested);
+  if (!backend) {
+    throw UsageError(fmt::format("{} {}: it does not run on the backend {}; see gaussweep methods",
+                                 query.option, method->id(), to_string(query.requested)));
+  }
+  if (!method->has(query.precision)) {
+    throw UsageError(
+        fmt::format("--precision {}: {} has no such version", to_string(query.precision), method->id()));
+  }
+  if (*backend == Backend::cuda && method->capability > query.capability) {
+    throw UsageError(fmt::format("{} {}: needs compute capability {}, the GPU has {}", query.option,
+                                 method->id(), capability_text(method->capability),
+                                 capability_text(query.capability)));
+  }
+  return {method, *backend};
+}
+
+}  // namespace gaussweep::driver

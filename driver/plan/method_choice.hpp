@@ -1,0 +1,36 @@
+#pragma once
+/// The method that an option of a command selects.
+
+#include <string>
+#include <vector>
+
+#include "kernels/registry/method.hpp"
+
+namespace gaussweep::driver {
+
+/// A method and the backend that it runs on.
+struct ChosenMethod {
+  const Method* method = nullptr;
+  Backend backend = Backend::host;
+};
+
+/// What an option asks for, and the texts of its errors.
+struct MethodQuery {
+  std::vector<Problem> problems;  ///< the allowed problems, the default one first
+  /// An id ("poinv/lapack"), a variant of the default problem, or empty for the vendor's reference of that
+  /// problem.
+  std::string word;
+  Backend requested = Backend::host;
+  Precision precision = Precision::float64;
+  int capability = 0;  ///< the GPU's compute capability, 0 if there is no GPU
+  std::string option = "--method";
+  std::string allowed = "allowed";  ///< the words before the list of allowed methods
+  /// Why methods of other problems are refused; empty: they are of another problem.
+  std::string misfit{};
+};
+
+/// Selects the method. @throws UsageError if there is no such method, it solves another problem, or it cannot
+/// run here
+ChosenMethod choose_method(const Registry& registry, const MethodQuery& query);
+
+}  // namespace gaussweep::driver
