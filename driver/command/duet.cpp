@@ -16,12 +16,12 @@ namespace gaussweep::driver {
 void add_duet_command(CLI::App& app, Commands& commands) {
   CLI::App* duet = app.add_subcommand(
       "duet", "Alternate two builds, trial by trial, on one GPU; then report as compare does");
-  struct Words {
+  struct Arguments {
     DuetOptions options;
     std::string threshold, format = "table";
   };
-  auto words = std::make_shared<Words>();
-  DuetOptions& o = words->options;
+  auto arguments = std::make_shared<Arguments>();
+  DuetOptions& o = arguments->options;
   refuse_empty(
       *duet->add_option("other", o.other, "The program of the other build, which is the base")->required());
   refuse_empty(*duet->add_option("plan", o.plan, "The plan (YAML)")->required());
@@ -33,18 +33,18 @@ void add_duet_command(CLI::App& app, Commands& commands) {
   allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
                    ->capture_default_str(),
               1, io::most_rounds);
-  duet->add_option("--threshold", words->threshold,
+  duet->add_option("--threshold", arguments->threshold,
                    "Percent by which a median must change to count (default: 0.5)");
-  allow_words(*duet->add_option("--format", words->format, "How to show it")->capture_default_str(),
+  allow_words(*duet->add_option("--format", arguments->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
-  duet->callback([words, &commands] {
-    DuetOptions& options = words->options;
+  duet->callback([arguments, &commands] {
+    DuetOptions& options = arguments->options;
     options.command_line = command_line(commands);
     std::signal(SIGPIPE, SIG_IGN);
     commands.exit_code = run_duet(options, commands.registry);
     const std::filesystem::path output = options.output;
     const int compare_code =
-        show_comparison(output / duet_base, output / duet_new, words->threshold, words->format);
+        show_comparison(output / duet_base, output / duet_new, arguments->threshold, arguments->format);
     if (commands.exit_code == exit_ok) commands.exit_code = compare_code;
   });
 }

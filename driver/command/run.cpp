@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -16,14 +15,11 @@
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
-#include "driver/compare/compare.hpp"
-#include "driver/compare/compare_sets.hpp"
+#include "driver/compare/run_end.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"
-#include "driver/results/journal_results.hpp"
 #include "driver/results/loading.hpp"
-#include "driver/summary/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
@@ -33,141 +29,6 @@ namespace gaussweep::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t max_sentences = 4;
-
-io::note::Run last_start(const io::JournalContents& journal) {
-  io::note::Run last;
-  for (const io::Note& note : journal.notes) {
-    if (const auto* run = std::get_if<io::note::Run>(&note)) last = *run;
-  }
-  return last;
-}
-
-/// Returns run directories near `run` that may hold earlier runs of the same plan, newest first.
-std::vector<fs::path> neighbours(const fs::path& run) {
-  std::error_code error;
-  const fs::path self = fs::weakly_canonical(run, error);
-  std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  const auto add_if_run = [&](const fs::path& folder) {
-    const auto time = fs::last_write_time(folder / "journal.jsonl", error);
-    if (!error && folder != self) found.emplace_back(time, folder);
-  };
-  const fs::path parent = self.parent_path();
-  for (const auto& each : fs::directory_iterator(parent, error)) add_if_run(each.path());
-  for (const auto& each : fs::directory_iterator(parent.parent_path(), error)) {
-    if (each.path() != parent) add_if_run(each.path() / self.filename());
-  }
-  std::sort(found.rbegin(), found.rend());
-  std::vector<fs::path> folders;
-  for (auto& [time, folder] : found) folders.push_back(std::move(folder));
-  return folders;
-}
-
-/// Returns the name of a run's plan; empty if the plan cannot be read, for example because another version
-/// wrote it.
-std::string plan_name_in(const fs::path& run) {
-  try {
-    return io::read_plan((run / "plan.yaml").string(), enum_names<Problem>()).name;
-  } catch (const std::runtime_error&) {
-    return {};
-  }
-}
-
-/// Returns one sentence per race if there are few races, otherwise the number of wins per method.
-std::string winners_words(const std::vector<VerdictGrid>& grids) {
-  std::size_t races = 0;
-  for (const VerdictGrid& grid : grids) {
-    for (const VerdictRow& row : grid.rows) races += row.cells.size();
-  }
-  if (races == 0) return {};
-  if (races <= max_sentences) {
-    std::string text = verdict_sentences(grids);
-    text.pop_back();
-    return text;
-  }
-  std::string text;
-  for (const VerdictGrid& grid : grids) {
-    std::map<std::string, std::size_t> wins;
-    std::size_t all = 0, ties = 0;
-    for (const VerdictRow& row : grid.rows) {
-      for (const auto& [n, cell] : row.cells) {
-        ++all;
-        if (cell.tie) {
-          ++ties;
-          continue;
-        }
-        ++wins[cell.winner == nullptr ? "" : row.problem + "/" + cell.winner->first().method];
-      }
-    }
-    std::vector<std::pair<std::size_t, std::string>> order;
-    for (const auto& [method, count] : wins) order.emplace_back(count, method);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    text +=
-        fmt::format("{}Fastest on {}, of {} cases:", text.empty() ? "" : "\n", printable(grid.device), all);
-    const char* comma = " ";
-    for (const auto& [count, method] : order) {
-      text += fmt::format("{}{} {}", comma, method.empty() ? "nothing passed" : printable(method), count);
-      comma = ", ";
-    }
-    if (ties > 0) text += fmt::format("{}{}", comma, counted(ties, "tie"));
-  }
-  return text;
-}
-
-/// Compares a run with an earlier one. Returns an empty text if they share no trial on the same GPU and CPU
-/// models.
-std::string changes_words(const std::string& program, const std::string& run, const std::string& base,
-                          io::Results before, const io::Results& now) {
-  keep_models_of(now, before);
-  CompareRules rules;
-  rules.same_places = true;
-  const Comparison comparison = compare(before, now, rules);
-  if (comparison.pairs.empty()) return {};
-  std::string text =
-      fmt::format("Since {}: {}. {}", printable(base), count_words(comparison), regression_words(comparison));
-  for (const std::string& sentence : unclear_words(comparison)) text += " " + printable(sentence);
-  return text + fmt::format("\n  {} compare {} {} --same-models", shell_word(program), shell_word(base),
-                            shell_word(run));
-}
-
-/// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` all of `runs/*` are
-/// searched; for dated nights (`nights/DATE/sweep`) also those with the same name. Runs on other GPU or CPU
-/// models are skipped. Returns an empty text if there is no such run, and the error if one cannot be read.
-std::string since_words(const std::string& program, const std::string& run,
-                        const io::JournalContents& journal, const io::Results& now) {
-  const io::note::Run own = last_start(journal);
-  for (const fs::path& other : neighbours(run)) {
-    if (plan_name_in(other) != own.plan_name) continue;
-    const std::string base = (fs::path(run).is_absolute() ? other : fs::proximate(other)).string();
-    try {
-      const io::JournalContents before = io::read_journal(other / "journal.jsonl");
-      if (last_start(before).shard != own.shard) continue;
-      std::string words = changes_words(program, run, base, results_of(before), now);
-      if (!words.empty()) return words;
-    } catch (const std::runtime_error& e) {
-      return fmt::format("Not compared with {}: {}", printable(base), printable(e.what()));
-    }
-  }
-  return {};
-}
-
-/// Returns the text at the end of `run`: winners, changes since the last run of the plan, commands to
-/// continue. No line feed at the end.
-/// @param program, run as the user typed them, for the commands
-std::string run_end_words(const std::string& program, const std::string& run,
-                          const io::JournalContents& journal) {
-  const io::Results now = results_of(journal);
-  std::string text = winners_words(verdict_grids(now.records, now.devices, now.hosts));
-  const auto add = [&](const std::string& words) {
-    if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
-  };
-  add(since_words(program, run, journal, now));
-  add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_word(program),
-                  shell_word(run)));
-  return text;
-}
 
 constexpr double max_grace = 1e9;  // seconds; no job waits longer
 
@@ -234,12 +95,12 @@ void check_store_limit(const std::string& text) {
 
 void add_run_command(CLI::App& app, Commands& commands) {
   CLI::App* run = app.add_subcommand("run", "Run a plan's trials; under mpirun, spread over its ranks");
-  struct Words {
+  struct Arguments {
     RunOptions options;
     std::string time_limit, shard;
   };
-  auto words = std::make_shared<Words>();
-  RunOptions& o = words->options;
+  auto arguments = std::make_shared<Arguments>();
+  RunOptions& o = arguments->options;
   refuse_empty(*run->add_option("plan", o.plan, "The plan (YAML)")->required());
   refuse_empty(*run->add_option("-o,--output", o.output, "The run directory; created")->required());
   run->add_flag("--resume", o.resume,
@@ -249,7 +110,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
   allow_backends(
       *run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
            ->capture_default_str());
-  refuse_empty(*run->add_option("--time-limit", words->time_limit,
+  refuse_empty(*run->add_option("--time-limit", arguments->time_limit,
                                 "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS"));
   allow_real(
       *run->add_option("--grace", o.grace, "Seconds for running trials to end, after a signal or the limit")
@@ -259,12 +120,12 @@ void add_run_command(CLI::App& app, Commands& commands) {
       "--store-limit", o.store_limit,
       "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
       "of the free disk)"));
-  refuse_empty(*run->add_option("--shard", words->shard, "I/N: only the I-th of N parts of the plan"));
+  refuse_empty(*run->add_option("--shard", arguments->shard, "I/N: only the I-th of N parts of the plan"));
   run->add_flag("--dry-run", o.dry_run, "Print the trials without running them");
-  run->callback([words, &commands] {
-    RunOptions& options = words->options;
-    if (!words->time_limit.empty()) options.time_limit = parse_time_limit(words->time_limit);
-    if (!words->shard.empty()) parse_shard(words->shard, options);
+  run->callback([arguments, &commands] {
+    RunOptions& options = arguments->options;
+    if (!arguments->time_limit.empty()) options.time_limit = parse_time_limit(arguments->time_limit);
+    if (!arguments->shard.empty()) parse_shard(arguments->shard, options);
     if (!options.store_limit.empty()) check_store_limit(options.store_limit);
     options.command_line = command_line(commands);
     options.program = commands.argv[0];

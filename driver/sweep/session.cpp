@@ -1,11 +1,8 @@
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 #include <unistd.h>
 
@@ -14,19 +11,17 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
-#include "driver/judge/judge.hpp"
-#include "driver/judge/verify.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
-#include "driver/protocol/blank_record.hpp"
 #include "driver/results/builds.hpp"
 #include "driver/summary/sweep_status.hpp"
 #include "driver/sweep/coordinator.hpp"
 #include "driver/sweep/rank_facts.hpp"
 #include "driver/sweep/store_keeper.hpp"
 #include "driver/sweep/supervisor.hpp"
+#include "driver/sweep/work.hpp"
 #include "driver/sweep/world.hpp"
 #include "driver/system/batch_job.hpp"
 #include "driver/system/blas_memory.hpp"
@@ -50,12 +45,6 @@ using nlohmann::json;
 constexpr int wait_ms = 1;
 constexpr double flush_timeout = 15;  // seconds for the last messages to reach their ranks
 
-std::unordered_map<std::string, const io::Record*> by_key(const io::JournalContents& journal) {
-  std::unordered_map<std::string, const io::Record*> records;
-  for (const io::Record& record : journal.records) records[record.key] = &record;
-  return records;
-}
-
 /// The state that all steps of a run share. `ranks` is empty except on rank 0.
 struct Session {
   World& world;
@@ -73,73 +62,6 @@ struct Planned {
   io::Plan plan;
   Expansion expansion;
 };
-
-/// The trials of this shard.
-struct Work {
-  std::vector<Trial> all;
-  std::vector<Trial> todo;  ///< those without a record, or to be repeated
-};
-
-/// Returns the command that continues this run with `how` (--resume or --retry-failed); in a batch job the
-/// submit script's own command.
-std::string command_to(const Session& session, const char* how) {
-  const RunOptions& options = session.options;
-  const std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
-  if (!submitted.empty()) return submitted + " " + how;
-  std::string more;
-  if (options.backend != "auto") more += " --backend " + options.backend;
-  if (options.shard.count > 1)
-    more += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
-  return fmt::format("{}{} run {} -o {}{} {}", session.world.launcher(), shell_word(options.program),
-                     shell_word(options.plan), shell_word(options.output), more, how);
-}
-
-/// Returns true if a recorded trial has to run again.
-bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
-  if (record.for_now) return true;
-  // This start may be on another machine or build: a trial that is not skipped here can run.
-  if (record.status == io::Status::skipped) return trial.skip_reason.empty();
-  return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
-}
-
-Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal) {
-  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
-  Work work;
-  work.all = shard_of(std::move(trials), options.shard);
-  for (const Trial& trial : work.all) {
-    const auto found = records.find(trial.key);
-    if (found == records.end() || is_wanted_again(trial, *found->second, options.retry_failed))
-      work.todo.push_back(trial);
-  }
-  return work;
-}
-
-/// Judges recorded answers again by the plan's present tolerances and expectations. Their residuals are
-/// recorded, so nothing has to run.
-void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
-  const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
-  std::vector<io::Record> changed;
-  std::size_t judged = 0;
-  std::map<std::string, std::size_t> changes;
-  for (const Trial& trial : trials) {
-    const auto found = records.find(trial.key);
-    if (found == records.end()) continue;
-    const io::Record& known = *found->second;
-    io::Record record = known;
-    const bool is_judged_anew = known.tolerance != trial.tolerance && judge_again(record, trial.tolerance);
-    record.expected = as_expected(trial, record.status) ? 1 : 0;
-    if (!is_judged_anew && record.expected == known.expected) continue;
-    judged += is_judged_anew ? 1 : 0;
-    if (record.status != known.status) ++changes[known.status + " is now " + record.status];
-    changed.push_back(std::move(record));
-  }
-  for (const io::Record& record : changed) directory.append(record);
-  if (judged == 0) return;
-  std::string words;
-  for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
-  spdlog::warn("judged again, by the tolerance that the plan has now: {}{}", counted(judged, "record"),
-               changes.empty() ? "; no status changed" : words);
-}
 
 /// Throws if `auto` would continue a run on GPUs as a much slower emulation, because the driver does not work
 /// this time.
@@ -191,18 +113,6 @@ void check_emulation(const Session& session, const Planned& planned) {
                why, counted(trials, "trial"), trials == 1 ? "s" : "");
 }
 
-void note_vanished(RunDirectory& directory, const Expansion& expansion) {
-  std::unordered_set<std::string> planned;
-  for (const Trial& trial : expansion.trials) planned.insert(trial.key);
-  std::vector<std::string> keys;
-  for (const io::Record& record : directory.journal().records) {
-    if (planned.count(record.key) == 0) keys.push_back(record.key);
-  }
-  if (keys.empty() && directory.journal().records.empty()) return;
-  directory.note(io::note::Vanished{keys});
-  if (!keys.empty()) spdlog::warn("no longer in the plan: {}; kept", counted(keys.size(), "record"));
-}
-
 void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
   const RunOptions& options = session.options;
   const Timestamp clock = timestamp_now();
@@ -238,70 +148,6 @@ void note_start(RunDirectory& directory, const Session& session, const Planned& 
     if (rank.gpu.driver) run.provenance["driver_version"] = *rank.gpu.driver;
   }
   directory.note(std::move(run));
-}
-
-void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
-  const Origin origin = this_origin(directory.run_id());
-  std::vector<Trial> rest;
-  for (Trial& trial : work.todo) {
-    if (trial.skip_reason.empty()) {
-      rest.push_back(std::move(trial));
-      continue;
-    }
-    io::Record record = blank_record(trial, registry.find(trial.problem, trial.method), origin);
-    record.status = word(io::Status::skipped);
-    record.message = trial.skip_reason;
-    record.expected = 1;
-    record.end_time = fine_time_stamp();
-    directory.append(record);
-  }
-  work.todo = std::move(rest);
-}
-
-int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {
-  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
-  bool wrong = false, broken = false, missing = false;
-  for (const Trial& trial : work.all) {
-    const auto found = records.find(trial.key);
-    if (found == records.end()) {
-      missing = true;
-    } else if (!as_expected(trial, found->second->status)) {
-      (is_broken(found->second->status) ? broken : wrong) = true;
-    }
-  }
-  if (missing) return lost_its_ranks ? exit_broken : exit_stopped;
-  if (broken) return exit_broken;
-  return wrong ? exit_wrong : exit_ok;
-}
-
-/// Logs the trials that did not end as the plan expects, and the commands to continue.
-void log_unexpected(const Work& work, const RunDirectory& directory, const Session& session) {
-  const RunOptions& options = session.options;
-  constexpr std::size_t max_named = 5;
-  const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
-  std::size_t unexpected = 0, findings = 0;
-  std::string names;
-  for (const Trial& trial : work.all) {
-    const auto found = records.find(trial.key);
-    if (found == records.end()) continue;
-    const io::Record& record = *found->second;
-    findings += is_finding(record) ? 1 : 0;
-    if (as_expected(trial, record.status) || ++unexpected > max_named) continue;
-    names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
-                         record.message.empty() ? "" : ", ", printable(record.message));
-  }
-  if (findings > 0 && options.is_kept) {
-    spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
-                 shell_word(options.program), shell_word(options.output));
-  }
-  if (unexpected == 0 || options.made_plan) return;  // `try` prints its own text
-  if (unexpected > max_named) names += fmt::format("\n  and {} more", unexpected - max_named);
-  std::string next;
-  if (options.is_kept)
-    next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}", shell_word(options.program),
-                       shell_word(options.output), command_to(session, "--retry-failed"));
-  spdlog::warn("{} did not end as {}:{}{}", counted(unexpected, "trial"),
-               options.is_kept ? "the plan expects" : "expected", names, next);
 }
 
 WorkerSpec worker_spec(const Session& session, const Decision& decision) {
@@ -445,7 +291,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   refuse_other_backend(options, directory.journal(), planned.backend);
   judge_recorded(directory, planned.expansion.trials);
   directory.save_plan(planned.plan.text);
-  note_vanished(directory, planned.expansion);
+  note_vanished(directory, planned.expansion.trials);
   Work work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
   const std::string builds = mixed_builds(directory.journal().records, version_commit);
   if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
@@ -475,10 +321,11 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   directory.write_results(true);
-  log_unexpected(work, directory, session);
+  log_unexpected(work, directory.journal(), options, command_to(options, world.launcher(), "--retry-failed"));
   if (code == exit_stopped || end.lost_its_ranks)
-    spdlog::warn("stopped early ({}){}", end.stopped_because,
-                 options.is_kept ? "; go on with: " + command_to(session, "--resume") : "");
+    spdlog::warn(
+        "stopped early ({}){}", end.stopped_because,
+        options.is_kept ? "; go on with: " + command_to(options, session.world.launcher(), "--resume") : "");
   else if (options.at_end)
     options.at_end(directory.journal());
   return code;
@@ -519,7 +366,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
       throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", e.what(),
                                          counted(directory->safe_records(), "record"),
                                          (directory->path() / "journal.jsonl").string(),
-                                         command_to(session, "--resume")));
+                                         command_to(options, session.world.launcher(), "--resume")));
     }
   } catch (...) {
     if (!decision_sent) session.world.broadcast(Decision{});

@@ -1,0 +1,162 @@
+#include "driver/sweep/work.hpp"
+
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+#include "driver/judge/judge.hpp"
+#include "driver/judge/verify.hpp"
+#include "driver/protocol/blank_record.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/process.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+std::unordered_map<std::string, const io::Record*> by_key(const io::JournalContents& journal) {
+  std::unordered_map<std::string, const io::Record*> records;
+  for (const io::Record& record : journal.records) records[record.key] = &record;
+  return records;
+}
+
+/// Returns true if a recorded trial has to run again.
+bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
+  if (record.for_now) return true;
+  // This start may be on another machine or build: a trial that is not skipped here can run.
+  if (record.status == io::Status::skipped) return trial.skip_reason.empty();
+  return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
+}
+
+}  // namespace
+
+Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal) {
+  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  Work work;
+  work.all = shard_of(std::move(trials), options.shard);
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found == records.end() || is_wanted_again(trial, *found->second, options.retry_failed))
+      work.todo.push_back(trial);
+  }
+  return work;
+}
+
+void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
+  const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
+  std::vector<io::Record> changed;
+  std::size_t judged = 0;
+  std::map<std::string, std::size_t> changes;
+  for (const Trial& trial : trials) {
+    const auto found = records.find(trial.key);
+    if (found == records.end()) continue;
+    const io::Record& known = *found->second;
+    io::Record record = known;
+    const bool is_judged_anew = known.tolerance != trial.tolerance && judge_again(record, trial.tolerance);
+    record.expected = as_expected(trial, record.status) ? 1 : 0;
+    if (!is_judged_anew && record.expected == known.expected) continue;
+    judged += is_judged_anew ? 1 : 0;
+    if (record.status != known.status) ++changes[known.status + " is now " + record.status];
+    changed.push_back(std::move(record));
+  }
+  for (const io::Record& record : changed) directory.append(record);
+  if (judged == 0) return;
+  std::string words;
+  for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
+  spdlog::warn("judged again, by the tolerance that the plan has now: {}{}", counted(judged, "record"),
+               changes.empty() ? "; no status changed" : words);
+}
+
+void note_vanished(RunDirectory& directory, const std::vector<Trial>& trials) {
+  std::unordered_set<std::string> planned;
+  for (const Trial& trial : trials) planned.insert(trial.key);
+  std::vector<std::string> keys;
+  for (const io::Record& record : directory.journal().records) {
+    if (planned.count(record.key) == 0) keys.push_back(record.key);
+  }
+  if (keys.empty() && directory.journal().records.empty()) return;
+  directory.note(io::note::Vanished{keys});
+  if (!keys.empty()) spdlog::warn("no longer in the plan: {}; kept", counted(keys.size(), "record"));
+}
+
+void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
+  const Origin origin = this_origin(directory.run_id());
+  std::vector<Trial> rest;
+  for (Trial& trial : work.todo) {
+    if (trial.skip_reason.empty()) {
+      rest.push_back(std::move(trial));
+      continue;
+    }
+    io::Record record = blank_record(trial, registry.find(trial.problem, trial.method), origin);
+    record.status = word(io::Status::skipped);
+    record.message = trial.skip_reason;
+    record.expected = 1;
+    record.end_time = fine_time_stamp();
+    directory.append(record);
+  }
+  work.todo = std::move(rest);
+}
+
+int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {
+  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  bool wrong = false, broken = false, missing = false;
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found == records.end()) {
+      missing = true;
+    } else if (!as_expected(trial, found->second->status)) {
+      (is_broken(found->second->status) ? broken : wrong) = true;
+    }
+  }
+  if (missing) return lost_its_ranks ? exit_broken : exit_stopped;
+  if (broken) return exit_broken;
+  return wrong ? exit_wrong : exit_ok;
+}
+
+std::string command_to(const RunOptions& options, const std::string& launcher, const char* how) {
+  const std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
+  if (!submitted.empty()) return submitted + " " + how;
+  std::string more;
+  if (options.backend != "auto") more += " --backend " + options.backend;
+  if (options.shard.count > 1)
+    more += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
+  return fmt::format("{}{} run {} -o {}{} {}", launcher, shell_word(options.program),
+                     shell_word(options.plan), shell_word(options.output), more, how);
+}
+
+void log_unexpected(const Work& work, const io::JournalContents& journal, const RunOptions& options,
+                    const std::string& retry) {
+  constexpr std::size_t max_named = 5;
+  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  std::size_t unexpected = 0, findings = 0;
+  std::string names;
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found == records.end()) continue;
+    const io::Record& record = *found->second;
+    findings += is_finding(record) ? 1 : 0;
+    if (as_expected(trial, record.status) || ++unexpected > max_named) continue;
+    names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
+                         record.message.empty() ? "" : ", ", printable(record.message));
+  }
+  if (findings > 0 && options.is_kept) {
+    spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
+                 shell_word(options.program), shell_word(options.output));
+  }
+  if (unexpected == 0 || options.made_plan) return;  // `try` prints its own text
+  if (unexpected > max_named) names += fmt::format("\n  and {} more", unexpected - max_named);
+  std::string next;
+  if (options.is_kept)
+    next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}", shell_word(options.program),
+                       shell_word(options.output), retry);
+  spdlog::warn("{} did not end as {}:{}{}", counted(unexpected, "trial"),
+               options.is_kept ? "the plan expects" : "expected", names, next);
+}
+
+}  // namespace gaussweep::driver
