@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "driver/results/loading.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/terminal.hpp"
+#include "driver/worker/admission.hpp"
 #include "io/plan/plan.hpp"
 #include "io/plan/plan_schema.hpp"
 #include "kernels/matrix/generate.hpp"
@@ -135,95 +137,163 @@ Cell seconds_of(const Trial& trial, const EstimatedBy& by) {
   return seen ? Cell(seen->likely) : Cell();
 }
 
+/// A column of the table of trials.
+struct Explained {
+  Column column;
+  std::function<Cell(const Trial&)> cell;
+};
+
+/// Returns a column of the axis, empty for problems without it.
+Explained axis_column(const char* axis, const char* heading, std::int64_t Shape::*size) {
+  return {{axis, heading},
+          [=](const Trial& t) { return t.problem->has_axis(axis) ? Cell(t.shape.*size) : Cell(); }};
+}
+
+/// Returns the columns that tell the settings of a trial.
+std::vector<Explained> setting_columns() {
+  std::vector<Explained> columns = {
+      {{"repeats", "REPEATS"},
+       [](const Trial& t) {
+         return t.sampling.noise == 0 ? Cell(t.sampling.least) : Cell(repeats_text(t.sampling));
+       }},
+      {{"warmup", "WARMUP"}, [](const Trial& t) {
+         return t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))
+                                              : Cell(t.sampling.warmup);
+       }}};
+  for (const io::Setting& setting : io::conditions()) {
+    columns.push_back({{setting.name, setting.condition->heading},
+                       [&](const Trial& t) { return std::string(setting.condition->word(t)); }});
+  }
+  columns.insert(columns.end(),
+                 {{{"energy", "ENERGY"},
+                   [](const Trial& t) {
+                     const bool measured = t.energy_seconds > 0 && t.backend == Backend::cuda;
+                     return measured ? seconds_text(t.energy_seconds) : std::string("never");
+                   }},
+                  {{"round", "ROUND"}, [](const Trial& t) { return t.round; }},
+                  {{"inner_repeats", "INNER"}, [](const Trial& t) { return t.inner_repeats; }},
+                  {{"stages", "STAGES"}, [](const Trial& t) { return std::string(to_string(t.stages)); }},
+                  {{"timeout", "TIMEOUT", Style::seconds}, [](const Trial& t) { return t.timeout_seconds; }},
+                  {{"tolerance", "TOLERANCE"}, [](const Trial& t) { return t.tolerance; }}});
+  return columns;
+}
+
 /// Returns a table of all trials with their complete settings.
 Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader reader) {
-  Table table;
-  table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND"},
-                   {"precision", "PRECISION"},
-                   {"m", "M"},
-                   {"n", "N"},
-                   {"k", "K"},
-                   {"nrhs", "NRHS"},
-                   {"batch", "BATCH"},
-                   {"uplo", "UPLO"},
-                   {"parameters", "PARAMETERS"},
-                   {"matrix", "MATRIX"},
-                   {"seed", "SEED"},
-                   {"repeats", "REPEATS"},
-                   {"warmup", "WARMUP"},
-                   {"energy", "ENERGY"},
-                   {"round", "ROUND"},
-                   {"inner_repeats", "INNER"},
-                   {"stages", "STAGES"},
-                   {"timeout", "TIMEOUT", Style::seconds},
-                   {"tolerance", "TOLERANCE"},
-                   {"expect", "EXPECTED"},
-                   {"about", "ABOUT", Style::seconds},
-                   {"skipped", "SKIPPED"},
-                   {"key", "KEY"}};
-  constexpr std::size_t after_warmup = 14;
-  std::vector<Column> conditions;
-  for (const io::Setting& setting : io::conditions())
-    conditions.push_back({setting.name, setting.condition->heading});
-  table.columns.insert(table.columns.begin() + after_warmup, conditions.begin(), conditions.end());
   std::vector<std::string> parameters;
   for (const Trial& t : expansion.trials) parameters.push_back(parameters_text(t.parameters));
   const ParameterNames names(parameters);
+  std::vector<Explained> columns = {
+      {{"method", "METHOD"},
+       [](const Trial& t) { return fmt::format("{}/{}", to_string(t.problem), t.method); }},
+      {{"backend", "BACKEND"}, [](const Trial& t) { return std::string(to_string(t.backend)); }},
+      {{"precision", "PRECISION"}, [](const Trial& t) { return std::string(to_string(t.precision)); }},
+      axis_column("m", "M", &Shape::m),
+      {{"n", "N"}, [](const Trial& t) { return t.shape.n; }},
+      axis_column("k", "K", &Shape::k),
+      axis_column("nrhs", "NRHS", &Shape::nrhs),
+      {{"batch", "BATCH"}, [](const Trial& t) { return t.shape.batch > 1 ? Cell(t.shape.batch) : Cell(); }},
+      {{"uplo", "UPLO"},
+       [](const Trial& t) {
+         return t.problem->has_axis("uplo") ? Cell(std::string(to_string(t.shape.uplo))) : Cell();
+       }},
+      {{"parameters", "PARAMETERS"},
+       [&](const Trial& t) {
+         const std::string settings = parameters_text(t.parameters);
+         return reader == Reader::person ? names.of(settings) : settings_text(settings);
+       }},
+      {{"matrix", "MATRIX"},
+       [](const Trial& t) { return t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind; }},
+      {{"seed", "SEED"}, [](const Trial& t) { return static_cast<std::int64_t>(t.matrix.spec.seed); }}};
+  Table table;
+  table.naming = columns.size() - 1;
+  for (Explained& column : setting_columns()) columns.push_back(std::move(column));
+  columns.insert(columns.end(),
+                 {{{"expect", "EXPECTED"},
+                   [](const Trial& t) {
+                     return t.expect.empty() ? std::string("pass")
+                                             : fmt::format("{}", fmt::join(t.expect, " "));
+                   }},
+                  {{"about", "ABOUT", Style::seconds}, [&](const Trial& t) { return seconds_of(t, by); }},
+                  {{"skipped", "SKIPPED"}, [](const Trial& t) { return t.skip_reason; }},
+                  {{"key", "KEY"}, [](const Trial& t) { return t.key; }}});
   if (reader == Reader::person) table.common = names.common();
+  for (const Explained& column : columns) table.columns.push_back(column.column);
   for (const Trial& t : expansion.trials) {
-    const std::string settings = parameters_text(t.parameters);
-    table.rows.push_back(
-        {fmt::format("{}/{}", to_string(t.problem), t.method),
-         std::string(to_string(t.backend)),
-         std::string(to_string(t.precision)),
-         t.problem->has_axis("m") ? Cell(t.shape.m) : Cell(),
-         t.shape.n,
-         t.problem->has_axis("k") ? Cell(t.shape.k) : Cell(),
-         t.problem->has_axis("nrhs") ? Cell(t.shape.nrhs) : Cell(),
-         t.shape.batch > 1 ? Cell(t.shape.batch) : Cell(),
-         t.problem->has_axis("uplo") ? Cell(std::string(to_string(t.shape.uplo))) : Cell(),
-         reader == Reader::person ? names.of(settings) : settings_text(settings),
-         t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind,
-         static_cast<std::int64_t>(t.matrix.spec.seed),
-         t.sampling.noise == 0 ? Cell(t.sampling.least) : Cell(repeats_text(t.sampling)),
-         t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))
-                                       : Cell(t.sampling.warmup),
-         t.energy_seconds > 0 && t.backend == Backend::cuda ? seconds_text(t.energy_seconds)
-                                                            : std::string("never"),
-         t.round,
-         t.inner_repeats,
-         std::string(to_string(t.stages)),
-         t.timeout_seconds,
-         t.tolerance,
-         t.expect.empty() ? std::string("pass") : fmt::format("{}", fmt::join(t.expect, " ")),
-         seconds_of(t, by),
-         t.skip_reason,
-         t.key});
-    std::vector<Cell> words;
-    for (const io::Setting& setting : io::conditions())
-      words.emplace_back(std::string(setting.condition->word(t)));
-    std::vector<Cell>& row = table.rows.back();
-    row.insert(row.begin() + after_warmup, words.begin(), words.end());
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const Explained& column : columns) row.push_back(column.cell(t));
   }
-  table.naming = 11;
   table.spare = {"key", "inner_repeats", "round", "stages", "energy"};
-  for (auto column = conditions.rbegin(); column != conditions.rend(); ++column)
-    table.spare.push_back(column->name);
+  for (auto setting = io::conditions().rbegin(); setting != io::conditions().rend(); ++setting)
+    table.spare.emplace_back(setting->name);
   for (const char* name : {"warmup", "timeout", "tolerance", "repeats", "expect"})
     table.spare.emplace_back(name);
   return table;
+}
+
+struct PlanOptions {
+  std::string path, backend = "auto", format = "table", gpu, like;
+  bool wants_template = false, wants_schema = false, explains = false;
+};
+
+/// The GPUs that a plan is checked for.
+struct PlannedGpus {
+  int capability = 0;               ///< the lowest one; 0: unknown
+  std::vector<std::string> models;  ///< sizes may depend on them
+};
+
+/// Returns the GPU that an option names, else those of the earlier run, else the one here.
+PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vector<io::DeviceRow>& earlier) {
+  if (!options.gpu.empty()) return {0, {options.gpu}};
+  PlannedGpus gpus;
+  if (backend != Backend::cuda) return gpus;
+  for (const io::DeviceRow& device : earlier) {
+    const int capability = static_cast<int>(device.capability);
+    gpus.capability = gpus.models.empty() ? capability : std::min(gpus.capability, capability);
+    gpus.models.push_back(device.gpu_name);
+  }
+  if (gpus.models.empty() && cuda_device_count() > 0) {
+    const DeviceInfo info = make_cuda_device(0)->info();
+    gpus = {info.capability, {info.name}};
+  }
+  return gpus;
+}
+
+void show_plan(const PlanOptions& options, const Registry& registry) {
+  if (options.path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
+  const Backend here = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
+  const Backend backend =
+      options.backend == "auto" ? here : from_string<Backend>(options.backend).value_or(Backend::emulated);
+  EstimatedBy by{CostModel(registry), options.like};
+  std::vector<io::DeviceRow> seen;
+  if (!by.like.empty()) {
+    const Loaded earlier = load(by.like, false);
+    for (const io::Record& record : earlier.results.records) by.model.learn(record);
+    seen = earlier.results.devices;
+  }
+  const PlannedGpus gpus = gpus_of(options, backend, seen);
+  const Expansion expansion =
+      expand_plan(for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models), options.path,
+                  registry, backend, gpus.capability);
+  const Format format = parse_format(options.format);
+  if (options.explains && format != Format::table) {
+    const Table table = explanation(expansion, by, Reader::program);
+    fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
+    return;
+  }
+  for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
+  if (options.explains) {
+    fmt::print("{}", render_text(explanation(expansion, by, Reader::person), output_width()));
+  } else {
+    print_plan(expansion, registry, backend, by);
+  }
 }
 
 }  // namespace
 
 void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
-  struct Options {
-    std::string path, backend = "auto", format = "table", gpu, like;
-    bool wants_template = false, wants_schema = false, explains = false;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   plan->add_option("plan", options->path, "The plan (YAML)");
   allow_backends(*plan->add_option("--backend", options->backend, "As for run")->capture_default_str());
   refuse_empty(
@@ -245,47 +315,7 @@ void add_plan_command(CLI::App& app, Commands& commands) {
       fmt::print("{}\n", json_text(io::plan_schema(vocabulary(commands.registry))));
       return;
     }
-    if (options->path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
-    const std::string& backend = options->backend;
-    int capability = 0;
-    std::vector<std::string> gpus;
-    Backend chosen = from_string<Backend>(backend).value_or(Backend::emulated);
-    if (backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
-    EstimatedBy by{CostModel(commands.registry), options->like};
-    std::vector<io::DeviceRow> seen;
-    if (!by.like.empty()) {
-      const Loaded earlier = load(by.like, false);
-      for (const io::Record& record : earlier.results.records) by.model.learn(record);
-      seen = earlier.results.devices;
-    }
-    if (!options->gpu.empty()) {
-      gpus = {options->gpu};
-    } else if (chosen == Backend::cuda && !seen.empty()) {
-      capability = static_cast<int>(seen.front().capability);
-      for (const io::DeviceRow& device : seen) {
-        gpus.push_back(device.gpu_name);
-        capability = std::min(capability, static_cast<int>(device.capability));
-      }
-    } else if (chosen == Backend::cuda && cuda_device_count() > 0) {
-      const auto info = make_cuda_device(0)->info();
-      capability = info.capability;
-      gpus = {info.name};
-    }
-    const Expansion expansion =
-        expand_plan(for_gpus(io::read_plan(options->path, enum_names<Problem>()), gpus), options->path,
-                    commands.registry, chosen, capability);
-    const Format format = parse_format(options->format);
-    if (options->explains && format != Format::table) {
-      const Table table = explanation(expansion, by, Reader::program);
-      fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
-      return;
-    }
-    for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
-    if (options->explains) {
-      fmt::print("{}", render_text(explanation(expansion, by, Reader::person), output_width()));
-    } else {
-      print_plan(expansion, commands.registry, chosen, by);
-    }
+    show_plan(*options, commands.registry);
   });
 }
 

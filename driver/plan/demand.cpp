@@ -1,13 +1,6 @@
 #include "driver/plan/demand.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "driver/base/words.hpp"
 #include "io/matrix/matrix_file.hpp"
-#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::driver {
 
@@ -23,121 +16,10 @@ double trial_bytes(const Method& method, const Shape& shape, const Parameters& p
   return method.bytes(shape, parameters, element) * static_cast<double>(shape.batch);
 }
 
-namespace {
-
-double bytes_of(const Extent& extent, std::size_t element) {
-  return static_cast<double>(extent.rows) * static_cast<double>(extent.cols) * static_cast<double>(element);
-}
-
-/// The bytes of a trial's operands, each counted once.
-struct OperandBytes {
-  double inputs, answer;
-  double vectors;  ///< the part of the inputs that is right-hand sides
-};
-OperandBytes operand_bytes(const Trial& trial) {
-  const std::size_t element = element_bytes(trial.precision);
-  const ProblemRow& problem = trial.problem.row();
-  const double a = bytes_of(problem.a(trial.shape), element);
-  const double b = problem.b != nullptr ? bytes_of(problem.b(trial.shape), element) : 0;
-  const bool system = problem.second == SecondOperand::right_hand_sides;
-  return {a + b, bytes_of(problem.x(trial.shape), element), system ? b : 0};
-}
-
-/// Returns the additional bytes while a matrix is made or read: some kinds are made in double first.
-double making_bytes(const Trial& trial) {
-  const MatrixRequest& matrix = trial.matrix;
-  const bool in_double = matrix.kind == "file" || matrix.spec.has_condition();
-  return in_double ? bytes_of(trial.problem->a(trial.shape), sizeof(double)) : 0;
-}
-
-}  // namespace
-
-Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
-  const bool on_gpu = trial.backend == Backend::cuda, again = pristine == Pristine::on_host;
-  const int copies = again ? 0 : method.overwrites ? static_cast<int>(trial.inner_repeats) : 1;
-  const OperandBytes operands = operand_bytes(trial);
-  Footprint result;
-  result.device_bytes = static_cast<double>(
-      staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
-  // The verification uploads A again, in addition to the answer; the runs had the inputs there.
-  if (on_gpu && again) result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
-  // b and x_true are also held as they are stored; the vendor's answer is held in addition to the trial's.
-  const double answers = 2 * operands.answer + (on_gpu ? 0 : result.device_bytes);
-  const bool laid_out = trial.pinned && !again;
-  const double copied_from = laid_out
-                                 ? static_cast<double>(laid_out_bytes(method, trial.shape, trial.parameters,
-                                                                      element_bytes(trial.precision)))
-                                 : 0;
-  result.host_bytes =
-      operands.inputs + 3 * operands.vectors + std::max(answers + copied_from, making_bytes(trial));
-  return result;
-}
-
-bool can_upload_again(const Method& method, const Trial& trial) {
-  return !method.overwrites || trial.inner_repeats == 1;
-}
-
-bool is_smaller_uploaded_again(const Method& method, const Trial& trial) {
-  return can_upload_again(method, trial) && footprint(method, trial, Pristine::on_host).device_bytes <
-                                                0.9 * footprint(method, trial).device_bytes;
-}
-
 double stored_bytes(const MatrixRequest& request, const Trial& trial) {
   const std::int64_t rows = request.spec.rows, cols = request.spec.cols, batch = request.spec.batch;
   return static_cast<double>(io::MatrixStore::estimated_bytes(rows, cols, rows == cols ? trial.shape.nrhs : 0,
                                                               element_bytes(trial.precision), batch));
-}
-
-Fit fit_of(double need, double free, double total) {
-  if (need <= free) return Fit::fits;
-  return need <= 0.9 * total ? Fit::not_now : Fit::never;
-}
-
-namespace {
-
-/// Returns "needs 149.0 GiB of GPU memory, 74.5 GiB with its operands uploaded again for every run".
-std::string memory_words(double usual, double again, const char* of) {
-  std::string words = fmt::format("needs {} of {}", bytes_text(usual), of);
-  if (again < usual)
-    words += fmt::format(", {} with its operands uploaded again for every run", bytes_text(again));
-  return words;
-}
-
-}  // namespace
-
-Placement find_placement(const Method& method, const Trial& trial, const Room& room) {
-  const Footprint usual = footprint(method, trial);
-  const auto on_device = [&](const Footprint& need) {
-    return fit_of(need.device_bytes, room.device_free, room.device_total);
-  };
-  // A lack of host memory alone is no reason to give up pinned memory.
-  const bool stays = trial.pinned && on_device(usual) == Fit::fits;
-  const bool can_again = can_upload_again(method, trial) && !stays;
-  const Footprint again = can_again ? footprint(method, trial, Pristine::on_host) : usual;
-  const auto on_host = [&](const Footprint& need) {
-    return fit_of(need.host_bytes, room.host.free, room.host.most);
-  };
-  const auto fits = [&](const Footprint& need) {
-    return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
-  };
-  constexpr double large = 0x1p28;  // limit in bytes for a second copy
-  const bool spare =
-      can_again && trial.backend != Backend::cuda && usual.device_bytes - again.device_bytes > large;
-  if (fits(usual)) return {spare ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};
-  if (can_again && fits(again)) return {Pristine::on_host, Fit::fits, spare ? "" : uploaded_again};
-  if (const Fit fit = on_device(again); fit != Fit::fits) {
-    const char* memory = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
-    std::string reason =
-        fmt::format("{}; {} are free on {}", memory_words(usual.device_bytes, again.device_bytes, memory),
-                    bytes_text(room.device_free), room.device);
-    if (fit == Fit::not_now)
-      reason += fmt::format(" of {}: another process holds the rest", bytes_text(room.device_total));
-    return {Pristine::on_device, fit, std::move(reason)};
-  }
-  return {
-      Pristine::on_device, on_host(again),
-      fmt::format("{}; {} of {} are free", memory_words(usual.host_bytes, again.host_bytes, "host memory"),
-                  bytes_text(room.host.free), bytes_text(room.host.most))};
 }
 
 }  // namespace gaussweep::driver

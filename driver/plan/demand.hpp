@@ -1,11 +1,7 @@
 #pragma once
-/// The resources that a trial needs: operations, memory traffic, memory, disk space.
-
-#include <string>
+/// The resources that a trial needs: operations, memory traffic, disk space.
 
 #include "driver/plan/trial.hpp"
-#include "io/files/memory.hpp"
-#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::driver {
 
@@ -14,52 +10,8 @@ double trial_flops(const Method& method, const Shape& shape, const Parameters& p
 /// Returns the minimum memory traffic of one run in bytes, from the same sources.
 double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                    Precision precision);
-/// Device and host bytes that a trial needs in addition to what the process uses anyway. On the CPU both are
-/// host memory.
-struct Footprint {
-  double device_bytes = 0, host_bytes = 0;
-};
-/// Returns the memory of a trial. @param pristine the location of the inputs that are copied before every run
-Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
-/// Returns true if a trial can keep its pristine inputs on the host. It cannot if several timed runs in a row
-/// overwrite their inputs.
-bool can_upload_again(const Method& method, const Trial& trial);
-/// Returns true if that reduces the device memory by more than 10 %. It does not if the verification needs as
-/// much.
-bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
-
 /// Returns the estimated bytes, rather too high, of the file for a trial's matrix in the run directory. The
 /// file includes b and x_true if the matrix is square (driver/worker/inputs.cpp).
 double stored_bytes(const MatrixRequest& request, const Trial& trial);
-
-/// The memory is free (`fits`), would be free if no other process used the device (`not_now`), or exceeds the
-/// device (`never`).
-enum class Fit { fits, not_now, never };
-/// Compares the needed bytes with the device. @param total the device's memory, a tenth of which is reserved
-/// for the device itself
-Fit fit_of(double need, double free, double total);
-
-/// Free and total memory of a trial's device and of the host.
-struct Room {
-  std::string device;  ///< its name
-  double device_free = 0, device_total = 0;
-  io::Memory host{};
-};
-/// The location of a trial's pristine inputs, and if its memory fits. `reason` tells why it does not fit, or
-/// what is unusual.
-struct Placement {
-  Pristine pristine = Pristine::on_device;
-  Fit fit = Fit::fits;
-  std::string reason;
-};
-/// The reason if the device has room for the operands only once.
-inline constexpr const char* uploaded_again =
-    "operands uploaded again for every run: the device has room for them once";
-/// An additional reason if the trial asked for pinned host memory.
-inline constexpr const char* not_pinned =
-    "host memory is pageable, not pinned: operands are uploaded again for every run";
-/// Puts the pristine inputs on the device if they fit there in addition to the working copies, otherwise on
-/// the host. On the CPU, large inputs are not copied a second time, except for trials with pinned memory.
-Placement find_placement(const Method& method, const Trial& trial, const Room& room);
 
 }  // namespace gaussweep::driver

@@ -2,21 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "driver/base/transient_failure.hpp"
 #include "driver/base/words.hpp"
-#include "driver/judge/judge.hpp"
+#include "driver/judge/judge_answer.hpp"
 #include "driver/plan/shared_inputs.hpp"
 #include "driver/protocol/blank_record.hpp"
 #include "driver/system/clock.hpp"
-#include "driver/system/nvml.hpp"
-#include "driver/worker/held.hpp"
-#include "driver/worker/inverse_error.hpp"
-#include "driver/worker/measured.hpp"
+#include "driver/system/machine.hpp"
 #include "driver/worker/probe.hpp"
+#include "driver/worker/sampling.hpp"
+#include "driver/worker/warm_up.hpp"
 #include "io/records/status.hpp"
+#include "kernels/check/device_reductions.hpp"
+#include "kernels/check/facts.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/device/cache_flush.hpp"
+#include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::driver {
 
@@ -25,21 +29,23 @@ namespace {
 /// Bytes of freed host memory that are kept for reuse, in addition to two matrices.
 constexpr std::size_t kept_bytes = std::size_t{1} << 30;
 
-/// Up to this order the forward error of an inverse takes less than a second.
-constexpr std::int64_t max_inverse_order = 8192;
-
-/// Returns true if the record has an estimate of the inverse's forward error. Only matrices of files have one
-/// (`try` shows it): in sweeps of small generated matrices it would take as long as the verification.
-bool estimates_inverse_error(const Trial& trial) {
-  return is_inverse(trial.problem) && trial.matrix.kind == "file" && trial.shape.batch == 1 &&
-         trial.shape.n <= max_inverse_order;
-}
+/// There are many small trials. Trials with at most this footprint do not query the free memory each time.
+constexpr double small_trial_bytes = 0x1p26;
+constexpr double query_interval_seconds = 1;  // the maximum time between two queries
 
 void describe_device(io::Record& record, const DeviceInfo& info, const Origin& origin) {
   record.gpu_uuid = info.uuid;
   record.gpu_name = info.name;
   record.capability = info.capability;
   record.device_index = origin.device_index;
+}
+
+/// Returns log10(own / reference) of two backward errors; errors below the unit roundoff count as the unit
+/// roundoff.
+double digits_lost(double own, double reference, Precision precision) {
+  const double roundoff = roundoff_of(precision);
+  if (!std::isfinite(own) || !std::isfinite(reference)) return io::Record::unknown;
+  return std::log10(std::max(own, roundoff) / std::max(reference, roundoff));
 }
 
 }  // namespace
@@ -86,16 +92,16 @@ io::Record Executor::run(const Trial& trial) {
   if (method == nullptr || !method->runs_on(trial.backend)) {
     throw std::runtime_error(describe(trial) + " cannot run in this build");
   }
-  const Placement placement = placement_of(trial, *method);
-  if (placement.fit == Fit::not_now) throw TransientFailure(io::Status::oom, placement.reason);
-  if (placement.fit == Fit::never) {
+  const Admission admission = admit_trial(trial, *method);
+  if (admission.fit == Fit::not_now) throw TransientFailure(io::Status::oom, admission.reason);
+  if (admission.fit == Fit::never) {
     io::Record record = blank(trial);
     record.status = word(io::Status::skipped);
-    record.message = placement.reason;
+    record.message = admission.reason;
     return record;
   }
-  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method, placement)
-                                               : run_typed<double>(trial, *method, placement);
+  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method, admission)
+                                               : run_typed<double>(trial, *method, admission);
 }
 
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
@@ -107,47 +113,6 @@ GpuSampler& Executor::sampler() {
   return *sampler_;
 }
 
-namespace {
-
-void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Precision precision) {
-  record.seconds_min = s.min;
-  record.seconds_q1 = s.q1;
-  record.seconds_median = s.median;
-  record.seconds_mean = s.mean;
-  record.seconds_q3 = s.q3;
-  record.seconds_max = s.max;
-  record.seconds_stdev = s.stdev;
-  record.samples = static_cast<std::int64_t>(record.sample_list.size());
-  // A method that stopped early did less work than the rate would claim.
-  if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
-  record.gflops = record.flops / s.median * 1e-9;
-  // Fraction of the roofline: the least time that the measured peaks allow, divided by the measured time.
-  const double peak_flops =
-      precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
-  if (peak_flops > 0 && peaks.copy_bytes_per_second > 0) {
-    record.peak_share =
-        std::max(record.flops / peak_flops, record.bytes / peaks.copy_bytes_per_second) / s.median;
-  }
-}
-
-/// Returns true if a run took less time than its operations need at the measured peak, or than its operands
-/// need at the measured bandwidth if they do not fit in a cache. A run that stopped at a pivot did less work.
-bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
-  if (record.info != 0) return false;
-  constexpr double slack = 1.5;  // peaks are measured once per run, and clocks change
-  constexpr double caches = 4;   // operands larger than this many last-level caches come from memory
-  const double flops =
-      trial.precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
-  double min_seconds = flops > 0 ? record.flops / flops : 0;
-  if (peaks.copy_bytes_per_second > 0 &&
-      record.bytes > caches * static_cast<double>(last_cache_bytes(device))) {
-    min_seconds = std::max(min_seconds, record.bytes / peaks.copy_bytes_per_second);
-  }
-  return record.seconds_median * slack < min_seconds;
-}
-
-}  // namespace
-
 template <class T>
 Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
   Held<T>& held = this->held<T>();
@@ -155,7 +120,7 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
     at_("inputs");
     std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
     held.reference = {};  // frees the old answers first
-    held.residence.keep_only(trial.matrix.digest);
+    held.free_residents_except(trial.matrix.digest);
     held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), at_);
     record.load_seconds = held.prepared->load_seconds;
     record.generate_seconds = held.prepared->generate_seconds;
@@ -165,81 +130,181 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
   return held;
 }
 
-template <class T>
-Judgement Executor::judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
-                                 std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
-  const bool on_gpu = trial.backend == Backend::cuda;
-  if (trial.shape.batch > 1) {
-    return on_gpu && run != nullptr
-               ? judge_systems_in_place(context_, trial, method, run->staging(), copy, digest, inputs, answer)
-               : judge_systems(trial, method, inputs, answer);
+FreeMemory Executor::free_memory(const Device& device) const {
+  const DeviceInfo info = device.info();
+  FreeMemory memory{info.name, static_cast<double>(info.free_bytes), static_cast<double>(info.total_bytes),
+                    memory_facts()};
+  if (device.backend() == Backend::cuda) return memory;
+  memory.device_free = std::min(memory.device_free, memory.host.free);
+  memory.device_total = std::min(memory.device_total, memory.host.most);
+  return memory;
+}
+
+bool Executor::surely_fits(const Footprint& need) const {
+  return need.device_bytes + need.host_bytes <= small_trial_bytes && now_seconds() < ample_memory_until_;
+}
+
+Admission Executor::admit_trial(const Trial& trial, const Method& method) {
+  const Footprint need = footprint(method, trial);
+  if (surely_fits(need)) return {};
+  const Device& device = context_of(trial.backend).device;
+  FreeMemory memory = free_memory(device);
+  if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
+    free_device_memory();
+    memory = free_memory(device);
   }
-  const bool uploads = on_gpu || (device_.backend() == Backend::cuda && !is_small(trial));
-  Judgement verdict = on_gpu && run != nullptr ? judge_in_place(context_, trial, method, run->staging(), copy,
-                                                                digest, inputs, answer)
-                      : uploads                ? judge_by_upload(context_, trial, method, inputs, answer)
-                                               : judge_on_cpu(trial, method, inputs, answer);
-  verdict.info = answer.info;
-  return verdict;
+  if (need.host_bytes > memory.host.free) {
+    held_float_.reset();
+    held_double_.reset();
+    store_.finish([&] { at_("store"); });  // matrices waiting to be stored can be freed too
+    LargeBlocks::of_process().trim();
+    memory = free_memory(device);
+  }
+  Admission admission = admit(method, trial, memory);
+  if (admission.fit != Fit::fits) return admission;
+  const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
+  // After the trial, up to its whole footprint may stay held.
+  const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
+  ample_memory_until_ = is_ample ? now_seconds() + query_interval_seconds : 0;
+  return admission;
+}
+
+void Executor::free_device_memory() {
+  if (held_float_) held_float_->free_device_memory();
+  if (held_double_) held_double_->free_device_memory();
+}
+
+Admission Executor::admit_reference(const Trial& trial, const Method& vendor) {
+  const Footprint need = footprint(vendor, trial);
+  if (surely_fits(need)) return {};
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Device& device = trial.backend == Backend::host ? *host_device_ : device_;
+  FreeMemory memory = free_memory(device);
+  if (need.device_bytes > memory.device_free) {
+    free_device_memory();
+    memory = free_memory(device);
+  }
+  memory.host = {infinity, infinity};
+  return admit(vendor, trial, memory);
 }
 
 template <class T>
-io::Record Executor::run_typed(const Trial& trial, const Method& method, const Placement& placement) {
+bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record) {
+  const bool on_host = !vendor.runs_on(trial.backend);
+  Context& context = on_host ? host_context_ : context_of(trial.backend);
+  Trial as_vendor = trial;
+  if (on_host) as_vendor.backend = Backend::host;
+  as_vendor.parameters = defaults_of(vendor);
+  as_vendor.inner_repeats = 1;
+  as_vendor.pinned = false;
+  const Admission admission = admit_reference(as_vendor, vendor);
+  if (admission.fit != Fit::fits) {
+    add_words(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
+    return false;
+  }
+  const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;
+  Resident<T> resident = in_device_memory ? held.take_resident(context) : Resident<T>();
+  const bool was_resident = resident.has_a();
+  MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
+                   admission.pristine, std::move(resident));
+  run.upload(held.prepared->inputs);
+  const Buffer* const pristine = in_device_memory && was_resident ? &run.staging().pristine() : nullptr;
+  const std::uint64_t digest =
+      pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
+  StoreWriter::Pause pause(store_, StoreWriter::Pause::Later{});
+  // The same number of warm-ups as for the compared method.
+  warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
+  pause.wait_until_paused(pause_timeout(as_vendor.backend));
+  if (trial.sampling.cold) run.run_cold();
+  GpuSampler& sampler = this->sampler();
+  const Samples samples = take_samples(
+      trial.sampling,
+      [&] {
+        io::Sample sample;
+        sample.seconds = run.timed_run();
+        if (!on_host) sample.throttled = sampler.read().throttled;
+        return sample;
+      },
+      now_seconds);
+  run.settle();
+  HeldAnswer<T> vendor_answer;
+  if (in_device_memory)
+    vendor_answer.x =
+        copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
+  vendor_answer.answer = run.download(static_cast<const T*>(vendor_answer.x.data()));
+  held.reference.backward_error =
+      judge_answer(context_, as_vendor, vendor, pristine != nullptr ? &run.staging() : nullptr,
+                   run.last_copy(), digest, held.prepared->inputs, vendor_answer.answer)
+          .findings.backward_error;
+  if (pristine != nullptr) held.keep_resident(run.staging(), digest, held.upload_seconds());
+  held.reference.answer = std::move(vendor_answer);
+  held.reference.seconds = samples.times().median;
+  return true;
+}
+
+template <class T>
+void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+                                      HeldAnswer<T>& own, io::Record& record) {
+  const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
+  if (vendor == nullptr) return;
+  const std::string identity = comparison_identity(trial, *vendor);
+  const double start = now_seconds();
+  const bool is_vendor = &method == vendor;
+  Reference<T>& reference = held.reference;
+  leave_host(own);
+  if (!is_vendor && (reference.identity != identity || start > reference.good_until)) {
+    at_("reference");
+    reference = {};
+    if (!run_vendor(trial, *vendor, held, record)) return;
+  } else if (is_vendor) {
+    reference.answer = std::move(own);
+    reference.seconds = record.seconds_median;
+    reference.backward_error = record.backward_error;
+  }
+  at_("compare");
+  HeldAnswer<T>& answer = is_vendor ? reference.answer : own;
+  if (is_vendor || reference.identity.empty()) {  // a new reference
+    // The reference is measured again from time to time, because clock rates drift. The interval is at least
+    // 20 times the cost, so that at most 5 % of the time is spent on references.
+    constexpr double min_seconds = 60, cost_factor = 20;
+    const double end = now_seconds();
+    reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));
+    leave_host(reference.answer);
+    reference.norm = norm_of(context_, trial.problem, trial.shape, reference.answer);
+    reference.identity = identity;
+  }
+  record.reference_method = vendor->variant;
+  record.reference_seconds = reference.seconds;
+  record.digits_lost = digits_lost(record.backward_error, reference.backward_error, trial.precision);
+  const Difference difference =
+      difference_of(context_, trial.problem, trial.shape, answer, reference.answer, reference.norm);
+  record.reference_difference = difference.largest;
+  record.largest_relative_difference = difference.largest_relative;
+  record.mean_relative_difference = difference.mean_relative;
+  record.mean_absolute_difference = difference.mean_absolute;
+}
+
+template <class T>
+io::Record Executor::run_typed(const Trial& trial, const Method& method, const Admission& admission) {
   io::Record record = blank(trial);
   Held<T>& held = hold_inputs<T>(trial, record);
-  std::string note = placement.reason;
-  Measured<T> measured;
+  std::string note = admission.reason;
+  HeldAnswer<T> answer;
   try {
     io::Record filled = record;
-    measured = measure(trial, method, held, placement.pristine, filled);
+    answer = measure(trial, method, held, admission.pristine, filled);
     record = std::move(filled);
   } catch (const NoPinnedMemory&) {  // less memory on the device would not help
     throw;
   } catch (const OutOfMemory&) {  // the memory that a library needs is known only once it fails
-    if (placement.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
-    measured = measure(trial, method, held, Pristine::on_host, record);
+    if (admission.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
+    answer = measure(trial, method, held, Pristine::on_host, record);
     note = uploaded_again;
-  }
-  const Judgement& verdict = measured.judged.verdict;
-  const Findings& findings = verdict.findings;
-
-  record.residual_ratio = findings.ratio;
-  record.backward_error = findings.backward_error;
-  record.componentwise_error = findings.componentwise_error;
-  record.forward_error = findings.forward_error;
-  const HostMatrix<T>&a = held.prepared->inputs.a, &x = measured.placed.answer.x;
-  if (estimates_inverse_error(trial) && !a.empty() && !x.empty())
-    record.forward_error = inverse_error(trial.problem, trial.shape.uplo, a, x);
-  record.pivot_growth = findings.pivot_growth;
-  record.first_row_percent = findings.first_row_percent;
-  record_tally(record, verdict.systems);
-  const Peaks peaks = peaks_of(trial.backend, device_.backend(), peaks_);
-  note_times(record, measured.times, peaks, trial.precision);
-  // The peaks are rates of the vendor's library. If a vendor method exceeds them, other programs disturbed
-  // the measurement of the peaks, so its timing is not suspect.
-  const bool has_limit = !method.mixed_precision && !method.vendor;
-  if (has_limit && is_too_short(record, peaks, trial, context_of(trial.backend).device))
-    record.timing = "suspect";
-  const Evidence evidence = measured.judged.evidence(trial);
-  record.status = word(judge(evidence));
-  record.judged_time = fine_time_stamp();
-  std::string words = finding_words(evidence);
-  add_words(words, verdict.systems.words);
-  add_words(words, record.message);
-  record.message = words;
-  if (!verdict.disagreement.empty()) {
-    record.status = word(io::Status::error);
-    record.message = verdict.disagreement;
   }
   add_words(record.message, note);
   if (trial.pinned && record.host_memory != "pinned") add_words(record.message, not_pinned);
-  compare_with_reference(trial, method, held, measured.placed, record);
+  compare_with_reference(trial, method, held, answer, record);
   return record;
 }
-
-template Judgement Executor::judge_answer(const Trial&, const Method&, MethodRun<float>*, int, std::uint64_t,
-                                          const Inputs<float>&, const Answer<float>&);
-template Judgement Executor::judge_answer(const Trial&, const Method&, MethodRun<double>*, int, std::uint64_t,
-                                          const Inputs<double>&, const Answer<double>&);
 
 }  // namespace gaussweep::driver

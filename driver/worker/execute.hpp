@@ -7,25 +7,14 @@
 #include <string>
 #include <variant>
 
-#include "driver/plan/demand.hpp"
 #include "driver/system/nvml.hpp"
 #include "driver/system/origin.hpp"
-#include "driver/worker/inputs.hpp"
-#include "driver/worker/sampling.hpp"
-#include "driver/worker/verdict.hpp"
+#include "driver/worker/admission.hpp"
+#include "driver/worker/held.hpp"
 #include "io/records/record.hpp"
-#include "kernels/check/check.hpp"
-#include "kernels/staging/method_run.hpp"
 #include "kernels/vendor/peaks.hpp"
 
 namespace gaussweep::driver {
-
-template <class T>
-struct Held;
-template <class T>
-struct Placed;
-template <class T>
-struct Measured;
 
 /// Runs trials. Keeps the devices, the last trial's inputs and the reference answer for these inputs.
 class Executor {
@@ -46,27 +35,22 @@ class Executor {
 
  private:
   template <class T>
-  io::Record run_typed(const Trial& trial, const Method& method, const Placement& placement);
+  io::Record run_typed(const Trial& trial, const Method& method, const Admission& admission);
   /// Returns the inputs of a trial; makes or reads them unless the last trial had the same inputs.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
-  /// The state of a trial's runs, with one function per step.
+  /// One trial's runs, with one function per step (measurement.cpp).
   template <class T>
   class Measurement;
-  /// Runs warm-up and samples, downloads the last answer, verifies the answers, and runs the passes after
-  /// them.
+  /// Runs warm-up and samples, downloads the last answer, verifies the answers, runs the passes after them
+  /// and fills the record. Returns the answer of the last sample.
   template <class T>
-  Measured<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
-                      io::Record& record);
-  /// Verifies the answer of working set `copy`: in device memory if `run` is set, otherwise the host's copy.
-  /// @param digest of the uploaded, unmodified ("pristine") inputs on the device (see judge_in_place)
-  template <class T>
-  Judgement judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
-                         std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
+  HeldAnswer<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
+                        io::Record& record);
   /// Records the difference from the vendor's answer. Runs the vendor's method if no answer of it for these
   /// inputs is held.
   template <class T>
-  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Placed<T>& own,
+  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, HeldAnswer<T>& own,
                               io::Record& record);
   /// Runs the vendor's method on the held inputs and stores its answer in `held.reference`. Returns false if
   /// memory does not suffice.
@@ -76,13 +60,13 @@ class Executor {
   Held<T>& held();
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
   /// Returns the free and total memory of the device and the host.
-  Room available_memory(const Device& device) const;
+  FreeMemory free_memory(const Device& device) const;
   /// Returns true if the trial is small and the last query of the free memory was recent and found plenty.
   bool surely_fits(const Footprint& need) const;
   /// Decides if the trial's operands go to device or host memory; frees held memory if necessary.
-  Placement placement_of(const Trial& trial, const Method& method);
+  Admission admit_trial(const Trial& trial, const Method& method);
   /// The same for the vendor's run; the trial's inputs and answer stay in memory.
-  Placement reference_placement(const Trial& trial, const Method& vendor);
+  Admission admit_reference(const Trial& trial, const Method& vendor);
   /// Frees the memory on the worker's device that is held for later trials.
   void free_device_memory();
   GpuSampler& sampler();

@@ -9,30 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "driver/judge/judge.hpp"
-#include "driver/worker/placed.hpp"
-#include "driver/worker/verdict.hpp"
+#include "driver/judge/judge_answer.hpp"
+#include "driver/worker/held_answer.hpp"
 
 namespace gaussweep::driver {
 
-/// An answer's verification.
-struct JudgedAnswer {
-  Judgement verdict;
-  Convergence convergence = Convergence::none;
-
-  Evidence evidence(const Trial& trial) const {
-    return {trial.problem, verdict.findings.ratio, trial.tolerance, verdict.info,
-            convergence,   verdict.findings.flaw};
-  }
-};
-
 /// Returns true if `one` is the worse answer, which is recorded instead of `other`.
-inline bool is_worse(const JudgedAnswer& one, const JudgedAnswer& other, const Trial& trial) {
-  if (one.verdict.disagreement.empty() != other.verdict.disagreement.empty())
-    return !one.verdict.disagreement.empty();
-  const auto of_one = judge(one.evidence(trial)), of_other = judge(other.evidence(trial));
+inline bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) {
+  if (one.disagreement.empty() != other.disagreement.empty()) return !one.disagreement.empty();
+  const auto of_one = judge(evidence_of(trial, one)), of_other = judge(evidence_of(trial, other));
   if (of_one != of_other) return of_one > of_other;
-  return one.verdict.findings.ratio > other.verdict.findings.ratio;
+  return one.findings.ratio > other.findings.ratio;
 }
 
 /// Compares the digests of all samples' answers (MethodRun::answer_digests). An answer that differs from the
@@ -41,9 +28,9 @@ inline bool is_worse(const JudgedAnswer& one, const JudgedAnswer& other, const T
 template <class T>
 class SampleAnswers {
  public:
-  using Keep = std::function<std::optional<Placed<T>>()>;
-  using JudgeCopy = std::function<JudgedAnswer(int copy)>;
-  using JudgeKept = std::function<JudgedAnswer(Placed<T>&)>;
+  using Keep = std::function<std::optional<HeldAnswer<T>>()>;
+  using JudgeCopy = std::function<Judgement(int copy)>;
+  using JudgeKept = std::function<Judgement(HeldAnswer<T>&)>;
 
   /// @param trial must outlive this object
   /// @param keep copies the answer of working set 0; returns nothing if memory does not suffice
@@ -70,7 +57,7 @@ class SampleAnswers {
   /// Returns the worst of all verified answers. Frees the kept answer.
   /// @param last the verified answer of the last sample
   /// @param unjudged set if the first answer differs from the last but was not kept
-  JudgedAnswer worst(JudgedAnswer last, const JudgeKept& judge_kept, bool& unjudged) {
+  Judgement worst(Judgement last, const JudgeKept& judge_kept, bool& unjudged) {
     unjudged = differ_ && first_ != last_ && !kept_;
     if (differ_ && first_ != last_ && kept_) keep_worst(judge_kept(*kept_));
     kept_.reset();
@@ -82,7 +69,7 @@ class SampleAnswers {
   }
 
  private:
-  void keep_worst(JudgedAnswer answer) {
+  void keep_worst(Judgement answer) {
     if (!worst_ || is_worse(answer, *worst_, trial_)) worst_ = std::move(answer);
   }
 
@@ -93,8 +80,8 @@ class SampleAnswers {
   std::uint64_t first_ = 0, last_ = 0;
   bool differ_ = false;
   std::set<std::uint64_t> judged_;
-  std::optional<Placed<T>> kept_;
-  std::optional<JudgedAnswer> worst_;
+  std::optional<HeldAnswer<T>> kept_;
+  std::optional<Judgement> worst_;
 };
 
 }  // namespace gaussweep::driver

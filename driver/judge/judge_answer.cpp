@@ -1,4 +1,4 @@
-#include "driver/worker/verdict.hpp"
+#include "driver/judge/judge_answer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "driver/judge/judge.hpp"
 #include "kernels/check/device_reductions.hpp"
 #include "kernels/check/system_ratios.hpp"
 #include "kernels/core/errors.hpp"
@@ -304,29 +303,42 @@ void record_tally(io::Record& record, const Tally& systems) {
   record.first_failure = systems.first_failure;
 }
 
-template Judgement judge_systems<float>(const Trial&, const Method&, const Inputs<float>&,
-                                        const Answer<float>&);
-template Judgement judge_systems<double>(const Trial&, const Method&, const Inputs<double>&,
-                                         const Answer<double>&);
-template Judgement judge_systems_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
-                                                 std::uint64_t, const Inputs<float>&, const Answer<float>&);
-template Judgement judge_systems_in_place<double>(Context&, const Trial&, const Method&, Staging<double>&,
-                                                  int, std::uint64_t, const Inputs<double>&,
-                                                  const Answer<double>&);
+Evidence evidence_of(const Trial& trial, const Judgement& judgement) {
+  return {trial.problem,  judgement.findings.ratio, trial.tolerance,
+          judgement.info, judgement.convergence,    judgement.findings.flaw};
+}
 
-template Judgement judge_on_cpu<float>(const Trial&, const Method&, const Inputs<float>&,
-                                       const Answer<float>&);
-template Judgement judge_on_cpu<double>(const Trial&, const Method&, const Inputs<double>&,
-                                        const Answer<double>&);
+template <class T>
+Judgement judge_answer(Context& context, const Trial& trial, const Method& method, Staging<T>* staging,
+                       int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
+  const bool in_place = trial.backend == Backend::cuda && staging != nullptr;
+  if (trial.shape.batch > 1) {
+    return in_place ? judge_systems_in_place(context, trial, method, *staging, copy, digest, inputs, answer)
+                    : judge_systems(trial, method, inputs, answer);
+  }
+  const bool uploads =
+      trial.backend == Backend::cuda || (context.device.backend() == Backend::cuda && !is_small(trial));
+  Judgement judgement = in_place
+                            ? judge_in_place(context, trial, method, *staging, copy, digest, inputs, answer)
+                        : uploads ? judge_by_upload(context, trial, method, inputs, answer)
+                                  : judge_on_cpu(trial, method, inputs, answer);
+  judgement.info = answer.info;
+  return judgement;
+}
 
-template Judgement judge_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
-                                         std::uint64_t, const Inputs<float>&, const Answer<float>&);
-template Judgement judge_in_place<double>(Context&, const Trial&, const Method&, Staging<double>&, int,
-                                          std::uint64_t, const Inputs<double>&, const Answer<double>&);
-
-template Judgement judge_by_upload<float>(Context&, const Trial&, const Method&, const Inputs<float>&,
-                                          const Answer<float>&);
-template Judgement judge_by_upload<double>(Context&, const Trial&, const Method&, const Inputs<double>&,
-                                           const Answer<double>&);
+#define GAUSSWEEP_JUDGE(T)                                                                                  \
+  template Judgement judge_answer(Context&, const Trial&, const Method&, Staging<T>*, int, std::uint64_t,   \
+                                  const Inputs<T>&, const Answer<T>&);                                      \
+  template Judgement judge_systems(const Trial&, const Method&, const Inputs<T>&, const Answer<T>&);        \
+  template Judgement judge_systems_in_place(Context&, const Trial&, const Method&, Staging<T>&, int,        \
+                                            std::uint64_t, const Inputs<T>&, const Answer<T>&);             \
+  template Judgement judge_on_cpu(const Trial&, const Method&, const Inputs<T>&, const Answer<T>&);         \
+  template Judgement judge_in_place(Context&, const Trial&, const Method&, Staging<T>&, int, std::uint64_t, \
+                                    const Inputs<T>&, const Answer<T>&);                                    \
+  template Judgement judge_by_upload(Context&, const Trial&, const Method&, const Inputs<T>&,               \
+                                     const Answer<T>&);
+GAUSSWEEP_JUDGE(float)
+GAUSSWEEP_JUDGE(double)
+#undef GAUSSWEEP_JUDGE
 
 }  // namespace gaussweep::driver

@@ -1,4 +1,4 @@
-// The steps of a trial's runs: operands, warm-up, samples, verification, and the passes after them.
+// The steps of a trial's runs: operands, warm-up, samples, verification, the passes after them, the record.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -12,11 +12,14 @@
 #include "driver/system/timed.hpp"
 #include "driver/worker/energy.hpp"
 #include "driver/worker/execute.hpp"
-#include "driver/worker/held.hpp"
-#include "driver/worker/measured.hpp"
+#include "driver/worker/inverse_error.hpp"
+#include "driver/worker/sample_answers.hpp"
+#include "driver/worker/sampling.hpp"
 #include "driver/worker/stage_timer.hpp"
 #include "driver/worker/warm_up.hpp"
 #include "kernels/check/device_reductions.hpp"
+#include "kernels/device/cache_flush.hpp"
+#include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::driver {
 
@@ -113,8 +116,8 @@ void note_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Devi
 /// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if memory
 /// does not suffice.
 template <class T>
-std::optional<Placed<T>> copy_of_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
-  Placed<T> kept;
+std::optional<HeldAnswer<T>> copy_of_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
+  HeldAnswer<T> kept;
   try {
     run.settle(0);
     if (context.device.backend() == Backend::cuda)
@@ -125,6 +128,53 @@ std::optional<Placed<T>> copy_of_answer(Context& context, MethodRun<T>& run, con
   } catch (const std::bad_alloc&) {
     return std::nullopt;
   }
+}
+
+void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Precision precision) {
+  record.seconds_min = s.min;
+  record.seconds_q1 = s.q1;
+  record.seconds_median = s.median;
+  record.seconds_mean = s.mean;
+  record.seconds_q3 = s.q3;
+  record.seconds_max = s.max;
+  record.seconds_stdev = s.stdev;
+  record.samples = static_cast<std::int64_t>(record.sample_list.size());
+  // A method that stopped early did less work than the rate would claim.
+  if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
+  record.gflops = record.flops / s.median * 1e-9;
+  // Fraction of the roofline: the least time that the measured peaks allow, divided by the measured time.
+  const double peak_flops =
+      precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
+  if (peak_flops > 0 && peaks.copy_bytes_per_second > 0) {
+    record.peak_share =
+        std::max(record.flops / peak_flops, record.bytes / peaks.copy_bytes_per_second) / s.median;
+  }
+}
+
+/// Returns true if a run took less time than its operations need at the measured peak, or than its operands
+/// need at the measured bandwidth if they do not fit in a cache. A run that stopped at a pivot did less work.
+bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
+  if (record.info != 0) return false;
+  constexpr double slack = 1.5;  // peaks are measured once per run, and clocks change
+  constexpr double caches = 4;   // operands larger than this many last-level caches come from memory
+  const double flops =
+      trial.precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
+  double min_seconds = flops > 0 ? record.flops / flops : 0;
+  if (peaks.copy_bytes_per_second > 0 &&
+      record.bytes > caches * static_cast<double>(last_cache_bytes(device))) {
+    min_seconds = std::max(min_seconds, record.bytes / peaks.copy_bytes_per_second);
+  }
+  return record.seconds_median * slack < min_seconds;
+}
+
+/// Up to this order the forward error of an inverse takes less than a second.
+constexpr std::int64_t max_inverse_order = 8192;
+
+/// Returns true if the record has an estimate of the inverse's forward error. Only matrices of files have one
+/// (`try` shows it): in sweeps of small generated matrices it would take as long as the verification.
+bool estimates_inverse_error(const Trial& trial) {
+  return is_inverse(trial.problem) && trial.matrix.kind == "file" && trial.shape.batch == 1 &&
+         trial.shape.n <= max_inverse_order;
 }
 
 /// Marks an answer as wrong if its method wrote outside its output.
@@ -159,7 +209,7 @@ class Executor::Measurement {
               return judged(&*run_, copy, run_->download(copy, nullptr), run_->report().convergence);
             }) {}
 
-  Measured<T> measure() {
+  HeldAnswer<T> measure() {
     allocate();
     upload();
     std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, StoreWriter::Pause::Later{});
@@ -174,7 +224,8 @@ class Executor::Measurement {
     }
     verify();
     if (run_) finish_runs();
-    return std::move(measured_);
+    fill_record();
+    return std::move(answer_);
   }
 
  private:
@@ -187,10 +238,10 @@ class Executor::Measurement {
     begin_step("allocate");
     Resident<T> resident;
     if (is_resident() && transfer_ == Transfer::once) {
-      resident = held_.residence.take(context_, *held_.prepared);
-      if (resident.has_a()) earlier_seconds_ = held_.residence.upload_seconds();
+      resident = held_.take_resident(context_);
+      if (resident.has_a()) earlier_seconds_ = held_.upload_seconds();
     } else if (&device_ == &executor_.device_) {
-      held_.residence.clear();  // its memory is needed
+      held_.free_resident();  // its memory is needed
     }
     record_.allocate_seconds = timed(device_, [&] {
       run_.emplace(context_, method_, trial_.backend, trial_.parameters, trial_.shape, trial_.inner_repeats,
@@ -208,8 +259,7 @@ class Executor::Measurement {
     record_.h2d_seconds = was_resident ? earlier_seconds_ : earlier_seconds_ + upload_seconds_;
     if (!is_resident()) return;
     const Buffer& resident = run_->staging().pristine();
-    digest_ =
-        was_resident ? held_.residence.digest() : device_digest(context_, resident.data(), resident.bytes());
+    digest_ = was_resident ? held_.digest() : device_digest(context_, resident.data(), resident.bytes());
   }
 
   /// The last warm-up also measures the stages. This suffices if the run is so long that a cold start does
@@ -242,9 +292,9 @@ class Executor::Measurement {
       return sample;
     };
     const Samples samples = take_samples(trial_.sampling, take, now_seconds);
-    measured_.times = samples.times();
+    times_ = samples.times();
     if (stages_known_ && is_whole_run(record_.stages))
-      record_.stages.front().seconds = record_.stages.front().mean = measured_.times.median;
+      record_.stages.front().seconds = record_.stages.front().mean = times_.median;
     answers_.forget_if_same();
     const IterationReport& report = run_->report();
     convergence_ = report.convergence;
@@ -261,11 +311,11 @@ class Executor::Measurement {
   void download() {
     begin_step("download");
     run_->settle();
-    Answer<T>& answer = measured_.placed.answer;
+    Answer<T>& answer = answer_.answer;
     record_.d2h_seconds = timed(device_, [&] {
       if (transfer_ == Transfer::pinned) return run_->fetch();
       if (method_.layout != Layout::column_major) keep_on_device();  // which transposes to column-major
-      answer = run_->download(static_cast<const T*>(measured_.placed.x.data()));
+      answer = run_->download(static_cast<const T*>(answer_.x.data()));
     });
     if (transfer_ == Transfer::pinned) answer = run_->fetched();
   }
@@ -276,18 +326,18 @@ class Executor::Measurement {
     const double start = now_seconds();
     MethodRun<T>* const run = run_ ? &*run_ : nullptr;
     bool unverified = false;
-    const auto judge_copy = [&](Placed<T>& kept) {
+    const auto judge_copy = [&](HeldAnswer<T>& kept) {
       bring_to_host(device_, kept);
       return judged(nullptr, 0, kept.answer, convergence_);
     };
-    measured_.judged = answers_.worst(
-        judged(run, run != nullptr ? run->last_copy() : 0, measured_.placed.answer, convergence_), judge_copy,
-        unverified);
+    judgement_ =
+        answers_.worst(judged(run, run != nullptr ? run->last_copy() : 0, answer_.answer, convergence_),
+                       judge_copy, unverified);
     if (unverified)
       add_words(record_.message,
                 "the answer of the first sample differs and was not judged: no room to keep it");
-    record_.info = measured_.judged.verdict.info;
-    record_.convergence = to_string(measured_.judged.convergence);
+    record_.info = judgement_.info;
+    record_.convergence = to_string(judgement_.convergence);
     record_.verify_seconds = now_seconds() - start;
   }
 
@@ -295,12 +345,11 @@ class Executor::Measurement {
   void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
-    if (run_->pristine() == Pristine::on_device)
-      mark_forbidden_writes(run_->forbidden_writes(), measured_.judged.verdict);
+    if (run_->pristine() == Pristine::on_device) mark_forbidden_writes(run_->forbidden_writes(), judgement_);
     run_extra_passes();
     if (is_resident() && transfer_ == Transfer::once)
-      held_.residence.keep(run_->staging(), *held_.prepared, digest_,
-                           earlier_seconds_ > 0 ? earlier_seconds_ : upload_seconds_);
+      held_.keep_resident(run_->staging(), digest_,
+                          earlier_seconds_ > 0 ? earlier_seconds_ : upload_seconds_);
   }
 
   /// Runs the passes after the samples: stages, launches, energy.
@@ -310,7 +359,7 @@ class Executor::Measurement {
     if (stages_left) note_stages(record_, trial_, *run_, device_);
     if (!is_on_gpu()) return;
     begin_step("launches");
-    const double median = measured_.times.median;
+    const double median = times_.median;
     note_launches(record_, *run_, trial_.sampling, median, executor_.store_);
     // Uploads before every run would take most of the time and the energy.
     if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
@@ -319,18 +368,49 @@ class Executor::Measurement {
     note_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
   }
 
-  JudgedAnswer judged(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
-    JudgedAnswer judged;
-    judged.verdict = executor_.judge_answer(trial_, method_, run, copy, digest_, inputs_, answer);
-    judged.convergence = convergence;
-    return judged;
+  void fill_record() {
+    const Findings& findings = judgement_.findings;
+    record_.residual_ratio = findings.ratio;
+    record_.backward_error = findings.backward_error;
+    record_.componentwise_error = findings.componentwise_error;
+    record_.forward_error = findings.forward_error;
+    const HostMatrix<T>&a = inputs_.a, &x = answer_.answer.x;
+    if (estimates_inverse_error(trial_) && !a.empty() && !x.empty())
+      record_.forward_error = inverse_error(trial_.problem, trial_.shape.uplo, a, x);
+    record_.pivot_growth = findings.pivot_growth;
+    record_.first_row_percent = findings.first_row_percent;
+    record_tally(record_, judgement_.systems);
+    const Peaks peaks = peaks_of(trial_.backend, executor_.device_.backend(), executor_.peaks_);
+    note_times(record_, times_, peaks, trial_.precision);
+    // The peaks are rates of the vendor's library. If a vendor method exceeds them, other programs disturbed
+    // the measurement of the peaks, so its timing is not suspect.
+    const bool has_limit = !method_.mixed_precision && !method_.vendor;
+    if (has_limit && is_too_short(record_, peaks, trial_, device_)) record_.timing = "suspect";
+    const Evidence evidence = evidence_of(trial_, judgement_);
+    record_.status = word(judge(evidence));
+    record_.judged_time = fine_time_stamp();
+    std::string words = finding_words(evidence);
+    add_words(words, judgement_.systems.words);
+    add_words(words, record_.message);
+    record_.message = words;
+    if (judgement_.disagreement.empty()) return;
+    record_.status = word(io::Status::error);
+    record_.message = judgement_.disagreement;
   }
-  std::optional<Placed<T>> copy_first_answer() {
+
+  Judgement judged(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
+    Judgement judgement =
+        judge_answer(executor_.context_, trial_, method_, run != nullptr ? &run->staging() : nullptr, copy,
+                     digest_, inputs_, answer);
+    judgement.convergence = convergence;
+    return judgement;
+  }
+  std::optional<HeldAnswer<T>> copy_first_answer() {
     if (transfer_ == Transfer::every_run) return std::nullopt;
     return copy_of_answer(context_, *run_, trial_);
   }
   void keep_on_device() {
-    Buffer& x = measured_.placed.x;
+    Buffer& x = answer_.x;
     if (is_resident() && x.data() == nullptr)
       x = copy_on_device(context_, run_->staging().answer(run_->last_copy()),
                          trial_.problem->x(trial_.shape));
@@ -348,7 +428,9 @@ class Executor::Measurement {
   const Transfer transfer_;
   std::optional<MethodRun<T>> run_;
   SampleAnswers<T> answers_;
-  Measured<T> measured_;
+  HeldAnswer<T> answer_;  ///< of the last sample
+  Judgement judgement_;   ///< of the worst of all samples' answers
+  Statistics times_;      ///< of the samples that are not discarded
   /// Upload time of the inputs: in an earlier trial, in this trial.
   double earlier_seconds_ = 0, upload_seconds_ = 0;
   std::uint64_t digest_ = 0;  ///< digest of the inputs on the worker's device
@@ -357,13 +439,14 @@ class Executor::Measurement {
 };
 
 template <class T>
-Measured<T> Executor::measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
-                              io::Record& record) {
+HeldAnswer<T> Executor::measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
+                                io::Record& record) {
   return Measurement<T>(*this, trial, method, held, pristine, record).measure();
 }
 
-template Measured<float> Executor::measure(const Trial&, const Method&, Held<float>&, Pristine, io::Record&);
-template Measured<double> Executor::measure(const Trial&, const Method&, Held<double>&, Pristine,
-                                            io::Record&);
+template HeldAnswer<float> Executor::measure(const Trial&, const Method&, Held<float>&, Pristine,
+                                             io::Record&);
+template HeldAnswer<double> Executor::measure(const Trial&, const Method&, Held<double>&, Pristine,
+                                              io::Record&);
 
 }  // namespace gaussweep::driver

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "driver/judge/judge.hpp"
 #include "driver/plan/trial.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/staging/staging.hpp"
@@ -27,7 +28,19 @@ struct Judgement {
   std::string disagreement;  ///< describes the difference if GPU and CPU disagree; otherwise empty
   std::int64_t info = 0;     ///< Answer::info of the method
   Tally systems = {};
+  Convergence convergence = Convergence::none;  ///< as the method reports it
 };
+
+/// Returns what the verdict on a trial's answer depends on.
+Evidence evidence_of(const Trial& trial, const Judgement& judgement);
+
+/// Verifies an answer in device memory if `staging` holds it there, otherwise the downloaded `answer`: on the
+/// worker's GPU if it has one, unless the trial is small and ran on the CPU.
+/// @param context of the worker's device
+/// @param digest of the uploaded, unmodified ("pristine") inputs on the device (see judge_in_place)
+template <class T>
+Judgement judge_answer(Context& context, const Trial& trial, const Method& method, Staging<T>* staging,
+                       int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
 
 /// Verifies every system of a batch on the CPU.
 template <class T>

@@ -1,6 +1,6 @@
 // Tests a worker's verification on the emulated device, with the calls that it makes on a GPU.
 
-#include "driver/worker/verdict.hpp"
+#include "driver/judge/judge_answer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "driver/plan/demand.hpp"
+#include "driver/worker/admission.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ TEST(Fit, DoesNotDependOnMemoryOfOtherProcesses) {
 
 constexpr double gibibyte = 0x1p30;
 
-class PlacementOfATrial : public testing::Test {
+class AdmissionOfATrial : public testing::Test {
  protected:
   const Method& method(const char* problem, const char* variant) const {
     return *registry.find(Problem::named(problem), variant);
@@ -32,54 +32,54 @@ class PlacementOfATrial : public testing::Test {
   }
   const Registry registry = builtin_registry();
   const double one = 80e9 / gibibyte;  ///< GiB of a matrix of order 100,000
-  const Room h200{"NVIDIA H200", 139.2 * gibibyte, 139.8 * gibibyte, {128 * gibibyte, 120 * gibibyte}};
+  const FreeMemory h200{"NVIDIA H200", 139.2 * gibibyte, 139.8 * gibibyte, {128 * gibibyte, 120 * gibibyte}};
 };
 
-TEST_F(PlacementOfATrial, FitsOrder100000OnAnH200) {
+TEST_F(AdmissionOfATrial, FitsOrder100000OnAnH200) {
   const Method& gesv = method("gesv", "cusolver");
-  const Placement once = find_placement(gesv, trial(gesv, 100'000), h200);
+  const Admission once = admit(gesv, trial(gesv, 100'000), h200);
   EXPECT_EQ(once.fit, Fit::fits) << once.reason;
   EXPECT_EQ(once.pristine, Pristine::on_host);
   EXPECT_NE(once.reason.find("the device has room for them once"), std::string::npos) << once.reason;
-  const Placement twice = find_placement(gesv, trial(gesv, 90'000), h200);
+  const Admission twice = admit(gesv, trial(gesv, 90'000), h200);
   EXPECT_EQ(twice.fit, Fit::fits);
   EXPECT_EQ(twice.pristine, Pristine::on_device);
   EXPECT_EQ(twice.reason, "");
-  const Placement never = find_placement(gesv, trial(gesv, 140'000), h200);
+  const Admission never = admit(gesv, trial(gesv, 140'000), h200);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason,
             "needs 292.1 GiB of GPU memory, 146.0 GiB with its operands uploaded again for every run; "
             "139.2 GiB are free on NVIDIA H200");
   // Verifying an inverse needs A in addition to the inverse.
   const Method& geinv = method("geinv", "cusolver");
-  EXPECT_EQ(find_placement(geinv, trial(geinv, 100'000), h200).fit, Fit::never);
+  EXPECT_EQ(admit(geinv, trial(geinv, 100'000), h200).fit, Fit::never);
 }
 
-TEST_F(PlacementOfATrial, NamesASmallerHost) {
+TEST_F(AdmissionOfATrial, NamesASmallerHost) {
   const Method& gesv = method("gesv", "cusolver");
-  Room room = h200;
-  room.host = {64 * gibibyte, 60 * gibibyte};
-  const Placement never = find_placement(gesv, trial(gesv, 100'000), room);
+  FreeMemory memory = h200;
+  memory.host = {64 * gibibyte, 60 * gibibyte};
+  const Admission never = admit(gesv, trial(gesv, 100'000), memory);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason, "needs 74.5 GiB of host memory; 60.0 GiB of 64.0 GiB are free");
-  room.host.most = 128 * gibibyte;
-  EXPECT_EQ(find_placement(gesv, trial(gesv, 100'000), room).fit, Fit::not_now);
+  memory.host.most = 128 * gibibyte;
+  EXPECT_EQ(admit(gesv, trial(gesv, 100'000), memory).fit, Fit::not_now);
 }
 
-TEST_F(PlacementOfATrial, DoesNotWaitForMemoryOfOthersIfOneCopyFits) {
+TEST_F(AdmissionOfATrial, DoesNotWaitForMemoryOfOthersIfOneCopyFits) {
   const Method& gesv = method("gesv", "cusolver");
-  Room room = h200;
-  room.device_free = 50 * gibibyte;
-  EXPECT_EQ(find_placement(gesv, trial(gesv, 70'000), room).pristine, Pristine::on_host);
-  room.device_free = 20 * gibibyte;
-  const Placement placement = find_placement(gesv, trial(gesv, 70'000), room);
-  EXPECT_EQ(placement.fit, Fit::not_now);
-  EXPECT_NE(placement.reason.find("20.0 GiB are free on NVIDIA H200 of 139.8 GiB: another process holds"),
+  FreeMemory memory = h200;
+  memory.device_free = 50 * gibibyte;
+  EXPECT_EQ(admit(gesv, trial(gesv, 70'000), memory).pristine, Pristine::on_host);
+  memory.device_free = 20 * gibibyte;
+  const Admission admission = admit(gesv, trial(gesv, 70'000), memory);
+  EXPECT_EQ(admission.fit, Fit::not_now);
+  EXPECT_NE(admission.reason.find("20.0 GiB are free on NVIDIA H200 of 139.8 GiB: another process holds"),
             std::string::npos)
-      << placement.reason;
+      << admission.reason;
 }
 
-TEST_F(PlacementOfATrial, CountsHostMemoryForInputsAndTwoAnswers) {
+TEST_F(AdmissionOfATrial, CountsHostMemoryForInputsAndTwoAnswers) {
   const auto matrices = [&](const char* problem, const char* variant, Backend backend, Pristine pristine) {
     const Method& of = method(problem, variant);
     const Footprint need = footprint(of, trial(of, 100'000, backend), pristine);
@@ -93,7 +93,7 @@ TEST_F(PlacementOfATrial, CountsHostMemoryForInputsAndTwoAnswers) {
   EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_host), 2, 1e-3);
 }
 
-TEST_F(PlacementOfATrial, CountsPinnedMemoryAndSkipsWithoutRoomForIt) {
+TEST_F(AdmissionOfATrial, CountsPinnedMemoryAndSkipsWithoutRoomForIt) {
   const Method& gemm = method("gemm", "cublas");
   Trial pinned = trial(gemm, 60'000);
   const auto host_matrices = [&](Pristine pristine) {
@@ -103,37 +103,37 @@ TEST_F(PlacementOfATrial, CountsPinnedMemoryAndSkipsWithoutRoomForIt) {
   pinned.pinned = true;
   EXPECT_NEAR(host_matrices(Pristine::on_device), 7, 1e-3) << "plus pinned A, B and C";
   EXPECT_NEAR(host_matrices(Pristine::on_host), 4, 1e-3);
-  Room room = h200;
-  room.device_free = room.device_total = 300 * gibibyte;
-  room.host = {128 * gibibyte, 120 * gibibyte};
-  const Placement never = find_placement(gemm, pinned, room);
+  FreeMemory memory = h200;
+  memory.device_free = memory.device_total = 300 * gibibyte;
+  memory.host = {128 * gibibyte, 120 * gibibyte};
+  const Admission never = admit(gemm, pinned, memory);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason, "needs 187.8 GiB of host memory; 120.0 GiB of 128.0 GiB are free");
-  room.host = {256 * gibibyte, 250 * gibibyte};
-  EXPECT_EQ(find_placement(gemm, pinned, room).pristine, Pristine::on_device);
-  room.device_free = room.device_total = 100 * gibibyte;
-  EXPECT_EQ(find_placement(gemm, pinned, room).reason, uploaded_again);
+  memory.host = {256 * gibibyte, 250 * gibibyte};
+  EXPECT_EQ(admit(gemm, pinned, memory).pristine, Pristine::on_device);
+  memory.device_free = memory.device_total = 100 * gibibyte;
+  EXPECT_EQ(admit(gemm, pinned, memory).reason, uploaded_again);
   Trial on_cpu = trial(method("gesv", "lapack"), 6000, Backend::host);
   on_cpu.pinned = true;
-  const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
-  EXPECT_EQ(find_placement(method("gesv", "lapack"), on_cpu, cpu).pristine, Pristine::on_device);
+  const FreeMemory cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
+  EXPECT_EQ(admit(method("gesv", "lapack"), on_cpu, cpu).pristine, Pristine::on_device);
 }
 
-TEST_F(PlacementOfATrial, OnTheCpuLargeInputsAreNotCopied) {
+TEST_F(AdmissionOfATrial, OnTheCpuLargeInputsAreNotCopied) {
   const Method& gesv = method("gesv", "lapack");
-  const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
-  const Placement large = find_placement(gesv, trial(gesv, 6000, Backend::host), cpu);
+  const FreeMemory cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
+  const Admission large = admit(gesv, trial(gesv, 6000, Backend::host), cpu);
   EXPECT_EQ(large.pristine, Pristine::on_host);
   EXPECT_EQ(large.reason, "") << "no upload on the CPU";
-  EXPECT_EQ(find_placement(gesv, trial(gesv, 5000, Backend::host), cpu).pristine, Pristine::on_device);
+  EXPECT_EQ(admit(gesv, trial(gesv, 5000, Backend::host), cpu).pristine, Pristine::on_device);
 }
 
-TEST_F(PlacementOfATrial, SeveralOverwritingRunsKeepTheirInputsOnTheDevice) {
+TEST_F(AdmissionOfATrial, SeveralOverwritingRunsKeepTheirInputsOnTheDevice) {
   const Method& gesv = method("gesv", "cusolver");
   Trial repeated = trial(gesv, 100'000);
   repeated.inner_repeats = 2;
   EXPECT_FALSE(can_upload_again(gesv, repeated));
-  EXPECT_EQ(find_placement(gesv, repeated, h200).fit, Fit::never);
+  EXPECT_EQ(admit(gesv, repeated, h200).fit, Fit::never);
   const Method& gemm = method("gemm", "cublas");
   EXPECT_TRUE(can_upload_again(gemm, repeated));
   EXPECT_FALSE(is_smaller_uploaded_again(gesv, repeated));

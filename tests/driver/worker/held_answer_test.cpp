@@ -1,6 +1,6 @@
 // Answers on the device, on the host and on both give the same comparison.
 
-#include "driver/worker/placed.hpp"
+#include "driver/worker/held_answer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,23 +17,23 @@ class ComparedAnswers : public testing::Test {
  protected:
   static constexpr std::int64_t n = 150;  // too large for the host's fast path
   ComparedAnswers() {
-    for (Placed<double>* placed : {&own, &reference}) {
-      placed->answer.x = HostMatrix<double>(n, n);
+    for (HeldAnswer<double>* held : {&own, &reference}) {
+      held->answer.x = HostMatrix<double>(n, n);
       for (std::int64_t j = 0; j < n; ++j) {
         for (std::int64_t i = 0; i < n; ++i)
-          placed->answer.x(i, j) =
-              1.0 / static_cast<double>(1 + i + 2 * j) + (placed == &own ? 1e-9 * double(i % 7) : 0);
+          held->answer.x(i, j) =
+              1.0 / static_cast<double>(1 + i + 2 * j) + (held == &own ? 1e-9 * double(i % 7) : 0);
       }
     }
     norm = norm_of_answer(potrf, shape, reference.answer);
     expected = difference(potrf, shape, own.answer, reference.answer, norm);
   }
-  void put_on_device(Placed<double>& placed) {
-    const HostMatrix<double>& x = placed.answer.x;
-    placed.x = copy_on_device<double>(context, {x.data.data(), 1, n}, {n, n});
-    ASSERT_TRUE(placed.is_on_device());
-    leave_host(placed);
-    ASSERT_TRUE(placed.answer.x.empty());
+  void put_on_device(HeldAnswer<double>& held) {
+    const HostMatrix<double>& x = held.answer.x;
+    held.x = copy_on_device<double>(context, {x.data.data(), 1, n}, {n, n});
+    ASSERT_TRUE(held.is_on_device());
+    leave_host(held);
+    ASSERT_TRUE(held.answer.x.empty());
   }
   void expect_the_same() {
     EXPECT_EQ(norm_of(context, potrf, shape, reference), norm);
@@ -47,7 +47,7 @@ class ComparedAnswers : public testing::Test {
   const Shape shape{n, n, n, 1, Uplo::lower};
   ShortOfMemory device{cpu(Backend::emulated), std::size_t(-1)};
   Context context{device};
-  Placed<double> own, reference;
+  HeldAnswer<double> own, reference;
   double norm = 0;
   Difference expected{};
 };

@@ -1,4 +1,4 @@
-#include "driver/worker/residence.hpp"
+#include "driver/worker/held.hpp"
 
 #include <utility>
 
@@ -17,35 +17,35 @@ const std::string& name_of_a(const Prepared<T>& inputs) {
 }  // namespace
 
 template <class T>
-Resident<T> Residence<T>::take(Context& context, const Prepared<T>& inputs) {
+Resident<T> Held<T>::take_resident(Context& context) {
   Resident<T> resident = std::exchange(resident_, {});
-  if (!resident.has_a() || a_name_ != name_of_a(inputs)) return {};
+  if (!resident.has_a() || a_name_ != name_of_a(*prepared)) return {};
   if (device_digest(context, resident.memory.data(), resident.memory.bytes()) != digest_) return {};
-  if (inputs_identity_ != inputs.identity) resident.b = {};
+  if (inputs_identity_ != prepared->identity) resident.b = {};
   return resident;
 }
 
 template <class T>
-void Residence<T>::keep(Staging<T>& staging, const Prepared<T>& inputs, std::uint64_t digest,
-                        double upload_seconds) {
+void Held<T>::keep_resident(Staging<T>& staging, std::uint64_t digest, double upload_seconds) {
   resident_ = staging.leave();
-  a_name_ = name_of_a(inputs);
-  inputs_identity_ = inputs.identity;
+  a_name_ = name_of_a(*prepared);
+  inputs_identity_ = prepared->identity;
   digest_ = digest;
   upload_seconds_ = upload_seconds;
 }
 
 template <class T>
-void Residence<T>::keep_only(const std::string& digest) {
-  if (a_name_ != digest) clear();
+void Held<T>::free_residents_except(const std::string& digest) {
+  if (a_name_ != digest) free_resident();
 }
 
 template <class T>
-void Residence<T>::clear() {
-  resident_ = {};
+void Held<T>::free_device_memory() {
+  free_resident();
+  if (reference.answer.is_on_device()) reference = {};
 }
 
-template class Residence<float>;
-template class Residence<double>;
+template class Held<float>;
+template class Held<double>;
 
 }  // namespace gaussweep::driver
