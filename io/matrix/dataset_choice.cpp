@@ -15,11 +15,12 @@ std::vector<std::string> wanted_names(const DatasetChoice& choice) {
 std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                         const DatasetChoice& choice) {
   std::vector<std::size_t> matrices, planes;  // planes: matrices that are not vectors
-  std::string names, why;
+  std::string names, why, unread;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
     if (!candidate.why.empty()) {
       if (why.empty()) why = candidate.why;
+      if (candidate.is_unread_matrix && unread.empty()) unread = candidate.why;
       continue;
     }
     matrices.push_back(i);
@@ -34,6 +35,8 @@ std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Can
   if (matrices.empty()) fail("holds no matrix" + (why.empty() ? "" : ": " + why));
   if (choice.operand == Operand::right_hand_sides_beside_matrix)
     fail("has no right-hand sides 'b'; it has: " + names + "; name them with " + option);
+  if (is_matrix && !unread.empty())
+    fail("holds several matrices (" + names + "; " + unread + "); name one with " + option);
   if (matrices.size() > 1 && is_matrix && planes.size() == 1) return planes.front();
   if (matrices.size() > 1) fail("holds several matrices (" + names + "); name one with " + option);
   return matrices.front();

@@ -35,6 +35,9 @@ constexpr Foreign foreigners[] = {
     {0, "\xfe\xff"sv, "is a text in UTF-16; convert it first (iconv -f UTF-16 -t UTF-8)"},
     {0, "# Created by Octave"sv, "is in Octave's text format; save it again with: save -v7 FILE.mat A"},
     {0, "Octave-1-"sv, "is in Octave's binary format; save it again with: save -v7 FILE.mat A"},
+    {0, "CDF\1"sv, "is a netCDF file of the classic format; convert it first (nccopy -k nc4)"},
+    {0, "CDF\2"sv, "is a netCDF file of the classic format; convert it first (nccopy -k nc4)"},
+    {0, "CDF\5"sv, "is a netCDF file of the classic format; convert it first (nccopy -k nc4)"},
     {0, "version https://git-lfs"sv, "is a pointer of Git LFS; get the file with: git lfs pull"}};
 
 }  // namespace
@@ -43,6 +46,7 @@ std::string container_advice(const std::filesystem::path& path, const Descriptor
   char start[512] = "";
   const ssize_t count = ::pread(file.fd(), start, sizeof start, 0);
   const std::string_view bytes(start, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count == 0) return "is empty; give a Matrix Market, NumPy, MATLAB or HDF5 file";
   const auto has = [&](std::size_t offset, std::string_view magic) {
     return bytes.size() >= offset + magic.size() && bytes.substr(offset, magic.size()) == magic;
   };

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "io/files/errors.hpp"
 #include "io/files/hdf5_handles.hpp"
@@ -21,11 +22,22 @@ namespace {
   throw InputError(path.string() + ": " + message);
 }
 
-/// A MATLAB v7.3 file is an HDF5 file behind a block of 512 bytes that begins with this text.
-bool is_matlab(const Descriptor& file) {
-  char start[10] = "";
-  return ::pread(file.fd(), start, sizeof start, 0) == sizeof start &&
-         std::memcmp(start, "MATLAB 7.3", sizeof start) == 0;
+/// The program that wrote the file. MATLAB and Julia (JLD, JLD2) store the first dimension last.
+enum class Writer { other, matlab, julia };
+
+/// Returns the writer. MATLAB and Julia put a block of 512 bytes with one of these texts before the HDF5
+/// file.
+Writer writer_of(const Descriptor& file) {
+  constexpr std::pair<std::string_view, Writer> texts[] = {{"MATLAB 7.3", Writer::matlab},
+                                                           {"HDF5-based Julia Data Format", Writer::julia},
+                                                           {"Julia data file (HDF5)", Writer::julia}};
+  char start[32] = "";
+  const ssize_t count = ::pread(file.fd(), start, sizeof start, 0);
+  const std::string_view found(start, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  for (const auto& [text, writer] : texts) {
+    if (found.substr(0, text.size()) == text) return writer;
+  }
+  return Writer::other;
 }
 
 std::string text_attribute(hid_t object, const char* name) {
@@ -35,9 +47,12 @@ std::string text_attribute(hid_t object, const char* name) {
   return H5Tget_class(type) == H5T_STRING ? h5::read_text(attribute, name) : std::string();
 }
 
-/// Returns true for h5py's bool: an enumeration of one byte with two members.
+/// Returns true for h5py's bool: an enumeration of one byte with the members FALSE = 0 and TRUE = 1.
 bool is_boolean(hid_t type) {
-  return H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2;
+  if (H5Tget_class(type) != H5T_ENUM || H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2) return false;
+  char no = -1, yes = -1;
+  return H5Tenum_valueof(type, "FALSE", &no) >= 0 && no == 0 && H5Tenum_valueof(type, "TRUE", &yes) >= 0 &&
+         yes == 1;
 }
 
 /// Returns the value of a flag; an absent flag is false. A flag that is neither a number nor h5py's bool is
@@ -118,9 +133,14 @@ std::vector<hsize_t> dims_of(hid_t dataset, const std::string& name) {
   return dims;
 }
 
+/// Returns true for the dimensions of a matrix that is no vector.
+bool is_plane(const std::vector<hsize_t>& dims) {
+  return dims.size() == 2 && dims[0] > 1 && dims[1] > 1;
+}
+
 /// Inspects a dataset. `candidate.why` becomes the reason why it cannot be read as a matrix.
 /// @param is_by_columns the writing program stores the first dimension last
-Found look_at(hid_t file, const std::string& name, bool matlab, bool is_by_columns) {
+Found look_at(hid_t file, const std::string& name, Writer writer, bool is_by_columns) {
   Found found;
   found.candidate.name = name;
   const auto refused = [&](const std::string& why) {
@@ -128,14 +148,20 @@ Found look_at(hid_t file, const std::string& name, bool matlab, bool is_by_colum
     return found;
   };
   const h5::Object dataset = h5::open_object(file, name);
-  if (matlab) {
+  if (writer == Writer::matlab) {
     const std::string why = why_not_class(text_attribute(dataset, "MATLAB_class"));
     if (!why.empty()) return refused(why);
   }
   if (flag_attribute(dataset, "MATLAB_empty")) return refused(" is empty");
   const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
-  if (H5Tget_class(type) == H5T_COMPOUND)
+  if (H5Tget_class(type) == H5T_COMPOUND) {
+    found.candidate.is_unread_matrix = is_plane(dims_of(dataset, name));
     return refused(" is complex (or another compound type); allowed: real numbers");
+  }
+  for (const char* packing : {"scale_factor", "add_offset"}) {
+    if (H5Aexists(dataset, packing) > 0)
+      return refused(std::string(" is packed (netCDF's ") + packing + "); allowed: the numbers themselves");
+  }
   found.element = element_of(type);
   if (found.element.kind == 0) return refused(std::string(" holds no numbers; allowed: ") + readable_types);
   found.dims = dims_of(dataset, name);
@@ -178,49 +204,60 @@ Found look_at_octave(hid_t file, const std::string& name) {
   if (H5Aexists(h5::open_object(file, name), "OCTAVE_EMPTY_MATRIX") > 0) {
     found.candidate.why = name + " is empty";
   } else if (!is_full || type.find("struct") != std::string::npos || !h5::has_object(file, name + "/value")) {
+    found.candidate.is_unread_matrix = type.find("matrix") != std::string::npos;
     found.candidate.why =
         name + " is Octave's '" + type +
         "'; allowed: real numbers in a full matrix (full() makes one of a sparse matrix or a range)";
   } else {
-    found = look_at(file, name + "/value", false, true);
+    found = look_at(file, name + "/value", Writer::other, true);
   }
   return found;
 }
 
-/// Returns a sentence that describes a group of a MATLAB file.
-std::string group_words(hid_t object, const std::string& path) {
-  return path + (H5Aexists(object, "MATLAB_sparse") > 0
-                     ? " is sparse; allowed: full matrices (use full() in MATLAB)"
-                     : " is a struct; allowed: a full matrix");
+/// Describes a group: a sparse matrix, a struct of MATLAB, or a folder of datasets (`why` is empty).
+Candidate look_at_group(hid_t file, hid_t object, const std::string& path, Writer writer) {
+  Candidate group{path, 0, 0, {}};
+  if (H5Aexists(object, "MATLAB_sparse") > 0) {
+    group.why = path + " is sparse; allowed: full matrices (use full() in MATLAB)";
+  } else if (h5::has_object(file, path + "/indptr") && h5::has_object(file, path + "/indices")) {
+    group.why = path + " is sparse (indptr, indices); allowed: full matrices (use toarray() in SciPy)";
+  } else if (writer == Writer::matlab) {
+    group.why = path + " is a struct; allowed: a full matrix";
+    return group;
+  }
+  group.is_unread_matrix = !group.why.empty();
+  return group;
 }
 
 struct Search {
-  bool matlab;
+  Writer writer;
   std::vector<Found> found = {};
-  /// Path of the last Octave variable with a slash; objects inside it are skipped.
-  std::string octave_variable = {};
+  /// Path with a slash of the last group that is one variable; objects inside it are skipped.
+  std::string variable = {};
   std::string error = {};
 };
 
 herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   auto& search = *static_cast<Search*>(out);
   const std::string path = std::string("/") + name;
+  const bool is_matlab = search.writer == Writer::matlab;
   // Skips MATLAB's internal groups (#refs#, #subsystem#) and the parts of sparse matrices and structs.
-  if (search.matlab && path.find_first_of("#/", 1) != std::string::npos) return 0;
-  const std::string& octave = search.octave_variable;
-  if (!octave.empty() && path.compare(0, octave.size(), octave) == 0) return 0;
+  if (search.writer == Writer::julia && path[1] == '_') return 0;  // JLD's own: /_types, /_creator
+  if (is_matlab && path.find_first_of("#/", 1) != std::string::npos) return 0;
+  if (!search.variable.empty() && path.compare(0, search.variable.size(), search.variable) == 0) return 0;
   try {
     if (info->type == H5O_TYPE_GROUP && std::string(name) != ".") {
       const h5::Object object = h5::open_object(file, path);
-      if (is_octave_variable(object)) {
-        search.found.push_back(look_at_octave(file, path));
-        search.octave_variable = path + "/";
-      } else if (search.matlab) {
-        search.found.emplace_back().candidate = {path, 0, 0, group_words(object, path)};
+      const Found variable = is_octave_variable(object)
+                                 ? look_at_octave(file, path)
+                                 : Found{look_at_group(file, object, path, search.writer), {}, true, {}};
+      if (!variable.candidate.why.empty() || is_octave_variable(object)) {
+        search.found.push_back(variable);
+        search.variable = path + "/";
       }
     }
     if (info->type == H5O_TYPE_DATASET)
-      search.found.push_back(look_at(file, path, search.matlab, search.matlab));
+      search.found.push_back(look_at(file, path, search.writer, search.writer != Writer::other));
     return 0;
   } catch (const std::exception& e) {  // exceptions must not unwind through HDF5's C frames
     search.error = e.what();
@@ -230,7 +267,7 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
 
 /// Returns the dataset to read: the named one, /A or /b, or the only matrix.
 Found chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
-                     bool matlab) {
+                     Writer writer) {
   for (std::string wanted : wanted_names(choice)) {
     if (wanted.find('\0') != std::string::npos) refuse_hdf5(path, "a NUL byte in the name of the dataset");
     if (choice.name.empty()) wanted = "/" + wanted;
@@ -244,14 +281,15 @@ Found chosen_dataset(const std::filesystem::path& path, hid_t file, const Datase
       const Found found = is_octave_variable(object) ? look_at_octave(file, wanted)
                           : !group.empty() && is_octave_variable(h5::open_object(file, group))
                               ? look_at_octave(file, group)
-                              : look_at(file, wanted, matlab, matlab);
+                              : look_at(file, wanted, writer, writer != Writer::other);
       if (!found.candidate.why.empty()) refuse_hdf5(path, found.candidate.why);
       return found;
     }
-    if (!choice.name.empty() || matlab)
-      refuse_hdf5(path, matlab ? group_words(object, wanted) : wanted + " is a group; allowed: a dataset");
+    const Candidate candidate = look_at_group(file, object, wanted, writer);
+    if (!candidate.why.empty()) refuse_hdf5(path, candidate.why);
+    if (!choice.name.empty()) refuse_hdf5(path, wanted + " is a group; allowed: a dataset");
   }
-  Search search{matlab};
+  Search search{writer};
   if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search) < 0)
     refuse_hdf5(path, search.error.empty() ? h5::take_error_text() : search.error);
   std::vector<Candidate> candidates;
@@ -326,10 +364,12 @@ Dense<double> read_hdf5(const std::filesystem::path& path, const Descriptor& ope
   try {
     const h5::File file = h5::open_read_only(opened.path(), path);
     require_whole(path, opened);
-    const bool matlab = is_matlab(opened);
-    const Found found = chosen_dataset(path, file, choice, matlab);
+    const Writer writer = writer_of(opened);
+    const Found found = chosen_dataset(path, file, choice, writer);
     Dense<double> matrix{found.candidate.rows, found.candidate.cols, {}};
-    info.format = matlab ? "matlab" : text_attribute(file, "gaussweep").empty() ? "hdf5" : "gaussweep";
+    info.format = writer == Writer::matlab                    ? "matlab"
+                  : text_attribute(file, "gaussweep").empty() ? "hdf5"
+                                                              : "gaussweep";
     info.dataset = found.candidate.name;
     info.rows = matrix.rows;
     info.cols = matrix.cols;

@@ -81,15 +81,17 @@ void walk_variable4(const Descriptor& file, off_t begin, const Header4& header, 
   const Table table(file, begin, header);
   Candidate candidate{name, 0, 0, {}};
   MatrixShape shape = shape_of({header.rows, header.cols});
-  if (header.is_sparse() && header.cols == 4) {
-    candidate.why = "is sparse and complex; allowed: real numbers";
+  const bool is_complex = header.imaginary != 0 || (header.is_sparse() && header.cols == 4);
+  if (is_complex) {
+    candidate.why =
+        std::string(header.is_sparse() ? "is sparse and complex" : "is complex") + "; allowed: real numbers";
+    candidate.is_unread_matrix = header.rows > 1 && header.cols > 1;
   } else if (header.is_sparse()) {
     if (header.cols != 3 || header.rows < 1) throw BrokenMat("a sparse matrix is no table of three columns");
     shape = shape_of({size_of_sparse(table, header, 0), size_of_sparse(table, header, 1)});
   } else if (header.digit(1) == 1) {
     candidate.why = "is a text; allowed: numbers";
   }
-  if (header.imaginary != 0) candidate.why = "is complex; allowed: real numbers";
   if (candidate.why.empty()) candidate.why = shape.why;
   candidate.rows = shape.rows;
   candidate.cols = shape.cols;

@@ -103,9 +103,11 @@ class ArrayWalk {
                const std::string& name) {
     const MatrixShape shape = shape_of({dims.begin(), dims.end()});
     const bool is_complex = (flags & complex_flag) != 0, is_sparse = array_class == class_sparse;
+    const bool is_plane = shape.why.empty() && shape.rows > 1 && shape.cols > 1;
     const bool is_wanted =
         !name.empty() && variables_.add({name, shape.rows, shape.cols,
-                                         is_complex ? "is complex; allowed: real numbers" : shape.why});
+                                         is_complex ? "is complex; allowed: real numbers" : shape.why, 0,
+                                         is_complex && is_plane});
     const bool is_real = (is_sparse || array_class <= class_single) && (flags & logical_flag) == 0;
     if (is_sparse) {
       if (is_wanted) entries(is_real);

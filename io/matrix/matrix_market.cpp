@@ -196,6 +196,8 @@ Header read_header(Lines& lines) {
     if (!lines.raw(line))
       lines.fail("the file is empty; a Matrix Market file begins with " + std::string(banner));
   }
+  if (line.find('\r') != std::string::npos)
+    lines.fail("the lines end with CR alone; allowed: LF or CR LF (tr '\\r' '\\n' converts)");
   std::istringstream words(line);
   std::string mark, object, format, field, symmetry, more;
   words >> mark >> object >> format >> field >> symmetry;

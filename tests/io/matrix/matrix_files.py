@@ -85,6 +85,23 @@ def plain_files(folder):
     with h5py.File(f"{folder}/octave_sparse.h5", "w") as file:
         file.create_group("A").attrs["OCTAVE_NEW_FORMAT"] = np.uint8(1)
         file["A/type"], file["A/value/data"] = np.bytes_("sparse matrix"), np.ones((3, 1))
+    with h5py.File(f"{folder}/enumeration.h5", "w") as file:
+        file.create_dataset("A", data=np.array([[3, 7]]), dtype=h5py.enum_dtype({"LOW": 3, "HIGH": 7}, basetype="i1"))
+    with h5py.File(f"{folder}/scaled.h5", "w") as file:
+        file["A"] = A.astype("i2")
+        file["A"].attrs["scale_factor"] = 0.5
+    make("complex_beside.h5", G=A, H=A * 1j)
+    sparse = {"X/data": np.ones(2), "X/indices": np.arange(2), "X/indptr": np.arange(3)}
+    make("sparse_group.h5", **sparse)
+    make("sparse_beside.h5", **sparse, **{"obsm/X_pca": A})
+    for name, text in (
+        ("julia.jld2", b"HDF5-based Julia Data Format, version 0.1.1"),
+        ("julia.jld", b"Julia data file (HDF5)"),
+    ):
+        with h5py.File(f"{folder}/{name}", "w", userblock_size=512) as file:
+            file["M"], file["_types/count"] = A.T, np.eye(3)
+        with open(f"{folder}/{name}", "r+b") as file:
+            file.write(text)
     with h5py.File(f"{folder}/packed.h5", "w") as file:
         file.create_dataset("A", data=A, chunks=(1, 2), compression="gzip", shuffle=True, fletcher32=True)
     with h5py.File(f"{folder}/tall.h5", "w") as file:

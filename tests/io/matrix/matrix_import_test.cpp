@@ -66,6 +66,17 @@ TEST_F(MatrixImport, OctavesHdf5IsColumnMajor) {
   EXPECT_THAT(import_matrix(folder() / "octave_both.h5", "b").data, ElementsAre(1, 4));
 }
 
+TEST_F(MatrixImport, JuliasHdf5IsColumnMajor) {
+  for (const char* name : {"julia.jld2", "julia.jld"}) expect_matrix(name);
+}
+
+TEST_F(MatrixImport, AnUnreadableMatrixIsNotPassedOver) {
+  EXPECT_THAT(failure("complex_beside.h5"), HasSubstr("several matrices (/G; /H is complex"));
+  EXPECT_THAT(failure("sparse_beside.h5"), HasSubstr("several matrices (/obsm/X_pca; /X is sparse"));
+  expect_matrix("complex_beside.h5", "G");
+  expect_matrix("sparse_beside.h5", "obsm/X_pca");
+}
+
 TEST_F(MatrixImport, ReadsNumpyFilesInEitherOrderAndOfAnyRealType) {
   for (const char* name : {"rows", "columns", "float", "half", "big_endian", "bytes", "long"})
     expect_matrix(std::string(name) + ".npy");
@@ -111,6 +122,9 @@ TEST_F(MatrixImport, NamesAMistakeInTheFirstLineOfMatrixMarket) {
     EXPECT_THAT(said, HasSubstr("first.mtx:1: '" + std::string(line).substr(0, 40)));
     EXPECT_THAT(said, HasSubstr("allowed: %%MatrixMarket matrix"));
   }
+  EXPECT_THAT(
+      failure_of([&] { import_matrix(put("cr.mtx", "%%MatrixMarket matrix array real general\r1 1\r2\r")); }),
+      HasSubstr("cr.mtx:1: the lines end with CR alone"));
 }
 
 // Otherwise one digest would name two matrices, and a file could choose which of our files is read.
@@ -241,6 +255,10 @@ TEST_F(MatrixImport, RefusesHdf5WithoutAMatrix) {
   EXPECT_THAT(failure("cube.h5"), HasSubstr("/A has 3 dimensions; allowed: 2, or 1 (a column)"));
   EXPECT_THAT(failure("complex.h5"), HasSubstr("/A is complex"));
   EXPECT_THAT(failure("text.h5"), HasSubstr("/A holds no numbers"));
+  EXPECT_THAT(failure("enumeration.h5"), HasSubstr("/A holds no numbers"));
+  EXPECT_THAT(failure("scaled.h5"), HasSubstr("/A is packed (netCDF's scale_factor)"));
+  EXPECT_THAT(failure("sparse_group.h5"), HasSubstr("/X is sparse"));
+  EXPECT_THAT(failure("sparse_group.h5", "X"), HasSubstr("X is sparse"));
   EXPECT_THAT(failure("empty.h5"), HasSubstr("/A is empty"));
   EXPECT_THAT(failure("huge.h5"),
               HasSubstr("a dense 1099511627776 x 1048576 matrix is too large; allowed: "));
@@ -360,6 +378,7 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
            {"a.zip", "PK\3\4", "is a zip archive; open it first (unzip)"},
            {"a.npz", "PK\3\4", "is an archive of NumPy arrays (.npz); open it first (unzip)"},
            {"a.mtx", "\xff\xfe%\0"s, "is a text in UTF-16"},
+           {"a.nc", "CDF\1", "is a netCDF file of the classic format"},
            {"a.txt", "# Created by Octave 7.3",
             "is in Octave's text format; save it again with: save -v7"}}) {
     put(name, start);
@@ -377,7 +396,7 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
   EXPECT_THROW(matrix_info(folder() / "x.mtx", "", &digest), InputError);
   EXPECT_EQ(digest, "not taken") << "before a large file is read";
   put("nil.mtx", "");
-  EXPECT_THAT(failure("nil.mtx"), HasSubstr("neither"));
+  EXPECT_THAT(failure("nil.mtx"), HasSubstr("is empty"));
   put("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
   EXPECT_THAT(failure("a.mtx", "A"), HasSubstr("has no datasets"));
   EXPECT_THAT(failure("absent.h5"), HasSubstr("there is no such file"));

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 import h5py
@@ -261,6 +262,18 @@ def mtx_other(r, folder):
             ("coordinate integer general\n1 1 2\n1 1 9007199254740992\n1 1 1\n", Refused("add up")),
             ("coordinate complex hermitian\n1 1 1\n1 1 1 0\n", Refused("'complex'")),
             ("coordinate real general\n2 2 1\n0 1 1\n", Refused("begin at 1")),
+            ("coordinate real general\n2 2 1\n3 1 1\n", Refused(r"\(3, 1\) is outside the 2 x 2")),
+            ("coordinate real general\n2 2 1\n1 1\n", Refused("value")),
+            ("coordinate real general\n2 2 2\n1 1 1\n", Refused("1 of 2 entries")),
+            ("coordinate real general\n2 2 1\n1 1 1 % text\n", Refused("more than a line")),
+            ("coordinate pattern general\n2 2 1\n1 1 3\n", Refused("more than a line")),
+            ("coordinate real general\r2 2 1\r1 1 1\r", Refused("CR alone")),
+            ("coordinate real general\n0 0 0\n", Refused("at least one row")),
+            ("coordinate real symmetric\n2 3 1\n1 1 1\n", Refused("square")),
+            ("coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n", [[1, 1], [1, 0]]),
+            ("array integer hermitian\n2 2\n1\n2\n3\n", [[1, 2], [2, 3]]),
+            ("coordinate real general\n2 2 0\n", [[0, 0], [0, 0]]),
+            ("coordinate real general\n2 2 2\n1 2 .5\n1 2 5.\n", [[0, 5.5], [0, 0]]),
             ("coordinate real general\n6 99999999 1\n6 99999999 1\n", None),
         ]
     )
@@ -316,6 +329,48 @@ def mat_file(r, folder):
     return Odd(path, ["--dataset", name], wanted(read))
 
 
+def element(order, kind, data, small):
+    """A tagged element of a MATLAB 5 file. `small` puts up to four bytes into the tag."""
+    if small and 0 < len(data) <= 4:
+        return struct.pack(order + "I", len(data) << 16 | kind) + data.ljust(4, b"\0")
+    return struct.pack(order + "II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def mat_bytes(r, folder):
+    """A MATLAB 4 or 5 file by hand: both byte orders, numbers stored in a narrower type than their class."""
+    path, order, small = folder / "x.mat", r.choice("<>"), r.random() < 0.5
+    rows, cols = r.choice([(1, 1), (1, 3), (2, 2), (3, 2)])
+    dense = np.array([r.randrange(1, 100) for _ in range(rows * cols)]).reshape(rows, cols)
+    is_sparse = r.random() < 0.4
+    if r.random() < 0.4:
+        digit, kind = r.choice([(0, "f8"), (10, "f4"), (20, "i4"), (30, "i2"), (40, "u2"), (50, "u1")])
+        table = dense.T.ravel()
+        if is_sparse:
+            entries = [(i + 1, j + 1, dense[i, j]) for j in range(cols) for i in range(rows)] + [(rows, cols, 0)]
+            digit, table = digit + 2, np.array(entries).T.ravel()
+        sizes = (len(table) // 3, 3) if is_sparse else (rows, cols)
+        head = struct.pack(order + "5i", digit + (1000 if order == ">" else 0), *sizes, 0, 2) + b"A\0"
+        path.write_bytes(head + table.astype(order + kind).tobytes())
+    else:
+        code, kind = r.choice([(1, "i1"), (2, "u1"), (3, "i2"), (4, "u2"), (5, "i4"), (6, "u4"), (7, "f4"), (9, "f8")])
+        array_class = 5 if is_sparse else r.choice([6, 7, 8, 9, 12, 14])
+        whole = lambda values: struct.pack(f"{order}{len(values)}i", *values)  # noqa: E731
+        body = element(order, 6, struct.pack(order + "2I", array_class, 0), False)
+        body += element(order, 5, whole([rows, cols]), False) + element(order, 1, b"A", small)
+        if is_sparse:
+            body += element(order, 5, whole(list(range(rows)) * cols), small)
+            body += element(order, 5, whole([rows * j for j in range(cols + 1)]), small)
+        body += element(order, code, dense.T.astype(order + kind).tobytes(), small)
+        array = struct.pack(order + "II", 14, len(body)) + body
+        if r.random() < 0.5:
+            packed = zlib.compress(array)
+            array = struct.pack(order + "II", 15, len(packed)) + packed
+        mark = b"\1\0MI" if order == ">" else b"\0\1IM"
+        path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(124, b"\0") + mark + array)
+    read = scipy.io.loadmat(path)["A"]
+    return Odd(path, [], wanted(read.toarray() if scipy.sparse.issparse(read) else read))
+
+
 # --- HDF5 and MATLAB 7.3 by h5py
 
 
@@ -350,7 +405,7 @@ def h5_file(r, folder):
 def h5_other(r, folder):
     path = folder / "x.h5"
     with h5py.File(path, "w") as file:
-        case = r.randrange(5)
+        case = r.randrange(11)
         if case == 0:
             file["A"] = h5py.Empty("f8")
             return Odd(path, [], Refused("is empty"))
@@ -365,8 +420,45 @@ def h5_other(r, folder):
         if case == 3:
             file["A"], file["b"] = np.eye(3), np.arange(3.0)
             return Odd(path, ["--dataset", "b"], np.arange(3.0).reshape(3, 1))
+        if case == 4:
+            kind = h5py.enum_dtype(r.choice([{"LOW": 3, "HIGH": 7}, {"FALSE": 1, "TRUE": 0}]), basetype="i1")
+            file.create_dataset("A", (2, 2), dtype=kind)
+            return Odd(path, [], Refused("holds no numbers"))
+        if case == 5:  # as netCDF packs numbers
+            file["M"] = np.eye(2, dtype="i2")
+            file["M"].attrs[r.choice(["scale_factor", "add_offset"])] = 0.5
+            return Odd(path, [], Refused("packed"))
+        if case == 6:  # a matrix beside one that cannot be read
+            file["G"], file["H"] = np.eye(2), np.eye(3) * 1j
+            return Odd(path, [], Refused("several matrices .*/G; .*/H is complex"))
+        if case in (7, 8):  # as AnnData and 10x store sparse matrices
+            for name, part in (("data", np.ones(2)), ("indices", np.arange(2)), ("indptr", np.arange(3))):
+                file[f"X/{name}"] = part
+            if case == 8:
+                file["obsm/X_pca"] = np.eye(2)
+            return Odd(path, [], Refused("X is sparse"))
+        if case == 9:
+            file["A"] = h5py.SoftLink("/g/M")
+            if r.random() < 0.5:
+                return Odd(path, [], Refused("could not open /A"))
+            file["g/M"] = np.array([[1, 2, 3]])
+            return Odd(path, [], np.array([[1.0, 2, 3]]))
         file["x"], file["y"] = np.eye(3), np.eye(2)
         return Odd(path, [], Refused("several matrices .*/x, /y"))
+
+
+def julia_file(r, folder):
+    """A file of JLD or JLD2, which store the first dimension last."""
+    array = numbers(r, r.choice(["i8", "f4", "f8"]), r.choice([(1, 4), (2, 3), (5, 5)]))
+    path = folder / "x.jld2"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["M"] = array.T
+        file["_types/count"] = np.eye(3)
+    with open(path, "r+b") as file:
+        file.write(
+            r.choice([b"HDF5-based Julia Data Format, version 0.1.1\0", b"Julia data file (HDF5), version 0.1.3"])
+        )
+    return Odd(path, [], wanted(array))
 
 
 def mat73_file(r, folder):
@@ -395,7 +487,7 @@ def mat73_file(r, folder):
 
 def packed_file(r, folder):
     text = b"%%MatrixMarket matrix array real general\n1 1\n2\n"
-    case = r.randrange(8)
+    case = r.randrange(9)
     if case < 3:
         module, ending, command = [(gzip, "gz", "gunzip -k"), (bz2, "bz2", "bunzip2 -k"), (lzma, "xz", "unxz -k")][case]
         tar = r.random() < 0.4
@@ -411,6 +503,10 @@ def packed_file(r, folder):
         path = folder / r.choice(["x.npz", "x.npz"])
         (np.savez if case == 4 else np.savez_compressed)(path, A=np.eye(2))
         return Odd(path, [], Refused(r"archive of NumPy arrays.*unzip"))
+    if case == 7:
+        path = folder / "x.nc"
+        path.write_bytes(r.choice([b"CDF\1", b"CDF\2", b"CDF\5", b""]))
+        return Odd(path, [], Refused("classic format.*nccopy|is empty"))
     if case == 6 and scipy:
         path = folder / "x.npz"
         scipy.sparse.save_npz(path, scipy.sparse.eye(3, format="csr"))
@@ -517,8 +613,8 @@ def difference(program, odd, folder):
 
 
 def makers():
-    made = [npy_file] * 5 + [h5_file] * 5 + [mat73_file] * 2 + [npy_other, h5_other, packed_file]
-    return made + ([mtx_file] * 6 + [mat_file] * 6 + [mtx_other] if scipy else [])
+    made = [npy_file] * 5 + [h5_file] * 5 + [mat73_file] * 2 + [npy_other, h5_other, h5_other, julia_file, packed_file]
+    return made + ([mtx_file] * 6 + [mat_file] * 6 + [mat_bytes] * 3 + [mtx_other] * 2 if scipy else [])
 
 
 def main():
