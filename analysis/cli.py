@@ -12,7 +12,7 @@ from .frames import methods
 from .loader import TABLES, ReportError, load
 from .nights import MOST_NIGHTS, table
 from .page import Page, printable
-from .sections import FIRST, LAST, papers, problems, restoration, verdict
+from .sections import FIRST, LAST, overview, papers, problems, restoration, verdict
 from .sections.changes import followed
 
 # Columns of records that no section shows. Of the samples only the throttled flag is needed.
@@ -34,14 +34,17 @@ def build(night, title="gaussweep report", baseline="", of_papers="run"):
         restoration.restoration(page, night)
         return page
     page.facts = facts(night)
+    only_papers = of_papers != "none" and papers.are_all_plans(night)
     for section in FIRST:
         section(page, night, *([baseline] if section is verdict.verdict else []))
+        if section is overview.overview and only_papers:
+            papers.papers(page, night, of_papers == "all", is_folded=False)
     problems.problems(page, night, baseline)
     for section in LAST:
         if section is not papers.papers:
             section(page, night)
-        elif of_papers != "none":
-            section(page, night, of_papers == "all")
+        elif of_papers != "none" and not only_papers:
+            papers.papers(page, night, of_papers == "all")
     return page
 
 
@@ -139,7 +142,7 @@ def main(arguments=None):
         page = build(night, title, options.baseline, options.papers)
         index = page.write(options.output)
         if options.figures:
-            figures.write(page.drawn, page.methods, options.output, options.figures)
+            figures.write(page, options.output, options.figures)
     except ReportError as error:
         return _refuse(str(error))
     except OSError as error:

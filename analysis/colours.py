@@ -1,14 +1,12 @@
-"""Colours: one per method throughout a page, each with a contrast of at least 3 to the paper, light or dark."""
-
-import colorsys
+"""Colours and dashes. Each colour has a contrast of at least 3 to the paper, light or dark."""
 
 PAPER = ("#ffffff", "#16181a")  # light, dark
-# Most readers can distinguish the first ones; further ones come from the circle of hues.
-FIRST = (
-    "#0072b2 #c44e00 #00845f #b0478c #9a6b00 #6a3d9a #c2185b #3f7d20 #8c564b #5f6b76 #b3261e #0e7c86".split(),
-    "#4aa8e8 #ff8a45 #2fc99b #e58fc4 #e3b341 #b797f2 #ff6f9f #86c65c #c79a8d #a9b6c2 #ff7f73 #4fcbd6".split(),
+COLOURS = (
+    "#1a7ae0 #dd4414 #0c8f85 #d63ab0 #a67a00 #2a20b8 #4a4f52 #4a9a10".split(),
+    "#35bdf0 #fc783c #128a70 #f0509c #f2d020 #7480f5 #e0dce4 #50ec80".split(),
 )
-GOLDEN, LEAST_CONTRAST = 0.618034, 3.2
+COUNT = len(COLOURS[0])
+DASHES = [[], [7, 3], [2, 3], [8, 3, 2, 3], [12, 3], [2, 6]]  # of lines, in pixels
 
 
 def luminance(colour):
@@ -23,21 +21,12 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def colour(index, dark=False):
-    """Returns the colour of a number; the first hundreds are all different."""
-    if index < len(FIRST[dark]):
-        return FIRST[dark][index]
-    hue, light = (0.09 + index * GOLDEN) % 1, (0.45, 0.36, 0.40)[index % 3]
-    light = 1 - light if dark else light
-    while True:
-        rgb = colorsys.hls_to_rgb(hue, light, (0.55, 0.75, 0.9)[index // 3 % 3])
-        found = "#" + "".join(f"{round(255 * c):02x}" for c in rgb)
-        if contrast(found, PAPER[dark]) >= LEAST_CONTRAST:
-            return found
-        light += 0.02 if dark else -0.02
+def border(number, side="bottom"):
+    """Returns the style of an element with a border in a method's colour; `number` as `frames.methods` returns it."""
+    return f"--m:var(--c{number % COUNT})" + (f";border-{side}-style:dashed" if number >= COUNT else "")
 
 
-def sheet(count):
+def sheet():
     """Returns the colours as variables of a style sheet: --c0 and on."""
-    light, dark = ("".join(f"--c{i}:{colour(i, d)};" for i in range(count)) for d in (False, True))
+    light, dark = ("".join(f"--c{i}:{c};" for i, c in enumerate(several)) for several in COLOURS)
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not(.paper){{{dark}}}}}"

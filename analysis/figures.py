@@ -9,15 +9,16 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_pgf import LatexError
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
-from .colours import colour
+from .colours import COLOURS, DASHES
 from .loader import ReportError
 from .page import staging
 from .plots import styled
 from .words import matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.4, 2.2  # inches; one of two columns
-MARKERS, DASHES = "os^Dv*P", ["-", "--", ":", "-.", (0, (7, 2)), (0, (1, 3))]
+MARKERS = "os^DvP"  # as in plots.js
 STYLE = {
     "font.family": "serif",
     "font.size": 8,
@@ -40,8 +41,8 @@ STYLE = {
 NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}  # reproducible bytes
 
 
-def write(drawn, methods, out, kind):
-    """Writes OUT/figures/NAME.KIND of each plot (in the form of Page.drawn), and captions.txt. @raises ReportError"""
+def write(page, out, kind):
+    """Writes OUT/figures/NAME.KIND of each plot of the page, and captions.txt. @raises ReportError"""
     escape = tex if kind == "pgf" else matplotlib_text
     if kind == "pgf":
         program = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
@@ -50,18 +51,18 @@ def write(drawn, methods, out, kind):
         matplotlib.rcParams["pgf.texsystem"] = program
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
-        for plot, kept, said in drawn:
+        for plot, kept, said in page.drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
             draw = _bars if plot.kind == "bars" else _lines
-            draw(*_escaped(plot, styled(kept, methods), escape), figure)
+            draw(*_escaped(plot, styled(kept, page.methods), escape), figure)
             try:
                 figure.savefig(Path(staged) / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
             except (LatexError, ValueError) as error:
                 if kind != "pgf":
                     raise
                 raise ReportError(f"{plot.name}.pgf: {program} failed: {error}") from None
-            words = ". ".join([plot.title, *filter(None, [plot.note.rstrip("."), *said])])
-            captions.append(one_line(f"{plot.name}: {words}."))
+            words = _caption(plot, kept, [*said, *page.facts])
+            captions.append(f"{plot.name}: {tex(words) if kind == 'pgf' else one_line(words)}")
         (Path(staged) / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
         folder = Path(out) / "figures"
         folder.mkdir(exist_ok=True)
@@ -69,11 +70,23 @@ def write(drawn, methods, out, kind):
             os.replace(file, folder / file.name)
 
 
+def _caption(plot, kept, facts):
+    """Returns a plot's caption: what it shows, its matrices, statistic and bars, the device, driver and commit."""
+    words = [plot.title, plot.note, plot.basis]
+    for kind, present in (
+        ("Bands", [s.band for s in kept]),
+        ("Bars", [not s.band and s.low is not None for s in kept]),
+    ):
+        if any(present):
+            words.append(f"{kind}: {plot.bars}")
+    return " ".join(w if w.endswith(".") else w + "." for w in [*words, "; ".join(facts)] if w)
+
+
 def _escaped(plot, several, escape):
     """Returns the plot and its styled series with every text escaped for the format, because names come from files."""
     names = plot.names if plot.names is None else list(map(escape, plot.names))
     lines_at = [(value, escape(words)) for value, words in plot.lines_at]
-    plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=escape(plot.ylabel), names=names, lines_at=lines_at)
+    plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=escape(_value(plot)), names=names, lines_at=lines_at)
 
     def of(series):
         x = list(map(escape, series.x)) if plot.kind == "bars" else series.x
@@ -82,17 +95,31 @@ def _escaped(plot, several, escape):
     return plot, [(of(series), *style) for series, *style in several]
 
 
+def _dash(variant):
+    """Returns the page's dashes, whose pixels are parts of a line's width here, for lines of 1.6 pixels."""
+    dash = DASHES[variant % len(DASHES)]
+    return (0, [pixels / 1.6 for pixels in dash]) if dash else "-"
+
+
+def _value(plot):
+    """Returns the words of the axis of values, with their unit."""
+    return plot.ylabel + (" [s]" if plot.seconds else " [%]" if plot.percent else "")
+
+
 def _lines(plot, several, figure):
-    axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel + (" [s]" if plot.seconds else ""))
+    axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel)
+    if plot.percent:
+        axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     axes.set_xscale("log" if plot.xlog else "linear")
     axes.set_yscale("log" if plot.ylog else "linear")
     labelled = set()
     for series, of, variant in several:
-        c, mark = ("black" if of is None else colour(of)), MARKERS[((of or 0) + variant) % len(MARKERS)]
+        c = "black" if of is None else COLOURS[0][of]
+        mark = MARKERS[((of or 0) + variant + variant // len(DASHES)) % len(MARKERS)]
         line = series.line and plot.kind == "lines" and plot.names is None or not series.marker
         style = {
             "color": c,
-            "linestyle": DASHES[variant % len(DASHES)] if line else "none",
+            "linestyle": _dash(1 if of is None else variant) if line else "none",
             "alpha": 0.4 if series.faint else 1,
         }
         ends = series.low is not None and series.high is not None
@@ -121,14 +148,16 @@ def _lines(plot, several, figure):
 
 def _bars(plot, several, figure):
     names = list(dict.fromkeys(name for series, _, _ in several for name in series.x))
-    axes = figure.add_subplot(xlabel=plot.ylabel + (" [s]" if plot.seconds else ""))
+    axes = figure.add_subplot(xlabel=plot.ylabel)
+    if plot.percent:
+        axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     axes.set_xscale("log" if plot.ylog else "linear")
     for i, (series, of, _) in enumerate(several):
         y = np.array([names.index(name) for name in series.x]) + 0.8 * (i + 0.5) / len(several) - 0.4
         if plot.ylog:
-            axes.plot(series.y, y, "o", color=colour(of), label=series.label)
+            axes.plot(series.y, y, "o", color=COLOURS[0][of], label=series.label)
         else:
-            axes.barh(y, series.y, 0.75 / len(several), color=colour(of), label=series.label)
+            axes.barh(y, series.y, 0.75 / len(several), color=COLOURS[0][of], label=series.label)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.tick_params(axis="y", labelsize=6)

@@ -1,6 +1,7 @@
 """Functions that several sections use: the best configuration at each size, speedups with intervals, names of
 series."""
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from .loader import parameter, parameters_of
 from .plots import Plot, Series
+from .words import counted
 
 MOST_LABELS = 16  # labels in a figure before it is split
 MOST_VARIANTS = 4  # variants (matrix and operands) in a figure, distinguished by dashes
@@ -16,10 +18,10 @@ MOST_FACETS = 6  # figures side by side; more matrices are put on the x axis of 
 MOST_FAINT = 1500  # slower configurations that are drawn one by one
 LONG = 100  # iterations beyond which a history is drawn in a separate figure
 DRAWN = """problem precision device method matrix_name operands size config status seconds_median matrix_seed
-batch""".split()
+batch samples""".split()
 LARGEST = "problem precision device method system operands size status seconds_median matrix_kind".split()
 COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
-answered seconds_q1 seconds_median seconds_q3""".split()
+answered seconds_q1 seconds_median seconds_q3 matrix_name samples""".split()
 PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
 seconds_q1 seconds_median seconds_q3""".split()
 RANK = {"pass": 0, "suspect": 1, "failed": 2}
@@ -39,9 +41,16 @@ def best(records, by):
 
 
 def methods(records):
-    """Returns the colour number of each method; methods of many problems come first."""
-    problems = records.groupby("method")["problem"].nunique()
-    return {name: i for i, name in enumerate(sorted(problems.index, key=lambda name: (-problems[name], name)))}
+    """Returns the number of each method, from which follow its colour and dashes on the whole page. Methods of one
+    problem have different numbers. Methods of many problems come first."""
+    problems = records.groupby("method")["problem"].agg(set)
+    used, numbers = {}, {}  # numbers in use, per problem
+    for name in sorted(problems.index, key=lambda name: (-len(problems[name]), name)):
+        taken = set().union(*(used.setdefault(problem, set()) for problem in problems[name]))
+        numbers[name] = next(i for i in itertools.count() if i not in taken)
+        for problem in problems[name]:
+            used[problem].add(numbers[name])
+    return numbers
 
 
 def panels(records):
@@ -130,7 +139,25 @@ def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more
         series = curves(part, y, low, high, x=axis["x"], others=others)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
-        yield Plot(slug(name, *words.split(", ")), f"{title}: {words}", xlabel, ylabel, series, names=names, **more)
+        yield Plot(
+            slug(name, *words.split(", ")),
+            f"{title}: {words}",
+            xlabel,
+            ylabel,
+            series,
+            names=names,
+            basis=basis(part),
+            **more,
+        )
+
+
+def basis(rows, statistic="median"):
+    """Returns sentences for a caption: the matrices, the statistic and the number of samples behind each point."""
+    names = sorted(rows["matrix_name"].unique())
+    listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    least, most = rows["samples"].min(), rows["samples"].max()
+    count = f"{least}" if least == most else f"{least} to {most}"
+    return f"Matrix: {listed}. Each point: the {statistic} of {counted(count, 'sample')}."
 
 
 def comparable(rows):

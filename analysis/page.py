@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 from . import colours, plots
-from .words import counted, factor, is_finite, number, percent, printable, seconds, text, whole  # noqa: F401
+from .words import counted, factor, gibibytes, is_finite, number, percent  # noqa: F401
+from .words import prefixed, printable, seconds, span, text, whole  # noqa: F401
 
 LONGEST_NAME = 200  # bytes of a file name, without number and ending
 EMBED_MOST = 20_000  # bytes of the largest CSV that is embedded in the page
@@ -66,10 +67,9 @@ class Page:
     """Collects sections. `add_*` write into the last section."""
 
     def __init__(self, title, methods=None):
-        """`methods`: name -> number of its colour."""
+        """`methods`: name -> number of its colour and dashes."""
         self.title = title
         self.methods = methods or {}
-        self.colours = len(self.methods)  # in use
         self.facts = []  # texts below the title: date, commit, GPU, driver
         self.sections = []  # [id, title, [html]]
         self.data = (
@@ -199,12 +199,11 @@ class Page:
             shown, kept, said = plot.drawable()
             if not kept:
                 continue
-            drawn, used = plots.markup(shown, kept, self.methods)
+            drawn = plots.markup(shown, kept, self.methods)
             if self.taken + len(drawn) > DRAWN_MOST:
                 beyond += 1
                 continue
             self.taken += len(drawn)
-            self.colours = max(self.colours, used)
             shown.name = self._free("data", plot.name, ".csv")
             self.drawn.append((shown, kept, said))
             words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *said] if s)
@@ -320,13 +319,17 @@ class Page:
         ids = set(re.findall(r'id="([^"]+)"', body))  # links to sections without content are removed
         body = re.sub(r' <a href="#([^"]+)">more</a>', lambda m: m.group(0) if m.group(1) in ids else "", body)
         facts = "".join(f"<span>{text(fact)}</span>" for fact in self.facts)
-        script = file("plots.js") + file("uplot/uPlot.iife.min.js") if self.drawn else ""
+        script = (
+            f"const DASHES = {colours.DASHES};" + file("plots.js") + file("uplot/uPlot.iife.min.js")
+            if self.drawn
+            else ""
+        )
         licence = f"<!-- uPlot: {file('uplot/LICENSE')} -->\n" if self.drawn else ""
         return (
             f'<!DOCTYPE html>\n{licence}<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
-            f"<style>{file('uplot/uPlot.min.css')}{file('style.css')}{colours.sheet(self.colours)}</style></head>\n"
+            f"<style>{file('uplot/uPlot.min.css')}{file('style.css')}{colours.sheet()}</style></head>\n"
             f'<body><header><h1>{text(self.title)}</h1><p class="facts">{facts}</p></header><nav>{links}</nav>\n'
             "<noscript><p>The plots need scripts; tables and CSV files hold the same numbers.</p></noscript>\n"
             f"<main>{body}</main>\n<script>{script}{file('tables.js')}</script></body></html>\n"

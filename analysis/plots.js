@@ -1,8 +1,8 @@
-// Draws the plots of the page where they come into view: uPlot has axes, zoom and size, marks and pointer are ours, for
-// each series has its own x.
+// Draws the plots of the page: first those in view, then the others. uPlot has axes, zoom and size; marks and pointer are
+// ours, for each series has its own x. Every plot has its size and its legend from the beginning, so that drawing one
+// moves nothing on the page.
 "use strict";
 (() => {
-  const DASHES = [[], [7, 3], [2, 3], [8, 3, 2, 3], [12, 3], [2, 6]];
   const PAPER = [265, 165]; // a quarter of A4 across
   // Names along the x axis stand upright, cut to so many letters.
   const NAME = 24;
@@ -13,6 +13,7 @@
   const SHAPES = [null, "-.85 -.85 .85 -.85 .85 .85 -.85 .85", "0 -1.1 1 .8 -1 .8", "0 -1.2 1 0 0 1.2 -1 0", "0 1.1 1 -.8 -1 -.8",
     "-.35 -1 .35 -1 .35 -.35 1 -.35 1 .35 .35 .35 .35 1 -.35 1 -.35 .35 -1 .35 -1 -.35 -.35 -.35"]
     .map((text) => text && text.split(" ").map(Number));
+  const shapeOf = (s) => SHAPES[(s.c + s.d + Math.floor(s.d / DASHES.length)) % SHAPES.length];
   const root = document.documentElement;
   // Twice the dots of a plain screen: paper and zoom show them. (Before uPlot asks.)
   const dots = Object.getOwnPropertyDescriptor(window, "devicePixelRatio").get;
@@ -41,10 +42,13 @@
     return ticks.filter((t) => t >= low * 0.999 && t <= high * 1.001);
   };
 
-  const draw = (box, plot) => {
+  const figure = (box, plot) => {
     const series = plot.series;
     const hidden = new Set();
     let near = null; // label that stands out
+    let u = null; // the chart, if it is drawn
+    const stand = (label) => { if (u && near !== label) { near = label; u.redraw(false); } };
+    const fit = () => u && u.setData([extent("x", plot.xlog)]);
     const shown = () => series.filter((s) => !hidden.has(s.l));
 
     // From the least to the largest value that is shown, with a margin; axes end where data do.
@@ -137,7 +141,7 @@
         }
         if (s.bare) continue;
         const size = (s.faint ? 1.8 : points.length > 60 ? 2.4 : 3.6) * r;
-        const shape = SHAPES[(s.c + s.d) % SHAPES.length];
+        const shape = shapeOf(s);
         c.lineWidth = 1.3 * r;
         for (const i of points) {
           const [x, y] = at(s, i);
@@ -173,58 +177,58 @@
         values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, NAME)) }
       : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v)),
         ...(series.every((s) => s.x.every(Number.isInteger)) ? { incrs: [1, 2, 5].flatMap((k) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((e) => k * 10 ** e)).sort((a, b) => a - b) } : {}) };
-    const wide = box.clientWidth;
-    const u = new uPlot({
-      width: wide, height: high(wide, plot.names), legend: { show: false }, padding: [8, 10, 0, 0],
-      scales: {
-        x: { time: false, distr: plot.xlog ? 3 : 1, range: (u, low, high) => [low, high] },
-        y: { distr: plot.ylog ? 3 : 1, range: () => extent("y", plot.ylog) },
-      },
-      series: [{}],
-      axes: [axis(plot.xlog && !plot.ticks, { label: plot.x, size: 30, space: 50, ...xAxis }),
-        axis(plot.ylog, { label: plot.y, size: 62, values: (u, ticks) => ticks.map((v) => v === null ? "" : words[plot.unit](v)) })],
-      cursor: { points: { show: false }, x: false, y: false, drag: { x: true, y: true, uni: 12 } },
-      hooks: { draw: [marks] },
-    }, [extent("x", plot.xlog)], box);
+    const begin = () => {
+      const wide = box.clientWidth;
+      u = new uPlot({
+        width: wide, height: high(wide, plot.names), legend: { show: false }, padding: [8, 10, 0, 0],
+        scales: {
+          x: { time: false, distr: plot.xlog ? 3 : 1, range: (u, low, high) => [low, high] },
+          y: { distr: plot.ylog ? 3 : 1, range: () => extent("y", plot.ylog) },
+        },
+        series: [{}],
+        axes: [axis(plot.xlog && !plot.ticks, { label: plot.x, size: 30, space: 50, ...xAxis }),
+          axis(plot.ylog, { label: plot.y, size: 62, values: (u, ticks) => ticks.map((v) => v === null ? "" : words[plot.unit](v)) })],
+        cursor: { points: { show: false }, x: false, y: false, drag: { x: true, y: true, uni: 12 } },
+        hooks: { draw: [marks] },
+      }, [extent("x", plot.xlog)], box);
 
-    const tip = document.createElement("div");
-    tip.className = "tip";
-    tip.hidden = true;
-    u.over.append(tip);
-    const stand = (label) => { if (near !== label) { near = label; u.redraw(false); } };
-    u.over.addEventListener("mousemove", (event) => {
-      const { left, top } = u.over.getBoundingClientRect(), px = event.clientX - left, py = event.clientY - top;
-      let best = null, least = 900;
-      for (const s of shown()) {
-        if (s.bare) continue;
-        s.x.forEach((x, i) => {
-          if (s.y[i] === null) return;
-          const d = (u.valToPos(x, "x") - px) ** 2 + (u.valToPos(s.y[i], "y") - py) ** 2 + (s.faint ? 9 : 0);
-          if (d < least) { least = d; best = [s, i]; }
-        });
-      }
-      tip.hidden = best === null;
-      stand(best && best[0].l);
-      if (best === null) return;
-      const [s, i] = best, say = words[plot.unit], told = s.t && plot.told[s.t[i]];
-      const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${say(s.lo[i])} to ${say(s.hi[i])})` : "";
-      tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i]).includes("e") ? s.x[i] : +s.x[i].toPrecision(6)}`,
-        `${say(s.y[i])}${range}`, told, s.h && s.h[i] ? "did not pass" : ""].filter(Boolean).join("\n");
-      tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
-      const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");
-      tip.style.left = `${x < u.over.clientWidth / 2 ? x + 10 : x - 10 - tip.offsetWidth}px`;
-      tip.style.top = `${Math.max(0, Math.min(y + 8, u.over.clientHeight - tip.offsetHeight))}px`;
-    });
-    u.over.addEventListener("mouseleave", () => { tip.hidden = true; stand(null); });
-    const fit = () => u.setData([extent("x", plot.xlog)]);
-    u.over.addEventListener("dblclick", fit);
+      const tip = document.createElement("div");
+      tip.className = "tip";
+      tip.hidden = true;
+      u.over.append(tip);
+      u.over.addEventListener("mousemove", (event) => {
+        const { left, top } = u.over.getBoundingClientRect(), px = event.clientX - left, py = event.clientY - top;
+        let best = null, least = 900;
+        for (const s of shown()) {
+          if (s.bare) continue;
+          s.x.forEach((x, i) => {
+            if (s.y[i] === null) return;
+            const d = (u.valToPos(x, "x") - px) ** 2 + (u.valToPos(s.y[i], "y") - py) ** 2 + (s.faint ? 9 : 0);
+            if (d < least) { least = d; best = [s, i]; }
+          });
+        }
+        tip.hidden = best === null;
+        stand(best && best[0].l);
+        if (best === null) return;
+        const [s, i] = best, say = words[plot.unit], told = s.t && plot.told[s.t[i]];
+        const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${say(s.lo[i])} to ${say(s.hi[i])})` : "";
+        tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i]).includes("e") ? s.x[i] : +s.x[i].toPrecision(6)}`,
+          `${say(s.y[i])}${range}`, told, s.h && s.h[i] ? "did not pass" : ""].filter(Boolean).join("\n");
+        tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
+        const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");
+        tip.style.left = `${x < u.over.clientWidth / 2 ? x + 10 : x - 10 - tip.offsetWidth}px`;
+        tip.style.top = `${Math.max(0, Math.min(y + 8, u.over.clientHeight - tip.offsetHeight))}px`;
+      });
+      u.over.addEventListener("mouseleave", () => { tip.hidden = true; stand(null); });
+      u.over.addEventListener("dblclick", fit);
+    };
 
     // Series to switch off: a click on its name; a double click leaves it alone.
     const legend = box.parentElement.querySelector(".legend");
     const labels = [...new Set(series.map((s) => s.l))];
     const buttons = labels.map((label) => {
       const s = series.find((one) => one.l === label && !one.faint) || series.find((one) => one.l === label);
-      const shape = SHAPES[(s.c + s.d) % SHAPES.length];
+      const shape = shapeOf(s);
       const button = document.createElement("button");
       button.type = "button";
       button.title = "click: hide or show; double click: this one alone";
@@ -249,31 +253,43 @@
       button.setAttribute("aria-pressed", true);
       return button;
     });
-    u.named = plot.names;
     legend.replaceChildren(...(labels.length > 1 || labels[0] ? buttons : []));
-    return u;
+    return { names: plot.names, chart: () => u, begin: () => { if (!u && box.clientWidth) begin(); } };
   };
 
-  const drawn = new Map();
-  const one = (box) => {
-    if (drawn.has(box) || !box.clientWidth) return;
-    drawn.set(box, draw(box, JSON.parse(box.parentElement.querySelector("script").textContent)));
-  };
   const boxes = [...document.querySelectorAll(".canvas")];
+  const figures = new Map(boxes.map((box) => [box, figure(box, JSON.parse(box.parentElement.querySelector("script").textContent))]));
+  const size = () => {
+    const wide = boxes.map((box) => box.clientWidth);
+    boxes.forEach((box, i) => { if (wide[i]) box.style.height = `${high(wide[i], figures.get(box).names)}px`; });
+  };
+  size();
+  const one = (box) => figures.get(box).begin();
   const seen = new IntersectionObserver((several) => several.forEach((e) => e.isIntersecting && one(e.target)), { rootMargin: "500px" });
   boxes.forEach((box) => seen.observe(box));
-  const again = () => drawn.forEach((u) => u.redraw());
+  // Pictures of the whole page contain the plots that nobody has scrolled to.
+  const idle = window.requestIdleCallback || ((then) => setTimeout(then, 30));
+  const rest = (i) => { if (i < boxes.length) { one(boxes[i]); idle(() => rest(i + 1)); } };
+  addEventListener("load", () => idle(() => rest(0)));
+  const drawn = () => boxes.map((box) => [box, figures.get(box)]).filter(([, f]) => f.chart());
+  const again = () => drawn().forEach(([, f]) => f.chart().redraw());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  const resize = () => drawn.forEach((u, box) => {
-    const to = box.clientWidth;
-    if (to && Math.abs(u.width - to) > 4) u.setSize({ width: to, height: high(to, u.named) });
-  });
+  const resize = () => {
+    size();
+    drawn().forEach(([box, f]) => {
+      const to = box.clientWidth;
+      if (to && Math.abs(f.chart().width - to) > 4) f.chart().setSize({ width: to, height: high(to, f.names) });
+    });
+  };
   addEventListener("resize", resize);
   addEventListener("beforeprint", () => {
     root.classList.add("paper");
     again();
     boxes.forEach(one);
-    drawn.forEach((u) => u.setSize({ width: PAPER[0], height: PAPER[1] + (u.named ? 40 : 0) }));
+    drawn().forEach(([box, f]) => {
+      box.style.height = "";
+      f.chart().setSize({ width: PAPER[0], height: PAPER[1] + (f.names ? 40 : 0) });
+    });
   });
   addEventListener("afterprint", () => { root.classList.remove("paper"); again(); resize(); });
 })();

@@ -1,5 +1,6 @@
 """A Plot is data and words. The page draws it (plots.js, with uPlot); `figures` draws it for papers."""
 
+import itertools
 import json
 import re
 from dataclasses import dataclass, field, replace
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from .colours import COUNT
 from .words import counted, number, percent, seconds, text
 
 NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes; residuals of diverging methods reach 1e300
@@ -17,9 +19,9 @@ OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
 @dataclass
 class Series:
     """One line, cloud or group of bars. `low` and `high` are the ends of the error bars, or of a `band`; `hollow` marks
-    points whose answer was not accepted; `told` has a text per point. The colour is that of the method with which the
-    label begins. `faint`: slower configurations, drawn behind the series of the same label; `plain`: a reference
-    line."""
+    points whose answer was not accepted; `told` has a text per point. The colour is that of `of`, by default the
+    method with which the label begins. `faint`: slower configurations, drawn behind the series of the same label;
+    `dashed`: not a solid line; `plain`: a reference line."""
 
     label: str
     x: object
@@ -33,6 +35,8 @@ class Series:
     band: bool = False
     faint: bool = False
     plain: bool = False
+    dashed: bool = False
+    of: str = ""
 
 
 @dataclass
@@ -50,6 +54,8 @@ class Plot:
     lines_at: list = field(default_factory=list)  # (y, words): reference lines
     names: list = None  # labels of x = 0, 1, …
     note: str = ""
+    basis: str = ""  # sentences for a caption: the matrices, the statistic, the number of samples
+    bars: str = "first to third quartile, or the full range of several seeds or repetitions"
     farthest: float = FARTHEST  # larger values on a logarithmic y axis are drawn at this limit
 
     def drawable(self):
@@ -140,18 +146,31 @@ def _by_name(plot, kept):
 
 
 def styled(series, methods):
-    """Returns (series, number of its colour or None, its index among series of that colour) for each series. `methods`:
-    name -> colour number; series without a method have the colours after those."""
-    seen, found = {}, []
-    for one in series:
-        named = OF_METHOD.match(one.label)
-        of = None if one.plain else methods.get(named.group(1), one.label) if named else one.label
-        labels = seen.setdefault(of, [])
-        if one.label not in labels:
-            labels.append(one.label)
-        found.append((one, of, labels.index(one.label)))
-    others = [of for of in seen if isinstance(of, str)]
-    return [(s, len(methods) + others.index(of) if isinstance(of, str) else of, i) for s, of, i in found]
+    """Returns (series, colour or None, dash) for each series; series with different labels differ in colour or dash.
+    `methods`: name -> number, as `frames.methods` returns it. Other series have the numbers that remain."""
+    named = [s.of or OF_METHOD.match(s.label).group(1) if s.of or OF_METHOD.match(s.label) else s.label for s in series]
+    keys = [None if s.plain else name if s.of or name in methods else s.label for s, name in zip(series, named)]
+    numbers = {key: methods[key] for key in keys if key in methods}
+    free = (i for i in itertools.count() if i not in set(numbers.values()))
+    for key in keys:
+        if key is not None and key not in numbers:
+            numbers[key] = next(free)
+    colours = {key: None if key is None else numbers[key] % COUNT for key in keys}
+    dashes, taken, begun = {}, {}, set()  # (key, label) -> dash; colour -> dashes in use
+
+    def choose(key, s, least):
+        used = taken.setdefault(colours[key], set())
+        dashes[key, s.label] = next(i for i in itertools.count(least) if i not in used)
+        used.add(dashes[key, s.label])
+
+    for key, s in zip(keys, series):  # a method's first series has the dash of its number, if that is free
+        if key is not None and key not in begun and not s.dashed:
+            begun.add(key)
+            choose(key, s, numbers[key] // COUNT)
+    for key, s in zip(keys, series):
+        if (key, s.label) not in dashes:
+            choose(key, s, int(s.dashed))
+    return [(s, colours[key], dashes[key, s.label]) for key, s in zip(keys, series)]
 
 
 def _numbers(values):
@@ -164,11 +183,11 @@ def _whole(values):
 
 
 def markup(plot, kept, methods):
-    """Returns (HTML of the plot, number of colours in use); `plot` and `kept` as `drawable` returns them."""
+    """Returns the HTML of the plot; `plot` and `kept` as `drawable` returns them."""
     if plot.kind == "bars":
-        return _bars(plot, kept, methods), len(methods) + len(kept)
+        return _bars(plot, kept, methods)
     told, lines = {"": 0}, []
-    for series, colour, variant in (several := styled(kept, methods)):
+    for series, colour, variant in styled(kept, methods):
         line = {
             "l": series.label,
             "c": colour,
@@ -202,13 +221,9 @@ def markup(plot, kept, methods):
         "series": lines,
     }
     content = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-    used = max([len(methods), *(colour + 1 for _, colour, _ in several if colour is not None)])
     return (
-        (
-            f'<div class="canvas" role="img" aria-label="{text(plot.title)}"></div><div class="legend"></div>'
-            f'<script type="application/json">{content}</script>'
-        ),
-        used,
+        f'<div class="canvas" role="img" aria-label="{text(plot.title)}"></div><div class="legend"></div>'
+        f'<script type="application/json">{content}</script>'
     )
 
 
@@ -225,6 +240,7 @@ def _bars(plot, kept, methods):
             return 100 * np.log(max(value, low) / low) / np.log(high / low)
         return 100 * (value - low) / ((high - low) or 1)
 
+    colours = [colour for _, colour, _ in styled(kept, methods)]
     rows = {}
     for which, series in enumerate(kept):
         for i, name in enumerate(series.x):
@@ -234,8 +250,9 @@ def _bars(plot, kept, methods):
     for (label, _), cells in rows.items():
         tracks = []
         for which, series, i in cells:
-            colour = len(methods) + which if len(kept) > 1 else styled([replace(series, label=label)], methods)[0][1]
-            colour = "--fg" if len(kept) == 1 and colour == len(methods) else f"--c{colour}"
+            of_method = OF_METHOD.match(label) and OF_METHOD.match(label).group(1) in methods
+            colour = colours[which] if len(kept) > 1 else styled([replace(series, label=label)], methods)[0][1]
+            colour = f"--c{colour}" if len(kept) > 1 or of_method else "--fg"
             tracks.append(f'<div style="--m:var({colour})">{_bar(series, i, plot.ylog, place)}</div>')
         words = ", ".join(plot.words()(float(series.y[i])) for _, series, i in cells)
         parts.append(
@@ -244,7 +261,7 @@ def _bars(plot, kept, methods):
         )
     below = "".join(f'<p class="none">{text(words)}: {text(plot.words()(at))}</p>' for at, words in plot.lines_at)
     if len(kept) > 1:
-        keys = (f'<span style="--m:var(--c{len(methods) + i})">{text(s.label)}</span>' for i, s in enumerate(kept))
+        keys = (f'<span style="--m:var(--c{c})">{text(s.label)}</span>' for c, s in zip(colours, kept))
         below += f'<div class="keys">{"".join(keys)}</div>'
     long = " long" if len(rows) > 24 else ""
     return f'<div class="bars{long}" role="img" aria-label="{text(plot.title)}">{"".join(parts)}</div>{below}'

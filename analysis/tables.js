@@ -51,13 +51,22 @@ const open = () => {
 };
 addEventListener("hashchange", open);
 open();
-// Which section is in sight.
-const links = new Map([...document.querySelectorAll("nav a")].map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
-const within = new IntersectionObserver((several) => several.forEach(({ target, isIntersecting }) => {
-  const link = links.get(target.id.split("/")[0]);
-  if (!isIntersecting || !link) return;
-  links.forEach((a) => a.removeAttribute("aria-current"));
-  link.setAttribute("aria-current", "true");
+// The link of the section in sight: the last one that begins in the upper part of the window.
+const links = new Map([...document.querySelectorAll("nav a")].map((a) => [document.getElementById(decodeURIComponent(a.hash.slice(1))), a]));
+let current = null;
+const follow = () => {
+  const sections = [...links.keys()];
+  const begun = sections.filter((section) => section.getBoundingClientRect().top < Math.max(130, 0.2 * innerHeight));
+  const link = links.get(begun.length ? begun[begun.length - 1] : sections[0]);
+  if (!link || link === current) return;
+  if (current) current.removeAttribute("aria-current");
+  (current = link).setAttribute("aria-current", "true");
   link.parentElement.scrollLeft = link.offsetLeft - 80;
-}), { rootMargin: "-15% 0px -80% 0px" });
-document.querySelectorAll("main section").forEach((section) => within.observe(section));
+};
+let asked = false;
+addEventListener("scroll", () => {
+  if (!asked) requestAnimationFrame(() => { asked = false; follow(); });
+  asked = true;
+}, { passive: true });
+addEventListener("resize", follow);
+follow();

@@ -73,6 +73,25 @@ def whole(value):
     return f"{int(value)}" if is_finite(value) else "–"
 
 
+def prefixed(value, unit):
+    """Returns a value with the prefix of its size: 6.27 GB/s."""
+    if not is_finite(value):
+        return "–"
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("", 1)):
+        if abs(value) >= size * 0.9995 or not prefix:
+            return f"{_three(value / size)} {prefix}{unit}"
+
+
+def span(low, high, unit):
+    """Returns "30.0 to 60.0 GB/s", "900 MB/s to 1.10 GB/s"."""
+    first, last = prefixed(low, unit), prefixed(high, unit)
+    return f"{first.split()[0] if first.split()[-1] == last.split()[-1] else first} to {last}"
+
+
+def gibibytes(value):
+    return f"{_three(value / 2**30)} GiB" if is_finite(value) else "–"
+
+
 def percent(value):
     """Returns a fraction of 1 as percent."""
     return f"{_three(100 * value)} %" if is_finite(value) else "–"
@@ -84,7 +103,7 @@ def factor(value):
 
 def counted(count, what):
     """Returns "1 row", "2 rows"."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{count} {what}{'' if str(count) == '1' else 's'}"
 
 
 def is_finite(value):

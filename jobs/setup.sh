@@ -43,6 +43,7 @@ packages_to_build_and_run=(
 # g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list our files, and
 # clang-format, shellcheck, black and flake8 to check their style. jsonschema validates plans against the editors' schema.
 # The Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
+# The report is tested in a headless Chromium, and its figures with LaTeX (pgf is in texlive-pictures).
 packages_for_tests=(
   "g++-11              command:g++-11"
   "clang-format-14     command:clang-format-14"
@@ -56,6 +57,9 @@ packages_for_tests=(
   "python3-yaml        module:yaml"
   "octave              command:octave-cli"
   "octave-dev          command:mkoctfile"
+  "chromium-driver     command:chromedriver"
+  "python3-selenium    module:selenium"
+  "texlive-pictures    command:pdflatex"
 )
 
 for_tests=false

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, best, one_kind, slug
+from ..frames import answered, basis, best, one_kind, slug
 from ..page import factor, number, seconds
 from ..plots import Plot, Series
 from .common import heads, on, pick, source_of, table_of
@@ -83,6 +83,8 @@ def published(page, night, experiment, drawing, rows):
                         "published" if once else f"{what}, published",
                         old["n"].to_numpy(),
                         old["published_shown"].to_numpy(),
+                        dashed=True,
+                        of="published" if once else what,
                     )
                 )
             low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
@@ -94,6 +96,7 @@ def published(page, night, experiment, drawing, rows):
                     np.minimum(low, high),
                     np.maximum(low, high),
                     (new["status"] != "pass").to_numpy(),
+                    of=what,
                 )
             )
         page.plots(
@@ -102,11 +105,12 @@ def published(page, night, experiment, drawing, rows):
                     slug(experiment["id"], device, "plot"),
                     f"{experiment['title']}, {device}",
                     "n",
-                    "GFLOP/s" if rate else "time",
+                    "rate [GFLOP/s]" if rate else "time",
                     series,
                     ylog=True,
                     xlog=True,
                     seconds=not rate,
+                    basis=basis(on(answered(rows), device), drawing.get("statistic", "median")),
                 )
             ]
         )

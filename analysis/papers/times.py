@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
-from ..frames import answered, best, many, one_kind, slug, speedups, terse, without
+from ..frames import answered, basis, best, many, one_kind, slug, speedups, terse, without
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
@@ -71,6 +71,7 @@ def lines(page, night, experiment, drawing, rows):
                     ylog=log,
                     xlog=None if log else False,
                     seconds=True,
+                    basis=basis(part),
                 )
             )
     drawn = page.plots(figures)

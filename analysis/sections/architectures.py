@@ -30,7 +30,7 @@ def architectures(page, night):
                     slug("gpu", first, second, problem, precision),
                     f"{second} over {first}: {problem}, {precision}",
                     "n",
-                    "times faster",
+                    "speedup",
                     _lines(group),
                     lines_at=[(1, "equal")],
                     note="The median configuration at each size; bars: quartiles of the samples.",

@@ -27,8 +27,8 @@ def failures(page, night):
 
 
 def doubted(records):
-    """Returns answers within the tolerance that are faster than the device allows, 100 times less accurate than the
-    reference, or a thousand times less accurate by components than by norms."""
+    """Returns answers with the status pass or suspect that are faster than the device allows, 100 times less accurate
+    than the reference, or a thousand times less accurate by components than by norms."""
     answered = records["status"].isin(["pass", "suspect"])
     doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
     return records[answered & doubt]
@@ -43,7 +43,7 @@ def _doubted(page, records):
     rows = doubted(records)
     if not len(rows):
         return
-    page.heading("Doubtful, though within the tolerance")
+    page.heading("Doubtful times or digits, with the status pass or suspect")
     grouped = (
         rows.assign(
             too_fast=rows["timing"] == "suspect", parts=rows["componentwise_error"].where(_is_wrong_in_parts(rows))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import PAIRED, devices_by_age, pairs
-from ..page import counted, factor, number, whole
+from ..page import counted, factor, number, span, whole
 from ..papers.beside import beside
 from ..papers.common import heads
 from ..papers.experiments import matching, run_of
@@ -118,11 +118,11 @@ def _doubts(night):
         yield f"Taken under throttling: {slow.sum()} of {counted(len(slow), 'sample')}.", "provenance"
     for name, group in night.devices[night.devices["capability"] > 0].groupby("gpu_name"):
         apart = [
-            f"{what} {number(low / 1e12)} to {number(high / 1e12)} {unit}"
+            f"{what} {span(low, high, unit)}"
             for column, what, unit in (
-                ("copy_bytes_per_second", "copy", "TB/s"),
-                ("gemm_flops_float", "GEMM float", "TFLOP/s"),
-                ("gemm_flops_double", "GEMM double", "TFLOP/s"),
+                ("copy_bytes_per_second", "copy", "B/s"),
+                ("gemm_flops_float", "GEMM float", "FLOP/s"),
+                ("gemm_flops_double", "GEMM double", "FLOP/s"),
             )
             for low, high in [(group[column].min(), group[column].max())]
             if high > low * (1 + PEAKS_APART)

@@ -1,6 +1,7 @@
 """The map of verdicts, methods by matrices, if several matrices were tried."""
 
 from ..frames import brief
+from ..colours import border
 from ..page import number, text
 
 LEAST_MATRICES = 3
@@ -33,7 +34,7 @@ def _map(page, precision, rows):
     head = "".join(f'<th scope="col"><span>{text(brief(name))}</span></th>' for name in matrices)
     body = ""
     for method in methods:
-        body += f'<tr><th scope="row" style="--m:var(--c{page.methods.get(method, 0)})">{text(method)}</th>'
+        body += f'<tr><th scope="row" style="{border(page.methods.get(method, 0), "left")}">{text(method)}</th>'
         for matrix in matrices:
             if (method, matrix) not in cells.index:
                 body += "<td></td>"

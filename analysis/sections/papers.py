@@ -11,9 +11,15 @@ NOT_REPEATED = (
 )
 
 
-def papers(page, night, every=False):
-    """Adds the experiments whose plans were run, folded, because most readers want their own numbers. `every`: all
-    experiments that some records fit."""
+def are_all_plans(night):
+    """Returns whether every plan of the night is a paper's."""
+    names = set(night.take("plan_name")["plan_name"])
+    return bool(names) and all(any(name and of_plans(e, name) for e in experiments()) for name in names)
+
+
+def papers(page, night, every=False, is_folded=True):
+    """Adds the experiments whose plans were run, folded unless only papers' plans were run, because most readers want
+    their own numbers. `every`: all experiments that some records fit."""
     run = experiments() if every else run_of(night)
     if not run:
         return
@@ -55,4 +61,5 @@ def papers(page, night, every=False):
     if absent:
         page.nothing("Not in these records: " + ", ".join(absent) + ".")
     page.nothing(NOT_REPEATED)
-    page.fold("The papers' figures and tables, from these records")
+    if is_folded:
+        page.fold("The papers' figures and tables, from these records")

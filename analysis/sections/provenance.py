@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..page import number, percent, whole
+from ..page import gibibytes, number, percent, prefixed, whole
 
 CLOCKED = """key device host samples sm_clock_mhz power_w temperature_c throttled throttle_reason seconds_q1
 seconds_median seconds_q3"""
@@ -46,7 +46,8 @@ def _files(page, night):
 
 def _file(page, night, path, attributes, count):
     page.heading(str(path))
-    short = {k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}
+    # The clock (JSON) lets programs compare times of several files; an empty attribute says nothing.
+    short = {k: v for k, v in attributes.items() if v and len(v) <= LONG and "\n" not in v and k != "clock"}
     frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
     page.table(
         f"provenance-{night_index(night, path)}",
@@ -55,7 +56,7 @@ def _file(page, night, path, attributes, count):
         limit=80,
     )
     for name, value in attributes.items():
-        if name not in short:
+        if len(value) > LONG or "\n" in value:
             page.preformatted(name, value)
 
 
@@ -75,13 +76,13 @@ def _machines(page, night):
                 "host",
                 ("capability", "capability", whole),
                 ("multiprocessors", "SMs", whole),
-                ("total_bytes", "memory [bytes]", whole),
+                ("total_bytes", "memory", gibibytes),
                 ("ecc", "ECC", whole),
                 ("driver_version", "driver", whole),
                 ("runtime_version", "runtime", whole),
-                ("copy_bytes_per_second", "copy [B/s]", number),
-                ("gemm_flops_float", "GEMM float [FLOP/s]", number),
-                ("gemm_flops_double", "GEMM double [FLOP/s]", number),
+                ("copy_bytes_per_second", "copy", lambda v: prefixed(v, "B/s")),
+                ("gemm_flops_float", "GEMM float", lambda v: prefixed(v, "FLOP/s")),
+                ("gemm_flops_double", "GEMM double", lambda v: prefixed(v, "FLOP/s")),
             ],
             caption="Peaks are measured at the start of a run.",
         )
@@ -96,7 +97,7 @@ def _machines(page, night):
                 ("cpu", "CPU", None),
                 ("os", "system", None),
                 ("cores", "cores", whole),
-                ("memory_bytes", "memory [bytes]", whole),
+                ("memory_bytes", "memory", gibibytes),
             ],
         )
     records = night.take("key commit run_id host job_id partition gres device rank start_time")

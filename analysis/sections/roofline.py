@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..frames import LARGEST, at_largest, shares, slug
-from ..page import number, percent
+from ..page import percent, prefixed
 from ..plots import Plot, Series
 
 SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host""".split()
@@ -71,14 +71,26 @@ def _figures(night, rows):
         if len(part) and np.isfinite(copy) and np.isfinite(rate):
             low, high = min(part["intensity"].min(), rate / copy / 2), max(part["intensity"].max(), 2 * rate / copy)
             x = np.array([low, rate / copy, high])
-            roof = f"copy {number(copy / 1e12)} TB/s, GEMM {number(rate / 1e12)} TFLOP/s"
+            roof = f"copy {prefixed(copy, 'B/s')}, GEMM {prefixed(rate, 'FLOP/s')}"
             series.append(Series(roof, x, np.minimum(x * copy, rate) / 1e9, marker=False, plain=True))
         axes = {"xlog": True, "ylog": True, "kind": "dots"}
         words = f"{precision}, {device}"
-        yield Plot(slug("roofline", precision, device), f"Roofline: {words}", "FLOP/byte", "GFLOP/s", series, **axes)
+        yield Plot(
+            slug("roofline", precision, device),
+            f"Roofline: {words}",
+            "intensity [FLOP/byte]",
+            "rate [GFLOP/s]",
+            series,
+            **axes,
+        )
         if part["frugal"].notna().any():
             yield Plot(
-                slug("frugal", precision, device), f"Energy: {words}", "FLOP/byte", "GFLOP/J", points("frugal"), **axes
+                slug("frugal", precision, device),
+                f"Energy: {words}",
+                "intensity [FLOP/byte]",
+                "efficiency [GFLOP/J]",
+                points("frugal"),
+                **axes,
             )
 
 

@@ -9,6 +9,7 @@ from ..frames import (
     LARGEST,
     answered,
     at_largest,
+    basis,
     best,
     numeric_parameters,
     over,
@@ -62,10 +63,12 @@ def _over_size(own, all_of_them, batches):
     if batches:
         each = {of: own["batch"] / own[f"seconds_{of}"] for of in ("median", "q3", "q1")}
         own = own.assign(systems=each["median"], systems_low=each["q3"], systems_high=each["q1"])
-        rate = over(own, "systems", "Systems per second", "1/s", "systems", "systems_low", "systems_high", ylog=True)
+        rate = over(
+            own, "systems", "Systems per second", "rate [1/s]", "systems", "systems_low", "systems_high", ylog=True
+        )
     else:
         own = own.assign(rate_low=_rate(own, "seconds_q3"), rate_high=_rate(own, "seconds_q1"))
-        rate = over(own, "rate", "Rate", "GFLOP/s", "gflops", "rate_low", "rate_high", ylog=True)
+        rate = over(own, "rate", "Rate", "rate [GFLOP/s]", "gflops", "rate_low", "rate_high", ylog=True)
     for pair in zip(time, rate):
         yield from pair
 
@@ -90,7 +93,7 @@ def over_baseline(page, night, baseline=""):
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
     note = HOLLOW if (rows["status"] != "pass").any() else ""
     more = {"ylog": True, "lines_at": [(1, name)], "note": note}
-    page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"times {name}", "gain", **more))
+    page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **more))
 
 
 def vendor(rows):
@@ -156,6 +159,8 @@ def _speedup_plots(rows, name):
             "speedup",
             series,
             note=HOLLOW if any(s.hollow.any() for s in series) else "",
+            basis=basis(group),
+            bars="the interval from the quartiles of both times",
         )
 
 

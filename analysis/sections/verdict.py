@@ -1,5 +1,6 @@
 """The verdict grid: per device, problems by sizes, with the winner, its lead and its fraction of the limit."""
 
+from ..colours import border
 from ..frames import slug
 from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids
@@ -36,12 +37,16 @@ def verdict(page, night, baseline=""):
             mark = page.mark()
             _show(page, f"grid-{i + 1}-more", rows[MOST_ROWS:])
             page.fold(f"{counted(len(rows) - MOST_ROWS, 'more row')} of {device}", mark)
-    if any((races["share"] > 1).any() for *_, races in found):
-        page.put(
-            '<p id="above-limit">* More than 100 %: the limit is that of the trial\'s precision and of all elements. A'
-            " method may exceed it if it uses a lower precision internally (mixed precision), units that the GEMM did"
-            " not use, or skips zeros.</p>"
-        )
+    above = {bound for *_, races in found for bound in races.loc[races["share"] > 1, "bound"]}
+    if above:
+        reasons = {
+            "memory": "memory: the operands are in a cache, or the copy rate was measured too low (another program used"
+            " the memory).",
+            "compute": "compute: the method uses a lower precision internally, units that the GEMM did not use, or"
+            " skips zeros; or the GEMM rate was measured too low.",
+        }
+        words = " ".join(reason for bound, reason in reasons.items() if bound in above)
+        page.put(f'<p id="above-limit">* More than 100 % of {words}</p>')
     page.add(
         "Tie: the interquartile ranges of the two times overlap. The limit is the same for all methods of a problem:"
         " its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate (memory),"
@@ -63,11 +68,17 @@ def _show(page, name, rows, races=None):
 
 def _wins(races):
     """Returns a sentence with the races that each method wins, as at the end of `gaussweep run`."""
+    is_emulated = races["backend"].eq("emulated")
+    only = f"{counted(int(is_emulated.sum()), 'case')} ran only emulated kernels, whose times say nothing about a GPU."
+    races = races[~is_emulated]
+    if not len(races):
+        return only
     tied = races["tie"].eq(True)
     names = (races["problem"] + "/" + races["winner"]).where(races["winner"] != "", "nothing passed")[~tied]
     wins = names.groupby(names).size().sort_values(ascending=False, kind="stable")
     told = [f"{name} {count}" for name, count in wins.items()] + [counted(int(tied.sum()), "tie")] * bool(tied.any())
-    return f"Fastest, of {counted(len(races), 'case')}: {', '.join(told)}."
+    words = f"Fastest, of {counted(len(races), 'case')}: {', '.join(told)}."
+    return f"{words} {only}" if is_emulated.any() else words
 
 
 def _parts(rows):
@@ -139,6 +150,8 @@ def _cell(races, colours, capability):
     if not race.winner:
         return f'{link} class="lost">none passed</a><br>of {race.methods}{batch}'
     on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
+    if race.backend == "emulated":  # its time is the emulator's: not a rival of anything
+        return f"{link}>{text(race.winner)}{on}</a>{of}<br>{seconds(race.median)}, answers only{batch}"
     lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
     over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
     if over and race.runner_up == race.baseline and not race.tie:
@@ -146,6 +159,6 @@ def _cell(races, colours, capability):
     near = percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
     mark = '<a href="#above-limit">*</a>' if race.share > 1 else ""
     share = f"<br>{near} {race.bound}{mark}" if race.share > 0 else ""
-    colour = f"--m:var(--c{colours[race.winner]})" if race.winner in colours else ""
+    colour = border(colours[race.winner]) if race.winner in colours else ""
     winner = f'{link} class="m" style="{colour}">{text(race.winner)}{on}</a>{of}'
     return f"{winner}<br>{seconds(race.median)}, {lead}{over}{share}{batch}"

@@ -110,7 +110,7 @@ class DrawnTest(unittest.TestCase):
         self.assertEqual(lines["batched, batch 1024"]["x"], [8, 16, 33, 64])
         for y, n in zip(lines["batched, batch 1024"]["y"], (8, 16, 33, 64)):
             self.assertAlmostEqual(y, 1024 / (n * 1033 * 1e-8), delta=0.1 * y)
-        self.assertEqual(page.plots[name]["y"], "1/s")
+        self.assertEqual(page.plots[name]["y"], "rate [1/s]")
 
     def test_seeds_become_median_and_range(self):
         (name,) = [n for n in report_here(seeds()).plots if n.startswith("time-")]

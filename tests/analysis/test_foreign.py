@@ -87,7 +87,7 @@ class ForeignTest(unittest.TestCase):
             measure = manager._get_cached_or_new.return_value.get_width_height_descent
             measure.return_value = 10, 8, 2
             (self.base / "pgf").mkdir()
-            figures.write(page.drawn, page.methods, self.base / "pgf", "pgf")
+            figures.write(page, self.base / "pgf", "pgf")
         measured = " ".join(str(call.args[0]) for call in measure.call_args_list)
         drawn = "".join(p.read_text(encoding="utf-8") for p in (self.base / "pgf" / "figures").glob("*.pgf"))
         for words in (measured, drawn):
@@ -97,7 +97,7 @@ class ForeignTest(unittest.TestCase):
     def test_figures_are_complete_and_captions_single_lines(self):
         page = self.page(night(method=EVIL + "\n\x01", problem="_p"))
         (self.base / "svg").mkdir()
-        figures.write(page.drawn, page.methods, self.base / "svg", "svg")
+        figures.write(page, self.base / "svg", "svg")
         made = sorted((self.base / "svg" / "figures").iterdir())
         for path in made:
             if path.suffix == ".svg":

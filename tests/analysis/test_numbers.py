@@ -237,7 +237,8 @@ class NumbersTest(unittest.TestCase):
 
     def test_shown_text_is_the_rounded_exact_value(self):
         """Every cell's text is within rounding (three digits) of its exact value."""
-        units = {"s": 1, "ms": 1e-3, "µs": 1e-6, "%": 1e-2}
+        units = {"s": 1, "ms": 1e-3, "µs": 1e-6, "%": 1e-2, "GiB": 2**30}
+        units |= {f"{prefix}{unit}/s": size for unit in ("B", "FLOP") for prefix, size in (("T", 1e12), ("G", 1e9))}
         checked = 0
         for rows in self.page.tables.values():
             for text, value in (cell for row in rows for cell in row):

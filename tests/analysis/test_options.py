@@ -1,5 +1,7 @@
 """Tests --problem, --method, --gpu, --baseline, --title and the papers' options."""
 
+import itertools
+import math
 import shutil
 import subprocess
 import tempfile
@@ -8,12 +10,15 @@ from pathlib import Path
 from unittest import mock
 
 import fixture
-from pages import report
+import numpy as np
+import pandas as pd
+from pages import report, report_here
 
 from analysis.cli import main
-from analysis.colours import PAPER, colour, contrast
+from analysis.colours import COLOURS, COUNT, PAPER, contrast
 from analysis.frames import methods
 from analysis.loader import load
+from analysis.plots import Series, styled
 
 GPU, OLD = fixture.GPUS
 
@@ -28,6 +33,19 @@ def some_night(plan="some"):
     for n in (256, 512, 1024):
         night.trial("gesv", "lapack", n, 2e-3 * n)
     return night
+
+
+def lab(colour):
+    """Returns a colour in CIE L*a*b*, for the white of sRGB."""
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    ratios = (
+        (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+        0.2126 * r + 0.7152 * g + 0.0722 * b,
+        (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089,
+    )
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in ratios)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
 class OptionsTest(unittest.TestCase):
@@ -79,23 +97,55 @@ class OptionsTest(unittest.TestCase):
 
         self.assertNotIn('id="papers"', sections(some_night()))
         own = sections(some_night("fuhrmann-figure-6.1"))
-        self.assertRegex(own, r'id="papers"><h2>[^<]*</h2><details><summary>')
+        self.assertRegex(own, r'id="papers"><h2>[^<]*</h2><h3')
+        self.assertLess(own.index('id="papers"'), own.index('id="verdict"'))
+        another = fixture.Night("another plan")
+        another.trial("trsv", "cublas", 300, 1e-3, gpu=GPU)
+        both = [str(self.base / "papers.h5"), str(another.write(self.base / "another.h5"))]
+        self.assertEqual(main([*both, "-o", str(self.base / "m")]), 0)
+        both = (self.base / "m" / "index.html").read_text()
+        self.assertRegex(both, r'id="papers"><h2>[^<]*</h2><details><summary>')
         self.assertNotIn('id="papers"', sections(some_night("fuhrmann-figure-6.1"), "--no-papers"))
 
     def test_a_method_has_one_colour_on_the_whole_page(self):
         page = self.page()
         numbers = methods(load([self.file]).records)
-        self.assertEqual(len(set(numbers.values())), 4)
         seen = {}
         for plot in page.plots.values():
             for line in plot["series"]:
                 name = line["l"].split("/")[-1].split(" ")[0].split(",")[0]
-                seen.setdefault(line["c"], set()).add(name if name in numbers else None)
-        self.assertEqual({number: {name} for name, number in numbers.items()} | {None: {None}}, seen)
-        for dark in (False, True):
-            found = [colour(i, dark) for i in range(80)]
-            self.assertEqual(len(set(found)), 80)
-            self.assertGreaterEqual(min(contrast(c, PAPER[dark]) for c in found), 3)
+                if name in numbers:
+                    seen.setdefault(name, set()).add(line["c"])
+        self.assertEqual(seen, {name: {number % COUNT} for name, number in numbers.items()})
+
+    def test_seventeen_methods_differ_in_colour_or_dashes(self):
+        night = fixture.Night("many")
+        for i in range(17):
+            night.trial("gesv", f"method_{i}", 256, 1e-3 * (i + 1), gpu=GPU)
+            night.trial("gesv", f"method_{i}", 512, 2e-3 * (i + 1), gpu=GPU)
+        night.trial("trsv", "other", 256, 1e-3, gpu=GPU)
+        self.assertEqual(sorted(methods(pd.DataFrame(night.records)).values()), [0, *range(17)])
+        page = report_here(night)
+        for plot in page.plots.values():
+            styles = {line["l"]: (line["c"], line["d"]) for line in plot["series"] if line["c"] is not None}
+            self.assertEqual(len(set(styles.values())), len(styles))
+            self.assertTrue(all(colour < COUNT for colour, _ in styles.values()))
+
+    def test_a_pair_has_one_colour_and_the_published_line_is_dashed(self):
+        one, two = np.arange(2), np.arange(2) + 1
+        series = [Series("a, published", one, two, of="a", dashed=True), Series("a, measured", one, two, of="a")]
+        series += [Series("crout", one, two), Series("b, published", one, two, of="b", dashed=True)]
+        (_, old, dashed), (_, new, solid), (_, crout, _), (_, other, _) = styled(series, {"crout": 3})
+        self.assertEqual((old, solid, crout), (new, 0, 3))
+        self.assertGreater(dashed, 0)
+        self.assertEqual(len({old, crout, other}), 3)
+
+    def test_colours_differ_from_each_other_and_from_the_paper(self):
+        for paper, colours in zip(PAPER, COLOURS):
+            self.assertEqual(len(colours), 8)
+            self.assertGreaterEqual(min(contrast(c, paper) for c in colours), 3)
+            apart = [math.dist(lab(one), lab(other)) for one, other in itertools.combinations(colours, 2)]
+            self.assertGreaterEqual(min(apart), 35)  # delta E of CIE 1976; 2.3 is just noticeable
         self.assertAlmostEqual(contrast("#000000", "#ffffff"), 21)
 
     def test_paper_figures_have_no_title_and_their_captions_are_text(self):
@@ -104,7 +154,8 @@ class OptionsTest(unittest.TestCase):
         captions = dict(line.split(": ", 1) for line in (figures / "captions.txt").read_text().splitlines())
         self.assertEqual({p.stem for p in figures.glob("*.svg")}, set(captions))
         name = next(n for n in captions if n.startswith("time-") and "100" in n)
-        self.assertEqual(captions[name], "Time: gesv, double, NVIDIA Test 100.")
+        for fact in ("Matrix: uniform.", "median of 5 samples", "Bars:", "GPU NVIDIA Test 100", "commit abc1234"):
+            self.assertIn(fact, captions[name])
         svg = (figures / f"{name}.svg").read_text()
         self.assertNotIn("Time: gesv", svg)
         self.assertIn("time [s]", svg)
@@ -117,13 +168,13 @@ class OptionsTest(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("pdflatex"), "needs pdflatex (Debian: texlive-latex-base)")
     def test_tex_figures_contain_text(self):
-        self.page("--problem", "trsv", "--gpu", "*100*", "--figures", "pgf")
-        figure = next((self.base / "out" / "figures").glob("time-*.pgf"))
-        document = r"\documentclass{article}\usepackage{pgf}\begin{document}\input{%s}\end{document}"
-        (self.base / "paper.tex").write_text(document % figure)
+        self.page("--method", "gauss_block", "--gpu", "*100*", "--figures", "pgf")  # with an underscore
+        several = sorted((self.base / "out" / "figures").glob("*.pgf"))
+        document = r"\documentclass{article}\usepackage{pgf}\begin{document}%s\end{document}"
+        (self.base / "paper.tex").write_text(document % "".join(r"\input{%s}\par" % figure for figure in several))
         tex = ["pdflatex", "-interaction=batchmode", "paper.tex"]
         self.assertEqual(subprocess.run(tex, cwd=self.base, stdout=subprocess.DEVNULL, check=False).returncode, 0)
-        self.assertNotIn("Time:", figure.read_text())
+        self.assertNotIn("Time:", next(f for f in several if f.stem.startswith("time-")).read_text())
 
 
 if __name__ == "__main__":

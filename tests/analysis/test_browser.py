@@ -1,0 +1,106 @@
+"""Tests the page in a headless browser: where a click lands, what the navigation marks, what pictures contain."""
+
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+import fixture
+from pages import report
+
+GPU = "NVIDIA Test 100"
+METHODS = {"gesv": "cusolver gauss_block jordan", "getrf": "cusolver recursive", "trsv": "cublas doubling"}
+WINDOWS = ((1400, 900), (400, 800))
+TOP = 120  # pixels below the window's top in which a heading that was clicked is expected
+
+
+def several_problems():
+    night = fixture.Night("browser")
+    for problem, names in METHODS.items():
+        for i, method in enumerate(names.split()):
+            for n in (256, 512, 1024, 2048):
+                night.trial(problem, method, n, 1e-9 * n**2 * (i + 1), gpu=GPU, reference_method=names.split()[0])
+    return night
+
+
+@unittest.skipUnless(shutil.which("chromedriver"), "needs chromedriver (Debian: chromium-driver, python3-selenium)")
+class BrowserTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        file = several_problems().write(Path(folder.name) / "results.h5")
+        report(file, out=Path(folder.name) / "out")
+        cls.address = (Path(folder.name) / "out" / "index.html").as_uri()
+        options = webdriver.ChromeOptions()
+        for option in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"):
+            options.add_argument(f"--{option}")
+        cls.browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        cls.browser.set_script_timeout(60)
+        cls.addClassCleanup(cls.browser.quit)
+
+    def open(self, width, height):
+        """Opens the page anew, in a window whose inside has this size."""
+        same = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", same)
+        self.browser.get("about:blank")
+        self.browser.get(self.address)
+
+    def after_frames(self, script):
+        """Runs the script, then returns `result()` of it after two frames."""
+        return self.browser.execute_async_script(
+            f"{script}; const done = arguments[0];"
+            "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(result()), 100)));"
+        )
+
+    def test_a_click_on_a_fresh_page_lands_at_the_heading(self):
+        for window in WINDOWS:
+            self.open(*window)
+            hashes = self.browser.execute_script("return [...document.querySelectorAll('nav a')].map((a) => a.hash)")
+            self.assertGreaterEqual(len(hashes), len(METHODS) + 3)
+            for place in hashes:
+                with self.subTest(window=window, place=place):
+                    self.open(*window)
+                    top, marked = self.after_frames(
+                        f"document.querySelector('nav a[href=\"{place}\"]').click();"
+                        f"const heading = document.querySelector('{place} :is(h2, h3)');"
+                        "const result = () => [heading.getBoundingClientRect().top,"
+                        "document.querySelector('nav [aria-current]').hash]"
+                    )
+                    self.assertTrue(0 <= top <= TOP, top)
+                    self.assertEqual(marked, place)
+
+    def test_the_navigation_follows_a_jump(self):
+        self.open(*WINDOWS[0])
+        marked = self.after_frames(
+            "document.documentElement.scrollTop = 1e6;"
+            "const result = () => [...document.querySelectorAll('nav a')].map((a) => a.hasAttribute('aria-current'))"
+        )
+        self.assertEqual(marked, [False] * (len(marked) - 1) + [True])
+
+    def test_plots_that_were_never_in_view_are_drawn(self):
+        self.open(*WINDOWS[0])
+        undrawn = self.browser.execute_async_script(
+            "const done = arguments[0], boxes = [...document.querySelectorAll('.canvas')]; const look = () => {"
+            "const left = boxes.filter((box) => box.clientWidth && !box.querySelector('canvas'));"
+            "if (!left.length || performance.now() > 30000) done(left.length); else setTimeout(look, 50); }; look();"
+        )
+        self.assertEqual(undrawn, 0)
+
+    def test_drawing_plots_moves_nothing(self):
+        for window in WINDOWS:
+            self.open(*window)
+            self.browser.execute_script("window.stop()")
+            before, after = self.browser.execute_async_script(
+                "const done = arguments[0], high = () => document.documentElement.scrollHeight, before = high();"
+                "document.querySelectorAll('.canvas').forEach((c) => c.scrollIntoView());"
+                "setTimeout(() => done([before, high()]), 1500);"
+            )
+            self.assertEqual(before, after)
+
+
+if __name__ == "__main__":
+    unittest.main()
