@@ -73,12 +73,8 @@ def write(page, out, kind):
 def _caption(plot, kept, facts):
     """Returns a plot's caption: what it shows, its matrices, statistic and bars, the device, driver and commit."""
     words = [plot.title, plot.note, plot.basis]
-    for kind, present in (
-        ("Bands", [s.band for s in kept]),
-        ("Bars", [not s.band and s.low is not None for s in kept]),
-    ):
-        if any(present):
-            words.append(f"{kind}: {plot.bars}")
+    ranged = [s.band for s in kept if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
+    words += [f"{kind}: {plot.bars}" for kind, is_band in (("Bands", True), ("Bars", False)) if is_band in ranged]
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, "; ".join(facts)] if w)
 
 

@@ -156,6 +156,8 @@ class OptionsTest(unittest.TestCase):
         name = next(n for n in captions if n.startswith("time-") and "100" in n)
         for fact in ("Matrix: uniform.", "median of 5 samples", "Bars:", "GPU NVIDIA Test 100", "commit abc1234"):
             self.assertIn(fact, captions[name])
+        unranged = next(n for n in captions if n.startswith("transfer-"))
+        self.assertNotIn("Bars:", captions[unranged], "no bars are drawn")
         svg = (figures / f"{name}.svg").read_text()
         self.assertNotIn("Time: gesv", svg)
         self.assertIn("time [s]", svg)
