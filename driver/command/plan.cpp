@@ -272,9 +272,10 @@ void show_plan(const PlanOptions& options, const Registry& registry) {
     seen = earlier.results.devices;
   }
   const PlannedGpus gpus = gpus_of(options, backend, seen);
+  KnownFiles files;
   const Expansion expansion =
       expand_plan(for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models), options.path,
-                  registry, backend, gpus.capability);
+                  registry, backend, gpus.capability, files);
   const Format format = parse_format(options.format);
   if (options.explains && format != Format::table) {
     const Table table = explanation(expansion, by, Reader::program);

@@ -32,6 +32,7 @@
 #include "driver/plan/try_plan.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/sweep/session.hpp"
+#include "driver/system/batch_job.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/scratch_folder.hpp"
@@ -89,6 +90,19 @@ void refuse_ranks() {
     if (ranks != nullptr && std::atoi(ranks) > 1)
       throw UsageError("try: is for one process; run takes the ranks of mpirun");
   }
+}
+
+/// @throws UsageError if Slurm gave this job GPUs, but methods for GPUs would run emulated
+void refuse_unusable_gpus(const TryPlan& plan, Backend backend) {
+  const bool emulates = std::any_of(plan.methods.begin(), plan.methods.end(), [&](const Method* method) {
+    return resolve_backend(*method, backend) == Backend::emulated;
+  });
+  const std::string gpus = gpus_of_job();
+  if (!emulates || gpus.empty()) return;
+  throw UsageError(fmt::format(
+      "Slurm gave this job GPUs ({}), but none can be used (gaussweep devices names the reason). --backend "
+      "emulated tries the kernels on the CPU all the same",
+      gpus));
 }
 
 /// Converts the reason for one method to the plural: "needs a matrix ..." becomes "need a matrix ...".
@@ -228,15 +242,18 @@ int try_matrix(TryWords& words, const Commands& commands) {
           words.condition || (order <= most_factored && is_soon_factored(order, request.seconds)));
   fmt::print("{}", seen_text(seen));
   const auto [backend, capability] = foreseen_backend(words.backend);
-  const TryPlan plan =
-      plan_try(request, seen, facts_of_file(path, request.dataset), commands.registry, backend, capability);
+  FileFacts facts = facts_of_file(path, request.dataset);
+  const TryPlan plan = plan_try(request, seen, facts, commands.registry, backend, capability);
   if (words.lists_left_out || plan.text.empty()) print_left_out(plan.left_out);
   if (plan.text.empty())
     throw UsageError("try: no method is left to try; see --problem, --method, --backend");
+  if (words.backend == "auto") refuse_unusable_gpus(plan, backend);
   std::fflush(stdout);
 
   std::optional<ScratchFolder> scratch;
   RunOptions options;
+  facts.seen = seen;
+  options.files.add(path, request.dataset, facts);
   options.is_kept = !words.output.empty();
   options.output = words.output;
   if (!options.is_kept) {

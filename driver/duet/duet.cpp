@@ -135,7 +135,8 @@ std::string commit_of(const std::string& program) {
 std::vector<std::vector<Trial>> rounds_of(io::Plan& plan, const DuetOptions& options,
                                           const Registry& registry, Backend backend, int capability) {
   for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;
-  const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability);
+  KnownFiles files;
+  const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability, files);
   for (const std::string& note : expansion.notes) spdlog::info("{}", note);
   std::vector<std::vector<Trial>> rounds(static_cast<std::size_t>(options.rounds));
   for (const Trial& trial : expansion.trials) {

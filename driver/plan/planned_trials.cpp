@@ -1,25 +1,41 @@
 #include "driver/plan/planned_trials.hpp"
 
-#include <filesystem>
-#include <map>
-#include <utility>
+#include <fmt/format.h>
 
-#include "driver/plan/file_facts.hpp"
+#include "driver/base/words.hpp"
+#include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
 
+void KnownFiles::add(const std::filesystem::path& path, const std::string& dataset, FileFacts facts) {
+  files_[{path.lexically_normal().string(), dataset}] = std::move(facts);
+}
+
+const FileFacts& KnownFiles::facts(const std::filesystem::path& path, const std::string& dataset) {
+  const std::pair name(path.lexically_normal().string(), dataset);
+  if (const auto known = files_.find(name); known != files_.end()) return known->second;
+  const double start = now_seconds();
+  FileFacts facts = facts_of_file(path, dataset);
+  seconds_ += now_seconds() - start;
+  ++read_;
+  return files_[name] = std::move(facts);
+}
+
+std::string KnownFiles::note() const {
+  constexpr double long_seconds = 10;
+  if (seconds_ < long_seconds) return {};
+  return fmt::format("reading and checking {} took {:.0f} s", counted(read_, "matrix file"), seconds_);
+}
+
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
-                      Backend requested, int capability) {
+                      Backend requested, int capability, KnownFiles& files) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  std::map<std::pair<std::string, std::string>, FileFacts> known;  // many trials name the same file
   const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
-    const auto [entry, fresh] = known.try_emplace({file, dataset});
-    if (fresh) {
-      entry->second = facts_of_file(folder / file, dataset);  // operator/ keeps an absolute `file` as it is
-    }
-    return entry->second;
+    return files.facts(folder / file, dataset);  // operator/ keeps an absolute `file` as it is
   };
-  return expand(plan, registry, requested, capability, lookup);
+  Expansion expansion = expand(plan, registry, requested, capability, lookup);
+  if (const std::string note = files.note(); !note.empty()) expansion.notes.push_back(note);
+  return expansion;
 }
 
 }  // namespace gaussweep::driver

@@ -1,15 +1,36 @@
 #pragma once
 /// Expands the file of a plan to its trials.
 
+#include <cstddef>
+#include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "driver/plan/expand.hpp"
+#include "driver/plan/file_facts.hpp"
 #include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
 
+/// Keeps the facts of matrix files, so that each file is read once for all trials of all rounds.
+class KnownFiles {
+ public:
+  void add(const std::filesystem::path& path, const std::string& dataset, FileFacts facts);
+  /// Returns the facts about a file. @throws io::InputError
+  const FileFacts& facts(const std::filesystem::path& path, const std::string& dataset);
+  /// Returns a note if reading took long; else an empty text.
+  std::string note() const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, FileFacts> files_;  ///< by path and dataset
+  std::size_t read_ = 0;
+  double seconds_ = 0;
+};
+
 /// Expands a plan. Paths of matrix files are relative to the folder of `path`, the plan's file.
+/// @param files the matrix files that were read before; receives the others
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
-                      Backend requested, int capability);
+                      Backend requested, int capability, KnownFiles& files);
 
 }  // namespace gaussweep::driver

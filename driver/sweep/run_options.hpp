@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "driver/plan/planned_trials.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/sweep/queue.hpp"
 #include "io/plan/plan.hpp"
@@ -16,6 +17,7 @@ namespace gaussweep::driver {
 struct RunOptions {
   std::string plan, output;
   std::optional<io::Plan> made_plan;  ///< used instead of the file `plan` if set
+  KnownFiles files;                   ///< matrix files that the caller has read
   /// False if the run directory is deleted afterwards; then no message suggests to resume it.
   bool is_kept = true;
   bool resume = false, retry_failed = false, dry_run = false;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/plan/axes.hpp"
@@ -61,6 +62,7 @@ struct Planned {
   Backend backend = Backend::host;
   io::Plan plan;
   Expansion expansion;
+  KnownFiles files;
 };
 
 /// Throws if `auto` would continue a run on GPUs as a much slower emulation, because the driver does not work
@@ -248,7 +250,7 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
     if (!next) return;
     planned.plan = std::move(*next);
     planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
-                                    least_capability(planned.backend, session.ranks));
+                                    least_capability(planned.backend, session.ranks), planned.files);
     directory.save_plan(planned.plan.text);
     work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
     note_start(directory, session, planned, work);
@@ -343,6 +345,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     for (const RankFacts& rank : session.ranks) {
       for (const std::string& warning : rank.gpu.warnings) spdlog::warn("{}: {}", rank.host.host, warning);
     }
+    planned.files = options.files;
     planned.plan =
         options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
     std::vector<std::string> gpus;
@@ -351,7 +354,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     }
     planned.plan = for_gpus(std::move(planned.plan), gpus);
     planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
-                                    least_capability(planned.backend, session.ranks));
+                                    least_capability(planned.backend, session.ranks), planned.files);
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
     check_emulation(session, planned);
     if (options.dry_run) {
