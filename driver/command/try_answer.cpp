@@ -18,7 +18,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Larger ratios are shown as this value.
+/// Larger ratios are shown as this value, smaller ones as its inverse.
 constexpr double most_times = 1000;
 
 bool is_emulated(const Group& group) {
@@ -58,9 +58,12 @@ std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) 
 std::string lead_words(const Race& race) {
   const Estimate& lead = race.lead();
   const std::string second = method_words(*race.racers[1].group);
-  const auto times = [](double value) { return significant_text(std::min(value, most_times), 3); };
-  const std::string ends = fmt::format("{} to {}{}", times(lead.low()),
-                                       lead.high() > most_times ? "over " : "", times(lead.high()));
+  const auto times = [](double value) {
+    return significant_text(std::clamp(value, 1 / most_times, most_times), 3);
+  };
+  const std::string ends =
+      fmt::format("{}{} to {}{}", lead.low() < 1 / most_times ? "under " : "", times(lead.low()),
+                  lead.high() > most_times ? "over " : "", times(lead.high()));
   return fmt::format("{} times as fast as {} ({})", times(lead.ratio()), second, ends);
 }
 
@@ -75,6 +78,15 @@ const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_suc
     if (best == nullptr || seconds < best->race.racers.front().group->median) best = &task;
   }
   return best;
+}
+
+/// Returns the method to recommend: of those that may be the fastest, the most accurate one.
+const Group& recommended(const Race& race) {
+  const Group* best = race.racers.front().group;
+  for (const Racer& racer : race.racers) {
+    if (racer.is_rival && correct_digits(*racer.group) > correct_digits(*best)) best = racer.group;
+  }
+  return *best;
 }
 
 }  // namespace
@@ -196,16 +208,16 @@ std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest
   std::string text;
   const auto add = [&](const TriedTask* task, const char* what, const char* operand, const char* output) {
     if (task == nullptr) return;
-    const Group& fastest = *task->race.racers.front().group;
-    const io::Record& r = fastest.first();
+    const Group& method = recommended(task->race);
+    const io::Record& r = method.first();
     text += fmt::format("{} {} solve {}", what, shell_word(program), shell_word(file));
     if (!request.dataset.empty()) text += " --dataset " + shell_word(request.dataset);
     text += operand;
     if (r.problem != "gesv" && r.problem != "geinv") text += fmt::format(" --problem {}", r.problem);
     text += fmt::format(" --method {}/{}", r.problem, r.method);
-    if (problem_of(fastest)->has_axis("uplo")) text += fmt::format(" --uplo {}", r.uplo);
+    if (problem_of(method)->has_axis("uplo")) text += fmt::format(" --uplo {}", r.uplo);
     if (r.precision != "double") text += fmt::format(" --precision {}", r.precision);
-    if (is_emulated(fastest)) text += " --backend emulated";
+    if (is_emulated(method)) text += " --backend emulated";
     text += fmt::format(" -o {}\n", output);
   };
   add(fastest_task(tasks, is_solve), "To solve: ", " --rhs b.npy", "x.npy");
