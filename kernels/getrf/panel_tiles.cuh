@@ -53,6 +53,9 @@ void for_rows(std::int64_t n, Launch&& launch) {
   if (n <= 96) return launch(Share<96>());
   if (n <= 128) return launch(Share<128>());
   if (n <= 256) return launch(Share<256>());
+  if constexpr (sizeof(T) == 4 && Symmetric) {
+    if (n <= 320) return launch(Share<320, 1, 640>());
+  }
   if (n <= 384) return launch(Share<384, 1, 384>());
   launch(Share<512>());
 }
@@ -62,12 +65,17 @@ void for_rows(std::int64_t n, Launch&& launch) {
 template <class T, class S>
 struct SharedStorage {
   static constexpr int squares = S::rows / eight * 64, block = S::width * S::block_pitch;
+  /// Two tiles of the panel's rows, for the products of Cholesky in float.
+  static constexpr int tiles = sizeof(T) == 4 && S::rows > 32 ? 2 * S::width* S::pitch : 0;
   alignas(16) T rows[2][eight][S::pitch];  ///< pivot rows of a group of steps, as they are before the group
   alignas(16) T candidate[2][S::warps][S::width];  ///< each warp's candidate for the pivot row
   T beside[2][S::warps];                           ///< the candidate's right-hand side
   T multipliers[2][group][group];
-  T triangles[squares > block ? squares : block];  ///< diagonal triangles of eight steps each, for Cholesky
-                                                   ///< minus their inverses; or a diagonal block of U
+  /// Diagonal triangles of eight steps each, for Cholesky minus their inverses; or a diagonal block of U; or
+  /// tiles.
+  alignas(16) T triangles[squares > block ? squares > tiles ? squares : tiles
+                          : block > tiles ? block
+                                          : tiles];
   T unknowns[S::width];
   int place[2][S::warps];  ///< the candidates' row indices if every step exchanged rows
   int pivots[S::rows];     ///< LAPACK's pivot of each step, from 0

@@ -3,18 +3,23 @@
 /// thread keeps one row of the current panel of 32 columns, or two rows of 16 columns, in registers. The
 /// matrix stays in global memory.
 ///
-/// Left-looking: a panel is loaded, updated by all earlier steps, factored and stored. Each thread reads only
-/// its own rows. Earlier steps are applied in groups. For each group a thread loads its multipliers from
-/// global memory and the pivot rows of these steps from shared memory, where the owners have stored them as
-/// they are before the group. In double a group has eight steps, and one warp substitutes in their rows. In
-/// float a group has four steps: instead of the rows, the multipliers are solved with the triangle of these
-/// steps, whose elements are at most 1. Rows are exchanged only at the end; each thread records the step in
-/// which its row was the pivot.
+/// Left-looking: a panel is loaded, updated by all earlier steps, factored and stored.
+///
+/// LU: each thread reads only its own rows. Earlier steps are applied in groups. For each group a thread
+/// loads its multipliers from global memory and the pivot rows of these steps from shared memory, where the
+/// owners have stored them as they are before the group. In double a group has eight steps, and one warp
+/// substitutes in their rows. In float a group has four steps: instead of the rows, the multipliers are
+/// solved with the triangle of these steps, whose elements are at most 1. Rows are exchanged only at the end;
+/// each thread records the step in which its row was the pivot.
+///
+/// Cholesky: the update is a product of the panel's rows of L with L^T, from global memory without barriers.
+/// The four threads of a quad compute parts of four rows and then exchange them (panel_tiles.cuh).
 ///
 /// Right-hand sides and the columns of the identity are panels that are substituted, not factored.
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/largest.cuh"
@@ -40,7 +45,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
       T a[elements];
-      if constexpr (Symmetric && tensor) {
+      if constexpr (Symmetric && has_products) {
         first == 0 ? load(first, a) : subtract_symmetric(first, a);
       } else {
         load(first, a);
@@ -176,6 +181,8 @@ class Panels : PanelRows<T, S, Symmetric> {
 
  private:
   static constexpr bool tensor = sizeof(T) == 8, accumulates = tensor && !Symmetric;
+  /// Cholesky updates a panel by a product; in float up to order 128 elimination by rows is faster.
+  static constexpr bool has_products = tensor || S::rows > 128;
   static constexpr int Each = S::Each, width = S::width, none = 0x7fffffff;
   static_assert(Each == 1 || (tensor && !Symmetric), "two rows a thread are for LU in double");
   using Base::at, Base::shared_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
@@ -218,9 +225,21 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// them, which is more accurate.
   __device__ void subtract_symmetric(int first, T (&a)[elements]) {
     wait();  // other threads store the panel's rows
-    if (row() / 32 * 32 < first) return;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = 0;
+    if constexpr (tensor) {
+      if (row() / 32 * 32 < first) return;
+      add_on_tensor_cores(first, a);
+    } else {
+      system_.uplo == Uplo::upper ? add_products<true>(first, a) : add_products<false>(first, a);
+    }
+    panels::turn<1>(a);
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < width; ++c)
+      a[c] = is_stored(0, first + c) ? *place_of(row(), first + c) - a[c] : T(0);
+  }
+  /// Adds the products of the thread's four rows and the panel's rows, over the columns before `first`.
+  __device__ __forceinline__ void add_on_tensor_cores(int first, T (&a)[elements]) const {
     const Fetch fetch(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
     const int other = first + lane() / 4 * 4;
     Left<1> left, right;
@@ -241,13 +260,65 @@ class Panels : PanelRows<T, S, Symmetric> {
         two = others[0][h][j + 1];
       });
     }
-    panels::turn<1>(a);
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c)
-      a[c] = (is_stored(0, first + c) ? *place_of(row(), first + c) : T(0)) - a[c];
   }
-  /// Applies the earlier steps to a panel of a symmetric matrix that begins at column `first`; the rows in
-  /// shared memory are those of L^T.
+  /// The same without tensor cores: a thread multiplies its four rows by eight of the panel's 32 rows. All
+  /// threads bring the panel's rows of 32 columns to shared memory; the own rows are loaded eight columns
+  /// ahead.
+  /// @tparam Across the triangle is stored by rows
+  template <bool Across>
+  __device__ __forceinline__ void add_products(int first, T (&a)[elements]) const {
+    constexpr int ahead = S::blocks > 1 ? group : eight;  // a lone block has fewer warps that hide latencies
+    const bool has_rows = row() / 32 * 32 + 32 > first;   // equal for all threads of a warp
+    const int own = first_of_four(), other = lane() % 4 * 8;
+    // Stored by columns, rows beyond n are elements of the next column; their results are not used.
+    const auto element = [&](int i, int k) { return system_.a[Across ? k + min(i, n_ - 1) * n_ : at(i, k)]; };
+    T left[ahead][4];
+    const auto load_left = [&](int k) {
+      GAUSSWEEP_UNROLL
+      for (int s = 0; s < ahead; ++s) {
+        GAUSSWEEP_UNROLL
+        for (int i = 0; i < 4; ++i) left[s][i] = element(own + i, k + s);
+      }
+    };
+    if (has_rows) load_left(0);
+    GAUSSWEEP_ROLLED
+    for (int k = 0; k < first; k += width) {
+      T* const tile = shared_.triangles + k / width % 2 * width * S::pitch;
+      GAUSSWEEP_ROLLED
+      for (int e = static_cast<int>(threadIdx.x); e < width * width; e += static_cast<int>(blockDim.x)) {
+        const int i = Across ? e / width : e % width, c = Across ? e % width : e / width;
+        tile[c * S::pitch + i] = element(first + i, k + c);
+      }
+      wait();
+      if (!has_rows) continue;
+      GAUSSWEEP_ROLLED
+      for (int c = 0; c < width; c += ahead) {
+        T rows[ahead][4];
+        GAUSSWEEP_UNROLL
+        for (int s = 0; s < ahead; ++s) {
+          GAUSSWEEP_UNROLL
+          for (int i = 0; i < 4; ++i) rows[s][i] = left[s][i];
+        }
+        if (k + c + ahead < first) load_left(k + c + ahead);
+        GAUSSWEEP_UNROLL
+        for (int s = 0; s < ahead; ++s) {
+          T right[eight];
+          GAUSSWEEP_UNROLL
+          for (int j = 0; j < eight; j += 2)
+            take_pair(tile + (c + s) * S::pitch + other + j, right[j], right[j + 1]);
+          GAUSSWEEP_UNROLL
+          for (int i = 0; i < 4; ++i) {
+            GAUSSWEEP_UNROLL
+            for (int j = 0; j < eight; ++j)
+              a[eight * i + j] = std::fma(rows[s][i], right[j], a[eight * i + j]);
+          }
+        }
+      }
+    }
+  }
+
+  /// Applies the earlier steps to a panel of a small symmetric matrix that begins at column `first`; the rows
+  /// in shared memory are those of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[elements]) {
     T next[group];
     fetch(0, first, next);
@@ -357,14 +428,35 @@ class Panels : PanelRows<T, S, Symmetric> {
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k) {
       T* const column = shared_.rows[0][k % 2];  // elements from row k on
+      // In double, one thread divides and takes the root for all: the others lack units for it.
+      T* const scales = shared_.rows[1][k % 2];
       if (row() >= k && row() < first + width) column[row() - k] = a[0];
+      if (tensor && row() == k) {
+        const T root = std::sqrt(a[0]);
+        scales[0] = T(1) / a[0];
+        scales[1] = root;
+        scales[2] = T(1) / root;
+      }
       if (Beside && row() == k) shared_.beside[k % 2][0] = y_[0];
       wait();
       const T pivot = column[0];
       if (!(pivot > T(0)) && info == 0) info = k + 1;
       if (row() / 32 * 32 + 31 < k) continue;  // uniform for the warp
-      const T factor[1] = {a[0] / pivot};      // unused for rows before k
-      if (row() >= k && row() < n_) *place_of(row(), k) = a[0] / std::sqrt(pivot);
+      T factor[1], of_row;                     // unused for rows before k
+      const T inverse = tensor ? scales[0] : T(0);
+      if (inverse >= std::numeric_limits<T>::min() && inverse <= std::numeric_limits<T>::max()) {
+        // The remainder corrects the product with an inverse.
+        const auto quotient = [&](T over, T divisor) {
+          const T about = a[0] * over;
+          return std::fma(std::fma(-about, divisor, a[0]), over, about);
+        };
+        factor[0] = quotient(inverse, pivot);
+        of_row = quotient(scales[2], scales[1]);
+      } else {
+        factor[0] = a[0] / pivot;
+        of_row = a[0] / std::sqrt(pivot);
+      }
+      if (row() >= k && row() < n_) *place_of(row(), k) = of_row;
       subtract_and_move<Count, 1>(factor, column, a);
       if (Beside && row() > k) y_[0] = std::fma(-factor[0], shared_.beside[k % 2][0], y_[0]);
     }

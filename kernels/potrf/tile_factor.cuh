@@ -72,6 +72,42 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 #endif
 }
 
+/// Computes eight columns like factor_8_columns, but each pivot from the columns that are stored, with sqrt
+/// and division. This path is rare: rolled loops on an array in local memory keep its code short.
+template <class T>
+__device__ __forceinline__ void factor_8_columns_in_order(const T* triangle, int first, T* reciprocals,
+                                                          int& failed, T (&own_row)[8]) {
+  constexpr int own = 8;  // the thread's row, behind those of the diagonal tile
+  T rows[9][8];
+  GAUSSWEEP_ROLLED
+  for (int i = 0; i <= own; ++i) {
+    const int from = i < own ? first + i : static_cast<int>(threadIdx.x);
+    GAUSSWEEP_UNROLL
+    for (int k = 0; k < 8; ++k) rows[i][k] = triangle[(first + k) * triangle_stride + from];
+  }
+  GAUSSWEEP_ROLLED
+  for (int k = 0; k < 8; ++k) {
+    const T root = std::sqrt(rows[k][k]), reciprocal = T(1) / root;
+    if (!(root > T(0) && root <= std::numeric_limits<T>::max()) && failed < 0) failed = first + k;
+    const bool is_diagonal = static_cast<int>(threadIdx.x) == first + k;
+    if (is_diagonal) reciprocals[first + k] = reciprocal;
+    T column[8];
+    GAUSSWEEP_UNROLL
+    for (int j = 0; j < 8; ++j) column[j] = rows[j][k] * reciprocal;
+    GAUSSWEEP_ROLLED
+    for (int i = k + 1; i <= own; ++i) {
+      const T element = i == own && is_diagonal ? root : rows[i][k] * reciprocal;
+      rows[i][k] = element;
+      GAUSSWEEP_UNROLL
+      for (int j = 1; j < 8; ++j) {
+        if (j > k && j <= i) rows[i][j] = std::fma(-element, column[j], rows[i][j]);
+      }
+    }
+  }
+  GAUSSWEEP_UNROLL
+  for (int k = 0; k < 8; ++k) own_row[k] = rows[own][k];
+}
+
 /// Factors eight columns beginning at `first`; each of 64 threads has a row. Every thread also factors the 8
 /// x 8 diagonal tile, so that no thread waits for another. The diagonal's reciprocals are stored to
 /// `reciprocals`. `failed`, unless it is set already, becomes the first column with a pivot that is no
@@ -89,24 +125,13 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
                                                  T (&own_row)[8], bool in_order) {
   const int row = static_cast<int>(threadIdx.x);
   T tile[8][8];
-  const auto load = [&] {
+  GAUSSWEEP_UNROLL
+  for (int k = 0; k < 8; ++k) {
+    const T* const column = triangle + (first + k) * triangle_stride;
+    own_row[k] = column[row];
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < 8; ++k) {
-      const T* const column = triangle + (first + k) * triangle_stride;
-      own_row[k] = column[row];
-      GAUSSWEEP_UNROLL
-      for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
-    }
-  };
-  const auto subtract = [&](int k) {
-    GAUSSWEEP_UNROLL
-    for (int j = k + 1; j < 8; ++j) {
-      GAUSSWEEP_UNROLL
-      for (int i = j; i < 8; ++i) tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
-      own_row[j] = std::fma(-own_row[k], tile[j][k], own_row[j]);
-    }
-  };
-  load();
+    for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
+  }
   bool all_normal = !in_order;
   // Above the diagonal of the diagonal tile, `own_row` has meaningless values, which are not stored.
   T pivot = tile[0][0];
@@ -132,21 +157,14 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
                                   : own_row[k] * reciprocal;
     GAUSSWEEP_UNROLL
     for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
-    subtract(k);
-  }
-  if (!all_normal) {
-    load();
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < 8; ++k) {
-      const T root = std::sqrt(tile[k][k]), reciprocal = T(1) / root;
-      if (!(root > T(0) && root <= std::numeric_limits<T>::max()) && failed < 0) failed = first + k;
-      if (row == first + k) reciprocals[first + k] = reciprocal;
-      own_row[k] = row == first + k ? root : own_row[k] * reciprocal;
+    for (int j = k + 1; j < 8; ++j) {
       GAUSSWEEP_UNROLL
-      for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
-      subtract(k);
+      for (int i = j; i < 8; ++i) tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
+      own_row[j] = std::fma(-own_row[k], tile[j][k], own_row[j]);
     }
   }
+  if (!all_normal) factor_8_columns_in_order(triangle, first, reciprocals, failed, own_row);
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 8; ++k) {
     if (row >= first + 8) triangle[(first + k) * triangle_stride + row] = own_row[k];
@@ -176,7 +194,7 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
 /// Replaces the lower triangle of a 64 x 64 tile by its Cholesky factor, with a block of 8 warps. Two warps
 /// factor eight columns at a time, while the others apply the previous columns to the rest of the tile.
 /// `reciprocals` has 64 elements in shared memory. The columns and inverses that a solve needs are sent to
-/// `mailbox` as they are computed. `in_order`: see factor_8_columns.
+/// `mailbox` as they are computed. `in_order`: the first eight columns, see factor_8_columns.
 /// @return the first column with a pivot that is not positive, or -1; valid in the first warp
 template <class T>
 __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailbox, bool in_order) {
@@ -187,7 +205,7 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
   GAUSSWEEP_ROLLED
   for (int s = 0; s < 8; ++s) {
     if (warp < 2) {
-      factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, in_order);
+      factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, in_order && s == 0);
     } else if (s > 0) {
       if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
       int number = warp - 2;  // of the tiles right of the next column of tiles, counted column by column

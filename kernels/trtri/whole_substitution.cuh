@@ -29,11 +29,14 @@ struct LowerEquation {
   /// Returns the row and column of A and X that correspond to row and column k of M and Y.
   __device__ int line(int k) const { return a.lower == a.from_left ? order - 1 - k : k; }
   __device__ T m(int i, int j) const {
-    if (i >= order || j > i) return T(0);
-    const int row = line(is_transposed() ? j : i), column = line(is_transposed() ? i : j);
-    if (row >= a.n || column >= a.n || (a.unit && i == j)) return T(i == j ? 1 : 0);
-    return a.data[row + column * a.ld];
+    return i >= order || j > i ? T(0) : i > j ? below_diagonal(i, j) : pivot(i);
   }
+  /// @pre j < i < order
+  __device__ T below_diagonal(int i, int j) const {
+    const int row = line(is_transposed() ? j : i), column = line(is_transposed() ? i : j);
+    return row < a.n && column < a.n ? a.data[row + column * a.ld] : T(0);
+  }
+  __device__ T pivot(int i) const { return line(i) >= a.n || a.unit ? T(1) : a.data[line(i) * (a.ld + 1)]; }
   __device__ T& y(int i, int j) const {
     return is_transposed() ? x[line(j) + line(i) * ldx] : x[line(i) + line(j) * ldx];
   }
@@ -43,16 +46,16 @@ template <class T>
 struct StripTiles {
   T left[strip_apart * strip_depth];          ///< a tile of M
   T right[strip_apart_deep * strip_columns];  ///< a tile of Y; later right-hand sides
+  T pivots[strip_rows];
   T largest[strip_threads / 32][strip_rows];  ///< |M| in a row, a part per warp
   int exponents[strip_rows];                  ///< row i of M and of I is multiplied by 2^-exponents[i]
-  T pivots[strip_rows];                       ///< from 1 to 2, times 2^pivot_exponents[i]
-  int pivot_exponents[strip_rows];
+  bool is_finite;
 };
 
 /// Computes the lower triangle of Y if *needed is not 0. Then |M Y - I| <= g |M| |Y| with g = n u / (1 - n u)
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Rows of M with elements
-/// above 1 are scaled by powers of two, so that no product of M and Y overflows. Thread block s computes the
-/// columns [32 s, 32 s + 32).
+/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Thread block s computes
+/// the columns [32 s, 32 s + 32), 32 rows at a time. If a product overflows, these rows are computed again,
+/// with rows of M that are scaled by powers of two such that no product of M and Y overflows.
 template <class T>
 __global__ void __launch_bounds__(strip_threads) invert_by_strips(LowerEquation<T> e, const int* needed) {
   simt::griddepcontrol_wait();
@@ -60,95 +63,135 @@ __global__ void __launch_bounds__(strip_threads) invert_by_strips(LowerEquation<
   auto& tiles = *simt::dynamic_shared<StripTiles<T>>();
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   const int first_column = static_cast<int>(blockIdx.x) * strip_columns;
+  constexpr int warps = strip_threads / 32, loads = strip_rows * strip_depth / strip_threads;
   const auto exponent_of = [](T value) {
     return value != T(0) && value - value == T(0) ? std::ilogb(value) : 0;
   };
-  // Loads M in 32 rows from `row` on and in `depth` columns from `from` on; 0 from column `end` on.
-  const auto load_left = [&](int row, int from, int depth, int end) {
-    for (int at = t; at < strip_rows * depth; at += strip_threads) {
-      const int i = e.is_transposed() ? at / depth : at % strip_rows;
-      const int k = e.is_transposed() ? at % depth : at / strip_rows;
-      const T value = from + k < end ? e.m(row + i, from + k) : T(0);
-      tiles.left[i + k * strip_apart] = std::ldexp(value, -tiles.exponents[i]);
+  const auto scaled = [&](T value, int i) {
+    return tiles.exponents[i] == 0 ? value : std::ldexp(value, -tiles.exponents[i]);
+  };
+  // Element `at` of a tile of M, or of Y, in the order in which the elements lie in memory.
+  const auto row_of_left = [&](int at) { return e.is_transposed() ? at / strip_depth : at % strip_rows; };
+  const auto column_of_left = [&](int at) { return e.is_transposed() ? at % strip_depth : at / strip_rows; };
+  const auto row_of_right = [&](int at) { return e.is_transposed() ? at / strip_columns : at % strip_depth; };
+  const auto column_of_right = [&](int at) {
+    return e.is_transposed() ? at % strip_columns : at / strip_depth;
+  };
+  T left[loads], right[loads];  // the next tiles
+  const auto load = [&](int row, int from) {
+    GAUSSWEEP_UNROLL
+    for (int q = 0; q < loads; ++q) {
+      const int at = t + q * strip_threads;
+      const int i = row + row_of_left(at), k = from + column_of_left(at);
+      left[q] = k < row && i < e.order ? e.below_diagonal(i, k) : T(0);
+      const int l = from + row_of_right(at), j = first_column + column_of_right(at);
+      right[q] = l < row && l >= j ? e.y(l, j) : T(0);
     }
   };
-  const auto load_right = [&](int from, int end) {
-    for (int at = t; at < strip_depth * strip_columns; at += strip_threads) {
-      const int k = e.is_transposed() ? at / strip_columns : at % strip_depth;
-      const int j = e.is_transposed() ? at % strip_columns : at / strip_depth;
-      const bool is_there = from + k < end && from + k >= first_column + j;
-      tiles.right[k + j * strip_apart_deep] = is_there ? e.y(from + k, first_column + j) : T(0);
+  const auto store = [&] {
+    GAUSSWEEP_UNROLL
+    for (int q = 0; q < loads; ++q) {
+      const int at = t + q * strip_threads, i = row_of_left(at);
+      tiles.left[i + column_of_left(at) * strip_apart] = scaled(left[q], i);
+      tiles.right[row_of_right(at) + column_of_right(at) * strip_apart_deep] = right[q];
     }
   };
   const auto find_exponents = [&](int row) {
-    if (t < strip_rows) tiles.exponents[t] = 0;
     T largest = 0;
-    GAUSSWEEP_ROLLED
-    for (int from = first_column; from < row + strip_rows; from += strip_depth) {
-      __syncthreads();
-      load_left(row, from, strip_depth, e.order);
-      __syncthreads();
-      for (int k = warp; k < strip_depth; k += strip_threads / 32) {
-        const T size = std::fabs(tiles.left[lane + k * strip_apart]);
-        if (size > largest) largest = size;
-      }
+    for (int k = first_column + warp; k <= row + lane; k += warps) {
+      const T size = std::fabs(e.m(row + lane, k));
+      if (size > largest) largest = size;
     }
     tiles.largest[warp][lane] = largest;
     __syncthreads();
     if (t >= strip_rows) return;
-    for (int w = 1; w < strip_threads / 32; ++w) {
+    for (int w = 1; w < warps; ++w) {
       if (tiles.largest[w][t] > largest) largest = tiles.largest[w][t];
     }
     const int exponent = exponent_of(largest) + 1;
     tiles.exponents[t] = exponent > 0 ? exponent : 0;
-    const T pivot = row + t < e.order ? e.m(row + t, row + t) : T(1);
-    tiles.pivot_exponents[t] = exponent_of(pivot);
-    tiles.pivots[t] = std::ldexp(pivot, -exponent_of(pivot));
   };
   const int warp_row = warp % 2 * 16, warp_column = warp / 2 * 8;
-  GAUSSWEEP_ROLLED
-  for (int row = first_column; row < e.order; row += strip_rows) {
-    find_exponents(row);
+  // Computes Y in 32 rows from `row` on. Returns false if an element is not finite.
+  const auto solve = [&](int row) {
     T sums[4] = {};
+    if (row > first_column) load(row, first_column);
     GAUSSWEEP_ROLLED
     for (int from = first_column; from < row; from += strip_depth) {
       __syncthreads();
-      load_left(row, from, strip_depth, row);
-      load_right(from, row);
+      store();
       __syncthreads();
+      if (from + strip_depth < row) load(row, from + strip_depth);
       add_product(sums, tiles.left + warp_row, strip_apart, tiles.right + warp_column * strip_apart_deep,
                   strip_apart_deep, 0, strip_depth);
     }
     __syncthreads();
-    load_left(row, row, strip_rows, e.order);
+    for (int at = t; at < strip_rows * strip_rows; at += strip_threads) {
+      const int i = e.is_transposed() ? at / strip_rows : at % strip_rows;
+      const int k = e.is_transposed() ? at % strip_rows : at / strip_rows;
+      tiles.left[i + k * strip_apart] = scaled(e.m(row + i, row + k), i);
+    }
+    if (t < strip_rows) tiles.pivots[t] = row + t < e.order ? e.pivot(row + t) : T(1);
+    if (t == 0) tiles.is_finite = true;
     GAUSSWEEP_UNROLL
     for (int s = 0; s < 4; ++s) {
       const int i = warp_row + lane / 4 + s / 2 * 8, j = warp_column + 2 * (lane % 4) + s % 2;
-      const T of_identity = row + i == first_column + j ? std::ldexp(T(1), -tiles.exponents[i]) : T(0);
+      const T of_identity = row + i == first_column + j ? scaled(T(1), i) : T(0);
       tiles.right[i + j * strip_apart_deep] = of_identity - sums[s];
     }
     __syncthreads();
     // A warp solves for four columns; a lane has a row of the triangle.
-    constexpr int each = strip_columns / (strip_threads / 32);
+    constexpr int each = strip_columns / warps;
     T y[each];
     GAUSSWEEP_UNROLL
     for (int c = 0; c < each; ++c) y[c] = tiles.right[lane + (warp * each + c) * strip_apart_deep];
     GAUSSWEEP_ROLLED
     for (int k = 0; k < strip_rows; ++k) {
       const T own = tiles.left[lane + k * strip_apart], pivot = tiles.pivots[k];
-      const int exponent = tiles.exponents[k] - tiles.pivot_exponents[k];
+      const int exponent = tiles.exponents[k];
+      T quotient = 0;  // lane l divides for column l % each
       GAUSSWEEP_UNROLL
       for (int c = 0; c < each; ++c) {
-        const T solved = std::ldexp(__shfl_sync(0xffffffffu, y[c], k) / pivot, exponent);
+        const T sum = __shfl_sync(0xffffffffu, y[c], k);
+        if (lane % each == c) quotient = sum;
+      }
+      if (exponent == 0) {
+        quotient /= pivot;
+      } else {
+        const int of_pivot = exponent_of(pivot);
+        quotient = std::ldexp(quotient / std::ldexp(pivot, -of_pivot), exponent - of_pivot);
+      }
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < each; ++c) {
+        const T solved = __shfl_sync(0xffffffffu, quotient, c);
         if (lane == k) y[c] = solved;
         if (lane > k) y[c] = std::fma(-own, solved, y[c]);
       }
     }
+    bool is_finite = true;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < each; ++c) {
       const int j = first_column + warp * each + c;
-      if (row + lane < e.order && j <= row + lane) e.y(row + lane, j) = y[c];
+      if (row + lane >= e.order || j > row + lane) continue;
+      e.y(row + lane, j) = y[c];
+      is_finite = is_finite && y[c] - y[c] == T(0);
     }
+    if (!is_finite) tiles.is_finite = false;
+    __syncthreads();
+    return tiles.is_finite;
+  };
+  GAUSSWEEP_ROLLED
+  for (int row = first_column; row < e.order; row += strip_rows) {
+    if (t < strip_rows) tiles.exponents[t] = 0;
+    __syncthreads();
+    bool is_scaled = false;
+    GAUSSWEEP_ROLLED
+    while (!solve(row) && !is_scaled) {
+      is_scaled = true;
+      find_exponents(row);
+      __syncthreads();
+    }
+    __syncthreads();
   }
 }
 

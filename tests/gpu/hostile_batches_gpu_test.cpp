@@ -1,5 +1,6 @@
-// The batches of tests/kernels/hostile_batches_test.cpp on a GPU. GAUSSWEEP_BATCHES says how many batches a
-// method gets: 100,000 by hand. compute-sanitizer sees accesses outside the operands.
+// The batches of tests/kernels/hostile_batches_test.cpp on a GPU. GAUSSWEEP_BATCHES sets the number of batches
+// per method, GAUSSWEEP_FIRST_BATCH the first one's seed, so that several processes can share the work.
+// compute-sanitizer sees accesses outside the operands.
 
 #include <gtest/gtest.h>
 
@@ -16,11 +17,12 @@ class HostileBatchesOnGpu : public OnGpu {};
 
 TEST_F(HostileBatchesOnGpu, KeepToTheirSystem) {
   const int batches = number_from("GAUSSWEEP_BATCHES", small() ? 5 : 100);
+  const int first = number_from("GAUSSWEEP_FIRST_BATCH", 0);
   for (const Method& method : registry.all()) {
     const bool runs = method.runs_on(Backend::cuda) && method.capability <= device->info().capability;
     // Only our own methods promise it.
     if (!runs || !method.runs_on(Backend::emulated) || !takes_batches(method)) continue;
-    for (int batch = 0; batch < batches && !HasFailure(); ++batch) {
+    for (int batch = first; batch < first + batches && !HasFailure(); ++batch) {
       SCOPED_TRACE(method.id() + ", batch " + std::to_string(batch));
       std::mt19937_64 random(static_cast<std::uint64_t>(batch));
       expect_confined_batch(random, *context, method);
