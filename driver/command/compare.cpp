@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -15,8 +16,10 @@
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
+#include "driver/command/records_output.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/compare/compare_sets.hpp"
+#include "driver/compare/models.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
@@ -26,15 +29,17 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr int max_sets = 1000;
+constexpr std::size_t most_ratio_rows = 60, most_ratio_sizes = 8;  // of the table of ratios without --all
 constexpr double notable_raise = 1.5;  // factor of the scatter's increase from which on a note is printed
 
 struct CompareOptions {
   std::vector<std::string> sets;  ///< the last one is judged
   std::string threshold, fail_above = "0", format = "table", base_gpu, new_gpu;
   std::string sort;
+  Filter filter;
   std::vector<std::string> only;
   std::size_t limit = 0;
-  bool all = false, same_models = false;
+  bool all = false, same_models = false, models = false;
 };
 
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
@@ -99,9 +104,15 @@ void note_cpus(const io::Results& base, const io::Results& now) {
                   printable(fmt::format("{}", fmt::join(after, ", ")))));
 }
 
-io::Results load_side(const std::string& path, const std::string& gpu, const char* option) {
+io::Results load_side(const std::string& path, const Filter& filter, const std::string& gpu,
+                      const char* option) {
   Loaded loaded = load(path, true);
   for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+  try {
+    loaded.results.records = filter_records(std::move(loaded.results.records), filter, IfEmpty::throws);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", path, error.what()));
+  }
   if (gpu.empty()) return std::move(loaded.results);
   auto& records = loaded.results.records;
   const auto is_other = [&](const io::Record& r) {
@@ -121,7 +132,7 @@ std::vector<io::Results> load_sets(const CompareOptions& options) {
   std::vector<io::Results> sets;
   for (std::size_t i = 0; i < options.sets.size(); ++i) {
     const bool is_judged = i + 1 == options.sets.size();
-    sets.push_back(load_side(options.sets[i], is_judged ? options.new_gpu : options.base_gpu,
+    sets.push_back(load_side(options.sets[i], options.filter, is_judged ? options.new_gpu : options.base_gpu,
                              is_judged ? "--new-gpu" : "--base-gpu"));
   }
   return sets;
@@ -225,13 +236,117 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   return json;
 }
 
+nlohmann::ordered_json model_json(const ModelFacts& model) {
+  nlohmann::ordered_json json;
+  json["name"] = model.name;
+  json["runs"] = model.runs;
+  json["devices"] = model.devices;
+  json["scatter"] = number_json(model.scatter);
+  json["copy_bytes_per_second"] = number_json(model.rates.copy);
+  json["gemm_flops_float"] = number_json(model.rates.flops_float);
+  json["gemm_flops_double"] = number_json(model.rates.flops_double);
+  json["launch_seconds"] = number_json(model.launch);
+  return json;
+}
+
+nlohmann::ordered_json models_json(const ModelComparison& comparison) {
+  nlohmann::ordered_json json;
+  json["base"] = model_json(comparison.base);
+  json["new"] = model_json(comparison.now);
+  json["only_base"] = comparison.only_base;
+  json["only_new"] = comparison.only_new;
+  json["cells"] = render_json(cell_table(comparison));
+  json["tasks"] = render_json(task_table(comparison));
+  json["winners"] = render_json(winner_table(comparison));
+  return json;
+}
+
+void print_models(const ModelComparison& comparison, const CompareOptions& options) {
+  const std::size_t width = output_width(), prose = prose_width();
+  std::size_t rows = 0;
+  for (const ModelTask& task : comparison.tasks) rows += 2 + task.methods.size();
+  const bool is_filtered = !options.filter.problems.empty() || !options.filter.methods.empty();
+  const bool with_methods = options.all || is_filtered || rows <= most_ratio_rows;
+  fmt::print("{} compared with {}\n\n", printable(comparison.now.name), printable(comparison.base.name));
+  fmt::print(
+      "{}{}{}\n",
+      render_text(ratio_table(comparison, with_methods, options.all ? 0 : most_ratio_sizes), width),
+      paragraph("1.28±6%: 1.28 times as fast, with the 95 % interval. fastest: the fastest method of each "
+                "model. (predicted): the ratio of the measured limits.",
+                prose),
+      with_methods ? "" : paragraph("--all, --problem or --method show every method.", prose));
+  fmt::print("{}", render_text(task_table(comparison), width));
+  if (const Table winners = winner_table(comparison); !winners.rows.empty()) {
+    fmt::print(
+        "\nThe fastest method differs:\n{}{}", render_text(winners, width),
+        paragraph("COST: the time of the other model's fastest method, divided by that of the own one.",
+                  prose));
+  }
+  fmt::print("\n{}\n", render_text(limits_table(comparison), width));
+  for (const std::string& sentence : sample_words(comparison)) fmt::print("{}", paragraph(sentence, prose));
+  if (comparison.only_base + comparison.only_new > 0) {
+    fmt::print("{}", paragraph(fmt::format("Not compared: {} that passed only on {}, {} only on {}.",
+                                           counted(static_cast<std::size_t>(comparison.only_base), "task"),
+                                           printable(comparison.base.short_name), comparison.only_new,
+                                           printable(comparison.now.short_name)),
+                               prose));
+  }
+  fmt::print("{}", paragraph(headline(comparison) + " The models differ, so this is no test for regressions.",
+                             prose));
+}
+
+/// Compares the models in `bases` with all others, each pair separately.
+int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::string>& bases,
+                            const CompareOptions& options, Format format) {
+  if (!options.only.empty() || !options.sort.empty() || options.limit > 0 || !options.threshold.empty())
+    say("note: --only, --sort, --limit and --threshold apply to runs on one model; these models differ\n");
+  io::Results all;
+  const std::vector<VerdictGrid> grids = model_grids(std::move(sets), all);
+  std::vector<ModelComparison> comparisons;
+  for (const VerdictGrid& base : grids) {
+    if (bases.count(base.device) == 0) continue;
+    for (const VerdictGrid& now : grids) {
+      if (bases.count(now.device) > 0 || (base.capability > 0) != (now.capability > 0)) continue;
+      ModelComparison comparison = compare_models(base, now);
+      if (!comparison.tasks.empty()) comparisons.push_back(std::move(comparison));
+    }
+  }
+  if (comparisons.empty()) {
+    throw UsageError(
+        fmt::format("{}: no task passed on two models, so nothing can be compared. The runs must "
+                    "come of plans that share problems, sizes and matrices",
+                    fmt::join(options.sets, " and ")));
+  }
+  nlohmann::ordered_json json;
+  json["different_models"] = true;
+  json["regression"] = false;
+  json["comparisons"] = nlohmann::ordered_json::array();
+  Table cells;
+  for (const ModelComparison& comparison : comparisons) {
+    Table of_pair = cell_table(comparison);
+    cells.columns = of_pair.columns;
+    std::move(of_pair.rows.begin(), of_pair.rows.end(), std::back_inserter(cells.rows));
+    if (format == Format::json) json["comparisons"].push_back(models_json(comparison));
+    if (format != Format::table) continue;
+    if (&comparison != &comparisons.front()) fmt::print("\n");
+    print_models(comparison, options);
+  }
+  if (format == Format::csv) fmt::print("{}", render_csv(cells));
+  if (format == Format::json) fmt::print("{}\n", json_text(json));
+  return exit_ok;
+}
+
 int compare_to_stdout(const CompareOptions& options) {
   const Format format = parse_format(options.format);
   CompareRules rules;
   if (!options.threshold.empty()) rules.threshold = parse_percent("--threshold", options.threshold);
   rules.fail_above = parse_percent("--fail-above", options.fail_above);
   rules.same_places = options.same_models || options.sets.size() == 1;
-  const Sides sides = sides_of(load_sets(options), rules.same_places);
+  std::vector<io::Results> sets = load_sets(options);
+  const std::set<std::string> bases =
+      options.same_models ? std::set<std::string>() : base_models(sets, options.models);
+  if (!bases.empty()) return print_model_comparisons(std::move(sets), bases, options, format);
+  const Sides sides = sides_of(std::move(sets), rules.same_places);
   for (const std::string& remark : sides.remarks) say(fmt::format("note: {}\n", remark));
   const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
@@ -266,9 +381,11 @@ int show_comparison(const std::string& base, const std::string& now, const std::
 
 void add_compare_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* sub = app.add_subcommand("compare",
-                                     "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
-                                     "by trial; exit code 4 on a regression");
+  CLI::App* sub =
+      app.add_subcommand("compare",
+                         "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
+                         "by trial, with exit code 4 on a regression; or, of different GPU or CPU "
+                         "models, which one is faster where, and why");
   sub->add_option("runs", options->sets,
                   "Run directories, results files or journals: one or more to compare with, then the one to "
                   "judge. A file that holds several "
@@ -282,9 +399,14 @@ void add_compare_command(CLI::App& app, Commands& commands) {
       ->capture_default_str();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
+  add_filter_options(*sub, options->filter);
   sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may contain * and ?)");
   sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may contain * and ?)");
   sub->add_flag("--same-models", options->same_models, "Compare only trials on the same GPU and CPU models");
+  sub->add_flag(
+         "--models", options->models,
+         "Compare the GPU or CPU models in all runs, pooled; the default if the runs have no model in common")
+      ->excludes("--same-models");
   sub->add_flag("--all", options->all, "Show every trial, not only those that changed");
   auto* only = sub->add_option("--only", options->only, "Show only these trials")
                    ->delimiter(',')

@@ -47,7 +47,8 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
       {"report", "gaussweep report runs/first -o report"},
       {"compare",
        "gaussweep compare runs/before runs/after\n"
-       "gaussweep compare runs/before runs/after --only slower,worse --sort speedup --limit 20"},
+       "gaussweep compare runs/before runs/after --only slower,worse --sort speedup --limit 20\n"
+       "gaussweep compare runs/h100 runs/h200 --problem gesv"},
       {"trend", "gaussweep trend nights/*"},
       {"duet", "gaussweep duet ../before/build/gaussweep plan.yaml -o runs/duet"},
       {"verify", "gaussweep verify runs/first --tolerance gesv=8"},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "driver/base/words.hpp"
+#include "driver/compare/models.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/doubts.hpp"
@@ -24,6 +25,19 @@ template <class T>
 void move_to(std::vector<T>& all, std::vector<T>& added) {
   if (all.empty()) return all.swap(added);
   all.insert(all.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+}
+
+/// Prints a sentence about each further model: how fast it is compared with the first one.
+void print_model_sentences(const std::vector<VerdictGrid>& grids) {
+  for (const VerdictGrid& grid : grids) {
+    const VerdictGrid& first = grids.front();
+    if (&grid == &first || (grid.capability > 0) != (first.capability > 0)) continue;
+    const ModelComparison comparison = compare_models(first, grid);
+    if (comparison.tasks.empty()) continue;
+    fmt::print("\n{}", paragraph(headline(comparison) +
+                                     " `compare --models` shows where, and which limit explains it.",
+                                 prose_width()));
+  }
 }
 
 }  // namespace
@@ -116,6 +130,7 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     fmt::print("{}\n", json_text(json));
   } else {
     fmt::print("{}", verdict_text(grids, {output_width(usual_width), output_has_colours()}));
+    print_model_sentences(grids);
     print_failures(records, "\n");
   }
 }

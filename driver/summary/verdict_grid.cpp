@@ -156,6 +156,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
                       const std::string& baseline) {
   VerdictGrid grid;
   std::tie(grid.device, grid.capability) = device;
+  grid.rates = rates;
   grid.groups = group_records(records);
   std::map<std::string, std::vector<const Record*>> of_problem;
   for (const Group& group : grid.groups) of_problem[group.first().problem].push_back(&group.first());

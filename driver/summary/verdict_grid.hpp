@@ -63,6 +63,7 @@ struct VerdictGrid {
 
   std::string device;             ///< the name of the GPU or CPU
   std::int64_t capability = 0;    ///< 0: a CPU
+  Rates rates;                    ///< of the device; medians over its measurements
   std::vector<std::string> cpus;  ///< models of the CPUs whose methods compete with the GPU's
   std::vector<Group> groups;
   std::vector<VerdictRow> rows;

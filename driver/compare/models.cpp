@@ -1,0 +1,330 @@
+#include "driver/compare/models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/statistics.hpp"
+#include "driver/compare/compare_sets.hpp"
+#include "driver/results/host_names.hpp"
+#include "driver/results/identity.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+
+constexpr std::int64_t min_kernels = 4;  // of a run from which the time of a launch is taken
+
+/// Returns the words in which a name differs from another one, without a common beginning and "NVIDIA".
+std::string distinct_words(std::string name, std::string other) {
+  constexpr std::string_view vendor = "NVIDIA ";
+  for (std::string* each : {&name, &other}) {
+    if (each->compare(0, vendor.size(), vendor) == 0) each->erase(0, vendor.size());
+  }
+  for (;;) {
+    const std::size_t end = name.find(' '), other_end = other.find(' ');
+    const bool is_same = name.substr(0, end) == other.substr(0, other_end);
+    if (!is_same) return name.substr(0, end);
+    if (end == std::string::npos || other_end == std::string::npos) return name;
+    name.erase(0, end + 1);
+    other.erase(0, other_end + 1);
+  }
+}
+
+Timing time_of_group(const Group& group) {
+  std::vector<Statistics> processes;
+  std::set<std::string> runs;
+  for (const Record* record : group.records) {
+    Statistics s = summarise({});
+    s.q1 = record->seconds_q1;
+    s.median = record->seconds_median;
+    s.q3 = record->seconds_q3;
+    s.count = static_cast<std::size_t>(std::max<std::int64_t>(record->samples, 1));
+    processes.push_back(s);
+    runs.insert(record->run_id);
+  }
+  return timing_of(processes, static_cast<std::int64_t>(runs.size()));
+}
+
+std::string device_of(const Record& r) {
+  return r.gpu_uuid.empty() ? std::string(r.host) : std::string(r.gpu_uuid);
+}
+
+std::size_t devices_of(const Group& group) {
+  std::set<std::string> devices;
+  for (const Record* record : group.records) devices.insert(device_of(*record));
+  return devices.size();
+}
+
+/// Estimates the ratio of two groups' times. Devices of one model differ, so each further device of a model
+/// makes the interval narrower.
+Estimate speedup_of(const Group& base, const Group& now) {
+  const bool is_gpu = base.first().backend == "cuda" && now.first().backend == "cuda";
+  const Timing base_time = time_of_group(base), new_time = time_of_group(now);
+  const Scatter scatter = is_gpu ? Scatter{gpu_scatter.share, host_paced_scatter.seconds} : cpu_scatter;
+  Estimate result = estimate(new_time, base_time, scatter, false);
+  if (!is_gpu) return result;  // cpu_scatter includes it
+  const double per_pair =
+      (1 / static_cast<double>(devices_of(base)) + 1 / static_cast<double>(devices_of(now))) / 2;
+  const double seconds = std::sqrt(base_time.median * new_time.median);
+  result.error = std::sqrt(squared(result.error) + per_pair * (squared(other_gpu_scatter.share) +
+                                                               squared(other_gpu_scatter.seconds / seconds)));
+  return result;
+}
+
+/// A lower bound on the time of a group, and the limit that gives it.
+struct Bounded {
+  double seconds = Record::unknown;
+  Cause cause = Cause::unknown;
+};
+
+/// Whether the time of the launches is a bound: never, always, or if the run may have waited for them.
+enum class Launches { never, always, if_waiting };
+
+Bounded bound_of(const Group& group, const ModelFacts& model, Launches with) {
+  const Record& r = group.first();
+  const Limit limit = limit_of(r, model.rates);
+  Bounded result;
+  if (limit.seconds > 0)
+    result = {limit.seconds, limit.bound == Bound::memory ? Cause::memory : Cause::products};
+  const double launches = static_cast<double>(r.kernels) * model.launch;
+  const bool may_wait = std::any_of(group.records.begin(), group.records.end(),
+                                    [](const Record* record) { return record->launch_bound != 0; });
+  const bool is_bound = with == Launches::always || (with == Launches::if_waiting && may_wait);
+  if (is_bound && launches > 0 && !(launches <= result.seconds)) result = {launches, Cause::launches};
+  return result;
+}
+
+ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_model,
+                    const ModelFacts& new_model) {
+  ModelCell cell;
+  cell.base = &base;
+  cell.now = &now;
+  cell.speedup = speedup_of(base, now);
+  Bounded before = bound_of(base, base_model, Launches::if_waiting),
+          after = bound_of(now, new_model, Launches::if_waiting);
+  // Different methods have different numbers of launches, which do not compare the models.
+  const bool is_same_method = base.first().method == now.first().method;
+  if (!is_same_method && before.cause == Cause::launches && after.cause == Cause::launches) {
+    before.seconds = base_model.launch;
+    after.seconds = new_model.launch;
+  } else if (before.cause != after.cause) {
+    const Launches with = is_same_method ? Launches::always : Launches::never;
+    before = bound_of(base, base_model, with);
+    after = bound_of(now, new_model, with);
+  }
+  cell.predicted = before.seconds / after.seconds;
+  cell.cause = after.cause;
+  return cell;
+}
+
+ModelFacts facts_of(const VerdictGrid& grid, const std::string& other) {
+  ModelFacts facts;
+  facts.name = grid.device;
+  facts.short_name = distinct_words(grid.device, other);
+  facts.rates = grid.rates;
+  std::set<std::string> runs, devices;
+  std::vector<double> launches, scatters;
+  for (const Group& group : grid.groups) {
+    if (grid.capability > 0 && group.first().backend != "cuda") continue;
+    for (const Record* r : group.records) {
+      runs.insert(r->run_id);
+      devices.insert(device_of(*r));
+      if (r->kernels >= min_kernels && r->waits == 0 && r->queue_seconds > 0)
+        launches.push_back(r->queue_seconds / static_cast<double>(r->kernels));
+    }
+    const Timing time = time_of_group(group);
+    if (time.processes > 1) scatters.push_back(std::sqrt(time.variance));
+  }
+  facts.runs = static_cast<std::int64_t>(runs.size());
+  facts.devices = static_cast<std::int64_t>(devices.size());
+  facts.launch = median_of(std::move(launches));
+  facts.scatter = median_of(std::move(scatters));
+  return facts;
+}
+
+/// Identifies a method of a task in a grid.
+using MethodKey = std::tuple<std::string, std::string, std::string>;  // task, method, backend
+
+/// The fastest passing configurations on one model. On a GPU, methods on the CPU do not count.
+struct Fastest {
+  std::map<MethodKey, const Group*> by_method;
+  std::map<std::string, const Group*> by_task;
+};
+
+Fastest fastest_on(const VerdictGrid& grid) {
+  const auto take_faster = [](const Group*& best, const Group& group) {
+    if (best == nullptr || group.median < best->median) best = &group;
+  };
+  const bool is_gpu = grid.capability > 0;
+  Fastest fastest;
+  for (const Group& group : grid.groups) {
+    const Record& r = group.first();
+    if (group.status != io::Status::pass || !(group.median > 0) || (is_gpu && r.backend != "cuda")) continue;
+    const std::string task = task_identity(r);
+    take_faster(fastest.by_method[{task, r.method, r.backend}], group);
+    if (is_gpu) take_faster(fastest.by_task[task], group);
+  }
+  for (const VerdictRow& row : grid.rows) {
+    for (const auto& [n, cell] : row.cells) {
+      if (!is_gpu && cell.winner != nullptr)
+        fastest.by_task[task_identity(cell.first->first())] = cell.winner;
+    }
+  }
+  return fastest;
+}
+
+/// Returns the CPU model of each host.
+std::map<std::string, std::string> cpus_of(const io::Results& results) {
+  std::map<std::string, std::string> cpus;
+  for (const io::HostRow& row : results.hosts) {
+    if (!row.cpu.empty()) cpus[row.host] = row.cpu;
+  }
+  return cpus;
+}
+
+/// Returns true if some trial ran on one model in several runs.
+bool repeats_trials(const io::Results& results) {
+  const std::map<std::string, std::string> cpus = cpus_of(results);
+  std::unordered_map<std::size_t, std::string_view> run_of;
+  for (const Record& r : results.records) {
+    if (r.status == io::Status::skipped) continue;
+    const auto cpu = cpus.find(r.host);
+    const std::string model = r.backend == "cuda" ? std::string(r.gpu_name)
+                              : cpu == cpus.end() ? ""
+                                                  : cpu->second;
+    const std::size_t trial = std::hash<std::string>()(trial_identity(r) + '\n' + model);
+    if (run_of.try_emplace(trial, r.run_id).first->second != std::string_view(r.run_id)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const char* to_string(Cause cause) {
+  switch (cause) {
+    case Cause::launches:
+      return "launches";
+    case Cause::memory:
+      return "memory";
+    case Cause::products:
+      return "products";
+    case Cause::unknown:
+      break;
+  }
+  return "";
+}
+
+int ModelCell::sign() const {
+  return speedup.low() > 1 ? 1 : speedup.high() < 1 ? -1 : 0;
+}
+
+std::set<std::string> models_in(const io::Results& results, bool& is_gpu) {
+  const std::map<std::string, std::string> cpus = cpus_of(results);
+  std::set<std::string> gpu_models, cpu_models;
+  for (const Record& r : results.records) {
+    if (r.status == io::Status::skipped) continue;
+    if (r.backend == "cuda") {
+      if (!r.gpu_name.empty()) gpu_models.insert(r.gpu_name);
+    } else if (const auto cpu = cpus.find(r.host); cpu != cpus.end()) {
+      cpu_models.insert(cpu->second);
+    }
+  }
+  is_gpu = !gpu_models.empty();
+  return is_gpu ? gpu_models : cpu_models;
+}
+
+std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested) {
+  bool is_gpu = false, is_other_gpu = false;
+  const std::set<std::string> last = models_in(sets.back(), is_gpu);
+  std::set<std::string> earlier, all = last;
+  for (std::size_t i = 0; i + 1 < sets.size(); ++i) {
+    const std::set<std::string> more = models_in(sets[i], is_other_gpu);
+    if (is_other_gpu != is_gpu && !is_requested) return {};
+    earlier.insert(more.begin(), more.end());
+    all.insert(more.begin(), more.end());
+  }
+  const bool is_disjoint = std::none_of(last.begin(), last.end(),
+                                        [&](const std::string& name) { return earlier.count(name) > 0; });
+  if (!is_requested && !earlier.empty() && !last.empty() && is_disjoint) return earlier;
+  if (all.size() < 2) {
+    if (!is_requested) return {};
+    throw UsageError(fmt::format("--models: the records are of one model only: {}",
+                                 all.empty() ? "unknown" : *all.begin()));
+  }
+  if (!is_requested && (sets.size() > 1 || repeats_trials(sets.front()))) return {};
+  // The oldest model is the base: the one with the lowest compute capability, then the first name.
+  std::map<std::string, std::int64_t> capability;
+  for (const io::Results& set : sets) {
+    for (const Record& r : set.records) {
+      if (r.backend == "cuda") capability[r.gpu_name] = r.capability;
+    }
+  }
+  return {*std::min_element(all.begin(), all.end(), [&](const std::string& a, const std::string& b) {
+    return capability[a] < capability[b];
+  })};
+}
+
+std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all) {
+  HostNames names;
+  std::unordered_set<std::string> executions;
+  for (io::Results& set : sets) {
+    names.tell_apart(set);
+    for (Record& r : set.records) {
+      const std::string execution = execution_of(r);
+      if (execution.empty() || executions.insert(execution).second) all.records.push_back(std::move(r));
+    }
+    all.devices.insert(all.devices.end(), set.devices.begin(), set.devices.end());
+    all.hosts.insert(all.hosts.end(), set.hosts.begin(), set.hosts.end());
+  }
+  return verdict_grids(all.records, all.devices, all.hosts);
+}
+
+ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now) {
+  ModelComparison result;
+  result.base = facts_of(base, now.device);
+  result.now = facts_of(now, base.device);
+  const Fastest before = fastest_on(base), after = fastest_on(now);
+  for (const auto& [task, group] : after.by_task) result.only_new += before.by_task.count(task) == 0 ? 1 : 0;
+  for (const auto& [task, group] : before.by_task) result.only_base += after.by_task.count(task) == 0 ? 1 : 0;
+  for (const VerdictRow& row : base.rows) {
+    ModelTask of_row;
+    of_row.problem = row.problem;
+    of_row.precision = row.precision;
+    of_row.matrix = row.matrix;
+    of_row.details = row.details;
+    std::map<std::pair<std::string, std::string>, ModelRow> methods;
+    for (const auto& [n, cell] : row.cells) {
+      const std::string task = task_identity(cell.first->first());
+      const auto fastest = before.by_task.find(task), other = after.by_task.find(task);
+      if (fastest == before.by_task.end() || other == after.by_task.end()) continue;
+      of_row.fastest.cells.emplace(n, make_cell(*fastest->second, *other->second, result.base, result.now));
+      for (auto group = before.by_method.lower_bound({task, "", ""});
+           group != before.by_method.end() && std::get<0>(group->first) == task; ++group) {
+        const auto same = after.by_method.find(group->first);
+        if (same == after.by_method.end()) continue;
+        const auto& [of_task, method, backend] = group->first;
+        ModelRow& of_method = methods[{method, backend}];
+        of_method.method = method;
+        of_method.backend = backend;
+        of_method.cells.emplace(n, make_cell(*group->second, *same->second, result.base, result.now));
+      }
+    }
+    for (auto& [method, of_method] : methods) of_row.methods.push_back(std::move(of_method));
+    if (!of_row.fastest.cells.empty()) result.tasks.push_back(std::move(of_row));
+  }
+  return result;
+}
+
+}  // namespace gaussweep::driver

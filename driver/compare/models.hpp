@@ -1,0 +1,100 @@
+#pragma once
+/// Compares two device models, GPUs or CPUs: which one is faster at which sizes, by how much, which of the
+/// measured limits explains it, and where another method is the fastest. It finds no regressions.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/compare/compare_rule.hpp"
+#include "driver/summary/verdict_grid.hpp"
+#include "io/records/results.hpp"
+
+namespace gaussweep::driver {
+
+/// The measured limit that bounds a trial.
+enum class Cause { launches, memory, products, unknown };
+const char* to_string(Cause cause);
+
+/// What was measured of a device model.
+struct ModelFacts {
+  std::string name;        ///< in full
+  std::string short_name;  ///< the words in which it differs from the other model: "H100"
+  Rates rates;
+  double launch = io::Record::unknown;  ///< seconds in which the host queues a kernel
+  std::int64_t runs = 0, devices = 0;
+  /// Relative sigma of a trial's times between runs and devices, median over trials; NaN with one run.
+  double scatter = io::Record::unknown;
+};
+
+/// A task that both models solved, by one method or by the fastest method of each.
+struct ModelCell {
+  const Group *base = nullptr, *now = nullptr;
+  Estimate speedup;                        ///< of the new model over the base model
+  double predicted = io::Record::unknown;  ///< the speedup that the measured limits give
+  Cause cause = Cause::unknown;            ///< the limit that bounds the trial on the new model
+  /// Returns 1 if the new model is faster, -1 if it is slower, and 0 if the 95 % interval contains 1.
+  int sign() const;
+};
+
+/// The cells of one method over sizes.
+struct ModelRow {
+  std::string method;  ///< empty: the fastest method of each model
+  std::string backend;
+  std::map<std::int64_t, ModelCell> cells;  ///< by n
+};
+
+/// All methods of one problem, precision, matrix and operands.
+struct ModelTask {
+  std::string problem, precision, matrix, details;
+  ModelRow fastest;
+  std::vector<ModelRow> methods;
+};
+
+/// The comparison of two models. Its groups are those of the grids.
+struct ModelComparison {
+  ModelFacts base, now;
+  std::vector<ModelTask> tasks;
+  std::int64_t only_base = 0, only_new = 0;  ///< numbers of tasks that passed on one model only
+};
+
+/// Returns the names of the GPU models of the records; if none ran on a GPU, of the CPU models.
+/// @param is_gpu set to true if they are GPUs
+std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
+
+/// Returns the models with which the others are compared, if the sets are of different models: if the last
+/// set and the others have no model in common, or if there is one set that has each trial once per model.
+/// Otherwise returns an empty set.
+/// @param is_requested true: returns the oldest of several models, in whatever sets. @throws UsageError if
+/// there is one model
+std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested);
+
+/// Returns one grid per model of the pooled sets, without repeated executions. @post `all` has the records of
+/// the grids, and must outlive them
+std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all);
+
+/// Compares two models. Methods on the CPU next to a GPU do not count, because they compare CPUs.
+/// @pre the grids outlive the comparison
+ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now);
+
+/// Returns the limits of both models and their ratio.
+Table limits_table(const ModelComparison& comparison);
+/// Returns a row per task and method, with a column per size: "1.28±6%". @param with_methods false: only the
+/// fastest method of each task and the prediction
+/// @param most_sizes the largest number of columns of sizes; the smallest and the largest size stay
+Table ratio_table(const ModelComparison& comparison, bool with_methods, std::size_t most_sizes);
+/// Returns a row per task: median and range of the ratio, the prediction, the limit, and who is faster where.
+Table task_table(const ModelComparison& comparison);
+/// Returns the tasks whose fastest methods differ clearly on both models.
+Table winner_table(const ModelComparison& comparison);
+/// Returns one row per method and task with all numbers, for programs.
+Table cell_table(const ModelComparison& comparison);
+/// Returns "NVIDIA H200 is 1.28 times as fast as NVIDIA H100 …".
+std::string headline(const ModelComparison& comparison);
+/// Returns sentences about the sample: runs, devices, scatter.
+std::vector<std::string> sample_words(const ModelComparison& comparison);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,369 @@
+/// The output of a comparison of two device models.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver/base/printable.hpp"
+#include "driver/base/statistics.hpp"
+#include "driver/base/words.hpp"
+#include "driver/compare/models.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+
+std::string ratio_text(double ratio) {
+  if (!std::isfinite(ratio)) return "";
+  return ratio < 10 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.3g}", ratio);
+}
+
+/// "1.28±6%"
+std::string interval_text(const Estimate& estimate) {
+  constexpr double most = 99;  // wider intervals say no more than that the ratio is unknown
+  const double percent = 100 * (estimate.high() / estimate.ratio() - 1);
+  return fmt::format("{}±{}{:.0f}%", ratio_text(estimate.ratio()), percent > most ? ">" : "",
+                     std::min(percent, most));
+}
+
+/// "4.1 TB/s", "52 GFLOP/s"
+std::string rate_text(double rate, const char* unit) {
+  if (!(rate > 0)) return "";
+  const bool is_tera = rate >= 1e12;
+  return fmt::format("{} {}{}", significant_text(rate / (is_tera ? 1e12 : 1e9), 3), is_tera ? "T" : "G",
+                     unit);
+}
+
+std::vector<double> ratios_of(const ModelRow& row) {
+  std::vector<double> ratios;
+  for (const auto& [n, cell] : row.cells) ratios.push_back(cell.speedup.ratio());
+  return ratios;
+}
+
+/// "1.02", "1.02 to 1.28"
+std::string range_text(const std::vector<double>& values) {
+  if (values.empty()) return "";
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::string from = ratio_text(*low), to = ratio_text(*high);
+  return from == to ? from : fmt::format("{} to {}", from, to);
+}
+
+/// "launches below 2048, then memory"
+std::string cause_words(const ModelRow& row) {
+  std::string text;
+  Cause last = Cause::unknown;
+  for (const auto& [n, cell] : row.cells) {
+    if (cell.cause == last || cell.cause == Cause::unknown) continue;
+    if (last != Cause::unknown) text += fmt::format(" below {}, then ", n);
+    text += to_string(cell.cause);
+    last = cell.cause;
+  }
+  return text;
+}
+
+/// Returns the size at which the ratio is 1, interpolated between two sizes in ln(n).
+double equal_at(std::int64_t n, const ModelCell& cell, std::int64_t next_n, const ModelCell& next) {
+  const double from = std::log(static_cast<double>(n)), to = std::log(static_cast<double>(next_n));
+  return std::exp(from + (to - from) * cell.speedup.log / (cell.speedup.log - next.speedup.log));
+}
+
+/// "H200 at every size", "H200 at 4 of 5 sizes", "H100, H200 from about 700"
+std::string faster_words(const ModelRow& row, const ModelComparison& comparison) {
+  const std::pair<const std::int64_t, ModelCell>* last = nullptr;
+  std::string text;
+  std::int64_t unclear = 0;
+  for (const auto& at : row.cells) {
+    const int sign = at.second.sign();
+    if (sign == 0) {
+      ++unclear;
+      continue;
+    }
+    const std::string& name = (sign > 0 ? comparison.now : comparison.base).short_name;
+    if (last == nullptr) {
+      text = name;
+    } else if (last->second.sign() != sign) {
+      text += fmt::format(", {} from about {:.0f}", name,
+                          equal_at(last->first, last->second, at.first, at.second));
+    }
+    last = &at;
+  }
+  if (text.empty()) return "no clear difference";
+  const auto sizes = static_cast<std::int64_t>(row.cells.size());
+  const bool changes = text.find(',') != std::string::npos;
+  if (unclear > 0)
+    return text + fmt::format("{} {} of {} sizes", changes ? "; clear at" : " at", sizes - unclear, sizes);
+  return changes ? text : text + " at every size";
+}
+
+std::vector<Column> task_columns() {
+  return {{"problem", "PROBLEM"}, {"precision", "PRECISION"}, {"matrix", "MATRIX"}, {"details", "OPERANDS"}};
+}
+
+std::vector<Cell> task_cells(const ModelTask& task) {
+  return {task.problem, task.precision, task.matrix, task.details};
+}
+
+/// Returns the sizes of all tasks; at most `most` of them, evenly distributed.
+std::vector<std::int64_t> sizes_of(const ModelComparison& comparison, std::size_t most) {
+  std::set<std::int64_t> all;
+  for (const ModelTask& task : comparison.tasks) {
+    for (const auto& [n, cell] : task.fastest.cells) all.insert(n);
+  }
+  std::vector<std::int64_t> sizes(all.begin(), all.end());
+  if (sizes.size() <= most || most < 2) return sizes;
+  std::vector<std::int64_t> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(sizes[i * (sizes.size() - 1) / (most - 1)]);
+  return some;
+}
+
+const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_t n) {
+  for (const ModelRow& row : task.methods) {
+    if (row.method != std::string(like.first().method) || row.backend != std::string(like.first().backend))
+      continue;
+    const auto cell = row.cells.find(n);
+    return cell == row.cells.end() ? nullptr : &cell->second;
+  }
+  return nullptr;
+}
+
+/// The fastest methods of both models at one size, if they differ clearly.
+struct Winners {
+  bool differ = false;
+  /// Time of the other model's fastest method divided by that of the own one; NaN if it did not pass there.
+  double base_cost = Record::unknown, new_cost = Record::unknown;
+};
+
+Winners winners_of(const ModelTask& task, std::int64_t n, const ModelCell& fastest) {
+  Winners result;
+  const Record &before = fastest.base->first(), &after = fastest.now->first();
+  if (before.method == after.method && before.backend == after.backend) return result;
+  const ModelCell *new_method = find_cell(task, *fastest.now, n),
+                  *old_method = find_cell(task, *fastest.base, n);
+  const auto is_clear = [](const Group& own, const Group& other) { return other.q1 > own.q3; };
+  result.differ = (new_method == nullptr || is_clear(*fastest.base, *new_method->base)) &&
+                  (old_method == nullptr || is_clear(*fastest.now, *old_method->now));
+  if (new_method != nullptr) result.base_cost = new_method->base->median / fastest.base->median;
+  if (old_method != nullptr) result.new_cost = old_method->now->median / fastest.now->median;
+  return result;
+}
+
+}  // namespace
+
+Table limits_table(const ModelComparison& comparison) {
+  const ModelFacts &base = comparison.base, &now = comparison.now;
+  Table table;
+  table.columns = {
+      {"limit", "MEASURED LIMIT"}, {"base", base.short_name}, {"new", now.short_name}, {"ratio", "RATIO"}};
+  const auto add = [&](const char* name, double before, double after, double ratio, const auto& text) {
+    if (before > 0 || after > 0)
+      table.rows.push_back({std::string(name), text(before), text(after), ratio_text(ratio)});
+  };
+  const auto bytes = [](double rate) { return rate_text(rate, "B/s"); };
+  const auto flops = [](double rate) { return rate_text(rate, "FLOP/s"); };
+  const auto time = [](double seconds) { return seconds > 0 ? seconds_text(seconds) : std::string(); };
+  add("memory (copy)", base.rates.copy, now.rates.copy, now.rates.copy / base.rates.copy, bytes);
+  add("products (GEMM, float)", base.rates.flops_float, now.rates.flops_float,
+      now.rates.flops_float / base.rates.flops_float, flops);
+  add("products (GEMM, double)", base.rates.flops_double, now.rates.flops_double,
+      now.rates.flops_double / base.rates.flops_double, flops);
+  add("launches (host, per kernel)", base.launch, now.launch, base.launch / now.launch, time);
+  return table;
+}
+
+Table ratio_table(const ModelComparison& comparison, bool with_methods, std::size_t most_sizes) {
+  const std::vector<std::int64_t> sizes = sizes_of(comparison, most_sizes);
+  Table table;
+  table.columns = task_columns();
+  table.columns.push_back({"method", "METHOD"});
+  for (const std::int64_t n : sizes) table.columns.push_back({fmt::to_string(n), fmt::format("n={}", n)});
+  const auto add = [&](const ModelTask& task, const std::string& method, const ModelRow& row,
+                       const auto& text) {
+    std::vector<Cell>& cells = table.rows.emplace_back(task_cells(task));
+    cells.push_back(method);
+    for (const std::int64_t n : sizes) {
+      const auto cell = row.cells.find(n);
+      cells.push_back(cell == row.cells.end() ? Cell() : Cell(text(cell->second)));
+    }
+  };
+  const auto measured = [](const ModelCell& cell) { return interval_text(cell.speedup); };
+  const auto predicted = [](const ModelCell& cell) { return ratio_text(cell.predicted); };
+  for (const ModelTask& task : comparison.tasks) {
+    add(task, "fastest", task.fastest, measured);
+    add(task, "(predicted)", task.fastest, predicted);
+    if (!with_methods) continue;
+    for (const ModelRow& row : task.methods)
+      add(task, row.backend == "emulated" ? row.method + " (emulated)" : row.method, row, measured);
+  }
+  table.naming = 5;
+  return table;
+}
+
+Table task_table(const ModelComparison& comparison) {
+  Table table;
+  table.columns = task_columns();
+  for (const Column& column :
+       {Column{"speedup", "SPEEDUP"}, Column{"range", "OVER SIZES"}, Column{"predicted", "PREDICTED"},
+        Column{"limit", "LIMITED BY"}, Column{"faster", "FASTER"}})
+    table.columns.push_back(column);
+  for (const ModelTask& task : comparison.tasks) {
+    std::vector<double> predicted;
+    for (const auto& [n, cell] : task.fastest.cells) {
+      if (std::isfinite(cell.predicted)) predicted.push_back(cell.predicted);
+    }
+    const std::vector<double> ratios = ratios_of(task.fastest);
+    std::vector<Cell>& cells = table.rows.emplace_back(task_cells(task));
+    for (const std::string& text : {ratio_text(median_of(ratios)), range_text(ratios), range_text(predicted),
+                                    cause_words(task.fastest), faster_words(task.fastest, comparison)})
+      cells.push_back(text);
+  }
+  table.naming = 4;
+  return table;
+}
+
+Table winner_table(const ModelComparison& comparison) {
+  Table table;
+  table.columns = task_columns();
+  const std::string &base = comparison.base.short_name, &now = comparison.now.short_name;
+  for (const Column& column :
+       {Column{"n", "N"}, Column{"base_method", "FASTEST ON " + base},
+        Column{"new_method", "FASTEST ON " + now}, Column{"base_cost", "COST ON " + base, Style::factor},
+        Column{"new_cost", "COST ON " + now, Style::factor}})
+    table.columns.push_back(column);
+  for (const ModelTask& task : comparison.tasks) {
+    const std::size_t first_row = table.rows.size();
+    std::int64_t from = 0;
+    bool is_adjacent = false;
+    for (const auto& [n, cell] : task.fastest.cells) {
+      const Winners winners = winners_of(task, n, cell);
+      const bool was_adjacent = std::exchange(is_adjacent, winners.differ);
+      if (!winners.differ) continue;
+      const std::string before = cell.base->first().method, after = cell.now->first().method;
+      if (was_adjacent && table.rows.size() > first_row) {
+        std::vector<Cell>& last = table.rows.back();
+        if (last[5] == Cell(before) && last[6] == Cell(after)) {
+          last[4] = fmt::format("{} to {}", from, n);
+          last[7] = std::fmax(std::get<double>(last[7]), winners.base_cost);
+          last[8] = std::fmax(std::get<double>(last[8]), winners.new_cost);
+          continue;
+        }
+      }
+      from = n;
+      std::vector<Cell>& cells = table.rows.emplace_back(task_cells(task));
+      cells.insert(cells.end(), {fmt::to_string(n), before, after, winners.base_cost, winners.new_cost});
+    }
+  }
+  table.naming = 5;
+  return table;
+}
+
+Table cell_table(const ModelComparison& comparison) {
+  Table table;
+  for (const char* name : {"base_model",
+                           "new_model",
+                           "of",
+                           "problem",
+                           "precision",
+                           "matrix",
+                           "m",
+                           "n",
+                           "k",
+                           "nrhs",
+                           "batch",
+                           "uplo",
+                           "matrix_seed",
+                           "matrix_digest",
+                           "backend",
+                           "base_method",
+                           "new_method",
+                           "base_parameters",
+                           "new_parameters",
+                           "base_median",
+                           "new_median",
+                           "speedup",
+                           "speedup_low",
+                           "speedup_high",
+                           "predicted",
+                           "limit",
+                           "faster"})
+    table.columns.push_back({name, name});
+  const auto add = [&](const ModelTask& task, const ModelRow& row) {
+    for (const auto& [n, cell] : row.cells) {
+      const Record &before = cell.base->first(), &after = cell.now->first();
+      const int sign = cell.sign();
+      table.rows.push_back({comparison.base.name,
+                            comparison.now.name,
+                            std::string(row.method.empty() ? "fastest" : "method"),
+                            task.problem,
+                            task.precision,
+                            task.matrix,
+                            after.m,
+                            n,
+                            after.k,
+                            after.nrhs,
+                            after.batch,
+                            std::string(after.uplo),
+                            after.matrix_seed,
+                            std::string(after.matrix_digest),
+                            std::string(after.backend),
+                            std::string(before.method),
+                            std::string(after.method),
+                            std::string(before.parameters),
+                            std::string(after.parameters),
+                            cell.base->median,
+                            cell.now->median,
+                            cell.speedup.ratio(),
+                            cell.speedup.low(),
+                            cell.speedup.high(),
+                            cell.predicted,
+                            std::string(to_string(cell.cause)),
+                            std::string(sign > 0   ? "new"
+                                        : sign < 0 ? "base"
+                                                   : "")});
+    }
+  };
+  for (const ModelTask& task : comparison.tasks) {
+    add(task, task.fastest);
+    for (const ModelRow& row : task.methods) add(task, row);
+  }
+  return table;
+}
+
+std::string headline(const ModelComparison& comparison) {
+  std::vector<double> ratios;
+  std::size_t faster = 0, slower = 0;
+  for (const ModelTask& task : comparison.tasks) {
+    for (const auto& [n, cell] : task.fastest.cells) {
+      ratios.push_back(cell.speedup.ratio());
+      faster += cell.sign() > 0 ? 1 : 0;
+      slower += cell.sign() < 0 ? 1 : 0;
+    }
+  }
+  return fmt::format(
+      "{} is {} times as fast as {} (median of {}; {}). It is clearly faster in {}, clearly slower in {}, "
+      "and "
+      "there is no clear difference in {}.",
+      printable(comparison.now.name), ratio_text(median_of(ratios)), printable(comparison.base.name),
+      counted(ratios.size(), "case"), range_text(ratios), faster, slower, ratios.size() - faster - slower);
+}
+
+std::vector<std::string> sample_words(const ModelComparison& comparison) {
+  std::vector<std::string> sentences;
+  for (const ModelFacts* model : {&comparison.base, &comparison.now}) {
+    std::string text = fmt::format("{}: {} on {}", printable(model->name),
+                                   counted(static_cast<std::size_t>(model->runs), "run"),
+                                   counted(static_cast<std::size_t>(model->devices), "device"));
+    if (model->devices == 1) {
+      text += ", one sample of this model";
+    } else if (model->scatter > 0) {
+      text += fmt::format("; the times of a trial differ by {} % (sigma)",
+                          significant_text(100 * model->scatter, 2));
+    }
+    sentences.push_back(text + ".");
+  }
+  return sentences;
+}
+
+}  // namespace gaussweep::driver
