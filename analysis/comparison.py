@@ -89,3 +89,8 @@ def trend_of(night):
     """Returns the JSON of `gaussweep trend` over all runs. @raises Unjudged"""
     files = {file for new, base in _last_and_earlier(night) for file in (new, *base)}
     return _output_of("trend", *sorted(files))
+
+
+def models_of(night):
+    """Returns the comparisons of device models that `gaussweep compare --models` makes of all runs. @raises Unjudged"""
+    return _output_of("compare", *sorted({path for path, *_ in night.files}), "--models")["comparisons"]

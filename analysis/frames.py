@@ -12,6 +12,8 @@ from .loader import parameter, parameters_of
 from .plots import Plot, Series
 from .words import counted
 
+MOST_MODELS = 3  # GPU models that share a figure or a grid
+EMULATED = "emulated on "  # begins the devices of emulated kernels
 MOST_LABELS = 16  # labels in a figure before it is split
 MOST_VARIANTS = 4  # variants (matrix and operands) in a figure, distinguished by dashes
 MOST_FACETS = 6  # figures side by side; more matrices are put on the x axis of one figure
@@ -54,13 +56,39 @@ def methods(records):
 
 
 def panels(records):
-    """Yields (problem, precision, device, rows). Methods that run on the CPU are in every panel of a GPU."""
+    """Yields (problem, precision, device, rows). GPU models share a panel unless there are very many. Methods that run
+    on the CPU are in every panel of a GPU; emulated ones have their own."""
     for (problem, precision), group in records.groupby(["problem", "precision"], sort=True):
         devices = sorted(group["device"].unique())
         heads = [d for d in devices if d != "CPU"] or devices
-        for device in heads:
-            here = group["device"].isin([device, "CPU"])
-            yield problem, precision, device, group if here.all() else group[here]
+        models = [d for d in heads if not d.startswith(EMULATED)]
+        together = [models] if len(models) <= MOST_MODELS else [[d] for d in models]
+        for own in [*together, [d for d in heads if d.startswith(EMULATED)]]:
+            here = group["device"].isin([*own, "CPU"])
+            if own:
+                yield problem, precision, " and ".join(short_names(own).values()), group if here.all() else group[here]
+
+
+def short_names(devices):
+    """Maps devices to the words in which their names differ: "NVIDIA H100 80GB HBM3" and "NVIDIA H200" to H100 and
+    H200."""
+    words = {device: device.removeprefix("NVIDIA ").split() for device in devices}
+    if len(words) == 1:
+        return {device: device for device in devices}
+    while len({tuple(w[:1]) for w in words.values()}) == 1 and all(len(w) > 1 for w in words.values()):
+        words = {device: w[1:] for device, w in words.items()}
+    for count in range(1, max(map(len, words.values()), default=1) + 1):
+        names = {device: " ".join(w[:count]) for device, w in words.items()}
+        if len(set(names.values())) == len(names):
+            return names
+    return {device: device for device in devices}
+
+
+def on_device(rows):
+    """Returns the words that name each row's device in a label: " (CPU)", ", H200"; empty for the only one."""
+    models = sorted(d for d in rows["device"].unique() if d != "CPU")
+    names = {d: f", {name}" for d, name in short_names(models).items()} if len(models) > 1 else {}
+    return rows["device"].map(dict(names, CPU=" (CPU)") if many(rows["device"]) else {}).fillna("")
 
 
 def one_kind(rows):
@@ -181,8 +209,7 @@ def many(values):
 def series_label(rows, of_matrix=True):
     """Returns the label of each row's series: the method, and the properties in which series differ."""
     label = rows["method"].astype(str)
-    if many(rows["device"]):
-        label = label + np.where(rows["device"] == "CPU", " (CPU)", "")
+    label = label + on_device(rows)
     if many(rows["operands"]):
         label = label + np.where(rows["operands"] == "", "", ", " + rows["operands"])
     if of_matrix and rows.groupby(["method", "device", "operands"])["matrix_name"].nunique().gt(1).any():

@@ -472,7 +472,13 @@ def _derive(night):
     named = records.loc[cuda & (records["gpu_name"] != ""), "gpu_name"].unique()
     # A skipped trial has no GPU name; if only one GPU is named, it is that one.
     gpu = records["gpu_name"].where(records["gpu_name"] != "", named[0] if len(named) == 1 else "unnamed GPU")
-    records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", "emulated on the CPU", "CPU"))
+    # Without a GPU, several CPU models are the devices that are compared.
+    cpu_of = {host: cpu for host, cpu in zip(night.hosts["host"], night.hosts["cpu"]) if cpu}
+    cpus = night.take("host")["host"].astype(object).map(cpu_of).fillna("")
+    is_named = not cuda.any() and (cpus != "").all() and cpus.nunique() > 1
+    host = cpus if is_named else "CPU"
+    emulated = "emulated on " + cpus if is_named else "emulated on the CPU"
+    records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", emulated, host))
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
     cube = np.rint(np.cbrt(np.maximum(sizes, 1).prod(axis=1)))
     box = records["m"].gt(0) & records["k"].gt(0) & (records["m"].ne(records["n"]) | records["k"].ne(records["n"]))

@@ -9,7 +9,7 @@ TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
-problem_bytes reference_method""".split()
+problem_bytes reference_method launch_bound""".split()
 AT_ONCE = 50_000  # records that are processed together, because a million Python rows need gigabytes
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
@@ -38,6 +38,7 @@ def configurations(records):
         problem_bytes=("problem_bytes", "first"),
         vendor=("reference_method", "first"),
         first=("place", "first"),
+        launch_bound=("launch_bound", "max"),
     )
     return found.reset_index()
 
@@ -76,7 +77,8 @@ class Machines:
         return self.hosts_of[gpu] & self._with_methods or self._with_methods
 
 
-def _rate(devices, name, capability, column):
+def rate(devices, name, capability, column):
+    """Returns the median of a measured rate of a device model; NaN if it is unknown."""
     unnamed = "unnamed GPU" if capability > 0 else "CPU"
     names = devices["gpu_name"].where(
         devices["gpu_name"] != "", np.where(devices["capability"] > 0, "unnamed GPU", "CPU")
@@ -113,13 +115,14 @@ def _race(rows, rates, baseline):
         "limit": max(compute, memory) if known else np.nan,
         "bound": ("memory" if memory > compute else "compute") if known else "",
         "share": np.nan,
+        "launch_bound": False,
     }
     passed = sorted((row for row in rows if row["worst"] == 1 and row["median"] > 0), key=lambda row: row["median"])
     if not passed:
         return race
     best = passed[0]
     race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
-    race["share"] = race["limit"] / best["median"]
+    race.update(share=race["limit"] / best["median"], launch_bound=best["launch_bound"] == 1)
     # The fastest method of that name. The name is taken from the GPU's records if possible, because the CPU's vendor
     # differs.
     name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")
@@ -164,9 +167,9 @@ def grids(night, baseline=""):
     result = []
     for device, capability, cpus, own in found:
         rates = {
-            "float": _rate(night.devices, device, capability, "gemm_flops_float"),
-            "double": _rate(night.devices, device, capability, "gemm_flops_double"),
-            "copy": _rate(night.devices, device, capability, "copy_bytes_per_second"),
+            "float": rate(night.devices, device, capability, "gemm_flops_float"),
+            "double": rate(night.devices, device, capability, "gemm_flops_double"),
+            "copy": rate(night.devices, device, capability, "copy_bytes_per_second"),
         }
         frames = [_races(part, rates, baseline) for part in _parts(night, own)]
         frame = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
@@ -188,3 +191,15 @@ def _races(records, rates, baseline):
     races = {first[task]: _race(rows, rates, baseline) for task, rows in tasks.items()}
     races = {place: race for place, race in races.items() if race["methods"] > 0}
     return pd.DataFrame(list(races.values()), index=list(races))
+
+
+def ratios(base, new):
+    """Returns the tasks that passed on two devices with the speedup of the second. `base` and `new`: (device,
+    capability, CPUs, races) of `grids`. Methods on the CPU of a GPU's machine compare no GPUs; emulated times compare
+    nothing."""
+    sides = []
+    for _, capability, _, races in (base, new):
+        own = races[(races["winner"] != "") & (races["backend"] != "emulated")]
+        sides.append(own[(own["backend"] != "host") | (capability == 0)])
+    both = sides[0].merge(sides[1][[*TASK, "winner", "tie", "median", "launch_bound"]], on=TASK, suffixes=("", "_new"))
+    return both.assign(ratio=both["median"] / both["median_new"])

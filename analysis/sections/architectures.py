@@ -1,42 +1,36 @@
-"""GPU models compared: the same trials (same key) on several models."""
+"""Device models compared: the program's comparison, all methods on the same trials (same key), and published cards."""
 
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from ..frames import PAIRED, devices_by_age, many, pairs, slug
-from ..page import counted, factor, whole
-from ..plots import Plot, Series
+from ..comparison import Unjudged, models_of
+from ..frames import PAIRED, answered, devices_by_age, pairs, short_names, slug
+from ..page import counted, factor, seconds, whole
+from ..papers.beside import beside
+from ..papers.common import heads, source_of
+from ..papers.experiments import experiments, matching
+
+LIMITS = (
+    ("memory", "copy_bytes_per_second", 1),
+    ("products in float", "gemm_flops_float", 1),
+    ("products in double", "gemm_flops_double", 1),
+    ("launches", "launch_seconds", -1),
+)
 
 
 def architectures(page, night):
-    page.begin("architectures", "GPU against GPU")
+    page.begin("architectures", "Model against model")
+    _compared(page, night)
     devices, rows = devices_by_age(night.answered(PAIRED))
-    if len(devices) < 2:
-        page.nothing("These records have only one GPU model." if devices else "These records have no GPU.")
-        return
     combos = list(combinations(devices, 2))
     for first, second in combos[:6]:
         both = pairs(rows, first, second)
         if not len(both):
             page.nothing(f"{first} and {second} have no trial in common.")
             continue
-        page.heading(f"{second} over {first}")
-        figures = []
-        for (problem, precision), group in both.groupby(["problem", "precision"]):
-            figures.append(
-                Plot(
-                    slug("gpu", first, second, problem, precision),
-                    f"{second} over {first}: {problem}, {precision}",
-                    "n",
-                    "speedup",
-                    _lines(group),
-                    lines_at=[(1, "equal")],
-                    note="The median configuration at each size; bars: quartiles of the samples.",
-                )
-            )
-        page.plots(figures)
+        mark = page.mark()
         table = both.groupby(["problem", "precision", "method"]).apply(_row).reset_index()
         page.table(
             slug("gpu", first, second),
@@ -52,23 +46,106 @@ def architectures(page, night):
             limit=60,
             caption=f"Speedup of {second} over {first}, and the size from which the other one is faster.",
         )
+        page.fold(f"Table: every method, {second} over {first}", mark)
     if len(combos) > 6:
         page.nothing(f"Left out: {counted(len(combos) - 6, 'more pair')} of GPUs.")
+    _published(page, night)
 
 
-def _lines(group):
-    """Returns the median trial of each (method, operands, size): its ratio and interval."""
-    suffix = np.where(group["operands"] != "", ", " + group["operands"], "") if many(group["operands"]) else ""
-    ordered = group.assign(label=group["method"] + suffix).sort_values(["label", "size", "ratio"], kind="stable")
-    place = ordered.groupby(["label", "size"]).cumcount()
-    count = ordered.groupby(["label", "size"])["ratio"].transform("size")
-    middle = ordered[place == (count - 1) // 2]
-    return [
-        Series(
-            label, part["size"].to_numpy(), part["ratio"].to_numpy(), part["low"].to_numpy(), part["high"].to_numpy()
+def _compared(page, night):
+    """Adds what `gaussweep compare --models` finds."""
+    records = night.take("problem backend device host")
+    gpus = records.loc[records["backend"] == "cuda", "device"].unique()
+    cpus = night.hosts.loc[night.hosts["host"].isin(records["host"]), "cpu"].replace("", np.nan).dropna().unique()
+    if len(gpus if len(gpus) else cpus) < 2:
+        page.nothing("These records have only one model.")
+        return
+    try:
+        comparisons = models_of(night)
+    except Unjudged as reason:
+        page.nothing(f"The models are not compared: {reason}.")
+        return
+    problems = set(records["problem"])
+    for found in comparisons:
+        base, new = found["base"], found["new"]
+        page.heading(f"{new['name']} over {base['name']}")
+        limits = [
+            f"{words} {factor((new[name] / base[name]) ** sign)}"
+            for words, name, sign in LIMITS
+            if new[name] and base[name]
+        ]
+        page.add(
+            (f"Measured limits, as ratios: {', '.join(limits)}. " if limits else "")
+            + " ".join(_sample(model) for model in (base, new))
         )
-        for label, part in middle.groupby("label")
-    ]
+        name = slug("models", base["name"], new["name"])
+        words = ["problem precision matrix", ("details", "operands", None)]
+        tasks = pd.DataFrame([task for task in found["tasks"] if task["problem"] in problems])
+        columns = [
+            ("speedup", "speedup", None),
+            ("range", "over sizes", None),
+            ("predicted", "predicted", None),
+            ("limit", "limited by", None),
+            ("faster", "the faster one", None),
+        ]
+        page.table(name, tasks, [*words, *columns], caption="The fastest method of each model, median over sizes.")
+        winners = pd.DataFrame([row for row in found["winners"] if row["problem"] in problems])
+        short = short_names([base["name"], new["name"]])
+        columns = [
+            ("n", "n", None),
+            ("base_method", f"fastest on {short[base['name']]}", None),
+            ("new_method", f"fastest on {short[new['name']]}", None),
+            ("base_cost", f"cost on {short[base['name']]}", factor),
+            ("new_cost", f"cost on {short[new['name']]}", factor),
+        ]
+        page.table(
+            f"{name}-winners",
+            winners,
+            [*words, *columns],
+            caption="Sizes at which the fastest methods differ clearly. Cost: the time of the other model's fastest"
+            " method over that of the own one.",
+        )
+
+
+def _sample(model):
+    one = ", one sample of this model" if model["devices"] == 1 else ""
+    return f"{model['name']}: {counted(model['runs'], 'run')} on {counted(model['devices'], 'device')}{one}."
+
+
+def _published(page, night):
+    """Adds published times of older cards at the sizes that were measured."""
+    tables = []
+    for experiment in experiments():
+        rows = matching(night, experiment)
+        for drawing in experiment["draw"]:
+            if drawing["kind"] != "published" or "rate" in drawing or rows is None or not len(rows):
+                continue
+            for device in heads(answered(rows)):
+                table = beside(drawing, rows, device)
+                if table is not None:
+                    table = table[table["faster"].notna() & (table["status"] == "pass")]
+                    tables.append(table.assign(device=device, source=source_of(drawing["csv"])))
+    tables = [table for table in tables if len(table)]
+    if not tables:
+        return
+    table = pd.concat(tables).sort_values("n", kind="stable")
+    table = table.drop_duplicates(["source", "what", "device"], keep="last")
+    names = short_names(sorted(table["device"].unique()))
+    table["device"] = table["device"].map(names)
+    same = ["what", "n", "published", "source"]
+    table = table.pivot_table(index=same, columns="device", values="faster", aggfunc="max", sort=False).reset_index()
+    page.table(
+        "models-published",
+        table,
+        [
+            ("what", "method", None),
+            "n",
+            ("published", "published time", seconds),
+            *((name, f"over {name}", factor) for name in names.values()),
+            ("source", "source", None),
+        ],
+        caption="Published times of older cards over the measured ones, at the largest size that both have.",
+    )
 
 
 def _row(group):

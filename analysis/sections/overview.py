@@ -9,6 +9,7 @@ from ..page import counted, factor, number, seconds, whole
 from .glance import glance, leaders_table
 
 
+MOST_TALLIES = 60  # rows of the table of wins that is not folded
 RACING = "problem precision task size device method backend status seconds_median answered".split()
 RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio".split()]
 
@@ -138,6 +139,7 @@ def ranking(page, night):
     tally = tally.sort_values(
         ["problem", "precision", "device", "wins", "typical"], ascending=[True, True, True, False, True], kind="stable"
     )
+    mark = page.mark()
     page.table(
         "ranking-tally",
         tally,
@@ -152,6 +154,8 @@ def ranking(page, night):
         limit=120,
         caption="Number of races that each method wins against other methods that pass.",
     )
+    if len(tally) > MOST_TALLIES:
+        page.fold("Table: how often each method wins", mark)
     mark = page.mark()
     first = rows[rows["place"] == 1]
     shown = _telling_sizes(first)

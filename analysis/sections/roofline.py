@@ -1,8 +1,10 @@
 """Rooflines: one per GPU and precision, and the energy per operation."""
 
+from itertools import product
+
 import numpy as np
 
-from ..frames import LARGEST, at_largest, shares, slug
+from ..frames import LARGEST, MOST_MODELS, at_largest, on_device, shares, short_names, slug
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
@@ -52,13 +54,12 @@ def _figures(night, rows):
         intensity=rows["flops"] / rows["bytes"],
         frugal=rows["flops"] / rows["energy_joules"].where(rows["energy_joules"] > 0) / 1e9,
     )
-    for (device, precision), part in rows.groupby(["device", "precision"]):
+    devices = sorted(rows["device"].unique())
+    together = [devices] if len(devices) <= MOST_MODELS else [[device] for device in devices]
+    for own, precision in product(together, sorted(rows["precision"].unique())):
+        part = rows[rows["device"].isin(own) & (rows["precision"] == precision)]
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
-        name = part["problem"] + "/" + part["method"]
-        names = night.devices["gpu_name"].where(night.devices["capability"] > 0, "CPU")
-        own = night.devices[names == device]
-        rates = own.reindex(columns=["copy_bytes_per_second", f"gemm_flops_{precision}"])  # NaN if foreign
-        copy, rate = rates.median()
+        name = part["problem"] + "/" + part["method"] + on_device(part)
 
         def points(column, part=part, name=name):
             return [
@@ -67,31 +68,30 @@ def _figures(night, rows):
                 for label, p in part.groupby(name)
             ]  # fmt: skip
 
-        series = points("gflops")
+        axes = {"xlog": True, "ylog": True, "kind": "dots", "xlabel": "intensity [FLOP/byte]"}
+        words = f"{precision}, {' and '.join(short_names(own).values())}"
+        series = [*points("gflops"), *_roofs(night, part, own, precision)]
+        name = slug("roofline", precision, *own)
+        yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, **axes)
+        if part["frugal"].notna().any():
+            name, series = slug("frugal", precision, *own), points("frugal")
+            yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, **axes)
+
+
+def _roofs(night, part, devices, precision):
+    """Yields the roof of each device whose rates were measured."""
+    short = short_names(devices)
+    names = night.devices["gpu_name"].where(night.devices["capability"] > 0, "CPU")
+    for device in devices:
+        own = night.devices[names == device]
+        rates = own.reindex(columns=["copy_bytes_per_second", f"gemm_flops_{precision}"])  # NaN if foreign
+        copy, rate = rates.median()
         if len(part) and np.isfinite(copy) and np.isfinite(rate):
             low, high = min(part["intensity"].min(), rate / copy / 2), max(part["intensity"].max(), 2 * rate / copy)
             x = np.array([low, rate / copy, high])
             roof = f"copy {prefixed(copy, 'B/s')}, GEMM {prefixed(rate, 'FLOP/s')}"
-            series.append(Series(roof, x, np.minimum(x * copy, rate) / 1e9, marker=False, plain=True))
-        axes = {"xlog": True, "ylog": True, "kind": "dots"}
-        words = f"{precision}, {device}"
-        yield Plot(
-            slug("roofline", precision, device),
-            f"Roofline: {words}",
-            "intensity [FLOP/byte]",
-            "rate [GFLOP/s]",
-            series,
-            **axes,
-        )
-        if part["frugal"].notna().any():
-            yield Plot(
-                slug("frugal", precision, device),
-                f"Energy: {words}",
-                "intensity [FLOP/byte]",
-                "efficiency [GFLOP/J]",
-                points("frugal"),
-                **axes,
-            )
+            roof = f"{short[device]}: {roof}" if len(devices) > 1 else roof
+            yield Series(roof, x, np.minimum(x * copy, rate) / 1e9, marker=False, plain=True)
 
 
 def _point_labels(rows):

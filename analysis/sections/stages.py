@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import LARGEST, at_largest, many, panels, slug, stage_rows
+from ..frames import LARGEST, at_largest, many, on_device, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -54,8 +54,7 @@ def stages(page, night):
 
 def _profile(problem, precision, device, group):
     operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
-    on = np.where((group["device"] == "CPU") & many(group["device"]), " (CPU)", "")
-    names = (group["method"] + on + operands + ": " + group["kernel"]).to_list()
+    names = (group["method"] + on_device(group) + operands + ": " + group["kernel"]).to_list()
     series = [Series("fraction of the stage run", names, group["share"].to_numpy())]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy()))

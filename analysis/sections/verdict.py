@@ -1,14 +1,19 @@
 """The verdict grid: per device, problems by sizes, with the winner, its lead and its fraction of the limit."""
 
-from ..colours import border
-from ..frames import slug
-from ..page import counted, factor, percent, seconds, text
-from ..verdict import grids
+import pandas as pd
 
-CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound""".split()
+from ..colours import border
+
+from ..frames import MOST_MODELS, short_names, slug
+from ..page import counted, factor, percent, seconds, text
+from ..verdict import grids, rate, ratios
+
+CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
+launch_bound""".split()
 MOST_SIZES = 8  # columns that fit on a sheet of paper
 MOST_ALONE = 3  # sizes with one matrix each, or matrices with one size; more are shown as cards
 MOST_ROWS = 48  # unfolded rows, because a browser takes seconds to lay out thousands of races
+LEAST_LEAD = 1.05  # smaller leads of a model may be those of a single device
 ALIKE = 0.4  # fraction of common sizes from which on rows share a part of the table
 
 
@@ -23,20 +28,31 @@ def verdict(page, night, baseline=""):
     if not found:
         page.nothing("No trial ran.")
         return
+    tables = _tables(found)
+    several = " With several models: first the faster one" if any(len(models) > 1 for models in tables) else ""
     page.add(
         "Each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
         f" speedup over {baseline or 'the vendor'}, if that is another method, and its fraction of the problem's limit."
+        + (f"{several} and by how much (≈: less than 5 %)." if several else "")
     )
-    for i, (device, capability, cpus, races) in enumerate(found):
-        title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
+    for i, models in enumerate(tables):
+        cpus = sorted({cpu for _, _, cpus, _ in models for cpu in cpus})
+        title = " and ".join(d + (f" ({c // 10}.{c % 10})" if c else "") for d, c, _, _ in models)
         page.heading(title + (f", with methods on {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
-        page.add(_wins(races))
-        rows = _rows(races, page.methods, capability)
+        names = short_names([device for device, *_ in models])
+        races = pd.concat([races.assign(device=device) for device, _, _, races in models], ignore_index=True)
+        for model in models[1:]:
+            page.add(_speedup(night.devices, models[0], model, names))
+        if len(models) == 1:
+            page.add(_wins(models[0][3]))
+        rows = _rows([(names[d], c, own) for d, c, _, own in models], page.methods)
         _show(page, f"grid-{i + 1}", rows[:MOST_ROWS], races)
         if len(rows) > MOST_ROWS:
             mark = page.mark()
             _show(page, f"grid-{i + 1}-more", rows[MOST_ROWS:])
-            page.fold(f"{counted(len(rows) - MOST_ROWS, 'more row')} of {device}", mark)
+            page.fold(f"{counted(len(rows) - MOST_ROWS, 'more row')} of {' and '.join(d for d, *_ in models)}", mark)
+        if len(models) > 1:
+            page.items(f"{names[device]}: {_wins(own)}" for device, _, _, own in models)
     above = {bound for *_, races in found for bound in races.loc[races["share"] > 1, "bound"]}
     if above:
         reasons = {
@@ -52,6 +68,55 @@ def verdict(page, night, baseline=""):
         " its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate (memory),"
         " whichever takes longer. Cells link to the problem. gaussweep summary --best --by gpu has the same numbers."
     )
+
+
+def _speedup(devices, base, new, names):
+    """Returns sentences: how often a model is faster than the first one, by how much, and what the limits give."""
+    both = ratios(base, new)
+    first, second = names[base[0]], names[new[0]]
+    if not len(both):
+        return f"{first} and {second} have no task in common."
+    ratio = both["ratio"]
+    faster, slower = int((ratio >= LEAST_LEAD).sum()), int((ratio <= 1 / LEAST_LEAD).sum())
+    words = [
+        f"{second} over {first}: {factor(ratio.median())} (median; {factor(ratio.min())} to {factor(ratio.max())});"
+        f" faster in {faster} of {counted(len(ratio), 'case')}, slower in {slower}, within 5 % in"
+        f" {len(ratio) - faster - slower}."
+    ]
+    limits = [
+        f"{what} {factor(after / before)}"
+        for what, column in (
+            ("memory", "copy_bytes_per_second"),
+            ("products in float", "gemm_flops_float"),
+            ("products in double", "gemm_flops_double"),
+        )
+        for before, after in [[rate(devices, *model[:2], column) for model in (base, new)]]
+        if after / before > 0
+    ]
+    words += [f"Measured limits: {', '.join(limits)}."] if limits else []
+    bound = both[both["launch_bound"] & both["launch_bound_new"]]
+    if len(bound):
+        words.append(
+            f"{counted(len(bound), 'case')} up to n = {bound['n'].max()} are launch-bound on both: the host limits"
+            f" them, not the GPU ({factor(bound['ratio'].median())} there,"
+            f" {factor(both['ratio'].drop(bound.index).median())} elsewhere)."
+        )
+    other = both[(both["winner"] != both["winner_new"]) & ~both["tie"].astype(bool) & ~both["tie_new"].astype(bool)]
+    if len(other):
+        sizes = other.groupby("problem")["n"].agg(lambda n: ", ".join(map(str, sorted(set(n))[:MOST_SIZES])))
+        where = "; ".join(f"{problem} at n = {n}" for problem, n in sizes.items())
+        words.append(f"The fastest method differs in {counted(len(other), 'case')}: {where}.")
+    return " ".join(words)
+
+
+def _tables(found):
+    """Returns the grids that share a table: those of GPU models, and those of CPU models, oldest model first. Very many
+    models have separate tables."""
+    tables = []
+    for is_gpu in (True, False):
+        models = sorted((g for g in found if (g[1] > 0) == is_gpu), key=lambda g: (g[1], g[0]))
+        tables += [models] if 0 < len(models) <= MOST_MODELS else [[model] for model in models]
+    return tables
 
 
 def _show(page, name, rows, races=None):
@@ -108,26 +173,31 @@ def _parts(rows):
     return parts
 
 
-def _rows(races, colours, capability):
+def _rows(models, colours):
     """Returns (label markup, {n: cell markup}) per row; in each problem and precision the matrix with most sizes comes
     first. Matrices that differ only in their seeds share a row, and so do batches if each size has one number of
-    systems."""
-    rows = []
-    row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
-    together = row.str.replace(r", batch \d+", ", batches", regex=True)
-    task = [races["problem"], races["precision"], together]
-    of_size = races["batch"].groupby([*task, races["n"]]).transform("nunique")
-    is_merged = (of_size.groupby(task).transform("max") == 1) & (races["batch"].groupby(task).transform("nunique") > 1)
-    races = races[[*CELL, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
-    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"])[[*CELL, "is_merged"]]:
-        several = {}
-        for race in group.itertuples():
-            several.setdefault(race.n, []).append(race)
-        cells = {n: _cell(of_n, colours, capability) for n, of_n in sorted(several.items())}
+    systems. `models`: (name, capability, races) of each model."""
+    rows = {}
+    for name, _, races in models:
+        row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
+        together = row.str.replace(r", batch \d+", ", batches", regex=True)
+        task = [races["problem"], races["precision"], together]
+        of_size = races["batch"].groupby([*task, races["n"]]).transform("nunique")
+        several = races["batch"].groupby(task).transform("nunique") > 1
+        is_merged = (of_size.groupby(task).transform("max") == 1) & several
+        races = races[[*CELL, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
+        for key, group in races.groupby(["problem", "precision", "row"])[[*CELL, "is_merged"]]:
+            for race in group.itertuples():
+                rows.setdefault(key, {}).setdefault(race.n, {}).setdefault(name, []).append(race)
+    capabilities = {name: capability for name, capability, _ in models}
+    marked = []
+    for (problem, precision, task), of_size in rows.items():
+        make = _cell if len(models) == 1 else _cell_of_models
+        cells = {n: make(of_n, colours, capabilities) for n, of_n in sorted(of_size.items())}
         matrix = text(task).replace("_", "_<wbr>")  # a narrow screen may break the line there
         label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{matrix}'
-        rows.append(((problem, precision, -len(cells)), label, cells))
-    return [(label, cells) for _, label, cells in sorted(rows, key=lambda row: row[0])]
+        marked.append(((problem, precision, -len(cells), task), label, cells))
+    return [(label, cells) for _, label, cells in sorted(marked, key=lambda row: row[0])]
 
 
 def _typical(races):
@@ -142,23 +212,76 @@ def _typical(races):
     return sorted(own, key=lambda race: race.median)[(len(own) - 1) // 2], len(own)
 
 
-def _cell(races, colours, capability):
-    race, wins = _typical(races)
-    of = f" <small>{wins} of {len(races)}</small>" if len(races) > 1 else ""
-    link = f'<a href="#{anchor(race.problem)}"'
-    batch = f"<br>batch {race.batch}" if race.is_merged else ""
+def _winner(race, colours, capability):
+    """Returns the markup of the winner's name."""
     if not race.winner:
-        return f'{link} class="lost">none passed</a><br>of {race.methods}{batch}'
+        return f'<a href="#{anchor(race.problem)}" class="lost">none passed</a>'
     on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
+    if race.backend == "emulated":
+        return f'<a href="#{anchor(race.problem)}">{text(race.winner)}{on}</a>'
+    colour = border(colours[race.winner]) if race.winner in colours else ""
+    return f'<a href="#{anchor(race.problem)}" class="m" style="{colour}">{text(race.winner)}{on}</a>'
+
+
+def _time(race):
+    """Returns the markup of the winner's time, its lead, and its speedup over the baseline."""
     if race.backend == "emulated":  # its time is the emulator's: not a rival of anything
-        return f"{link}>{text(race.winner)}{on}</a>{of}<br>{seconds(race.median)}, answers only{batch}"
+        return f"{seconds(race.median)}, answers only"
     lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
     over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
     if over and race.runner_up == race.baseline and not race.tie:
         lead, over = over.removeprefix(", "), ""  # the runner-up is the baseline
+    return f"{seconds(race.median)}, {lead}{over}"
+
+
+def _above(race):
+    return '<a href="#above-limit">*</a>' if race.share > 1 else ""
+
+
+def _cell(of_model, colours, capabilities):
+    ((name, races),) = of_model.items()
+    race, wins = _typical(races)
+    of = f" <small>{wins} of {len(races)}</small>" if len(races) > 1 else ""
+    batch = f"<br>batch {race.batch}" if race.is_merged else ""
+    winner = _winner(race, colours, capabilities[name])
+    if not race.winner:
+        return f"{winner}<br>of {race.methods}{batch}"
     near = percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
-    mark = '<a href="#above-limit">*</a>' if race.share > 1 else ""
-    share = f"<br>{near} {race.bound}{mark}" if race.share > 0 else ""
-    colour = border(colours[race.winner]) if race.winner in colours else ""
-    winner = f'{link} class="m" style="{colour}">{text(race.winner)}{on}</a>{of}'
-    return f"{winner}<br>{seconds(race.median)}, {lead}{over}{share}{batch}"
+    share = f"<br>{near} {race.bound}{_above(race)}" if race.share > 0 and race.backend != "emulated" else ""
+    return f"{winner}{of}<br>{_time(race)}{share}{batch}"
+
+
+def _cell_of_models(of_model, colours, capabilities):
+    """Returns a cell with several models: the faster one and its lead, then each model's winner and time."""
+    races = {name: _typical(several)[0] for name, several in of_model.items()}
+    passed = {name: race for name, race in races.items() if race.winner}
+    winners = {name: _winner(race, colours, capabilities[name]) for name, race in races.items()}
+    is_common = len(set(winners.values())) == 1
+    lines = [_faster(passed, capabilities), next(iter(winners.values())) if is_common else ""]
+    for name, race in races.items():
+        time = _time(race) if race.winner else f"of {race.methods}"
+        lines.append(f"{text(name)} {'' if is_common else winners[name] + ' '}{time}")
+    known = [race for race in passed.values() if race.share > 0 and race.backend != "emulated"]
+    shares, bounds = [f"{100 * race.share:.2g} %{_above(race)}" for race in known], {race.bound: None for race in known}
+    if passed and all(race.launch_bound for race in passed.values()):
+        lines.append("launch-bound")
+    elif shares:
+        lines.append(f"{', '.join(shares)} {', '.join(bounds)}")
+    first = next(iter(races.values()))
+    lines.append(f"batch {first.batch}" if first.is_merged else "")
+    return "<br>".join(line for line in lines if line)
+
+
+def _faster(passed, capabilities):
+    """Returns the model with the fastest time and its lead over the next model. Methods on the CPU of a GPU's machine
+    compare no GPUs, and emulated times compare nothing."""
+    own = [
+        (race.median, name)
+        for name, race in passed.items()
+        if race.backend == "cuda" or (race.backend == "host" and not capabilities[name])
+    ]
+    if len(own) < 2 or len(own) < len(passed):
+        return ""
+    (time, name), (next_time, _) = sorted(own)[:2]
+    lead = next_time / time
+    return f"<b>{text(name)} {factor(lead)}</b>" if lead >= LEAST_LEAD else f"<b>≈</b> {factor(lead)}"

@@ -10,10 +10,12 @@ import unittest
 
 import h5py
 
-from harness import SOURCE, SweepTest, run
+from harness import GAUSSWEEP, SOURCE, SweepTest, execute, run
 
 sys.path[:0] = [str(SOURCE), str(SOURCE / "tests" / "analysis")]
 import two_models  # noqa: E402
+from analysis.frames import slug  # noqa: E402
+from pages import Reader  # noqa: E402
 
 PLAN = """
 name: cpus
@@ -125,6 +127,20 @@ class Models(SweepTest):
         shown = run(["summary", older, newer, "--best", "--by", "gpu"], COLUMNS="120")
         self.assertIn(f"{two_models.NEWER.name} is ", shown.stdout)
         self.assertNotIn(f"{two_models.NEWER.name} is ", run(["summary", newer, "--best", "--by", "gpu"]).stdout)
+
+    def test_the_report_has_the_same_comparison(self):
+        older, newer = self.files()
+        found = self.compared("--models", older, newer)
+        line = [SOURCE / "analysis" / "report", older, newer, "--problem", "trsv", "-o", self.folder / "report"]
+        done = execute(line, GAUSSWEEP=str(GAUSSWEEP))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = Reader.of(self.folder / "report" / "index.html")
+        name = slug("models", two_models.OLDER.name, two_models.NEWER.name)
+        tasks = [task for task in found["tasks"] if task["problem"] == "trsv"]
+        self.assertEqual(len(tasks), 4)
+        shown = [(row["precision"], row["operands"], row["speedup"], row["limited by"]) for row in page.rows(name)]
+        self.assertEqual(shown, [(t["precision"], t["details"], t["speedup"], t["limit"]) for t in tasks])
+        self.assertEqual(len(page.rows(f"{name}-winners")), sum(w["problem"] == "trsv" for w in found["winners"]))
 
 
 if __name__ == "__main__":
