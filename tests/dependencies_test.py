@@ -35,8 +35,9 @@ DRIVER = {
     "sweep": (["summary"], "driver/sweep/queue.hpp", ["mpi.h"]),
     "restore": (["judge"], "apps/restore/restoration.hpp", []),
     "compare": (["summary"], "driver/compare/compare_rule.hpp", []),
+    "rule": (["summary"], "driver/rule/rule.hpp", []),
     "duet": (["sweep"], "driver/duet/duet.hpp", []),
-    "command": (["duet", "worker", "restore", "compare"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
+    "command": (["duet", "worker", "restore", "compare", "rule"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
 }  # fmt: skip
 
 

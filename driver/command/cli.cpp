@@ -103,6 +103,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   add_summary_command(app, commands);
   add_compare_command(app, commands);
   add_trend_command(app);
+  add_rule_command(app);
   add_duet_command(app, commands);
   add_report_command(app, commands);
   add_verify_command(app, commands);

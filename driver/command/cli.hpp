@@ -45,6 +45,7 @@ void add_compare_command(CLI::App& app, Commands& commands);
 int show_comparison(const std::string& base, const std::string& now, const std::string& threshold,
                     const std::string& format);
 void add_trend_command(CLI::App& app);
+void add_rule_command(CLI::App& app);
 void add_duet_command(CLI::App& app, Commands& commands);
 void add_report_command(CLI::App& app, Commands& commands);
 void add_verify_command(CLI::App& app, Commands& commands);

@@ -32,6 +32,7 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep try A.mtx --problem gesv --nrhs 1,3 --precision float,double -o runs/a"},
       {"plan",
        "gaussweep plan --template > plan.yaml\n"
+       "gaussweep plan --template rule > learn.yaml\n"
        "gaussweep plan --schema > plan.schema.json\n"
        "gaussweep plan plan.yaml\n"
        "gaussweep plan plan.yaml --explain"},
@@ -50,6 +51,10 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep compare runs/before runs/after --only slower,worse --sort speedup --limit 20\n"
        "gaussweep compare runs/h100 runs/h200 --problem gesv"},
       {"trend", "gaussweep trend nights/*"},
+      {"rule",
+       "gaussweep rule runs/learn -o rule\n"
+       "gaussweep rule runs/other --check rule\n"
+       "gaussweep rule --changes nights/old nights/new"},
       {"duet", "gaussweep duet ../before/build/gaussweep plan.yaml -o runs/duet"},
       {"verify", "gaussweep verify runs/first --tolerance gesv=8"},
       {"merge", "gaussweep merge runs/part-* -o all.h5"},

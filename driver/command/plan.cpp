@@ -232,8 +232,8 @@ Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader read
 }
 
 struct PlanOptions {
-  std::string path, backend = "auto", format = "table", gpu, like;
-  bool wants_template = false, wants_schema = false, explains = false;
+  std::string path, backend = "auto", format = "table", gpu, like, wanted_template;
+  bool wants_schema = false, explains = false;
 };
 
 /// The GPUs that a plan is checked for.
@@ -302,14 +302,21 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   refuse_empty(*plan->add_option(
       "--like", options->like,
       "An earlier run: times are estimated by its records, sizes are for its GPU (no GPU is needed here)"));
-  plan->add_flag("--template", options->wants_template, "Print a plan to begin with, with comments");
+  // Without a value CLI11 gives this text.
+  constexpr const char* first_plan = "first";
+  allow_words(
+      *plan->add_option("--template", options->wanted_template,
+                        "Print a plan to begin with, with comments; rule: what gaussweep rule learns from")
+           ->expected(0, 1)
+           ->default_str(first_plan),
+      {first_plan, "rule"});
   plan->add_flag("--schema", options->wants_schema, "Print a JSON schema of plans, for editors");
   plan->add_flag("--explain", options->explains, "Show every trial, with all defaults filled in");
   allow_words(*plan->add_option("--format", options->format, "How to show --explain")->capture_default_str(),
               {"table", "csv", "json"});
   plan->callback([options, &commands] {
-    if (options->wants_template) {
-      fmt::print("{}", plan_template);
+    if (!options->wanted_template.empty()) {
+      fmt::print("{}", options->wanted_template == "rule" ? rule_plan_template : plan_template);
       return;
     }
     if (options->wants_schema) {

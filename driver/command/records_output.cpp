@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "driver/base/words.hpp"
@@ -70,16 +71,21 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
 io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
   io::Results all;
   HostNames names;
+  std::set<std::string> drivers;
   const std::vector<std::filesystem::path> runs = runs_under(paths);
   for (const std::string& missing : missing_shards(runs, paths)) say(fmt::format("note: {}\n", missing));
   for (const std::filesystem::path& path : runs) {
     Loaded loaded = load(path, with_details);
     for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
     names.tell_apart(loaded.results);
+    if (const auto driver = loaded.results.attributes.find("driver_version");
+        driver != loaded.results.attributes.end() && !driver->second.empty())
+      drivers.insert(driver->second);
     move_to(all.records, loaded.results.records);
     move_to(all.devices, loaded.results.devices);
     move_to(all.hosts, loaded.results.hosts);
   }
+  if (!drivers.empty()) all.attributes["driver_version"] = fmt::format("{}", fmt::join(drivers, ", "));
   return all;
 }
 

@@ -21,7 +21,8 @@ void add_filter_options(CLI::App& command, Filter& filter);
 /// Returns the run directories and files under all paths (see runs_under), without duplicates.
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
 
-/// Loads all records, devices and hosts under the paths. Prints remarks and missing shards on standard error.
+/// Loads all records, devices and hosts under the paths, and the attribute driver_version. Prints remarks and
+/// missing shards on standard error.
 /// @param with_details false: samples, stages and histories may be left out
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false);
 

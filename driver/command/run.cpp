@@ -19,7 +19,9 @@
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"
+#include "driver/results/journal_results.hpp"
 #include "driver/results/loading.hpp"
+#include "driver/rule/refine.hpp"
 #include "driver/sweep/session.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
@@ -29,6 +31,43 @@ namespace gaussweep::driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Returns the note of the journal's last start.
+io::note::Run last_start(const io::JournalContents& journal) {
+  io::note::Run last;
+  for (const io::Note& note : journal.notes) {
+    if (const auto* run = std::get_if<io::note::Run>(&note)) last = *run;
+  }
+  return last;
+}
+
+/// Makes the run go on with orders at which methods cross. A resumed run begins with those that it had.
+void refine(RunOptions& options, bool goes_on, const Registry& registry) {
+  const auto backend_of = [](const io::JournalContents& journal) {
+    return from_string<Backend>(last_start(journal).backend);
+  };
+  const auto refinement = std::make_shared<Refinement>(io::read_plan(options.plan, enum_names<Problem>()),
+                                                       options.plan, registry);
+  if (goes_on) {
+    const io::JournalContents journal = io::read_journal(fs::path(options.output) / "journal.jsonl");
+    if (const auto backend = backend_of(journal)) {
+      refinement->restore(last_start(journal).plan);
+      options.made_plan = refinement->plan(*backend, results_of(journal).devices);
+    }
+  }
+  options.next_plan = [refinement, backend_of](const io::JournalContents& journal) {
+    return refinement->next(results_of(journal), backend_of(journal).value());
+  };
+}
+
+/// Returns the number of crossovers by their state: "12 crossovers: 9 known to 3 %, 2 ties, 1 not refined".
+std::string crossover_words(const io::Results& results) {
+  std::size_t known = 0, ties = 0, open = 0;
+  const std::vector<Bracket> brackets = brackets_of(results);
+  for (const Bracket& each : brackets) ++(each.is_known() ? known : each.next.empty() ? ties : open);
+  return fmt::format("{}: {} known to 3 %, {} where both methods tie, {} not refined",
+                     counted(brackets.size(), "crossover"), known, ties, open);
+}
 
 constexpr double max_grace = 1e9;  // seconds; no job waits longer
 
@@ -98,6 +137,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
   struct Arguments {
     RunOptions options;
     std::string time_limit, shard;
+    bool refines = false;
   };
   auto arguments = std::make_shared<Arguments>();
   RunOptions& o = arguments->options;
@@ -121,6 +161,9 @@ void add_run_command(CLI::App& app, Commands& commands) {
       "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
       "of the free disk)"));
   refuse_empty(*run->add_option("--shard", arguments->shard, "I/N: only the I-th of N parts of the plan"));
+  run->add_flag(
+      "--refine", arguments->refines,
+      "Then add orders between which two methods cross, until each crossover is known to 3 %; one rank");
   run->add_flag("--dry-run", o.dry_run, "Print the trials without running them");
   run->callback([arguments, &commands] {
     RunOptions& options = arguments->options;
@@ -129,12 +172,14 @@ void add_run_command(CLI::App& app, Commands& commands) {
     if (!options.store_limit.empty()) check_store_limit(options.store_limit);
     options.command_line = command_line(commands);
     options.program = commands.argv[0];
-    options.at_end = [program = options.program,
-                      output = options.output](const io::JournalContents& journal) {
+    options.at_end = [program = options.program, output = options.output,
+                      refines = arguments->refines](const io::JournalContents& journal) {
+      if (refines) spdlog::info("{}", crossover_words(results_of(journal)));
       spdlog::info("{}", run_end_words(program, output, journal));
     };
     const bool goes_on = options.resume || options.retry_failed;
     if (goes_on && !options.dry_run && !is_other_rank()) options.refusal = loss_by_resume(options.output);
+    if (arguments->refines) refine(options, goes_on, commands.registry);
     std::signal(SIGPIPE, SIG_IGN);  // before MPI starts, because the reader of the output may have exited
     commands.exit_code = run_sweep(options, commands.registry);
   });

@@ -269,6 +269,7 @@ int try_matrix(TryWords& words, const Commands& commands) {
     return io::parse_plan(text, "try", enum_names<Problem>());
   };
   options.made_plan = parsed(rounds.first());
+  options.lists_unexpected = false;
   options.next_plan = [&](const io::JournalContents& journal) -> std::optional<io::Plan> {
     const std::string text = rounds.next(journal.records, now_seconds());
     return text.empty() ? std::nullopt : std::optional(parsed(text));

@@ -18,6 +18,7 @@ struct RunOptions {
   std::string plan, output;
   std::optional<io::Plan> made_plan;  ///< used instead of the file `plan` if set
   KnownFiles files;                   ///< matrix files that the caller has read
+  bool lists_unexpected = true;       ///< false: the caller reports what did not end as expected
   /// False if the run directory is deleted afterwards; then no message suggests to resume it.
   bool is_kept = true;
   bool resume = false, retry_failed = false, dry_run = false;

@@ -241,6 +241,15 @@ int least_capability(Backend backend, const std::vector<RankFacts>& ranks) {
   return lowest;
 }
 
+/// Returns the names of the ranks' GPUs.
+std::vector<std::string> gpu_names(const std::vector<RankFacts>& ranks) {
+  std::vector<std::string> names;
+  for (const RankFacts& rank : ranks) {
+    if (rank.gpu.is_there()) names.push_back(rank.gpu.name);
+  }
+  return names;
+}
+
 /// Runs the plans that follow the first one. Each pass has a fresh worker, as the rounds of a plan have.
 void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, SweepEnd& end) {
@@ -248,7 +257,7 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
   while (options.next_plan && end.stopped_because.empty()) {
     std::optional<io::Plan> next = options.next_plan(directory.journal());
     if (!next) return;
-    planned.plan = std::move(*next);
+    planned.plan = for_gpus(std::move(*next), gpu_names(session.ranks));
     planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
                                     least_capability(planned.backend, session.ranks), planned.files);
     directory.save_plan(planned.plan.text);
@@ -339,6 +348,11 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
   bool decision_sent = false;
   try {
     refuse_unconnected_tasks(session.world, options);
+    if (options.next_plan && session.world.size() > 1)
+      throw UsageError(
+          fmt::format("a refined sweep has one rank, and {} were started: its next trials depend on "
+                      "the last ones",
+                      session.world.size()));
     for (const json& facts : gathered) session.ranks.push_back(facts.get<RankFacts>());
     Planned planned;
     planned.backend = choose_backend(options.backend, session.ranks, options.resume || options.retry_failed);
@@ -348,11 +362,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     planned.files = options.files;
     planned.plan =
         options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
-    std::vector<std::string> gpus;
-    for (const RankFacts& rank : session.ranks) {
-      if (rank.gpu.is_there()) gpus.push_back(rank.gpu.name);
-    }
-    planned.plan = for_gpus(std::move(planned.plan), gpus);
+    planned.plan = for_gpus(std::move(planned.plan), gpu_names(session.ranks));
     planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
                                     least_capability(planned.backend, session.ranks), planned.files);
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);

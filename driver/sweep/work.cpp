@@ -149,7 +149,7 @@ void log_unexpected(const Work& work, const io::JournalContents& journal, const 
     spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
                  shell_word(options.program), shell_word(options.output));
   }
-  if (unexpected == 0 || options.made_plan) return;  // `try` prints its own text
+  if (unexpected == 0 || !options.lists_unexpected) return;
   if (unexpected > max_named) names += fmt::format("\n  and {} more", unexpected - max_named);
   std::string next;
   if (options.is_kept)

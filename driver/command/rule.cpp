@@ -1,0 +1,227 @@
+/// `gaussweep rule`: learns from records which method to use, checks such a rule on other runs, and compares
+/// rules.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <set>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/command/records_output.hpp"
+#include "driver/compare/compare.hpp"
+#include "driver/results/loading.hpp"
+#include "driver/rule/learn.hpp"
+#include "driver/rule/regret.hpp"
+#include "driver/rule/rule_changes.hpp"
+#include "driver/system/terminal.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RuleOptions {
+  std::vector<std::string> paths, beside;
+  std::string output, check, format = "table", tolerance = "2";
+  Filter filter;
+  bool changes = false;
+};
+
+/// Returns the known values of a member of the records, sorted.
+std::set<std::string> values_of(const std::vector<io::Record>& records, io::Text io::Record::*member) {
+  std::set<std::string> values;
+  for (const io::Record& r : records) {
+    if (!(r.*member).empty()) values.insert(r.*member);
+  }
+  return values;
+}
+
+Json provenance_of(const io::Results& results, const RuleOptions& options,
+                   const std::vector<std::string>& paths, double tolerance) {
+  Json json{{"program", "gaussweep"},
+            {"version", version_string},
+            {"commit", version_commit},
+            {"tolerance", tolerance},
+            {"paths", paths},
+            {"runs", values_of(results.records, &io::Record::run_id)},
+            {"commits", values_of(results.records, &io::Record::commit)},
+            {"drivers", Json::array()},
+            {"devices", Json::array()}};
+  const std::set<std::string> ends = values_of(results.records, &io::Record::end_time);
+  if (!ends.empty()) json["measured"] = {{"from", *ends.begin()}, {"to", *ends.rbegin()}};
+  json["methods"] = options.filter.methods;
+  const auto drivers = results.attributes.find("driver_version");
+  if (drivers != results.attributes.end()) json["drivers"].push_back(drivers->second);
+  std::set<std::string> seen;
+  for (const io::DeviceRow& row : results.devices) {
+    const Json device{{"gpu_name", row.gpu_name},
+                      {"host", row.host},
+                      {"driver_version", row.driver_version},
+                      {"runtime_version", row.runtime_version}};
+    if (seen.insert(device.dump()).second) json["devices"].push_back(device);
+  }
+  return json;
+}
+
+io::Results load_filtered(const RuleOptions& options, const std::vector<std::string>& paths) {
+  io::Results results = load_all(paths);
+  results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
+  return results;
+}
+
+/// Returns "cusolver 1.31x to 2.84x, …": the cost of the other methods.
+std::string instead_text(const Box& box) {
+  std::vector<std::string> all;
+  for (const Instead& other : box.instead)
+    all.push_back(fmt::format("{} {:.3g} to {:.3g}", other.choice.words(), other.least, other.most));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+Table rule_table(const Rule& rule) {
+  Table table;
+  table.columns = {{"device", "DEVICE"},
+                   {"problem", "PROBLEM"},
+                   {"names", "FOR"},
+                   {"batch", "BATCH"},
+                   {"nrhs", "NRHS"},
+                   {"n", "N"},
+                   {"method", "METHOD"},
+                   {"mean", "MEAN REGRET", Style::percent},
+                   {"worst", "WORST", Style::percent},
+                   {"instead", "TIMES AS LONG INSTEAD"}};
+  for (const RulePart& part : rule.parts) {
+    std::vector<std::string> names;
+    for (const RuleNames& each : part.names) {
+      names.push_back(each.precision + (each.uplo == any_name ? "" : " " + each.uplo) + " " + each.matrix);
+    }
+    for (const Box& box : part.boxes) {
+      table.rows.push_back({part.device, part.problem, fmt::format("{}", fmt::join(names, ", ")),
+                            span_text(box.batch), span_text(box.nrhs), span_text(box.n), box.choice.words(),
+                            box.mean, box.worst, instead_text(box)});
+    }
+  }
+  table.naming = 6;
+  table.spare = {"mean", "worst"};
+  return table;
+}
+
+void print_table(const Table& table, const char* name, Format format) {
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(table));
+  } else if (format == Format::json) {
+    fmt::print("{}\n", json_text(Json{{name, render_json(table)}}));
+  } else {
+    fmt::print("{}", render_text(table, output_width()));
+  }
+}
+
+/// Learns a rule from the runs at these paths.
+Rule learned(const RuleOptions& options, const std::vector<std::string>& paths) {
+  const double tolerance = parse_percent("--tolerance", options.tolerance);
+  const io::Results results = load_filtered(options, paths);
+  Rule rule = learn_rule(results, tolerance);
+  rule.provenance = provenance_of(results, options, paths, tolerance);
+  return rule;
+}
+
+void learn(const RuleOptions& options, Format format) {
+  const Rule rule = learned(options, options.paths);
+  if (!options.output.empty()) write_rule(options.output, rule);
+  print_table(rule_table(rule), "boxes", format);
+  if (format != Format::table) return;
+  std::size_t boxes = 0;
+  for (const RulePart& part : rule.parts) boxes += part.boxes.size();
+  fmt::print("\n{}",
+             paragraph(fmt::format("{} in {}{}. REGRET: time / least time - 1, at the sizes that were "
+                                   "learned from. Other sizes are not measured.",
+                                   counted(boxes, "row"), counted(rule.parts.size(), "part"),
+                                   options.output.empty()
+                                       ? "; -o DIR writes the rule"
+                                       : fmt::format(", written to {}", printable(options.output))),
+                       prose_width()));
+}
+
+void check(const RuleOptions& options, Format format) {
+  std::vector<NamedRule> rules;
+  rules.push_back({options.check, read_rule(options.check)});
+  for (const std::string& path : options.beside) rules.push_back({path, read_rule(path)});
+  print_table(regret_table(regrets_of(rules, load_filtered(options, options.paths))), "regrets", format);
+  if (format != Format::table) return;
+  fmt::print(
+      "\n{}",
+      paragraph("REGRET: the time of the chosen method / the least time - 1. NOT MEASURED: the rule has "
+                "no answer. All rows have only tasks that the first rule knows.",
+                prose_width()));
+}
+
+/// Compares rules, or rules that are learned from runs, in the order of the paths.
+void show_changes(const RuleOptions& options, Format format) {
+  if (options.paths.size() < 2)
+    throw UsageError("--changes: is for two or more rules or runs, the oldest first");
+  std::vector<NamedRule> rules;
+  for (const std::string& path : options.paths) {
+    const bool is_rule = std::filesystem::path(path).extension() == ".json" ||
+                         std::filesystem::exists(std::filesystem::path(path) / "rule.json");
+    rules.push_back({path, is_rule ? read_rule(path) : learned(options, {path})});
+  }
+  const std::vector<RuleChange> changes = changes_of(rules);
+  print_table(rule_change_table(changes), "changes", format);
+  if (format != Format::table) return;
+  fmt::print(
+      "{}{}", changes.empty() ? "" : "\n",
+      paragraph(changes.empty() ? "No choice has changed."
+                                : counted(changes.size(), "change") +
+                                      ". WORTH: the time of the old choice divided by the new one's, in the "
+                                      "newer measurements.",
+                prose_width()));
+}
+
+void run_rule(const RuleOptions& options) {
+  const Format format = parse_format(options.format);
+  if (options.changes && (!options.output.empty() || !options.check.empty()))
+    throw UsageError("--changes: not with -o or --check");
+  if (!options.check.empty() && !options.output.empty())
+    throw UsageError("--check: not with -o, which writes a new rule");
+  if (!options.beside.empty() && options.check.empty())
+    throw UsageError("--beside: is for --check RULE only");
+  if (options.changes) return show_changes(options, format);
+  if (options.check.empty()) return learn(options, format);
+  check(options, format);
+}
+
+}  // namespace
+
+void add_rule_command(CLI::App& app) {
+  auto options = std::make_shared<RuleOptions>();
+  CLI::App* sub = app.add_subcommand(
+      "rule", "Turn records into a decision: which method from which size on, for programs to use");
+  sub->add_option("runs", options->paths, "Run directories, directories of them, results files or journals")
+      ->required();
+  refuse_empty(*sub->add_option("-o,--output", options->output,
+                                "Write the rule into this directory: rule.json, rule.h, rule.py"));
+  sub->add_option("--methods", options->filter.methods, "The same as --method")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_filter_options(*sub, options->filter);
+  sub->add_option("--tolerance", options->tolerance, "Percent up to which two times count as equal")
+      ->capture_default_str();
+  refuse_empty(*sub->add_option("--check", options->check,
+                                "Report the regret of this rule (a directory or rule.json) on the runs"));
+  refuse_empty(*sub->add_option("--beside", options->beside, "With --check: the regret of this rule too")
+                    ->allow_extra_args(false));
+  sub->add_flag(
+      "--changes", options->changes,
+      "Report where a rule changed, since which commit or driver, and what that is worth; RUNS are runs or "
+      "rules, the oldest first");
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
+  sub->callback([options] { run_rule(*options); });
+}
+
+}  // namespace gaussweep::driver

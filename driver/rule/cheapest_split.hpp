@@ -1,0 +1,55 @@
+#pragma once
+/// Splits a sequence into ranges at the least cost, by dynamic programming.
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace gaussweep::driver {
+
+/// The cost of a split: the number of its parts counts first, then the regret.
+struct SplitCost {
+  static constexpr int impossible = std::numeric_limits<int>::max() / 4;
+  int parts = impossible;
+  double regret = 0;
+  bool is_possible() const { return parts < impossible; }
+};
+inline SplitCost operator+(const SplitCost& a, const SplitCost& b) {
+  return {a.parts + b.parts, a.regret + b.regret};
+}
+inline bool operator<(const SplitCost& a, const SplitCost& b) {
+  return std::pair(a.parts, a.regret) < std::pair(b.parts, b.regret);
+}
+
+/// Ranges of indices [first, last], and their cost.
+struct CheapestSplit {
+  std::vector<std::pair<int, int>> ranges;
+  SplitCost cost;
+};
+
+/// Returns the cheapest split of the indices 0 to count - 1.
+/// @param cost_of (first, last) called with ascending `last` for each `first`, so that it can add up
+template <class CostOf>
+CheapestSplit cheapest_split(int count, CostOf&& cost_of) {
+  std::vector<SplitCost> best(static_cast<std::size_t>(count) + 1);
+  std::vector<int> from(best.size(), 0);
+  best[0] = {0, 0};
+  for (int first = 0; first < count; ++first) {
+    for (int last = first; last < count; ++last) {
+      const SplitCost own = cost_of(first, last);
+      if (!own.is_possible()) break;  // a longer range is not possible either
+      const SplitCost sum = best[first] + own;
+      if (best[first].is_possible() && sum < best[last + 1]) {
+        best[last + 1] = sum;
+        from[last + 1] = first;
+      }
+    }
+  }
+  CheapestSplit split;
+  split.cost = best[count];
+  if (!split.cost.is_possible()) return split;
+  for (int end = count; end > 0; end = from[end]) split.ranges.emplace_back(from[end], end - 1);
+  return {{split.ranges.rbegin(), split.ranges.rend()}, split.cost};
+}
+
+}  // namespace gaussweep::driver

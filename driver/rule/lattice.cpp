@@ -1,0 +1,244 @@
+#include "driver/rule/lattice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/statistics.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/results/identity.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+/// The largest factors between neighbouring batches, right-hand sides and orders across which times are
+/// interpolated.
+constexpr std::array<double, 3> widest_gap{16, 16, 4};
+/// TaskSizes are inserted where neighbours differ by more than these factors: batches and right-hand sides
+/// because thresholds depend on them, orders only to find that nothing was measured there.
+constexpr std::array<double, 3> inserted_factor{2, 2, 4};
+
+void insert_between(std::vector<std::int64_t>& levels, double factor) {
+  std::set<std::int64_t> all(levels.begin(), levels.end());
+  for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+    const double low = static_cast<double>(levels[i]), high = static_cast<double>(levels[i + 1]);
+    const int parts = static_cast<int>(std::ceil(std::log(high / low) / std::log(factor) - 1e-9));
+    for (int k = 1; k < parts; ++k) all.insert(std::llround(low * std::pow(high / low, double(k) / parts)));
+  }
+  levels.assign(all.begin(), all.end());
+}
+
+/// Adds ln of a group's times to a cell, whose times are means over the groups of equal sizes.
+void add(LogTime& cell, const Group& group, int& count) {
+  if (group.status != io::Status::pass || !(group.median > 0)) {
+    cell.has_failed = true;
+    return;
+  }
+  ++count;
+  const auto merge = [&](double& mean, double seconds) {
+    mean = count == 1 ? std::log(seconds) : mean + (std::log(seconds) - mean) / count;
+  };
+  merge(cell.median, group.median);
+  merge(cell.q1, group.q1);
+  merge(cell.q3, group.q3);
+}
+
+template <class Value>
+std::size_t index_of(std::vector<Value>& all, const Value& value) {
+  const auto index = static_cast<std::size_t>(std::find(all.begin(), all.end(), value) - all.begin());
+  if (index == all.size()) all.push_back(value);
+  return index;
+}
+
+double median_of_rate(const std::vector<io::DeviceRow>& devices, const std::string& name,
+                      double io::DeviceRow::*rate) {
+  std::vector<double> rates;
+  for (const io::DeviceRow& row : devices) {
+    if (row.gpu_name == name && row.*rate > 0) rates.push_back(row.*rate);
+  }
+  return median_of(std::move(rates));
+}
+
+MeasuredTimes times_of(Problem problem, const std::string& device,
+                       const std::vector<const Record*>& records) {
+  MeasuredTimes all;
+  all.problem = problem;
+  all.device = device;
+  const std::vector<Group> groups = group_records(records);
+  std::set<std::string> vendors;
+  for (const Group& group : groups) {
+    vendors.insert(group.first().reference_method);
+    index_of(all.methods, MethodChoice{group.first().method, group.first().parameters});
+  }
+  for (const MethodChoice& choice : all.methods) all.is_vendor.push_back(vendors.count(choice.method) > 0);
+  std::vector<std::map<TaskSizes, std::vector<int>>> counts;
+  for (const Group& group : groups) {
+    const Question q = question_of(group.first(), device);
+    const std::size_t layer = index_of(all.layers, RuleNames{q.precision, q.uplo, q.matrix});
+    const std::size_t method =
+        index_of(all.methods, MethodChoice{group.first().method, group.first().parameters});
+    all.times.resize(all.layers.size());
+    counts.resize(all.layers.size());
+    const TaskSizes sizes{q.batch, q.nrhs, q.n};
+    std::vector<LogTime>& cells = all.times[layer][sizes];
+    std::vector<int>& seen = counts[layer][sizes];
+    cells.resize(all.methods.size());
+    seen.resize(all.methods.size());
+    add(cells[method], group, seen[method]);
+  }
+  return all;
+}
+
+}  // namespace
+
+double MeasuredTimes::coordinate(std::size_t layer, const TaskSizes& sizes) const {
+  Shape shape;
+  shape.m = shape.n = shape.k = sizes.n;
+  shape.nrhs = sizes.nrhs;
+  shape.batch = sizes.batch;
+  const bool is_float = layers[layer].precision == to_string(Precision::float32);
+  const double flops = problem_flops(problem, shape);
+  const double bytes = problem_bytes(problem, shape, is_float ? sizeof(float) : sizeof(double));
+  const double seconds =
+      std::fmax(flops / (is_float ? rates.flops_float : rates.flops_double), bytes / rates.copy);
+  return std::log(std::isnan(seconds) ? flops : seconds);
+}
+
+std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts) {
+  std::map<std::string, std::string> cpus;
+  for (const io::HostRow& row : hosts) cpus[row.host] = row.cpu;
+  return cpus;
+}
+
+std::string device_label(const Record& record, const std::map<std::string, std::string>& cpus) {
+  if (record.backend == to_string(Backend::emulated)) return record.backend;
+  if (record.backend == to_string(Backend::cuda))
+    return record.gpu_name.empty() ? "unnamed GPU" : std::string(record.gpu_name);
+  const auto cpu = cpus.find(record.host);
+  return cpu == cpus.end() || cpu->second.empty() ? "CPU" : cpu->second;
+}
+
+Question question_of(const Record& r, const std::string& device) {
+  Question q{r.problem, device, r.precision, any_name, matrix_label(r), r.n, 1, r.batch};
+  if (has_axis(r.problem, "uplo")) q.uplo = r.uplo;
+  if (has_axis(r.problem, "nrhs")) q.nrhs = r.nrhs;
+  return q;
+}
+
+bool is_of_one_order(const Record& r) {
+  return !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
+}
+
+std::vector<MeasuredTimes> measured_times(const io::Results& results) {
+  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
+  std::map<std::pair<std::string, std::string>, std::vector<const Record*>> apart;
+  std::set<std::pair<std::string, std::string>> with_times;
+  for (const Record& r : results.records) {
+    if (!is_of_one_order(r)) continue;
+    const std::pair key(std::string(r.problem), device_label(r, cpus));
+    apart[key].push_back(&r);
+    if (r.status != io::Status::skipped) with_times.insert(key);
+  }
+  std::vector<MeasuredTimes> all;
+  for (const auto& [problem, device] : with_times) {
+    const std::optional<Problem> known = from_string<Problem>(problem);
+    if (!known)
+      throw UsageError(
+          fmt::format("the records have the problem '{}', which this program does not have; "
+                      "--problem selects others: {}",
+                      problem, allowed_names<Problem>()));
+    MeasuredTimes times = times_of(*known, device, apart.at({problem, device}));
+    times.rates = {median_of_rate(results.devices, device, &io::DeviceRow::gemm_flops_float),
+                   median_of_rate(results.devices, device, &io::DeviceRow::gemm_flops_double),
+                   median_of_rate(results.devices, device, &io::DeviceRow::copy_bytes_per_second)};
+    all.push_back(std::move(times));
+  }
+  return all;
+}
+
+Lattice::Lattice(const MeasuredTimes& measured) : measured_(measured) {
+  std::array<std::set<std::int64_t>, 3> levels;
+  for (const auto& layer : measured.times) {
+    for (const auto& [sizes, cells] : layer) {
+      levels[0].insert(sizes.batch);
+      levels[1].insert(sizes.nrhs);
+      levels[2].insert(sizes.n);
+    }
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    axes_[axis].assign(levels[axis].begin(), levels[axis].end());
+    insert_between(axes_[axis], inserted_factor[axis]);
+  }
+  times_.resize(layers() * axes_[0].size() * axes_[1].size() * axes_[2].size() * methods());
+  for (std::size_t layer = 0; layer < layers(); ++layer) {
+    for (const auto& [sizes, cells] : measured.times[layer]) {
+      const auto at = [](const std::vector<std::int64_t>& axis, std::int64_t size) {
+        return static_cast<int>(std::lower_bound(axis.begin(), axis.end(), size) - axis.begin());
+      };
+      const std::array<int, 3> indices{at(axes_[0], sizes.batch), at(axes_[1], sizes.nrhs),
+                                       at(axes_[2], sizes.n)};
+      std::copy(cells.begin(), cells.end(),
+                times_.begin() + static_cast<std::ptrdiff_t>(index(layer, indices, 0)));
+    }
+  }
+  for (const int axis : {2, 1, 0}) fill(axis);
+}
+
+std::size_t Lattice::index(std::size_t layer, const std::array<int, 3>& at, std::size_t method) const {
+  std::size_t position = layer;
+  for (int axis = 0; axis < 3; ++axis)
+    position = position * axes_[axis].size() + static_cast<std::size_t>(at[axis]);
+  return position * methods() + method;
+}
+
+void Lattice::fill(int axis) {
+  std::array<int, 3> counts{};
+  for (int each = 0; each < 3; ++each) counts[each] = each == axis ? 1 : static_cast<int>(axes_[each].size());
+  for (std::size_t layer = 0; layer < layers(); ++layer) {
+    for (int b = 0; b < counts[0]; ++b) {
+      for (int r = 0; r < counts[1]; ++r) {
+        for (int n = 0; n < counts[2]; ++n) {
+          for (std::size_t method = 0; method < methods(); ++method)
+            fill_line(axis, layer, {b, r, n}, method);
+        }
+      }
+    }
+  }
+}
+
+/// Interpolates the unknown times of a method along an axis between neighbours that are both known.
+void Lattice::fill_line(int axis, std::size_t layer, std::array<int, 3> at, std::size_t method) {
+  const auto time_at = [&](int i) -> LogTime& {
+    at[axis] = i;
+    return times_[index(layer, at, method)];
+  };
+  const auto coordinate_at = [&](int i) {
+    at[axis] = i;
+    return measured_.coordinate(layer, sizes(at[0], at[1], at[2]));
+  };
+  int before = -1;  // the last size with a time or a failure
+  for (int i = 0; i < static_cast<int>(axes_[axis].size()); ++i) {
+    const LogTime high = time_at(i);
+    if (!high.is_known() && !high.has_failed) continue;
+    if (before >= 0 && before + 1 < i && high.is_known() && time_at(before).is_known() &&
+        static_cast<double>(axes_[axis][i]) <= widest_gap[axis] * static_cast<double>(axes_[axis][before])) {
+      const LogTime low = time_at(before);
+      const double start = coordinate_at(before), length = coordinate_at(i) - start;
+      for (int k = before + 1; k < i; ++k) {
+        const double share = (coordinate_at(k) - start) / length;
+        const auto between = [&](double a, double b) { return a + share * (b - a); };
+        time_at(k) = {between(low.median, high.median), between(low.q1, high.q1), between(low.q3, high.q3),
+                      false};
+      }
+    }
+    before = i;
+  }
+}
+
+}  // namespace gaussweep::driver

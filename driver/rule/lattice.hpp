@@ -1,0 +1,94 @@
+#pragma once
+/// The times of methods over batches, right-hand sides and orders: measured ones, and interpolated ones
+/// between them.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "driver/rule/rule.hpp"
+#include "driver/summary/summary.hpp"
+#include "driver/summary/verdict_grid.hpp"
+#include "io/records/results.hpp"
+#include "kernels/registry/problem.hpp"
+
+namespace gaussweep::driver {
+
+/// ln of seconds, with quartiles. NaN: unknown.
+struct LogTime {
+  double median = io::Record::unknown, q1 = io::Record::unknown, q3 = io::Record::unknown;
+  /// True if the method was skipped or did not pass. No time is interpolated across such a size.
+  bool has_failed = false;
+  bool is_known() const { return !has_failed && !std::isnan(median); }
+};
+
+/// TaskSizes of a task, in the order of the axes.
+struct TaskSizes {
+  std::int64_t batch = 1, nrhs = 1, n = 0;
+};
+inline bool operator<(const TaskSizes& a, const TaskSizes& b) {
+  return std::tie(a.batch, a.nrhs, a.n) < std::tie(b.batch, b.nrhs, b.n);
+}
+
+/// The measured times of one problem on one device. A layer has the times for one set of names.
+struct MeasuredTimes {
+  Problem problem;
+  std::string device;
+  Rates rates;
+  std::vector<MethodChoice> methods;
+  std::vector<bool> is_vendor;  ///< by method
+  std::vector<RuleNames> layers;
+  std::vector<std::map<TaskSizes, std::vector<LogTime>>> times;  ///< by layer and sizes: one per method
+
+  /// Returns ln of the limit on the time of these sizes (`limit_of`), which measures distances between sizes.
+  double coordinate(std::size_t layer, const TaskSizes& sizes) const;
+};
+
+/// Returns the name of a record's device in a rule: the GPU model, the CPU model, or "emulated".
+/// @param cpus CPU models by host
+std::string device_label(const io::Record& record, const std::map<std::string, std::string>& cpus);
+/// Returns the CPU models by host.
+std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts);
+
+/// Returns the question that a record answers. Names of axes that its problem does not have are `any_name`.
+Question question_of(const io::Record& record, const std::string& device);
+/// Returns true if the record's operands are square, so that n is their only order.
+bool is_of_one_order(const io::Record& record);
+
+/// Collects the times of square tasks per problem and device.
+/// @throws UsageError if a record is of a problem that this program does not have
+std::vector<MeasuredTimes> measured_times(const io::Results& results);
+
+/// All sizes of the measured ones, with further batches and right-hand sides between them. A time between two
+/// sizes is interpolated on straight lines of ln(time) over `MeasuredTimes::coordinate`.
+class Lattice {
+ public:
+  explicit Lattice(const MeasuredTimes& measured);
+  const std::vector<std::int64_t>& batches() const { return axes_[0]; }
+  const std::vector<std::int64_t>& sides() const { return axes_[1]; }
+  const std::vector<std::int64_t>& orders() const { return axes_[2]; }
+  std::size_t layers() const { return measured_.layers.size(); }
+  std::size_t methods() const { return measured_.methods.size(); }
+  /// Returns the time of a method at indices of the axes.
+  const LogTime& at(std::size_t layer, int batch, int side, int order, std::size_t method) const {
+    return times_[index(layer, {batch, side, order}, method)];
+  }
+  TaskSizes sizes(int batch, int side, int order) const {
+    return {axes_[0][batch], axes_[1][side], axes_[2][order]};
+  }
+  const MeasuredTimes& measured() const { return measured_; }
+
+ private:
+  std::size_t index(std::size_t layer, const std::array<int, 3>& at, std::size_t method) const;
+  void fill(int axis);
+  void fill_line(int axis, std::size_t layer, std::array<int, 3> at, std::size_t method);
+  const MeasuredTimes& measured_;
+  std::array<std::vector<std::int64_t>, 3> axes_;
+  std::vector<LogTime> times_;
+};
+
+}  // namespace gaussweep::driver

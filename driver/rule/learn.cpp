@@ -1,0 +1,416 @@
+#include "driver/rule/learn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "driver/base/errors.hpp"
+#include "driver/rule/cheapest_split.hpp"
+#include "driver/rule/lattice.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// A set of methods that may be chosen, one bit each. The last bit is set where nothing was measured.
+using Mask = std::uint64_t;
+constexpr Mask nothing = Mask{1} << 63;
+constexpr std::size_t most_methods = 63;
+constexpr int no_method = -1;
+
+/// Per order: the methods that may be chosen, and the sums of ln(time / least time).
+struct Candidates {
+  std::vector<Mask> masks;
+  std::vector<std::vector<double>> regrets;
+  void add(const Candidates& more) {
+    if (masks.empty()) {
+      *this = more;
+      return;
+    }
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      masks[i] &= more.masks[i];
+      for (std::size_t m = 0; m < regrets[i].size(); ++m) regrets[i][m] += more.regrets[i][m];
+    }
+  }
+};
+
+using Range = std::pair<int, int>;  ///< of indices, inclusive
+
+/// A box of indices.
+struct Leaf {
+  Range batches, sides, orders;
+  int method = no_method;
+};
+struct SideBand {
+  Range sides;
+  std::vector<Leaf> leaves;
+};
+struct BatchBand {
+  Range batches;
+  std::vector<SideBand> bands;
+};
+
+/// Finds the boxes of some layers that share them.
+class Partition {
+ public:
+  Partition(const Lattice& lattice, std::vector<std::size_t> layers, double tolerance)
+      : lattice_(&lattice), layers_(std::move(layers)), tolerance_(std::log1p(tolerance)) {
+    const int batches = static_cast<int>(lattice.batches().size()),
+              sides = static_cast<int>(lattice.sides().size());
+    candidates_.resize(batches);
+    for (int b = 0; b < batches; ++b) {
+      for (int r = 0; r < sides; ++r) candidates_[b].push_back(candidates_at(b, r));
+    }
+    std::vector<Candidates> sum;
+    const CheapestSplit split = cheapest_split(batches, [&](int first, int last) {
+      if (first == last) sum.assign(static_cast<std::size_t>(sides), {});
+      for (int r = 0; r < sides; ++r) sum[r].add(candidates_[last][r]);
+      return split_sides(sum).cost;
+    });
+    cost_ = split.cost;
+    for (const Range& range : split.ranges) bands_.push_back(batch_band(range));
+  }
+  const SplitCost& cost() const { return cost_; }
+  const std::vector<std::size_t>& layers() const { return layers_; }
+  std::vector<Box> boxes() const;
+
+ private:
+  Candidates candidates_at(int b, int r) const;
+  CheapestSplit split_sides(const std::vector<Candidates>& by_side) const;
+  CheapestSplit split_orders(const Candidates& candidates) const;
+  int choose(Mask mask, const std::vector<double>& regrets) const;
+  BatchBand batch_band(const Range& batches) const;
+  bool is_known(int method, const Range& batches, const Range& sides, const Range& orders) const;
+  std::pair<SizeRange, SizeRange> parted(const Leaf& left, const Leaf& right, SizeRange a, SizeRange b) const;
+  Box box_of(const Leaf& leaf) const;
+
+  const Lattice* lattice_;
+  std::vector<std::size_t> layers_;
+  double tolerance_;  ///< of ln(time)
+  std::vector<std::vector<Candidates>> candidates_;
+  std::vector<BatchBand> bands_;
+  SplitCost cost_;
+};
+
+Candidates Partition::candidates_at(int b, int r) const {
+  const std::size_t methods = lattice_->methods();
+  Candidates all;
+  for (int n = 0; n < static_cast<int>(lattice_->orders().size()); ++n) {
+    Mask mask = ~Mask{0};
+    std::vector<double> regrets(methods, 0);
+    for (const std::size_t layer : layers_) {
+      const LogTime* best = nullptr;
+      for (std::size_t m = 0; m < methods; ++m) {
+        const LogTime& time = lattice_->at(layer, b, r, n, m);
+        if (time.is_known() && (best == nullptr || time.median < best->median)) best = &time;
+      }
+      Mask own = best == nullptr ? nothing : 0;
+      for (std::size_t m = 0; m < methods && best != nullptr; ++m) {
+        const LogTime& time = lattice_->at(layer, b, r, n, m);
+        if (!time.is_known()) continue;
+        const double regret = time.median - best->median;
+        regrets[m] += regret;
+        const bool is_tie = time.q1 < best->q3;
+        if (regret <= tolerance_ || is_tie) own |= Mask{1} << m;
+      }
+      mask &= own;
+    }
+    all.masks.push_back(mask);
+    all.regrets.push_back(std::move(regrets));
+  }
+  return all;
+}
+
+/// Returns the vendor's method if it may be chosen, else the method with the least regret.
+int Partition::choose(Mask mask, const std::vector<double>& regrets) const {
+  int chosen = no_method;
+  bool is_vendor = false;
+  for (std::size_t m = 0; m < regrets.size(); ++m) {
+    if ((mask >> m & 1) == 0) continue;
+    const bool is_of_vendor = lattice_->measured().is_vendor[m];
+    const bool is_better =
+        chosen == no_method || (is_of_vendor && !is_vendor) ||
+        (is_of_vendor == is_vendor && regrets[m] < regrets[static_cast<std::size_t>(chosen)]);
+    if (!is_better) continue;
+    chosen = static_cast<int>(m);
+    is_vendor = is_of_vendor;
+  }
+  return chosen;
+}
+
+CheapestSplit Partition::split_orders(const Candidates& candidates) const {
+  Mask mask = 0;
+  std::vector<double> regrets;
+  return cheapest_split(static_cast<int>(candidates.masks.size()), [&](int first, int last) -> SplitCost {
+    if (first == last) {
+      mask = ~Mask{0};
+      regrets.assign(lattice_->methods(), 0);
+    }
+    mask &= candidates.masks[last];
+    if (mask == 0) return {};
+    for (std::size_t m = 0; m < regrets.size(); ++m) regrets[m] += candidates.regrets[last][m];
+    const int method = choose(mask, regrets);
+    return {1, method == no_method ? 0 : regrets[static_cast<std::size_t>(method)]};
+  });
+}
+
+CheapestSplit Partition::split_sides(const std::vector<Candidates>& by_side) const {
+  Candidates sum;
+  return cheapest_split(static_cast<int>(by_side.size()), [&](int first, int last) {
+    if (first == last) sum = {};
+    sum.add(by_side[last]);
+    return split_orders(sum).cost;
+  });
+}
+
+BatchBand Partition::batch_band(const Range& batches) const {
+  std::vector<Candidates> by_side(lattice_->sides().size());
+  for (int b = batches.first; b <= batches.second; ++b) {
+    for (std::size_t r = 0; r < by_side.size(); ++r) by_side[r].add(candidates_[b][r]);
+  }
+  BatchBand band{batches, {}};
+  for (const Range& sides : split_sides(by_side).ranges) {
+    Candidates sum;
+    for (int r = sides.first; r <= sides.second; ++r) sum.add(by_side[r]);
+    SideBand inner{sides, {}};
+    for (const Range& orders : split_orders(sum).ranges) {
+      Mask mask = ~Mask{0};
+      std::vector<double> regrets(lattice_->methods(), 0);
+      for (int n = orders.first; n <= orders.second; ++n) {
+        mask &= sum.masks[n];
+        for (std::size_t m = 0; m < regrets.size(); ++m) regrets[m] += sum.regrets[n][m];
+      }
+      inner.leaves.push_back({batches, sides, orders, choose(mask, regrets)});
+    }
+    band.bands.push_back(std::move(inner));
+  }
+  return band;
+}
+
+bool Partition::is_known(int method, const Range& batches, const Range& sides, const Range& orders) const {
+  if (method == no_method) return false;
+  for (const std::size_t layer : layers_) {
+    for (int b = batches.first; b <= batches.second; ++b) {
+      for (int r = sides.first; r <= sides.second; ++r) {
+        for (int n = orders.first; n <= orders.second; ++n) {
+          if (!lattice_->at(layer, b, r, n, static_cast<std::size_t>(method)).is_known()) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+/// Returns the geometric middle of two sizes, at least `low` and below `high`.
+std::int64_t middle(std::int64_t low, std::int64_t high) {
+  const double root = std::sqrt(static_cast<double>(low) * static_cast<double>(high));
+  return std::clamp(static_cast<std::int64_t>(root), low, high - 1);
+}
+
+/// Ends of two neighbouring ranges: the last size of the left one and the first size of the right one.
+struct Ends {
+  std::int64_t left, right;
+};
+
+/// Parts the sizes between `low` and `high`, the last size of the left range and the first of the right one.
+/// A side whose methods are unknown at the other side's size has no size between them.
+Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool right_known, std::int64_t cut) {
+  if (left_known && right_known) return {cut, cut + 1};
+  return {left_known ? high - 1 : low, right_known ? low + 1 : high};
+}
+
+/// Returns the largest order between two neighbouring ones at which `left` is expected to be the faster
+/// method.
+std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& layers, const Leaf& left,
+                      const Leaf& right) {
+  const int low = left.orders.second, high = right.orders.first;
+  double before = 0, after = 0;  // sums of ln(left time / right time)
+  for (const std::size_t layer : layers) {
+    for (int b = left.batches.first; b <= left.batches.second; ++b) {
+      for (int r = left.sides.first; r <= left.sides.second; ++r) {
+        const auto ratio = [&](int n) {
+          return lattice.at(layer, b, r, n, static_cast<std::size_t>(left.method)).median -
+                 lattice.at(layer, b, r, n, static_cast<std::size_t>(right.method)).median;
+        };
+        before += ratio(low);
+        after += ratio(high);
+      }
+    }
+  }
+  const std::int64_t first = lattice.orders()[low], last = lattice.orders()[high];
+  if (!(before < 0 && after > 0)) return middle(first, last);
+  const auto coordinate = [&](std::int64_t n) {
+    TaskSizes sizes = lattice.sizes(left.batches.first, left.sides.first, low);
+    sizes.n = n;
+    return lattice.measured().coordinate(layers.front(), sizes);
+  };
+  const double start = coordinate(first);
+  const double target = start + before / (before - after) * (coordinate(last) - start);
+  std::int64_t below = first, above = last;
+  while (above - below > 1) {
+    const std::int64_t between = below + (above - below) / 2;
+    (coordinate(between) <= target ? below : above) = between;
+  }
+  return below;
+}
+
+Box Partition::box_of(const Leaf& leaf) const {
+  Box box;
+  const auto chosen = static_cast<std::size_t>(leaf.method);
+  box.choice = lattice_->measured().methods[chosen];
+  std::vector<std::optional<Instead>> instead(lattice_->methods());
+  double sum = 0;
+  for (std::size_t m = 0; m < instead.size(); ++m) {
+    if (m != chosen && is_known(static_cast<int>(m), leaf.batches, leaf.sides, leaf.orders))
+      instead[m] = Instead{lattice_->measured().methods[m], HUGE_VAL, 0};
+  }
+  for (const std::size_t layer : layers_) {
+    for (int b = leaf.batches.first; b <= leaf.batches.second; ++b) {
+      for (int r = leaf.sides.first; r <= leaf.sides.second; ++r) {
+        for (int n = leaf.orders.first; n <= leaf.orders.second; ++n) {
+          const double own = lattice_->at(layer, b, r, n, chosen).median;
+          double least = own;
+          for (std::size_t m = 0; m < instead.size(); ++m) {
+            const LogTime& time = lattice_->at(layer, b, r, n, m);
+            if (time.is_known()) least = std::min(least, time.median);
+            if (!instead[m]) continue;
+            const double factor = std::exp(time.median - own);
+            instead[m]->least = std::min(instead[m]->least, factor);
+            instead[m]->most = std::max(instead[m]->most, factor);
+          }
+          const double regret = std::expm1(own - least);
+          sum += regret;
+          box.worst = std::max(box.worst, regret);
+          ++box.points;
+        }
+      }
+    }
+  }
+  box.mean = sum / static_cast<double>(box.points);
+  for (std::optional<Instead>& other : instead) {
+    if (other) box.instead.push_back(std::move(*other));
+  }
+  return box;
+}
+
+std::vector<Box> Partition::boxes() const {
+  const std::vector<std::int64_t>&batches = lattice_->batches(), &sides = lattice_->sides(),
+        &orders = lattice_->orders();
+  const bool has_sides = lattice_->measured().problem->has_axis("nrhs");
+  // Returns true if the methods of all leaves of a band are known at another batch, or other right-hand
+  // sides.
+  const auto known_beyond = [&](const std::vector<Leaf>& leaves, std::optional<int> batch,
+                                std::optional<int> side) {
+    return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
+      return leaf.method == no_method || is_known(leaf.method, batch ? Range{*batch, *batch} : leaf.batches,
+                                                  side ? Range{*side, *side} : leaf.sides, leaf.orders);
+    });
+  };
+  const auto leaves_of = [](const BatchBand& band) {
+    std::vector<Leaf> all;
+    for (const SideBand& inner : band.bands) all.insert(all.end(), inner.leaves.begin(), inner.leaves.end());
+    return all;
+  };
+  std::vector<SizeRange> batch_spans, side_spans, order_spans;
+  const auto spans = [](std::size_t count, const std::vector<std::int64_t>& levels, auto range_of,
+                        auto ends_of) {
+    std::vector<SizeRange> all;
+    for (std::size_t i = 0; i < count; ++i)
+      all.push_back({levels[range_of(i).first], levels[range_of(i).second]});
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+      const Ends ends = ends_of(i);
+      all[i].to = ends.left;
+      all[i + 1].from = ends.right;
+    }
+    return all;
+  };
+  batch_spans = spans(
+      bands_.size(), batches, [&](std::size_t i) { return bands_[i].batches; },
+      [&](std::size_t i) {
+        const int low = bands_[i].batches.second, high = bands_[i + 1].batches.first;
+        return ends_between(batches[low], batches[high], known_beyond(leaves_of(bands_[i]), high, {}),
+                            known_beyond(leaves_of(bands_[i + 1]), low, {}),
+                            middle(batches[low], batches[high]));
+      });
+  std::vector<Box> result;
+  for (std::size_t b = 0; b < bands_.size(); ++b) {
+    const std::vector<SideBand>& inner = bands_[b].bands;
+    side_spans = spans(
+        inner.size(), sides, [&](std::size_t i) { return inner[i].sides; },
+        [&](std::size_t i) {
+          const int low = inner[i].sides.second, high = inner[i + 1].sides.first;
+          return ends_between(sides[low], sides[high], known_beyond(inner[i].leaves, {}, high),
+                              known_beyond(inner[i + 1].leaves, {}, low), middle(sides[low], sides[high]));
+        });
+    for (std::size_t r = 0; r < inner.size(); ++r) {
+      const std::vector<Leaf>& leaves = inner[r].leaves;
+      order_spans = spans(
+          leaves.size(), orders, [&](std::size_t i) { return leaves[i].orders; },
+          [&](std::size_t i) {
+            const Leaf &left = leaves[i], &right = leaves[i + 1];
+            const int low = left.orders.second, high = right.orders.first;
+            const bool left_known = is_known(left.method, left.batches, left.sides, {high, high});
+            const bool right_known = is_known(right.method, right.batches, right.sides, {low, low});
+            const std::int64_t cut =
+                left_known && right_known ? crossing(*lattice_, layers_, left, right) : orders[low];
+            return ends_between(orders[low], orders[high], left_known, right_known, cut);
+          });
+      for (std::size_t n = 0; n < leaves.size(); ++n) {
+        if (leaves[n].method == no_method) continue;
+        Box box = box_of(leaves[n]);
+        box.batch = batch_spans[b];
+        box.nrhs = has_sides ? side_spans[r] : any_size;
+        box.n = order_spans[n];
+        result.push_back(std::move(box));
+      }
+    }
+  }
+  return result;
+}
+
+/// Returns the parts of a problem on a device. Layers share a part if this needs fewer boxes.
+std::vector<RulePart> parts_of(const MeasuredTimes& measured, double tolerance) {
+  if (measured.methods.size() > most_methods)
+    throw UsageError(
+        fmt::format("{} on {}: {} methods with their parameters; at most {} are allowed: --methods "
+                    "selects some",
+                    measured.problem->name, measured.device, measured.methods.size(), most_methods));
+  const Lattice lattice(measured);
+  std::vector<Partition> parts;
+  for (std::size_t layer = 0; layer < measured.layers.size(); ++layer) {
+    Partition own(lattice, {layer}, tolerance);
+    bool is_shared = false;
+    for (Partition& part : parts) {
+      std::vector<std::size_t> both = part.layers();
+      both.push_back(layer);
+      Partition shared(lattice, std::move(both), tolerance);
+      if (!(shared.cost().parts < part.cost().parts + own.cost().parts)) continue;
+      part = std::move(shared);
+      is_shared = true;
+      break;
+    }
+    if (!is_shared) parts.push_back(std::move(own));
+  }
+  std::vector<RulePart> result;
+  for (const Partition& part : parts) {
+    RulePart made{measured.problem->name, measured.device, {}, part.boxes()};
+    for (const std::size_t layer : part.layers()) made.names.push_back(measured.layers[layer]);
+    if (!made.boxes.empty()) result.push_back(std::move(made));
+  }
+  return result;
+}
+
+}  // namespace
+
+Rule learn_rule(const io::Results& results, double tolerance) {
+  Rule rule;
+  for (const MeasuredTimes& measured : measured_times(results)) {
+    for (RulePart& part : parts_of(measured, tolerance)) rule.parts.push_back(std::move(part));
+  }
+  if (rule.parts.empty()) throw UsageError("no trial passed, so there is nothing to learn a rule from");
+  return rule;
+}
+
+}  // namespace gaussweep::driver

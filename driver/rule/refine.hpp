@@ -1,0 +1,70 @@
+#pragma once
+/// `run --refine`: adds orders between which two methods cross, until each crossover is known closely enough.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/plan/expand.hpp"
+#include "io/records/results.hpp"
+
+namespace gaussweep::driver {
+
+/// A crossover is known if the two orders around it differ by at most this factor.
+inline constexpr double known_crossover = 1.03;
+
+/// Two neighbouring orders at which different methods are the fastest.
+struct Bracket {
+  std::int64_t low = 0, high = 0;
+  std::string low_key, high_key;   ///< keys of trials of the fastest method at `low` and at `high`
+  std::vector<std::int64_t> next;  ///< orders that narrow it; empty: it is known, or both methods tie
+  bool is_known() const {
+    return static_cast<double>(high) <= known_crossover * static_cast<double>(low) || high - low < 2;
+  }
+};
+
+/// Returns the brackets of all series of records that differ in nothing but the order and the method. Both
+/// methods must have passed at both orders.
+std::vector<Bracket> brackets_of(const io::Results& results);
+
+/// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N":
+/// a trial of the plan and its new order. So the run directory's plan.yaml and its journal hold all that a
+/// resumed sweep needs to go on with the same trials.
+class Refinement {
+ public:
+  /// @param plan as the user wrote it, or with such comments @param path of its file
+  Refinement(io::Plan plan, std::string path, const Registry& registry);
+  /// Adds the trials in the comments of the text of a later plan of this sweep.
+  void restore(const std::string& text);
+  /// Returns the plan with an entry for each added trial.
+  /// @param backend that the sweep runs on @param devices that it runs on
+  io::Plan plan(Backend backend, const std::vector<io::DeviceRow>& devices);
+  /// Adds the trials that narrow the brackets, and returns the plan; nothing if there are none. Orders of
+  /// zips and of products that are not square are not refined.
+  /// @pre the results are complete: every trial of the last plan has a record
+  std::optional<io::Plan> next(const io::Results& results, Backend backend);
+
+ private:
+  /// An entry of the plan with one of its matrices, and a trial that it makes.
+  struct EntryTrial {
+    std::size_t entry = 0, matrix = 0;
+    Trial trial;
+  };
+  /// The key of a trial of the plan, and a new order.
+  using Addition = std::pair<std::string, std::int64_t>;
+  void index(Backend backend, const std::vector<io::DeviceRow>& devices);
+  io::Entry entry_for(const EntryTrial& made, std::int64_t n) const;
+  std::vector<Trial> trials_of(io::Entry entry, Backend backend) const;
+  io::Plan plan_;
+  std::string path_;
+  const Registry& registry_;
+  std::map<std::string, EntryTrial> made_;          ///< the plan's own trials, by key
+  std::map<std::string, std::string> planned_key_;  ///< key of an added trial → key of the plan's trial
+  std::vector<Addition> additions_;
+  std::set<Addition> known_additions_;
+  std::size_t planned_ = 0;  ///< additions in the last plan that was returned
+};
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,176 @@
+#include "driver/rule/regret.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "driver/base/errors.hpp"
+#include "driver/results/identity.hpp"
+#include "driver/rule/lattice.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr const char* vendor_name = "the vendor";
+
+/// The groups that compete on one task on one device.
+struct RuleTask {
+  Question question;
+  std::vector<const Group*> groups;
+  const Group* best = nullptr;  ///< the fastest that passed
+};
+
+bool has_passed(const Group& group) {
+  return group.status == io::Status::pass && group.median > 0;
+}
+
+MethodChoice choice_of(const Group& group) {
+  return {group.first().method, group.first().parameters};
+}
+
+/// Returns the task's group of a choice; null: it did not run.
+const Group* find_group(const RuleTask& task, const MethodChoice& choice) {
+  const auto found = std::find_if(task.groups.begin(), task.groups.end(),
+                                  [&](const Group* group) { return choice_of(*group) == choice; });
+  return found == task.groups.end() || (*found)->status == io::Status::skipped ? nullptr : *found;
+}
+
+/// Returns the vendor's fastest group; null: it did not run.
+const Group* vendor_group(const RuleTask& task) {
+  const Group* vendor = nullptr;
+  for (const Group* group : task.groups) {
+    const bool is_vendor = std::any_of(task.groups.begin(), task.groups.end(), [&](const Group* other) {
+      return other->first().reference_method == group->first().method;
+    });
+    if (!is_vendor || group->status == io::Status::skipped) continue;
+    if (vendor == nullptr || (has_passed(*group) && !(vendor->median <= group->median))) vendor = group;
+  }
+  return vendor;
+}
+
+std::string where_words(const RuleTask& task, const Group& chosen) {
+  const Question& q = task.question;
+  std::string words = fmt::format("{}, n {}", q.precision, q.n);
+  if (q.nrhs > 1) words += fmt::format(", nrhs {}", q.nrhs);
+  if (q.batch > 1) words += fmt::format(", batch {}", q.batch);
+  if (q.uplo != any_name) words += ", " + q.uplo;
+  return words +
+         fmt::format(", {}: {}, not {}", q.matrix, choice_of(*task.best).words(), choice_of(chosen).words());
+}
+
+void count(Regret& regret, const RuleTask& task, const Group* chosen) {
+  if (chosen == nullptr) {
+    ++regret.absent;
+  } else if (!has_passed(*chosen)) {
+    ++regret.failed;
+  } else {
+    const double value = chosen->median / task.best->median - 1;
+    ++regret.tasks;
+    regret.mean += (value - regret.mean) / static_cast<double>(regret.tasks);
+    if (value <= regret.worst) return;
+    regret.worst = value;
+    regret.where = where_words(task, *chosen);
+  }
+}
+
+/// Adds a row to the sum over all problems.
+void add(Regret& sum, const Regret& more) {
+  if (more.tasks > 0)
+    sum.mean = (sum.mean * static_cast<double>(sum.tasks) + more.mean * static_cast<double>(more.tasks)) /
+               static_cast<double>(sum.tasks + more.tasks);
+  sum.tasks += more.tasks;
+  if (more.worst > sum.worst) {
+    sum.worst = more.worst;
+    sum.where = more.problem + " " + more.where;
+  }
+  sum.unmeasured += more.unmeasured;
+  sum.absent += more.absent;
+  sum.failed += more.failed;
+}
+
+}  // namespace
+
+std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Results& results) {
+  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
+  std::map<std::string, std::vector<const io::Record*>> by_device;
+  for (const io::Record& r : results.records) {
+    if (is_of_one_order(r)) by_device[device_label(r, cpus)].push_back(&r);
+  }
+  std::vector<Regret> rows;
+  std::set<std::string> devices;
+  for (const auto& [device, records] : by_device) {
+    const std::vector<Group> groups = group_records(records);
+    std::map<std::string, RuleTask> tasks;
+    for (const Group& group : groups) {
+      RuleTask& task = tasks[task_identity(group.first())];
+      task.question = question_of(group.first(), device);
+      task.groups.push_back(&group);
+      if (has_passed(group) && (task.best == nullptr || group.median < task.best->median)) task.best = &group;
+    }
+    std::map<std::string, std::vector<Regret>> by_problem;
+    for (const auto& [identity, task] : tasks) {
+      if (task.best == nullptr) continue;
+      std::vector<Regret>& own = by_problem[task.question.problem];
+      if (own.empty()) {
+        for (const NamedRule& each : rules) own.push_back({device, task.question.problem, each.name});
+        own.insert(own.begin() + 1, {device, task.question.problem, vendor_name});
+      }
+      const Box* answer = rules.front().rule.find(task.question);
+      if (answer == nullptr) {
+        ++own[0].unmeasured;
+        continue;
+      }
+      count(own[0], task, find_group(task, answer->choice));
+      count(own[1], task, vendor_group(task));
+      for (std::size_t i = 1; i < rules.size(); ++i) {
+        const Box* other = rules[i].rule.find(task.question);
+        if (other == nullptr) {
+          ++own[i + 1].unmeasured;
+        } else {
+          count(own[i + 1], task, find_group(task, other->choice));
+        }
+      }
+    }
+    for (const auto& [problem, own] : by_problem) rows.insert(rows.end(), own.begin(), own.end());
+  }
+  std::vector<Regret> sums;
+  for (const Regret& row : rows) {
+    auto sum = std::find_if(sums.begin(), sums.end(),
+                            [&](const Regret& each) { return each.adviser == row.adviser; });
+    if (sum == sums.end()) sum = sums.insert(sums.end(), {any_name, any_name, row.adviser});
+    add(*sum, row);
+  }
+  if (sums.empty() || sums.front().tasks + sums.front().absent + sums.front().failed == 0)
+    throw UsageError("the runs have no task that the rule knows: other devices, problems, matrices or sizes");
+  rows.insert(rows.end(), sums.begin(), sums.end());
+  return rows;
+}
+
+Table regret_table(const std::vector<Regret>& regrets) {
+  Table table;
+  table.columns = {{"device", "DEVICE"},
+                   {"problem", "PROBLEM"},
+                   {"adviser", "CHOICES OF"},
+                   {"tasks", "TASKS"},
+                   {"mean", "MEAN REGRET", Style::percent},
+                   {"worst", "WORST", Style::percent},
+                   {"unmeasured", "NOT MEASURED"},
+                   {"absent", "DID NOT RUN"},
+                   {"failed", "DID NOT PASS"},
+                   {"where", "WORST AT"}};
+  for (const Regret& row : regrets) {
+    const auto value = [&](double regret) { return row.tasks > 0 ? Cell(regret) : Cell(); };
+    table.rows.push_back({row.device == any_name ? Cell() : Cell(row.device),
+                          row.problem == any_name ? std::string("all") : row.problem, row.adviser, row.tasks,
+                          value(row.mean), value(row.worst), row.unmeasured, row.absent, row.failed,
+                          row.where});
+  }
+  table.naming = 3;
+  return table;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,39 @@
+#pragma once
+/// The regret of rules: how much longer their choices take than the fastest method, on other runs.
+
+#include <string>
+#include <vector>
+
+#include "driver/base/table.hpp"
+#include "driver/rule/rule.hpp"
+#include "io/records/results.hpp"
+
+namespace gaussweep::driver {
+
+/// A rule with the name that tables show.
+struct NamedRule {
+  std::string name;
+  Rule rule;
+};
+
+/// The regret of one adviser (a rule, or "the vendor") on the tasks of a problem on a device.
+struct Regret {
+  std::string device, problem, adviser;
+  std::int64_t tasks = 0;       ///< tasks on which its choice ran and passed
+  double mean = 0, worst = 0;   ///< time / least time - 1, over these tasks
+  std::string where{};          ///< the worst case: sizes, its choice and the fastest method
+  std::int64_t unmeasured = 0;  ///< tasks for which the rule has no answer
+  std::int64_t absent = 0;      ///< tasks in which its choice did not run
+  std::int64_t failed = 0;      ///< tasks in which its choice did not pass
+};
+
+/// Compares the first rule, "always the vendor" and the other rules with the fastest method of each task. A
+/// task counts if a method passed and the first rule knows it. Its alternatives are all methods that ran.
+/// @return one row per device, problem and adviser, then the sums per adviser over all problems (problem
+/// `any_name`)
+/// @throws UsageError if no task counts
+std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Results& results);
+
+Table regret_table(const std::vector<Regret>& regrets);
+
+}  // namespace gaussweep::driver

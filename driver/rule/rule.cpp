@@ -1,0 +1,235 @@
+#include "driver/rule/rule.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/table.hpp"
+#include "driver/base/words.hpp"
+#include "io/files/atomic_file.hpp"
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char* format_name = "gaussweep rule";
+constexpr int format_version = 1;
+const std::set<std::string> rule_files{"rule.json", "rule.h", "rule.py"};
+
+bool fits(const std::string& pattern, const std::string& name) {
+  return pattern == any_name || pattern == name;
+}
+
+Json span_json(const SizeRange& span) {
+  return Json::array({span.from, span.to});
+}
+
+/// Returns the span of a key; `any_size` without the key. @throws nlohmann::json::exception
+SizeRange span_from(const Json& json, const char* key) {
+  if (!json.contains(key)) return any_size;
+  const Json& pair = json.at(key);
+  return {pair.at(0).get<std::int64_t>(), pair.at(1).get<std::int64_t>()};
+}
+
+Json box_json(const Box& box) {
+  Json json;
+  if (!(box.batch == any_size)) json["batch"] = span_json(box.batch);
+  if (!(box.nrhs == any_size)) json["nrhs"] = span_json(box.nrhs);
+  json["n"] = span_json(box.n);
+  json["method"] = box.choice.method;
+  json["parameters"] = Json::parse(box.choice.parameters);
+  json["sizes"] = box.points;
+  json["regret"] = {{"mean", box.mean}, {"worst", box.worst}};
+  json["instead"] = Json::array();
+  for (const Instead& other : box.instead) {
+    json["instead"].push_back({{"method", other.choice.method},
+                               {"parameters", Json::parse(other.choice.parameters)},
+                               {"times_as_long", Json::array({other.least, other.most})}});
+  }
+  return json;
+}
+
+MethodChoice choice_from(const Json& json) {
+  return {json.at("method").get<std::string>(), json.value("parameters", Json::object()).dump()};
+}
+
+Box box_from(const Json& json) {
+  Box box;
+  box.batch = span_from(json, "batch");
+  box.nrhs = span_from(json, "nrhs");
+  box.n = span_from(json, "n");
+  box.choice = choice_from(json);
+  box.points = json.value("sizes", std::int64_t{0});
+  if (json.contains("regret")) {
+    box.mean = json.at("regret").at("mean").get<double>();
+    box.worst = json.at("regret").at("worst").get<double>();
+  }
+  for (const Json& other : json.value("instead", Json::array())) {
+    const Json& factors = other.at("times_as_long");
+    box.instead.push_back({choice_from(other), factors.at(0).get<double>(), factors.at(1).get<double>()});
+  }
+  return box;
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  io::write_atomically(path, text.data(), text.size());
+}
+
+/// Throws if the directory holds anything but a rule.
+void require_rule_directory(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error))
+    throw UsageError(fmt::format("-o {}: is a file; allowed: a new name, or a directory that holds a rule",
+                                 directory.string()));
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (rule_files.count(entry.path().filename().string()) == 0)
+      throw UsageError(
+          fmt::format("-o {}: holds {}, which is no file of a rule; allowed: a new name, or a directory that "
+                      "holds only a rule",
+                      directory.string(), entry.path().filename().string()));
+  }
+  if (error) throw UsageError(fmt::format("-o {}: cannot be read: {}", directory.string(), error.message()));
+}
+
+[[noreturn]] void fail_rename(const fs::path& from, const fs::path& to, int error) {
+  throw io::StorageError(fmt::format("cannot rename {} to {}: {}", from.string(), to.string(),
+                                     std::generic_category().message(error)));
+}
+
+/// Puts a complete directory in the place of another one, which is removed.
+void replace_directory(const fs::path& made, const fs::path& target) {
+  if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(made);
+    return;
+  }
+  if (errno != EINVAL && errno != ENOSYS) fail_rename(made, target, errno);
+  // The file system cannot exchange two names.
+  const fs::path old = made.string() + ".old";
+  if (::rename(target.c_str(), old.c_str()) != 0) fail_rename(target, old, errno);
+  if (::rename(made.c_str(), target.c_str()) != 0) fail_rename(made, target, errno);
+  fs::remove_all(old);
+}
+
+}  // namespace
+
+std::string MethodChoice::words() const {
+  const std::string settings = settings_text(parameters);
+  return method + (settings.empty() ? "" : " " + settings);
+}
+
+bool RulePart::covers(const Question& q) const {
+  if (!fits(problem, q.problem) || !fits(device, q.device)) return false;
+  for (const RuleNames& each : names) {
+    if (fits(each.precision, q.precision) && fits(each.uplo, q.uplo) && fits(each.matrix, q.matrix))
+      return true;
+  }
+  return false;
+}
+
+const Box* Rule::find(const Question& question) const {
+  for (const RulePart& part : parts) {
+    if (!part.covers(question)) continue;
+    for (const Box& box : part.boxes) {
+      if (box.has(question)) return &box;
+    }
+  }
+  return nullptr;
+}
+
+Json to_json(const Rule& rule) {
+  Json json{{"format", format_name},
+            {"version", format_version},
+            {"provenance", rule.provenance},
+            {"parts", Json::array()}};
+  for (const RulePart& part : rule.parts) {
+    Json each{{"problem", part.problem},
+              {"device", part.device},
+              {"names", Json::array()},
+              {"boxes", Json::array()}};
+    for (const RuleNames& names : part.names) {
+      each["names"].push_back(
+          {{"precision", names.precision}, {"uplo", names.uplo}, {"matrix", names.matrix}});
+    }
+    for (const Box& box : part.boxes) each["boxes"].push_back(box_json(box));
+    json["parts"].push_back(std::move(each));
+  }
+  return json;
+}
+
+Rule rule_from_json(const Json& json, const std::string& source) {
+  try {
+    if (json.value("format", "") != format_name)
+      throw io::InputError(fmt::format("{}: is no rule; allowed: a rule.json of `gaussweep rule`", source));
+    if (const int version = json.at("version").get<int>(); version != format_version)
+      throw io::InputError(fmt::format("{}: has version {} of the format; this program reads version {}",
+                                       source, version, format_version));
+    Rule rule;
+    rule.provenance = json.value("provenance", Json::object());
+    for (const Json& each : json.at("parts")) {
+      RulePart part;
+      part.problem = each.at("problem").get<std::string>();
+      part.device = each.at("device").get<std::string>();
+      for (const Json& names : each.at("names")) {
+        part.names.push_back({names.at("precision").get<std::string>(), names.at("uplo").get<std::string>(),
+                              names.at("matrix").get<std::string>()});
+      }
+      for (const Json& box : each.at("boxes")) part.boxes.push_back(box_from(box));
+      rule.parts.push_back(std::move(part));
+    }
+    return rule;
+  } catch (const nlohmann::json::exception& e) {
+    throw io::InputError(fmt::format("{}: is damaged: {}", source, e.what()));
+  }
+}
+
+Rule read_rule(const fs::path& path) {
+  std::error_code error;
+  const fs::path file = fs::is_directory(path, error) ? path / "rule.json" : path;
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream)
+    throw io::InputError(fmt::format(
+        "{}: cannot be read; allowed: a directory of `gaussweep rule`, or its rule.json", file.string()));
+  const Json json = Json::parse(text.str(), nullptr, false);
+  if (json.is_discarded() || !json.is_object())
+    throw io::InputError(fmt::format("{}: is no JSON object", file.string()));
+  return rule_from_json(json, file.string());
+}
+
+void write_rule(const fs::path& directory, const Rule& rule) {
+  const fs::path target = fs::absolute(directory).lexically_normal();
+  const fs::path name = target.has_filename() ? target : target.parent_path();
+  std::error_code error;
+  const bool exists = fs::exists(fs::symlink_status(name, error));
+  if (exists) require_rule_directory(name);
+  fs::create_directories(name.parent_path(), error);
+  const fs::path made = fmt::format("{}.{}.tmp", name.string(), ::getpid());
+  if (error || !fs::create_directory(made, error))
+    throw io::StorageError(fmt::format("cannot create the folder {}: {}", made.string(), error.message()));
+  try {
+    write_file(made / "rule.json", json_text(to_json(rule)) + "\n");
+    write_file(made / "rule.h", c_header(rule));
+    write_file(made / "rule.py", python_module(rule));
+    if (exists) {
+      replace_directory(made, name);
+    } else if (::rename(made.c_str(), name.c_str()) != 0) {
+      fail_rename(made, name, errno);
+    }
+  } catch (...) {
+    fs::remove_all(made, error);
+    throw;
+  }
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,106 @@
+#pragma once
+/// A rule: which method to use for a problem of given sizes on a given device, learned from records.
+/// docs/rule.md describes it for users.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace gaussweep::driver {
+
+/// Stands for every value of a name in a rule.
+inline constexpr const char* any_name = "*";
+
+/// A case for which a program needs a method.
+struct Question {
+  std::string problem, device;
+  std::string precision, uplo;
+  std::string matrix;  ///< kind or file name
+  std::int64_t n = 0, nrhs = 1, batch = 1;
+};
+
+/// A method and its parameters (a JSON object as text, as in records).
+struct MethodChoice {
+  std::string method, parameters = "{}";
+  /// Returns "batched kernel=rows": the method and its parameters for people.
+  std::string words() const;
+};
+inline bool operator==(const MethodChoice& a, const MethodChoice& b) {
+  return a.method == b.method && a.parameters == b.parameters;
+}
+inline bool operator!=(const MethodChoice& a, const MethodChoice& b) {
+  return !(a == b);
+}
+
+/// An inclusive range of sizes.
+struct SizeRange {
+  std::int64_t from = 0, to = 0;
+  bool has(std::int64_t size) const { return from <= size && size <= to; }
+};
+inline bool operator==(const SizeRange& a, const SizeRange& b) {
+  return a.from == b.from && a.to == b.to;
+}
+/// The range of an axis that the problem does not have.
+inline constexpr SizeRange any_size{0, INT32_MAX};
+
+/// The cost of another choice in the same box: its time divided by the chosen method's.
+struct Instead {
+  MethodChoice choice;
+  double least = 1, most = 1;
+};
+
+/// TaskSizes with one choice.
+struct Box {
+  SizeRange batch = any_size, nrhs = any_size, n = any_size;
+  MethodChoice choice;
+  std::int64_t points = 0;       ///< sizes in the box at which times are known
+  double mean = 0, worst = 0;    ///< the regret at these sizes: time / least time - 1
+  std::vector<Instead> instead;  ///< the other methods that passed at all of these sizes
+  bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
+};
+
+/// RuleNames that share the boxes of a part.
+struct RuleNames {
+  std::string precision, uplo, matrix;
+};
+inline bool operator==(const RuleNames& a, const RuleNames& b) {
+  return a.precision == b.precision && a.uplo == b.uplo && a.matrix == b.matrix;
+}
+
+/// The boxes of a problem on a device. They are disjoint.
+struct RulePart {
+  std::string problem, device;
+  std::vector<RuleNames> names;
+  std::vector<Box> boxes;
+  bool covers(const Question& question) const;
+};
+
+struct Rule {
+  /// Where the rule comes from: program, runs, devices with their drivers, tolerance, methods.
+  nlohmann::ordered_json provenance = nlohmann::ordered_json::object();
+  std::vector<RulePart> parts;
+  /// Returns the box that answers a question; null: not measured.
+  const Box* find(const Question& question) const;
+};
+
+nlohmann::ordered_json to_json(const Rule& rule);
+/// @param source names the file in errors @throws io::InputError if the JSON is no rule
+Rule rule_from_json(const nlohmann::ordered_json& json, const std::string& source);
+/// Reads the file rule.json, or the one in a directory. @throws io::InputError
+Rule read_rule(const std::filesystem::path& path);
+
+/// Returns the text of rule.h, a header for C89 and C++ with one function per problem.
+std::string c_header(const Rule& rule);
+/// Returns the text of rule.py, a module for Python 3.
+std::string python_module(const Rule& rule);
+
+/// Writes a directory with rule.json, rule.h and rule.py. The directory appears complete, or replaces a
+/// directory that holds a rule.
+/// @throws UsageError if the directory holds other files @throws io::StorageError
+void write_rule(const std::filesystem::path& directory, const Rule& rule);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,180 @@
+#include "driver/rule/learn.hpp"
+
+#include <gtest/gtest.h>
+
+#include "driver/base/errors.hpp"
+#include "tests/driver/rule/rule_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+// They cross at n = 1000.
+const Formula low_start = [](double n, double r, double b) { return 1e-6 * n * n * r * b; };
+const Formula low_slope = [](double n, double r, double b) { return 1e-3 * n * r * b; };
+
+Question asked(std::int64_t n, std::int64_t nrhs = 1, std::int64_t batch = 1) {
+  return {"gesv", "NVIDIA H200", "double", "lower", "uniform", n, nrhs, batch};
+}
+
+std::string method_at(const Rule& rule, const Question& question) {
+  const Box* box = rule.find(question);
+  return box == nullptr ? "not measured" : box->choice.method;
+}
+
+std::size_t boxes_of(const Rule& rule) {
+  std::size_t boxes = 0;
+  for (const RulePart& part : rule.parts) boxes += part.boxes.size();
+  return boxes;
+}
+
+io::Results two_methods(const std::vector<std::int64_t>& orders) {
+  io::Results results;
+  for (const std::int64_t n : orders) {
+    results.records.push_back(planted_record("batched", low_start, n));
+    results.records.push_back(planted_record("cusolver", low_slope, n));
+  }
+  return results;
+}
+
+TEST(LearnRule, FindsTheCrossingBetweenMeasuredOrders) {
+  const Rule rule = learn_rule(two_methods({256, 512, 768, 1280, 2048}));
+  ASSERT_EQ(boxes_of(rule), 2u);
+  EXPECT_NEAR(static_cast<double>(rule.parts[0].boxes[0].n.to), 1000, 10);
+  EXPECT_EQ(method_at(rule, asked(990)), "batched");
+  EXPECT_EQ(method_at(rule, asked(1010)), "cusolver");
+}
+
+TEST(LearnRule, AnswersOnlyWhatWasMeasured) {
+  const Rule rule = learn_rule(two_methods({256, 512}));
+  EXPECT_EQ(method_at(rule, asked(255)), "not measured");
+  EXPECT_EQ(method_at(rule, asked(256)), "batched");
+  EXPECT_EQ(method_at(rule, asked(512)), "batched");
+  EXPECT_EQ(method_at(rule, asked(513)), "not measured");
+  EXPECT_EQ(method_at(rule, asked(300, 2)), "not measured");
+  EXPECT_EQ(method_at(rule, asked(300, 1, 2)), "not measured");
+  Question other = asked(300);
+  other.device = "NVIDIA H100";
+  EXPECT_EQ(method_at(rule, other), "not measured");
+  other = asked(300);
+  other.matrix = "hilbert";
+  EXPECT_EQ(method_at(rule, other), "not measured");
+}
+
+TEST(LearnRule, DoesNotInterpolateAcrossWideGaps) {
+  const Rule rule = learn_rule(two_methods({16, 32, 2048, 4096}));
+  EXPECT_EQ(method_at(rule, asked(32)), "batched");
+  EXPECT_EQ(method_at(rule, asked(33)), "not measured");
+  EXPECT_EQ(method_at(rule, asked(2047)), "not measured");
+  EXPECT_EQ(method_at(rule, asked(3000)), "cusolver");
+}
+
+TEST(LearnRule, GivesTiesToTheVendorAndNeedsNoThreshold) {
+  io::Results results;
+  for (const std::int64_t n : {128, 256, 512}) {
+    // The other method is faster by 1 %, then slower.
+    const double factor = n == 512 ? 1.2 : 0.99;
+    results.records.push_back(planted_record(
+        "batched", [&](double m, double r, double b) { return factor * low_start(m, r, b); }, n));
+    results.records.push_back(planted_record("cusolver", low_start, n));
+  }
+  const Rule rule = learn_rule(results, 0.02);
+  ASSERT_EQ(boxes_of(rule), 1u);
+  EXPECT_EQ(rule.parts[0].boxes[0].choice.method, "cusolver");
+  EXPECT_NEAR(rule.parts[0].boxes[0].worst, 0.0101, 0.001);
+  EXPECT_EQ(boxes_of(learn_rule(results, 0.001)), 2u);
+}
+
+TEST(LearnRule, CountsOnlyMethodsThatPassed) {
+  io::Results results = two_methods({256, 512, 768});
+  for (io::Record& r : results.records) {
+    if (r.method == "batched" && r.n == 512) r.status = "failed";
+  }
+  const Rule rule = learn_rule(results);
+  EXPECT_EQ(method_at(rule, asked(256)), "batched");
+  EXPECT_EQ(method_at(rule, asked(257)), "cusolver");  // nothing is known about `batched` next to its failure
+  EXPECT_EQ(method_at(rule, asked(512)), "cusolver");
+  EXPECT_EQ(method_at(rule, asked(767)), "cusolver");
+  EXPECT_EQ(method_at(rule, asked(768)), "batched");
+}
+
+TEST(LearnRule, InterpolatesBetweenBatchesAndRightHandSides) {
+  // The crossing moves from n = 1000 at one system to 100 at 100 systems.
+  io::Results results;
+  for (const std::int64_t n : {50, 100, 200, 400, 800, 1600}) {
+    for (const std::int64_t batch : {1, 10, 100}) {
+      results.records.push_back(planted_record(
+          "batched", [](double m, double, double b) { return 1e-6 * m * m * b; }, n, 1, batch));
+      results.records.push_back(planted_record(
+          "cusolver", [](double m, double, double b) { return 1e-3 * m * std::sqrt(b); }, n, 1, batch));
+    }
+  }
+  const Rule rule = learn_rule(results);
+  for (const std::int64_t batch : {1, 2, 5, 10, 30, 70, 100}) {
+    const double crossing = 1000 / std::sqrt(static_cast<double>(batch));
+    EXPECT_EQ(method_at(rule, asked(static_cast<std::int64_t>(0.7 * crossing), 1, batch)), "batched")
+        << batch;
+    EXPECT_EQ(method_at(rule, asked(static_cast<std::int64_t>(1.5 * crossing), 1, batch)), "cusolver")
+        << batch;
+  }
+}
+
+TEST(LearnRule, KeepsMethodsWithoutBatchesToOneSystem) {
+  io::Results results;
+  for (const std::int64_t n : {100, 200}) {
+    for (const std::int64_t batch : {1, 10}) {
+      io::Record single = planted_record("recursive", low_start, n, 1, batch);
+      if (batch > 1) single.status = "skipped";
+      results.records.push_back(single);
+      results.records.push_back(planted_record("cusolver", low_slope, n, 1, batch));
+    }
+  }
+  const Rule rule = learn_rule(results);
+  EXPECT_EQ(method_at(rule, asked(150, 1, 1)), "recursive");
+  EXPECT_EQ(method_at(rule, asked(150, 1, 2)), "cusolver");
+}
+
+TEST(LearnRule, SharesBoxesAmongNamesUnlessTheyMatter) {
+  const Formula slower = [](double n, double r, double b) { return 2 * low_slope(n, r, b); };
+  io::Results results;
+  for (const char* matrix : {"uniform", "spd"}) {
+    for (const char* precision : {"float", "double"}) {
+      for (const std::int64_t n : {100, 200, 400}) {
+        const bool is_slow = std::string(matrix) == "spd" && std::string(precision) == "float";
+        results.records.push_back(planted_record("cusolver", low_slope, n, 1, 1, precision, matrix));
+        results.records.push_back(
+            planted_record("batched", is_slow ? slower : low_start, n, 1, 1, precision, matrix));
+      }
+    }
+  }
+  const Rule rule = learn_rule(results);
+  ASSERT_EQ(rule.parts.size(), 2u);
+  EXPECT_EQ(rule.parts[0].names.size(), 3u);
+  EXPECT_EQ(rule.parts[1].names.size(), 1u);
+  EXPECT_EQ(boxes_of(rule), 2u);
+  Question q = asked(150);
+  EXPECT_EQ(method_at(rule, q), "batched");
+  q.matrix = "spd";
+  q.precision = "float";
+  EXPECT_EQ(method_at(rule, q), "cusolver");
+}
+
+TEST(LearnRule, StatesTheCostOfOtherChoices) {
+  const Rule rule = learn_rule(two_methods({256, 512}));
+  ASSERT_EQ(boxes_of(rule), 1u);
+  const Box& box = rule.parts[0].boxes[0];
+  ASSERT_EQ(box.instead.size(), 1u);
+  EXPECT_EQ(box.instead[0].choice.method, "cusolver");
+  EXPECT_NEAR(box.instead[0].most, 1000.0 / 256, 1e-9);
+  EXPECT_NEAR(box.instead[0].least, 1000.0 / 512, 1e-9);
+}
+
+TEST(LearnRule, RefusesRecordsWithoutTimes) {
+  io::Results results = two_methods({256});
+  for (io::Record& r : results.records) r.status = "failed";
+  EXPECT_THROW(learn_rule(results), UsageError);
+  for (io::Record& r : results.records) r.problem = "eigen";
+  EXPECT_THROW(learn_rule(results), UsageError);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

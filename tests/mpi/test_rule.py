@@ -1,0 +1,75 @@
+"""Tests rules and refined sweeps with the whole program."""
+
+import json
+import subprocess
+import sys
+import unittest
+
+from harness import SOURCE, SweepTest, run
+
+PLAN = """
+name: rule
+repeats: 3
+stages: never
+sweep:
+  - {problem: gesv, method: [lapack, gauss_pivot_serial, gauss_block], n: {host: [16, 32, 64], emulated: [8, 16]},
+     nrhs: [1, 4], matrix: {kind: diagonally_dominant, seed: 1}}
+"""
+
+
+class RuleTest(SweepTest):
+    def test_learns_checks_and_compares(self):
+        out = self.sweep(self.plan(PLAN), "--backend", "emulated")
+        rule = self.folder / "rule"
+        self.ran(["rule", out, "-o", rule])
+        parts = json.loads((rule / "rule.json").read_text())["parts"]
+        self.assertIn("emulated", {part["device"] for part in parts})
+        self.assertEqual(len({part["device"] for part in parts}), 2)
+
+        ask = "import rule; print(rule.choose('gesv', 'emulated', 'double', 12, 2, 1, '', 'diagonally_dominant'))"
+        words = [sys.executable, "-B", "-c", ask]
+        answer = subprocess.run(words, cwd=rule, capture_output=True, text=True, check=True).stdout
+        self.assertIn("gauss_block", answer)
+
+        checked = self.ran(["rule", out, "--check", rule, "--format", "json"])
+        rows = json.loads(checked.stdout)["regrets"]
+        own = [row for row in rows if row["problem"] == "all" and row["adviser"] == str(rule)][0]
+        self.assertEqual(own["tasks"], 10)
+        self.assertEqual(own["unmeasured"] + own["absent"] + own["failed"], 0)
+
+        changes = self.ran(["rule", "--changes", rule, out, "--format", "json"])
+        self.assertEqual(json.loads(changes.stdout)["changes"], [])
+
+    def test_the_template_is_a_plan_for_every_backend(self):
+        for plan in (self.plan(self.ran(["plan", "--template", "rule"]).stdout), SOURCE / "jobs/plans/rule_check.yaml"):
+            for backend in ("cuda", "emulated", "host"):
+                self.ran(["plan", plan, "--backend", backend, "--gpu", "H200"])
+
+    def test_cut_offs_of_the_literature_are_rules(self):
+        for path in (SOURCE / "jobs/rules").glob("*.json"):
+            self.ran(["rule", "--changes", path, path])
+
+    def test_a_refined_sweep_is_complete_and_resumable(self):
+        plan = self.plan(PLAN.replace("[16, 32, 64]", "[4, 512]").replace(", gauss_block", ""))
+        out = self.sweep(plan, "--backend", "host", "--refine")
+        before = (out / "plan.yaml").read_text()
+        records = {record["key"] for record in self.records(out)}
+        self.assertEqual(before.count("# refined "), len(records) - 8)
+        self.sweep(plan, "--backend", "host", "--refine", "--resume")
+        self.assertNotIn("no longer in the plan", self.stderr)
+        self.assertTrue((out / "plan.yaml").read_text().startswith(before))
+        self.assertLessEqual(records, {record["key"] for record in self.records(out)})
+        self.ran(["run", plan, "-o", self.folder / "two", "--backend", "host", "--refine"], 2, code=2)
+
+    def test_refuses(self):
+        for words in (
+            ["rule"],
+            ["rule", "x", "--beside", "y"],
+            ["rule", "--changes", "x"],
+            ["plan", "--template", "x"],
+        ):
+            self.assertEqual(run(words).returncode, 2, words)
+
+
+if __name__ == "__main__":
+    unittest.main()
