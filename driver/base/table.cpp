@@ -44,7 +44,8 @@ Format parse_format(const std::string& text) {
   if (text == "table") return Format::table;
   if (text == "csv") return Format::csv;
   if (text == "json") return Format::json;
-  throw UsageError(fmt::format("--format {}: unknown format; allowed are table, csv, json", text));
+  if (text == "markdown") return Format::markdown;
+  throw UsageError(fmt::format("--format {}: unknown format; allowed are table, csv, json, markdown", text));
 }
 
 std::string to_text(const Cell& cell, Style style) {
@@ -96,6 +97,10 @@ nlohmann::ordered_json number_json(double value) {
 
 std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string json_line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 nlohmann::ordered_json json_row(const std::vector<Column>& columns, const std::vector<Cell>& cells) {

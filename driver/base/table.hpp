@@ -46,9 +46,9 @@ struct Table {
 };
 
 /// The output format of a command.
-enum class Format { table, csv, json };
+enum class Format { table, csv, json, markdown };
 
-/// Converts "table", "csv" or "json". @throws UsageError
+/// Converts "table", "csv", "json" or "markdown". @throws UsageError
 Format parse_format(const std::string& text);
 
 /// Returns a single cell as text: "1.23 ms".
@@ -66,6 +66,11 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// below the table), then joins its naming columns. The last line ends with a newline; a table without rows
 /// gives an empty text.
 std::string render_text(const Table& table, std::size_t width);
+/// Renders the same cells as a table of GitHub's Markdown, after an empty line. A table without rows gives an
+/// empty text.
+std::string render_markdown(const Table& table);
+/// Renders Markdown if that is the format, otherwise text.
+std::string render_shown(const Table& table, Format format, std::size_t width);
 /// Returns a row as a CSV line with its line end.
 std::string csv_line(const std::vector<Cell>& cells);
 /// Returns a row as a JSON object with the fields in the columns' order.
@@ -80,5 +85,10 @@ nlohmann::ordered_json number_json(double value);
 
 /// Returns JSON as text, indented by 2. Invalid UTF-8 is replaced. No newline at the end.
 std::string json_text(const nlohmann::ordered_json& json);
+/// Returns JSON as one line, without a newline at the end. Invalid UTF-8 is replaced.
+std::string json_line(const nlohmann::ordered_json& json);
+
+/// Returns a text as a cell of a Markdown table: markup of the text has no effect.
+std::string markdown_cell(const std::string& text);
 
 }  // namespace gaussweep::driver

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -284,16 +285,55 @@ std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
   return words.empty() ? std::string() : fmt::format("All rows: {}", fmt::join(words, ", "));
 }
 
-}  // namespace
-
-std::string render_text(const Table& table, std::size_t width) {
-  if (table.rows.empty()) return {};
+/// Returns the columns with values, without those that `common_text` states.
+std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_text) {
   std::vector<ShownColumn> columns;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     columns.push_back(shown_column(table, c));
     if (columns.back().natural == 0) columns.pop_back();  // no row has a value here
   }
-  const std::string common_text = take_common(columns, table);
+  common_text = take_common(columns, table);
+  return columns;
+}
+
+}  // namespace
+
+std::string markdown_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) {
+    if (std::strchr("\\`*_{}[]<>|~#&", c) != nullptr) cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+std::string render_markdown(const Table& table) {
+  if (table.rows.empty()) return {};
+  std::string common_text;
+  const std::vector<ShownColumn> columns = shown_columns(table, common_text);
+  std::string out = common_text.empty() ? "" : fmt::format("\n{}\n", markdown_cell(common_text));
+  std::string titles = "|", rule = "|";
+  for (const ShownColumn& column : columns) {
+    titles += fmt::format(" {} |", markdown_cell(column.title));
+    rule += column.is_number ? "---:|" : "---|";
+  }
+  out += fmt::format("\n{}\n{}\n", titles, rule);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    out += '|';
+    for (const ShownColumn& column : columns) out += fmt::format(" {} |", markdown_cell(column.texts[r]));
+    out += '\n';
+  }
+  return out;
+}
+
+std::string render_shown(const Table& table, Format format, std::size_t width) {
+  return format == Format::markdown ? render_markdown(table) : render_text(table, width);
+}
+
+std::string render_text(const Table& table, std::size_t width) {
+  if (table.rows.empty()) return {};
+  std::string common_text;
+  std::vector<ShownColumn> columns = shown_columns(table, common_text);
   std::string out = common_text.empty() ? common_text : paragraph(common_text, width);
   const std::vector<std::string> dropped = fit(columns, table, width);
   add_line(out, columns, [](const ShownColumn& column) -> const std::string& { return column.title; });

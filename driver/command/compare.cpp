@@ -178,16 +178,18 @@ void print_notes(const Comparison& comparison) {
   fmt::print("{}", paragraph(regression_words(comparison), width));
 }
 
-void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {
+void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all,
+                      Format format) {
   const std::size_t width = output_width();
   const Table methods = method_table(comparison, Reader::person);
   const Table pairs = pair_table(shown, all, Reader::person);
   const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
-  fmt::print("{}", render_text(methods, width));
-  if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs, width));
+  fmt::print("{}", render_shown(methods, format, width));
+  if (!pairs.rows.empty()) fmt::print("\n{}", render_shown(pairs, format, width));
   if (hidden > 0) fmt::print("… and {} (--limit)\n", counted(hidden, "more trial"));
-  if (!crossovers.rows.empty()) fmt::print("\nCrossovers:\n{}", render_text(crossovers, width));
-  if (!accuracy.rows.empty()) fmt::print("\nStatus or accuracy changed:\n{}", render_text(accuracy, width));
+  if (!crossovers.rows.empty()) fmt::print("\nCrossovers:\n{}", render_shown(crossovers, format, width));
+  if (!accuracy.rows.empty())
+    fmt::print("\nStatus or accuracy changed:\n{}", render_shown(accuracy, format, width));
   print_notes(comparison);
 }
 
@@ -363,7 +365,7 @@ int compare_to_stdout(const CompareOptions& options) {
   } else if (format == Format::json) {
     fmt::print("{}\n", json_text(json_of(comparison, shown, rules)));
   } else {
-    print_comparison(comparison, shown, hidden, options.all || !options.only.empty());
+    print_comparison(comparison, shown, hidden, options.all || !options.only.empty(), format);
   }
   return comparison.regressions.empty() ? exit_ok : exit_regression;
 }
@@ -398,7 +400,7 @@ void add_compare_command(CLI::App& app, Commands& commands) {
                   "A SLOWER trial is a regression if its time grew by more than this many percent")
       ->capture_default_str();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "csv", "json"});
+              {"table", "csv", "json", "markdown"});
   add_filter_options(*sub, options->filter);
   sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may contain * and ?)");
   sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may contain * and ?)");

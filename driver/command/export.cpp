@@ -13,6 +13,7 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/command/records_output.hpp"
+#include "driver/summary/junit.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/records/data_tables.hpp"
 
@@ -33,7 +34,11 @@ std::string format_of(const ExportOptions& options) {
   std::string format = !options.format.empty() ? options.format
                        : is_database           ? "sqlite"
                        : ending == ".json"     ? "json"
+                       : ending == ".jsonl"    ? "jsonl"
+                       : ending == ".xml"      ? "junit"
                                                : "csv";
+  if (format == "junit" && options.table_is_given)
+    throw UsageError(fmt::format("--table {}: JUnit has one test per record; leave it out", options.table));
   if (format != "sqlite") return format;
   if (options.output.empty()) throw UsageError("--format sqlite: needs -o FILE");
   if (options.table_is_given)
@@ -78,10 +83,21 @@ void write_csv(const io::DataTable& table, ExportOutput& out) {
   table.each_row([&](const std::vector<Cell>& row) { out.write(csv_line(row)); });
 }
 
-/// Writes the same layout as json_text, row by row.
-void write_json(const io::DataTable& table, ExportOutput& out) {
+std::vector<Column> columns_of(const io::DataTable& table) {
   std::vector<Column> columns;
   for (const io::DataColumn& column : table.columns) columns.push_back({column.name, column.name});
+  return columns;
+}
+
+/// Writes one object per line.
+void write_json_lines(const io::DataTable& table, ExportOutput& out) {
+  const std::vector<Column> columns = columns_of(table);
+  table.each_row([&](const std::vector<Cell>& row) { out.write(json_line(json_row(columns, row)) + '\n'); });
+}
+
+/// Writes the same layout as json_text, row by row.
+void write_json(const io::DataTable& table, ExportOutput& out) {
+  const std::vector<Column> columns = columns_of(table);
   const char* before = "[\n";
   table.each_row([&](const std::vector<Cell>& row) {
     std::string text = before;
@@ -105,10 +121,16 @@ void export_tables(const ExportOptions& options) {
   io::Results results = load_all(options.paths, with_details);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   if (format == "sqlite") return io::write_sqlite(options.output, results);
-  const io::DataTable table = io::data_table(results, options.table);
   ExportOutput out(options.output);
+  if (format == "junit") {
+    write_junit(results.records, [&out](const std::string& text) { out.write(text); });
+    return out.finish();
+  }
+  const io::DataTable table = io::data_table(results, options.table);
   if (format == "json") {
     write_json(table, out);
+  } else if (format == "jsonl") {
+    write_json_lines(table, out);
   } else {
     write_csv(table, out);
   }
@@ -124,7 +146,7 @@ void add_export_command(CLI::App& app) {
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
   allow_words(*sub->add_option("--format", options->format, "Format [by the ending of -o, otherwise csv]"),
-              {"csv", "json", "sqlite"});
+              {"csv", "json", "jsonl", "junit", "sqlite"});
   CLI::Option* table = sub->add_option(
       "--table", options->table, "One table; column trial is the row of records under the same filters");
   allow_words(*table->capture_default_str(), io::data_table_names());

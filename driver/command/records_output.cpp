@@ -89,36 +89,40 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
   return all;
 }
 
-void print_groups(const std::vector<Group>& groups, std::size_t hidden) {
-  fmt::print("{}", render_text(summary_table(groups, false), output_width()));
+void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format) {
+  fmt::print("{}", render_shown(summary_table(groups, false), format, output_width()));
   if (hidden > 0)
     fmt::print("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
                counted(hidden, "more row"));
   if (groups.empty()) return;
+  if (format == Format::markdown) fmt::print("\n");
   std::string words =
       "RATIO: the residual over what rounding may cause, the worst of a row; judged against the tolerance of "
       "the plan. ERROR: the distance from the known solution, which a bad condition makes large; never "
       "judged. "
       "SPEEDUP: over the vendor's method, unless --baseline names another.";
   if (std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.peak_share > 1; }))
-    words += " OF PEAK above 100%: operands in a cache, zeros passed over, or a lower precision on the way.";
+    words +=
+        " OF PEAK above 100%: operands in a cache, skipped zeros, a lower precision inside the method, or a "
+        "peak that was measured too low.";
   fmt::print("{}", paragraph(words, prose_width()));
 }
 
-void print_failures(const std::vector<io::Record>& records, const char* between) {
+void print_failures(const std::vector<io::Record>& records, const char* between, Format format) {
   const Table unexpected = failure_table(records, Failures::unexpected),
               findings = failure_table(records, Failures::findings);
   if (!unexpected.rows.empty())
-    fmt::print("{}Not as expected:\n{}", between, render_text(unexpected, output_width()));
+    fmt::print("{}Not as expected:\n{}", between, render_shown(unexpected, format, output_width()));
   if (!unexpected.rows.empty()) between = "\n";
   if (!findings.rows.empty()) {
-    fmt::print("{}Expected failures, and skipped:\n{}", between, render_text(findings, output_width()));
+    fmt::print("{}Expected failures, and skipped:\n{}", between,
+               render_shown(findings, format, output_width()));
   }
   if (!findings.rows.empty()) between = "\n";
   const Table doubts = doubt_table(records);
   if (!doubts.rows.empty())
-    fmt::print("{}Doubtful, though the answers are within the tolerance:\n{}", between,
-               render_text(doubts, output_width()));
+    fmt::print("{}Doubtful times or digits of trials with the status pass or suspect:\n{}", between,
+               render_shown(doubts, format, output_width()));
   fmt::print("\n{}: {}\n", counted(records.size(), "record"), status_counts_text(records));
 }
 
@@ -134,10 +138,13 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
+  } else if (format == Format::markdown) {
+    fmt::print("{}", verdict_markdown(grids));
+    print_failures(records, "\n", format);
   } else {
     fmt::print("{}", verdict_text(grids, {output_width(usual_width), output_has_colours()}));
     print_model_sentences(grids);
-    print_failures(records, "\n");
+    print_failures(records, "\n", format);
   }
 }
 

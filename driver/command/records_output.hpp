@@ -26,11 +26,11 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
 /// @param with_details false: samples, stages and histories may be left out
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false);
 
-/// Prints groups as a table, the number of hidden ones, and an explanation of the columns.
-void print_groups(const std::vector<Group>& groups, std::size_t hidden);
+/// Prints groups as a table (text or Markdown), the number of hidden ones, and an explanation of the columns.
+void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format);
 
 /// Prints the failures, doubts and the count of all records. @param between printed before the first of them
-void print_failures(const std::vector<io::Record>& records, const char* between);
+void print_failures(const std::vector<io::Record>& records, const char* between, Format format);
 
 /// Prints the verdict grids of `records` and the failures.
 /// @param all provides devices and hosts

@@ -119,6 +119,9 @@ int run_restore(RestoreOptions& options, const Commands& commands) {
     case Format::json:
       fmt::print("{}\n", json_text(render_json(table)));
       break;
+    case Format::markdown:
+      fmt::print("{}", render_markdown(table));
+      break;
   }
   if (restored.status == io::Status::pass) return exit_ok;
   spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), word(restored.status),

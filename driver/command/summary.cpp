@@ -78,7 +78,7 @@ void print_devices(const SummaryOptions& options, Format format) {
     fmt::print(
         "No record has the start times of its phases: it is of an earlier version, or its worker died.\n");
   } else {
-    fmt::print("{}", render_text(table, output_width()));
+    fmt::print("{}", render_shown(table, format, output_width()));
   }
 }
 
@@ -98,12 +98,13 @@ void summarise_to_stdout(const SummaryOptions& options) {
     set_speedups(groups, groups, options.baseline);
   if (options.best) groups = best_groups(groups);
   sort_groups(groups, options.sort);
-  const std::size_t usual = format == Format::table ? usual_rows : 0, most = options.limit.value_or(usual);
+  const bool is_for_persons = format == Format::table || format == Format::markdown;
+  const std::size_t usual = is_for_persons ? usual_rows : 0, most = options.limit.value_or(usual);
   const std::size_t shown = most == 0 ? groups.size() : std::min(most, groups.size());
   const std::size_t hidden = groups.size() - shown;
   groups.resize(shown);
 
-  const Table table = summary_table(groups, format != Format::table);
+  const Table table = summary_table(groups, !is_for_persons);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(options.only_failures ? failure_table(records, Failures::all) : table));
   } else if (format == Format::json) {
@@ -114,9 +115,9 @@ void summarise_to_stdout(const SummaryOptions& options) {
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
   } else {
-    if (!options.only_failures) print_groups(groups, hidden);
+    if (!options.only_failures) print_groups(groups, hidden, format);
     if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
-    print_failures(records, options.only_failures ? "" : "\n");
+    print_failures(records, options.only_failures ? "" : "\n", format);
   }
 }
 
@@ -130,7 +131,7 @@ void add_summary_command(CLI::App& app, Commands&) {
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "csv", "json"});
+              {"table", "csv", "json", "markdown"});
   add_filter_options(*sub, options->filter);
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: descending");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver [the vendor's]");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -13,6 +14,7 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/compare/trend.hpp"
 #include "driver/results/loading.hpp"
+#include "driver/summary/trial_columns.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 
@@ -72,6 +74,40 @@ ordered_json json_of(const Trend& trend) {
   return json;
 }
 
+/// Returns the first and last time of each trial, the largest change first, for few nights.
+Table first_and_last(const Trend& trend, std::size_t limit) {
+  constexpr std::size_t usual_limit = 20;
+  std::vector<const io::Record*> records;
+  std::vector<const TrendSeries*> order;
+  for (const TrendSeries& series : trend.series) {
+    records.push_back(&series.identity);
+    order.push_back(&series);
+  }
+  const auto growth = [](const TrendSeries& series) {
+    return series.seconds.back() / series.seconds.front() - 1;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](const TrendSeries* a, const TrendSeries* b) {
+    return std::fabs(growth(*a)) > std::fabs(growth(*b));
+  });
+  order.resize(std::min(order.size(), limit > 0 ? limit : usual_limit));
+  const TrialColumns trial(records, Reader::person);
+  Table table;
+  table.columns = trial.columns();
+  table.naming = table.columns.size();
+  table.common = trial.common();
+  for (const Column& column :
+       {Column{"place", "DEVICE"}, Column{"first", "FIRST", Style::seconds},
+        Column{"last", "LAST", Style::seconds}, Column{"change", "CHANGE", Style::percent}})
+    table.columns.push_back(column);
+  for (const TrendSeries* series : order) {
+    std::vector<Cell>& row = table.rows.emplace_back(trial.cells(series->identity));
+    for (const Cell& cell :
+         std::vector<Cell>{series->place, series->seconds.front(), series->seconds.back(), growth(*series)})
+      row.push_back(cell);
+  }
+  return table;
+}
+
 void print(const Trend& trend, std::size_t limit) {
   const std::size_t width = prose_width();
   const std::vector<std::string> changes = trend_sentences(trend);
@@ -80,6 +116,7 @@ void print(const Trend& trend, std::size_t limit) {
   if (shown < changes.size())
     fmt::print("… and {} (--limit)\n", counted(changes.size() - shown, "more change"));
   const bool can_tell = trend.nights.size() >= 2 * least_nights;
+  if (!can_tell) fmt::print("{}", render_text(first_and_last(trend, limit), output_width()));
   const std::string found = !changes.empty() ? counted(changes.size(), "change")
                             : can_tell
                                 ? "no change"

@@ -1,7 +1,7 @@
 #pragma once
 /// The statistical rule that decides if two times differ: a model of the scatter, and Student's t test with
 /// the scatter of a trial's own times shrunk towards the model (Smyth 2004). Many trials are decided at once
-/// (Benjamini and Hochberg 1995). docs/measuring.md explains the rule and the measurements behind it.
+/// (Benjamini and Hochberg 1995). docs/comparing.md explains the rule and the measurements behind it.
 
 #include <cstdint>
 #include <map>

@@ -78,9 +78,13 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   std::string text;
   for (const VerdictGrid& grid : grids) {
     std::map<std::string, std::size_t> wins;
-    std::size_t all = 0, ties = 0;
+    std::size_t all = 0, ties = 0, emulated = 0;
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
+        if (cell.first->first().backend == "emulated") {
+          ++emulated;
+          continue;
+        }
         ++all;
         if (cell.tie) {
           ++ties;
@@ -93,8 +97,12 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
     for (const auto& [method, count] : wins) order.emplace_back(count, method);
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
-    text +=
-        fmt::format("{}Fastest on {}, of {} cases:", text.empty() ? "" : "\n", printable(grid.device), all);
+    if (emulated > 0)
+      text += fmt::format("{}{} ran only emulated kernels, whose times say nothing about a GPU.",
+                          text.empty() ? "" : "\n", counted(emulated, "case"));
+    if (all == 0) continue;
+    text += fmt::format("{}Fastest on {}, of {}:", text.empty() ? "" : "\n", printable(grid.device),
+                        counted(all, "case"));
     const char* comma = " ";
     for (const auto& [count, method] : order) {
       text += fmt::format("{}{} {}", comma, method.empty() ? "nothing passed" : printable(method), count);

@@ -56,6 +56,9 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
     return {"none passed", "of " + counted(cell.methods, "method"), batch, "", ""};
   }
   const Record& r = cell.winner->first();
+  if (r.backend == "emulated")  // its time is the emulator's: not a rival of anything
+    return {printable(r.method) + " (emulated)",
+            fmt::format("{}  answers only", seconds_text(cell.winner->median)), "", "", batch};
   std::string lead = "uncontested";
   if (cell.tie) {
     lead = "tie";
@@ -97,6 +100,7 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   const Record& r = cell.winner->first();
   text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
                       seconds_text(cell.winner->median));
+  if (r.backend == "emulated") return text + ", which says nothing about a GPU's time.";
   if (has_other_baseline(cell)) {
     text += fmt::format(", {} times as fast as {}", times_text(cell.speedup),
                         printable(cell.baseline->first().method));
@@ -222,8 +226,7 @@ std::string title_of(const VerdictGrid& grid) {
   std::string title = printable(grid.device);
   if (grid.capability > 0) title += fmt::format(" ({})", capability_text(static_cast<int>(grid.capability)));
   if (!grid.cpus.empty())
-    title +=
-        fmt::format(", beside it methods of {}", printable(fmt::format("{}", fmt::join(grid.cpus, ", "))));
+    title += fmt::format(", with methods on {}", printable(fmt::format("{}", fmt::join(grid.cpus, ", "))));
   return title;
 }
 
@@ -232,15 +235,20 @@ std::string title_of(const VerdictGrid& grid) {
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options) {
   const std::map<std::string, std::string> codes = codes_of(grids);
   std::string text;
-  bool has_share = false, exceeds = false, has_baseline = false;
+  bool has_share = false, has_baseline = false, is_emulated = false;
+  std::set<Bound> exceeded;
   for (const VerdictGrid& grid : grids) {
     if (!text.empty()) text += '\n';
     text += painted(title_of(grid), options.colours ? "1" : "") + '\n';
     text += Printer(grid, options, codes).text();
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
+        if (cell.winner != nullptr && cell.winner->first().backend == "emulated") {
+          is_emulated = true;
+          continue;
+        }
         has_share = has_share || cell.limit_fraction > 0;
-        exceeds = exceeds || cell.limit_fraction > 1;
+        if (cell.limit_fraction > 1) exceeded.insert(cell.limit.bound);
         has_baseline = has_baseline || (cell.winner != nullptr && has_other_baseline(cell));
       }
     }
@@ -256,7 +264,51 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
         "the measured copy rate (memory).\n";
   }
   if (has_baseline) text += "The last line is its speedup over the method named there.\n";
-  if (exceeds) text += "* more than the limit: lower precision on the way, or zeros passed over.\n";
+  if (exceeded.count(Bound::memory) > 0)
+    text +=
+        "* memory: the operands are in a cache, or the copy rate was measured too low\n"
+        "(another program used the memory).\n";
+  if (exceeded.count(Bound::compute) > 0)
+    text +=
+        "* compute: a lower precision inside the method, skipped zeros, or a GEMM rate\n"
+        "that was measured too low.\n";
+  if (is_emulated)
+    text +=
+        "Emulated kernels run on the CPU to verify their answers. Their times say nothing\n"
+        "about a GPU, so they have no lead and no share.\n";
+  return text;
+}
+
+std::string verdict_markdown(const std::vector<VerdictGrid>& grids) {
+  const auto cell_of = [](const Lines& lines, const char* emphasis) {
+    std::string cell;
+    for (const std::string& line : lines) {
+      if (line.empty()) continue;
+      cell += cell.empty() ? emphasis + markdown_cell(line) + emphasis : "<br>" + markdown_cell(line);
+    }
+    return cell;
+  };
+  std::string text;
+  for (const VerdictGrid& grid : grids) {
+    std::set<std::int64_t> sizes;
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) sizes.insert(n);
+    }
+    text += fmt::format("{}### {}\n\n| n |", text.empty() ? "" : "\n", markdown_cell(title_of(grid)));
+    for (const std::int64_t n : sizes) text += fmt::format(" {} |", n);
+    text += "\n|---|";
+    for (std::size_t i = 0; i < sizes.size(); ++i) text += "---|";
+    for (const VerdictRow& row : grid.rows) {
+      text += fmt::format("\n| {} |", cell_of(label_lines(row), "**"));
+      for (const std::int64_t n : sizes) {
+        const auto cell = row.cells.find(n);
+        text += cell == row.cells.end()
+                    ? " |"
+                    : fmt::format(" {} |", cell_of(cell_lines(grid, row, cell->second), ""));
+      }
+    }
+    text += '\n';
+  }
   return text;
 }
 

@@ -30,7 +30,7 @@ void write_sqlite(const std::filesystem::path& path, const Results&) {
 
 namespace {
 
-/// Views for the most frequent questions: docs/running.md. Methods compete if they agree in these columns.
+/// Views for the most frequent questions: docs/formats.md. Methods compete if they agree in these columns.
 constexpr const char* views = R"(
 CREATE INDEX samples_of_trial ON samples(trial);
 CREATE INDEX stages_of_trial ON stages(trial);

@@ -50,6 +50,16 @@ TEST(Table, AlignsDecimalPointsAndUsesOneUnitPerColumn) {
             "5012                                    31\n");
 }
 
+TEST(Table, RendersMarkdownWithEscapedMarkup) {
+  Table table = example();
+  table.rows.push_back({"gesv/gauss_pivot|x", std::int64_t{4}, 1.0, {}});
+  EXPECT_EQ(render_markdown(table),
+            "\n| METHOD | N | TIME ms |\n|---|---:|---:|\n"
+            "| gesv/lapack | 512 |    1.23 |\n| é | 8 |  |\n| gesv/gauss\\_pivot\\|x | 4 | 1000    |\n");
+  table.rows.clear();
+  EXPECT_EQ(render_markdown(table), "");
+}
+
 TEST(Table, StatesCommonValuesOnce) {
   Table table;
   table.columns = {{"n", "N"},
