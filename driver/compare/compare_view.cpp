@@ -259,9 +259,9 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
       if (unclear.with_samples < useful_ratio * unclear.finds)
         help += fmt::format(", four times the samples {}", change_text(unclear.with_samples));
     }
-    sentences.push_back(
-        fmt::format("{} on {}: these runs find a change of one trial if it is at least {}{}. {}.", trials,
-                    unclear.backend, change_text(unclear.finds), range, help));
+    sentences.push_back(fmt::format(
+        "{} on {}: no fault, but these runs find a change of one trial only if it is at least {}{}. {}.",
+        trials, unclear.backend, change_text(unclear.finds), range, help));
   }
   return sentences;
 }
