@@ -1,5 +1,6 @@
 """Tests the page in a headless browser: where a click lands, what the navigation marks, what pictures contain."""
 
+import importlib.util
 import shutil
 import tempfile
 import unittest
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import fixture
 from pages import report
+
+webdriver = importlib.import_module("selenium.webdriver") if importlib.util.find_spec("selenium") else None
 
 GPU = "NVIDIA Test 100"
 METHODS = {"gesv": "cusolver gauss_block jordan", "getrf": "cusolver recursive", "trsv": "cublas doubling"}
@@ -23,13 +26,12 @@ def several_problems():
     return night
 
 
-@unittest.skipUnless(shutil.which("chromedriver"), "needs chromedriver (Debian: chromium-driver, python3-selenium)")
+@unittest.skipUnless(
+    webdriver and shutil.which("chromedriver"), "needs chromedriver (Debian: chromium-driver, python3-selenium)"
+)
 class BrowserTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         file = several_problems().write(Path(folder.name) / "results.h5")
@@ -38,7 +40,8 @@ class BrowserTest(unittest.TestCase):
         options = webdriver.ChromeOptions()
         for option in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"):
             options.add_argument(f"--{option}")
-        cls.browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        service = importlib.import_module("selenium.webdriver.chrome.service")
+        cls.browser = webdriver.Chrome(service=service.Service(shutil.which("chromedriver")), options=options)
         cls.browser.set_script_timeout(60)
         cls.addClassCleanup(cls.browser.quit)
 

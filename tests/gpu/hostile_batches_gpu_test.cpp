@@ -1,6 +1,6 @@
-// The batches of tests/kernels/hostile_batches_test.cpp on a GPU. GAUSSWEEP_BATCHES sets the number of batches
-// per method, GAUSSWEEP_FIRST_BATCH the first one's seed, so that several processes can share the work.
-// compute-sanitizer sees accesses outside the operands.
+// The batches of tests/kernels/hostile_batches_test.cpp on a GPU. GAUSSWEEP_BATCHES sets the number of
+// batches per method, GAUSSWEEP_FIRST_BATCH the first one's seed, so that several processes can share the
+// work. compute-sanitizer sees accesses outside the operands.
 
 #include <gtest/gtest.h>
 
