@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "driver/plan/axes.hpp"
-#include "driver/plan/planned_trials.hpp"
 #include "driver/rule/lattice.hpp"
 #include "io/plan/settings.hpp"
 #include "io/records/status.hpp"
@@ -154,11 +153,11 @@ void Refinement::restore(const std::string& text) {
   }
 }
 
-std::vector<Trial> Refinement::trials_of(io::Entry entry, Backend backend) const {
+std::vector<Trial> Refinement::trials_of(io::Entry entry, Backend backend) {
   io::Plan one = plan_;
   one.sweep = {std::move(entry)};
   try {
-    return expand_plan(one, path_, registry_, backend, 0).trials;
+    return expand_plan(one, path_, registry_, backend, 0, files_).trials;
   } catch (const io::InputError&) {
     return {};  // the entry excludes all of its trials; other mistakes were found when the whole plan was
                 // read

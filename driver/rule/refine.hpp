@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/plan/expand.hpp"
+#include "driver/plan/planned_trials.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
@@ -56,9 +57,10 @@ class Refinement {
   using Addition = std::pair<std::string, std::int64_t>;
   void index(Backend backend, const std::vector<io::DeviceRow>& devices);
   io::Entry entry_for(const EntryTrial& made, std::int64_t n) const;
-  std::vector<Trial> trials_of(io::Entry entry, Backend backend) const;
+  std::vector<Trial> trials_of(io::Entry entry, Backend backend);
   io::Plan plan_;
   std::string path_;
+  KnownFiles files_;
   const Registry& registry_;
   std::map<std::string, EntryTrial> made_;          ///< the plan's own trials, by key
   std::map<std::string, std::string> planned_key_;  ///< key of an added trial → key of the plan's trial
