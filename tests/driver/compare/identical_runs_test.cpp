@@ -31,7 +31,7 @@ io::Results together(const std::vector<std::string>& names) {
   return all;
 }
 
-struct Tally {
+struct AlarmCount {
   int pairs = 0, alarms = 0, loud_trials = 0;
   std::string words;
   void add(const std::string& what, const Comparison& c) {
@@ -46,7 +46,7 @@ struct Tally {
 // Nothing changed between these runs, so every FASTER or SLOWER is false. The constants of the rule were
 // fitted to the runs with odd numbers.
 TEST(IdenticalRuns, PairsOnOneGpuRaiseNoAlarm) {
-  Tally tally;
+  AlarmCount tally;
   const std::vector<std::vector<std::string>> groups{
       {"a1", "a2", "a3"}, {"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"}, {"r1", "r2", "r3", "r4"}};
   for (const auto& group : groups) {
@@ -86,7 +86,7 @@ TEST(IdenticalRuns, SameHasItsIntervalWithinTheThreshold) {
 }
 
 TEST(IdenticalRuns, AnotherGpuOfTheSameModelRaisesNoAlarm) {
-  Tally tally;
+  AlarmCount tally;
   for (const char* a : {"a1", "a2", "a3"}) {
     for (const char* b : {"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"}) {
       tally.add(std::string(a) + " " + b, compare(measured().at(a), measured().at(b), {}));
@@ -98,7 +98,7 @@ TEST(IdenticalRuns, AnotherGpuOfTheSameModelRaisesNoAlarm) {
 }
 
 TEST(IdenticalRuns, SeveralBasesRaiseNoAlarm) {
-  Tally tally;
+  AlarmCount tally;
   const std::vector<std::string> all{"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"};
   for (const std::string& now : all) {
     for (const std::size_t count : {2U, 3U, 7U}) {
@@ -159,7 +159,7 @@ void slow_down(Record& r, double factor) {
 TEST(DrawnRuns, FalseAlarmRateHoldsForAnyNumberOfTrials) {
   for (const auto& [trials, pairs] : std::map<std::size_t, int>{{96, 200}, {400, 100}, {2000, 30}}) {
     Drawn drawn(7);
-    Tally tally;
+    AlarmCount tally;
     for (int i = 0; i < pairs; ++i)
       tally.add("", compare(drawn.run(trials, "one"), drawn.run(trials, "two"), {}));
     std::printf("%zu trials: %d of %d pairs with an alarm, %d trials FASTER or SLOWER\n", trials,
