@@ -54,8 +54,8 @@ TEST(Table, RendersMarkdownWithEscapedMarkup) {
   Table table = example();
   table.rows.push_back({"gesv/gauss_pivot|x", std::int64_t{4}, 1.0, {}});
   EXPECT_EQ(render_markdown(table),
-            "\n| METHOD | N | TIME ms |\n|---|---:|---:|\n"
-            "| gesv/lapack | 512 |    1.23 |\n| é | 8 |  |\n| gesv/gauss\\_pivot\\|x | 4 | 1000    |\n");
+            "\n| METHOD | N | TIME s |\n|---|---:|---:|\n"
+            "| gesv/lapack | 512 | 0.00123 |\n| é | 8 |  |\n| gesv/gauss\\_pivot\\|x | 4 | 1.00    |\n");
   table.rows.clear();
   EXPECT_EQ(render_markdown(table), "");
 }
@@ -179,7 +179,7 @@ TEST(Table, FormatsEveryStyle) {
 TEST(Table, ParsesFormatNames) {
   EXPECT_EQ(parse_format("csv"), Format::csv);
   const std::string message = gaussweep::testing_help::message_of<UsageError>([&] { parse_format("xml"); });
-  EXPECT_EQ(message, "--format xml: unknown format; allowed are table, csv, json");
+  EXPECT_EQ(message, "--format xml: unknown format; allowed are table, csv, json, markdown");
 }
 
 }  // namespace

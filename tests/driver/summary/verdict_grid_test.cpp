@@ -342,6 +342,8 @@ TEST(VerdictGrid, SentencesNameSizeAndMatrixIfTheyDiffer) {
 
 TEST(VerdictGrid, ExceedingTheLimitHasAFootnote) {
   Record r = example_record("mixed", 64, {1e-12});
+  EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}), HasSubstr("* memory: "));
+  r = example_record("mixed", 8192, {1e-12});
   EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}), HasSubstr("* compute: "));
   r = example_record("mixed", 64, {1});
   EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}), Not(HasSubstr("*")));
