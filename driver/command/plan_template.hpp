@@ -32,7 +32,7 @@ sweep:
 /// The plan that `gaussweep plan --template rule` prints: what `gaussweep rule` learns from.
 inline constexpr const char* rule_plan_template =
     R"(# What `gaussweep rule` learns from: vendor methods and gaussweep's own over orders, right-hand sides and batches.
-# About four minutes on one H200. Times between these sizes are interpolated; other sizes stay "not measured".
+# Some fifteen minutes on one H200 (an estimate). Times between these sizes are interpolated; other sizes stay "not measured".
 name: rule
 precision: [double, float]
 repeats: 5
