@@ -243,12 +243,15 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
   std::vector<std::string> sentences;
   for (const Unclear& unclear : comparison.unclear) {
     const std::string range =
-        unclear.trials == 1
+        change_text(unclear.least) == change_text(unclear.most)
             ? ""
             : fmt::format(" (median; {} to {})", change_text(unclear.least), change_text(unclear.most));
     const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
     std::string help;
-    if (comparison.is_duet) {
+    if (unclear.with_rounds >= max_share && unclear.with_duet >= max_share) {
+      help =
+          "The scatter is too large for more rounds or a `duet`: quieten the machine, or take larger sizes";
+    } else if (comparison.is_duet) {
       help =
           fmt::format("`duet --rounds {}` would find {}", 3 * unclear.rounds, change_text(unclear.with_duet));
     } else {
