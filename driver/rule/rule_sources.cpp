@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "driver/base/table.hpp"
 #include "driver/rule/rule.hpp"
 #include "version.hpp"
 
@@ -65,9 +66,9 @@ std::string part_in_c(const RulePart& part) {
   return text + "  }\n";
 }
 
-/// Returns a string literal of Python.
+/// Returns a string literal of Python: JSON's, without the surrogate pairs that ASCII would need.
 std::string quoted_in_python(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return json_line(text);
 }
 
 std::string origin_words(const Rule& rule) {

@@ -32,7 +32,7 @@ Rule planted_rule() {
     return (1e-3 + 1e-9 * n * n * n) * (1 + 0.1 * r) * b;
   };
   for (const char* precision : {"float", "double"}) {
-    for (const char* matrix : {"uniform", "a \"b\"\\c?\?/.mtx"}) {
+    for (const char* matrix : {"uniform", "a \"b\"\\c?\?/\xf0\x9f\x98\x80.mtx"}) {
       for (const std::int64_t n : {10, 20, 40, 80, 160, 320, 640}) {
         for (const std::int64_t nrhs : {1, 4, 16}) {
           for (const std::int64_t batch : {1, 10, 100}) {
@@ -155,7 +155,7 @@ TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
                              "NVIDIA H100"}),
                      one_of({"float", "double"}),
                      one_of({"lower", ""}),
-                     one_of({"uniform", "a \"b\"\\c?\?/.mtx", "hilbert"}),
+                     one_of({"uniform", "a \"b\"\\c?\?/\xf0\x9f\x98\x80.mtx", "hilbert"}),
                      size_to(900),
                      size_to(20),
                      size_to(130)};
