@@ -12,8 +12,8 @@
 /// solved with the triangle of these steps, whose elements are at most 1. Rows are exchanged only at the end;
 /// each thread records the step in which its row was the pivot.
 ///
-/// Cholesky: the update is a product of the panel's rows of L with L^T, from global memory without barriers.
-/// The four threads of a quad compute parts of four rows and then exchange them (panel_tiles.cuh).
+/// Cholesky: the update is a product of L with the panel's rows of L^T. The four threads of a quad compute
+/// parts of four rows and then exchange them (panel_tiles.cuh). Float up to order 128 eliminates like LU.
 ///
 /// Right-hand sides and the columns of the identity are panels that are substituted, not factored.
 
@@ -262,8 +262,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
   /// The same without tensor cores: a thread multiplies its four rows by eight of the panel's 32 rows. All
-  /// threads bring the panel's rows of 32 columns to shared memory; the own rows are loaded eight columns
-  /// ahead.
+  /// threads bring the panel's rows of 32 columns to shared memory; the own rows are loaded `ahead` columns
+  /// early.
   /// @tparam Across the triangle is stored by rows
   template <bool Across>
   __device__ __forceinline__ void add_products(int first, T (&a)[elements]) const {
