@@ -89,6 +89,16 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
   return all;
 }
 
+void print_table(const Table& table, const char* name, Format format) {
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(table));
+  } else if (format == Format::json) {
+    fmt::print("{}\n", json_text(nlohmann::ordered_json{{name, render_json(table)}}));
+  } else {
+    fmt::print("{}", render_shown(table, format, output_width()));
+  }
+}
+
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format) {
   fmt::print("{}", render_shown(summary_table(groups, false), format, output_width()));
   if (hidden > 0)

@@ -26,6 +26,9 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
 /// @param with_details false: samples, stages and histories may be left out
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false);
 
+/// Prints a table in the requested format; in JSON it is the member `name` of an object.
+void print_table(const Table& table, const char* name, Format format);
+
 /// Prints groups as a table (text or Markdown), the number of hidden ones, and an explanation of the columns.
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format);
 

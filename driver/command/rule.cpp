@@ -111,16 +111,6 @@ Table rule_table(const Rule& rule) {
   return table;
 }
 
-void print_table(const Table& table, const char* name, Format format) {
-  if (format == Format::csv) {
-    fmt::print("{}", render_csv(table));
-  } else if (format == Format::json) {
-    fmt::print("{}\n", json_text(Json{{name, render_json(table)}}));
-  } else {
-    fmt::print("{}", render_text(table, output_width()));
-  }
-}
-
 /// Learns a rule from the runs at these paths.
 Rule learned(const RuleOptions& options, const std::vector<std::string>& paths) {
   const double tolerance = parse_percent("--tolerance", options.tolerance);

@@ -68,17 +68,11 @@ void print_devices(const SummaryOptions& options, Format format) {
   std::vector<const io::Record*> all;
   for (const io::Record& record : records) all.push_back(&record);
   const Table table = device_use_table(use_of_devices(all));
-  if (format == Format::csv) {
-    fmt::print("{}", render_csv(table));
-  } else if (format == Format::json) {
-    nlohmann::ordered_json json;
-    json["devices"] = render_json(table);
-    fmt::print("{}\n", json_text(json));
-  } else if (table.rows.empty()) {
+  if (table.rows.empty() && format != Format::csv && format != Format::json) {
     fmt::print(
         "No record has the start times of its phases: it is of an earlier version, or its worker died.\n");
   } else {
-    fmt::print("{}", render_shown(table, format, output_width()));
+    print_table(table, "devices", format);
   }
 }
 

@@ -147,8 +147,7 @@ std::string Models::words() const {
   return gpus + (gpus.empty() || cpu.empty() ? "" : ", ") + cpu;
 }
 
-MachineModels::MachineModels(const Results& results) {
-  for (const io::HostRow& row : results.hosts) cpus_[row.host] = row.cpu;
+MachineModels::MachineModels(const Results& results) : cpus_(cpus_by_host(results.hosts)) {
   for (const Record& record : results.records) {
     if (!record.gpu_name.empty()) gpus_[{record.run_id, record.host}].insert(record.gpu_name);
   }

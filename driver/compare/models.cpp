@@ -171,7 +171,7 @@ Fastest fastest_on(const VerdictGrid& grid) {
   Fastest fastest;
   for (const Group& group : grid.groups) {
     const Record& r = group.first();
-    if (group.status != io::Status::pass || !(group.median > 0) || (is_gpu && r.backend != "cuda")) continue;
+    if (!group.has_passed() || (is_gpu && r.backend != "cuda")) continue;
     const std::string task = task_identity(r);
     take_faster(fastest.by_method[{task, r.method, r.backend}], group);
     if (is_gpu) take_faster(fastest.by_task[task], group);
@@ -185,26 +185,20 @@ Fastest fastest_on(const VerdictGrid& grid) {
   return fastest;
 }
 
-/// Returns the CPU model of each host.
-std::map<std::string, std::string> cpus_of(const io::Results& results) {
-  std::map<std::string, std::string> cpus;
-  for (const io::HostRow& row : results.hosts) {
-    if (!row.cpu.empty()) cpus[row.host] = row.cpu;
-  }
-  return cpus;
+/// Returns the model of the record's GPU, or of the CPU; empty: unknown.
+std::string model_of(const Record& r, const std::map<std::string, std::string>& cpus) {
+  if (r.backend == "cuda") return r.gpu_name;
+  const auto cpu = cpus.find(r.host);
+  return cpu == cpus.end() ? std::string() : cpu->second;
 }
 
 /// Returns true if some trial ran on one model in several runs.
 bool repeats_trials(const io::Results& results) {
-  const std::map<std::string, std::string> cpus = cpus_of(results);
+  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
   std::unordered_map<std::size_t, std::string_view> run_of;
   for (const Record& r : results.records) {
     if (r.status == io::Status::skipped) continue;
-    const auto cpu = cpus.find(r.host);
-    const std::string model = r.backend == "cuda" ? std::string(r.gpu_name)
-                              : cpu == cpus.end() ? ""
-                                                  : cpu->second;
-    const std::size_t trial = std::hash<std::string>()(trial_identity(r) + '\n' + model);
+    const std::size_t trial = std::hash<std::string>()(trial_identity(r) + '\n' + model_of(r, cpus));
     if (run_of.try_emplace(trial, r.run_id).first->second != std::string_view(r.run_id)) return true;
   }
   return false;
@@ -231,15 +225,12 @@ int ModelCell::sign() const {
 }
 
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu) {
-  const std::map<std::string, std::string> cpus = cpus_of(results);
+  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
   std::set<std::string> gpu_models, cpu_models;
   for (const Record& r : results.records) {
     if (r.status == io::Status::skipped) continue;
-    if (r.backend == "cuda") {
-      if (!r.gpu_name.empty()) gpu_models.insert(r.gpu_name);
-    } else if (const auto cpu = cpus.find(r.host); cpu != cpus.end()) {
-      cpu_models.insert(cpu->second);
-    }
+    const std::string model = model_of(r, cpus);
+    if (!model.empty()) (r.backend == "cuda" ? gpu_models : cpu_models).insert(model);
   }
   is_gpu = !gpu_models.empty();
   return is_gpu ? gpu_models : cpu_models;

@@ -72,8 +72,7 @@ Race race_of(const std::vector<const Group*>& of_one_task) {
   Race race;
   std::vector<std::pair<const Group*, Timing>> all;
   for (const Group* group : competitors(of_one_task)) {
-    if (group->status == io::Status::pass && group->median > 0)
-      all.emplace_back(group, timing_in_rounds(*group));
+    if (group->has_passed()) all.emplace_back(group, timing_in_rounds(*group));
   }
   if (all.empty()) return race;
   const auto race_against = [&](std::size_t fastest) {

@@ -4,6 +4,14 @@
 
 namespace gaussweep::driver {
 
+std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts) {
+  std::map<std::string, std::string> cpus;
+  for (const io::HostRow& row : hosts) {
+    if (!row.cpu.empty()) cpus[row.host] = row.cpu;
+  }
+  return cpus;
+}
+
 void HostNames::tell_apart(io::Results& results) {
   std::map<std::string, std::string> new_names;  // new names of renamed hosts
   for (io::HostRow& row : results.hosts) {

@@ -3,10 +3,14 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
+
+/// Returns the CPU models by host name, without unknown ones.
+std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts);
 
 /// Distinguishes hosts of several files by their CPU model. The number of cores is not compared, because it
 /// is that of the job.

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/statistics.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
 #include "io/records/status.hpp"
 
@@ -20,7 +20,7 @@ using io::Record;
 /// The largest factors between neighbouring batches, right-hand sides and orders across which times are
 /// interpolated.
 constexpr std::array<double, 3> widest_gap{16, 16, 4};
-/// TaskSizes are inserted where neighbours differ by more than these factors: batches and right-hand sides
+/// Sizes are inserted where neighbours differ by more than these factors: batches and right-hand sides
 /// because thresholds depend on them, orders only to find that nothing was measured there.
 constexpr std::array<double, 3> inserted_factor{2, 2, 4};
 
@@ -36,7 +36,7 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
 
 /// Adds ln of a group's times to a cell, whose times are means over the groups of equal sizes.
 void add(LogTime& cell, const Group& group, int& count) {
-  if (group.status != io::Status::pass || !(group.median > 0)) {
+  if (!group.has_passed()) {
     cell.has_failed = true;
     return;
   }
@@ -56,13 +56,14 @@ std::size_t index_of(std::vector<Value>& all, const Value& value) {
   return index;
 }
 
-double median_of_rate(const std::vector<io::DeviceRow>& devices, const std::string& name,
-                      double io::DeviceRow::*rate) {
-  std::vector<double> rates;
-  for (const io::DeviceRow& row : devices) {
-    if (row.gpu_name == name && row.*rate > 0) rates.push_back(row.*rate);
-  }
-  return median_of(std::move(rates));
+/// Returns the name of a record's device in a rule: the GPU model, the CPU model, or "emulated".
+/// @param cpus CPU models by host
+std::string device_label(const Record& record, const std::map<std::string, std::string>& cpus) {
+  if (record.backend == to_string(Backend::emulated)) return record.backend;
+  if (record.backend == to_string(Backend::cuda))
+    return record.gpu_name.empty() ? "unnamed GPU" : std::string(record.gpu_name);
+  const auto cpu = cpus.find(record.host);
+  return cpu == cpus.end() ? "CPU" : cpu->second;
 }
 
 MeasuredTimes times_of(Problem problem, const std::string& device,
@@ -110,20 +111,6 @@ double MeasuredTimes::coordinate(std::size_t layer, const TaskSizes& sizes) cons
   return std::log(std::isnan(seconds) ? flops : seconds);
 }
 
-std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts) {
-  std::map<std::string, std::string> cpus;
-  for (const io::HostRow& row : hosts) cpus[row.host] = row.cpu;
-  return cpus;
-}
-
-std::string device_label(const Record& record, const std::map<std::string, std::string>& cpus) {
-  if (record.backend == to_string(Backend::emulated)) return record.backend;
-  if (record.backend == to_string(Backend::cuda))
-    return record.gpu_name.empty() ? "unnamed GPU" : std::string(record.gpu_name);
-  const auto cpu = cpus.find(record.host);
-  return cpu == cpus.end() || cpu->second.empty() ? "CPU" : cpu->second;
-}
-
 Question question_of(const Record& r, const std::string& device) {
   Question q{r.problem, device, r.precision, any_name, matrix_label(r), r.n, 1, r.batch};
   if (has_axis(r.problem, "uplo")) q.uplo = r.uplo;
@@ -131,19 +118,24 @@ Question question_of(const Record& r, const std::string& device) {
   return q;
 }
 
-bool is_of_one_order(const Record& r) {
-  return !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
+std::map<std::string, std::vector<const Record*>> records_by_device(const io::Results& results) {
+  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
+  std::map<std::string, std::vector<const Record*>> by_device;
+  for (const Record& r : results.records) {
+    if (is_of_one_order(r)) by_device[device_label(r, cpus)].push_back(&r);
+  }
+  return by_device;
 }
 
 std::vector<MeasuredTimes> measured_times(const io::Results& results) {
-  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
   std::map<std::pair<std::string, std::string>, std::vector<const Record*>> apart;
   std::set<std::pair<std::string, std::string>> with_times;
-  for (const Record& r : results.records) {
-    if (!is_of_one_order(r)) continue;
-    const std::pair key(std::string(r.problem), device_label(r, cpus));
-    apart[key].push_back(&r);
-    if (r.status != io::Status::skipped) with_times.insert(key);
+  for (const auto& [device, records] : records_by_device(results)) {
+    for (const Record* r : records) {
+      const std::pair key(std::string(r->problem), device);
+      apart[key].push_back(r);
+      if (r->status != io::Status::skipped) with_times.insert(key);
+    }
   }
   std::vector<MeasuredTimes> all;
   for (const auto& [problem, device] : with_times) {
@@ -154,9 +146,11 @@ std::vector<MeasuredTimes> measured_times(const io::Results& results) {
                       "--problem selects others: {}",
                       problem, allowed_names<Problem>()));
     MeasuredTimes times = times_of(*known, device, apart.at({problem, device}));
-    times.rates = {median_of_rate(results.devices, device, &io::DeviceRow::gemm_flops_float),
-                   median_of_rate(results.devices, device, &io::DeviceRow::gemm_flops_double),
-                   median_of_rate(results.devices, device, &io::DeviceRow::copy_bytes_per_second)};
+    std::vector<const io::DeviceRow*> rows;
+    for (const io::DeviceRow& row : results.devices) {
+      if (row.gpu_name == device) rows.push_back(&row);
+    }
+    times.rates = median_rates(rows);
     all.push_back(std::move(times));
   }
   return all;

@@ -26,7 +26,7 @@ struct LogTime {
   bool is_known() const { return !has_failed && !std::isnan(median); }
 };
 
-/// TaskSizes of a task, in the order of the axes.
+/// The sizes of a task, in the order of the axes.
 struct TaskSizes {
   std::int64_t batch = 1, nrhs = 1, n = 0;
 };
@@ -48,16 +48,12 @@ struct MeasuredTimes {
   double coordinate(std::size_t layer, const TaskSizes& sizes) const;
 };
 
-/// Returns the name of a record's device in a rule: the GPU model, the CPU model, or "emulated".
-/// @param cpus CPU models by host
-std::string device_label(const io::Record& record, const std::map<std::string, std::string>& cpus);
-/// Returns the CPU models by host.
-std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts);
+/// Returns the records of tasks with one order (is_of_one_order) by device: the GPU model, the CPU model, or
+/// "emulated".
+std::map<std::string, std::vector<const io::Record*>> records_by_device(const io::Results& results);
 
 /// Returns the question that a record answers. Names of axes that its problem does not have are `any_name`.
 Question question_of(const io::Record& record, const std::string& device);
-/// Returns true if the record's operands are square, so that n is their only order.
-bool is_of_one_order(const io::Record& record);
 
 /// Collects the times of square tasks per problem and device.
 /// @throws UsageError if a record is of a problem that this program does not have

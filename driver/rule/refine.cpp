@@ -31,10 +31,6 @@ std::string series_of(const io::Record& r, const std::string& device) {
   return text;
 }
 
-bool is_fast(const Group& group) {
-  return group.status == io::Status::pass && group.median > 0;
-}
-
 using ByMethod = std::map<std::string, const Group*>;  ///< by method and parameters
 
 std::string method_of(const Group& group) {
@@ -44,7 +40,7 @@ std::string method_of(const Group& group) {
 const Group* fastest(const ByMethod& groups) {
   const Group* best = nullptr;
   for (const auto& [method, group] : groups) {
-    if (is_fast(*group) && (best == nullptr || group->median < best->median)) best = group;
+    if (group->has_passed() && (best == nullptr || group->median < best->median)) best = group;
   }
   return best;
 }
@@ -101,13 +97,8 @@ bool has_free_order(const io::Entry& entry) {
 }  // namespace
 
 std::vector<Bracket> brackets_of(const io::Results& results) {
-  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
-  std::map<std::string, std::vector<const io::Record*>> by_device;
-  for (const io::Record& r : results.records) {
-    if (is_of_one_order(r)) by_device[device_label(r, cpus)].push_back(&r);
-  }
   std::vector<Bracket> brackets;
-  for (const auto& [device, records] : by_device) {
+  for (const auto& [device, records] : records_by_device(results)) {
     const std::vector<Group> groups = group_records(records);
     std::map<std::string, std::map<std::int64_t, ByMethod>> all;
     for (const Group& group : groups)
@@ -120,7 +111,7 @@ std::vector<Bracket> brackets_of(const io::Results& results) {
         const auto second_at_low = low->second.find(method_of(*second));
         if (first_at_high == high->second.end() || second_at_low == low->second.end()) continue;
         const Group &a = *first_at_high->second, &b = *second_at_low->second;
-        if (!is_fast(a) || !is_fast(b)) continue;
+        if (!a.has_passed() || !b.has_passed()) continue;
         Bracket bracket{low->first, high->first, first->first().key, second->first().key, {}};
         if (!bracket.is_known() && !(is_tie(*first, b) && is_tie(a, *second)))
           bracket.next = orders_between(low->first, high->first, std::log(first->median / b.median),

@@ -24,10 +24,6 @@ struct RuleTask {
   const Group* best = nullptr;  ///< the fastest that passed
 };
 
-bool has_passed(const Group& group) {
-  return group.status == io::Status::pass && group.median > 0;
-}
-
 MethodChoice choice_of(const Group& group) {
   return {group.first().method, group.first().parameters};
 }
@@ -47,7 +43,7 @@ const Group* vendor_group(const RuleTask& task) {
       return other->first().reference_method == group->first().method;
     });
     if (!is_vendor || group->status == io::Status::skipped) continue;
-    if (vendor == nullptr || (has_passed(*group) && !(vendor->median <= group->median))) vendor = group;
+    if (vendor == nullptr || (group->has_passed() && !(vendor->median <= group->median))) vendor = group;
   }
   return vendor;
 }
@@ -65,7 +61,7 @@ std::string where_words(const RuleTask& task, const Group& chosen) {
 void count(Regret& regret, const RuleTask& task, const Group* chosen) {
   if (chosen == nullptr) {
     ++regret.absent;
-  } else if (!has_passed(*chosen)) {
+  } else if (!chosen->has_passed()) {
     ++regret.failed;
   } else {
     const double value = chosen->median / task.best->median - 1;
@@ -95,21 +91,17 @@ void add(Regret& sum, const Regret& more) {
 }  // namespace
 
 std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Results& results) {
-  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
-  std::map<std::string, std::vector<const io::Record*>> by_device;
-  for (const io::Record& r : results.records) {
-    if (is_of_one_order(r)) by_device[device_label(r, cpus)].push_back(&r);
-  }
   std::vector<Regret> rows;
   std::set<std::string> devices;
-  for (const auto& [device, records] : by_device) {
+  for (const auto& [device, records] : records_by_device(results)) {
     const std::vector<Group> groups = group_records(records);
     std::map<std::string, RuleTask> tasks;
     for (const Group& group : groups) {
       RuleTask& task = tasks[task_identity(group.first())];
       task.question = question_of(group.first(), device);
       task.groups.push_back(&group);
-      if (has_passed(group) && (task.best == nullptr || group.median < task.best->median)) task.best = &group;
+      if (group.has_passed() && (task.best == nullptr || group.median < task.best->median))
+        task.best = &group;
     }
     std::map<std::string, std::vector<Regret>> by_problem;
     for (const auto& [identity, task] : tasks) {

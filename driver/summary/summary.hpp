@@ -8,6 +8,7 @@
 
 #include "driver/base/table.hpp"
 #include "io/records/record.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
@@ -29,6 +30,8 @@ struct Group {
   io::Text speedup_over;                 ///< the baseline: method, backend, parameters
   /// Returns a record that represents the group's identity.
   const io::Record& first() const { return *records.front(); }
+  /// Returns true if all records passed and the time is known.
+  bool has_passed() const { return status == io::Status::pass && median > 0; }
 };
 
 /// Groups records; the groups are in order of first appearance.

@@ -9,6 +9,7 @@
 
 #include "driver/base/statistics.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "io/records/status.hpp"
@@ -31,10 +32,8 @@ using Device = std::pair<std::string, std::int64_t>;
 /// The machines of the records, and their GPUs and CPUs.
 class Machines {
  public:
-  Machines(const std::vector<Record>& records, const std::vector<io::HostRow>& hosts) {
-    for (const io::HostRow& row : hosts) {
-      if (!row.cpu.empty()) cpus_[row.host] = row.cpu;
-    }
+  Machines(const std::vector<Record>& records, const std::vector<io::HostRow>& hosts)
+      : cpus_(cpus_by_host(hosts)) {
     for (const Record& r : records) {
       if (r.backend == "cuda" && r.status != io::Status::skipped)
         hosts_by_gpu_[{gpu_of(r), r.capability}].insert(r.host);
@@ -63,16 +62,15 @@ class Machines {
   std::set<std::string> hosts_with_cpu_methods_;
 };
 
-double median_rate(const std::vector<io::DeviceRow>& devices, const Device& device,
-                   double io::DeviceRow::*rate) {
-  std::vector<double> rates;
+Rates rates_of(const std::vector<io::DeviceRow>& devices, const Device& device) {
+  std::vector<const io::DeviceRow*> own;
   for (const io::DeviceRow& row : devices) {
     const std::string name = !row.gpu_name.empty() ? row.gpu_name
                              : row.capability > 0  ? unnamed_gpu
                                                    : unnamed_cpu;
-    if (Device(name, row.capability) == device && row.*rate > 0) rates.push_back(row.*rate);
+    if (Device(name, row.capability) == device) own.push_back(&row);
   }
-  return median_of(std::move(rates));
+  return median_rates(own);
 }
 
 /// Identifies a row and determines its position. Batches of different numbers of systems share a row.
@@ -81,7 +79,7 @@ using RowKey = std::tuple<std::string, std::string, std::string, std::string, st
 
 RowKey row_key(const Group& group, const std::string& extra) {
   const Record& r = group.first();
-  const bool is_square = !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
+  const bool is_square = is_of_one_order(r);
   return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs, r.batch > 1,
           r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       extra};
 }
@@ -127,7 +125,7 @@ VerdictCell judge_race(const std::vector<const Group*>& of_task, const Rates& ra
   std::vector<const Group*> passed;
   for (const Group* group : race) {
     if (group->status != io::Status::skipped) methods.insert({group->first().method, group->first().backend});
-    if (group->status == io::Status::pass && group->median > 0) passed.push_back(group);
+    if (group->has_passed()) passed.push_back(group);
   }
   cell.methods = static_cast<std::int64_t>(methods.size());
   cell.limit = limit_of(race.front()->first(), rates);
@@ -209,6 +207,22 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
 
 }  // namespace
 
+bool is_of_one_order(const Record& r) {
+  return !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
+}
+
+Rates median_rates(const std::vector<const io::DeviceRow*>& devices) {
+  const auto median = [&](double io::DeviceRow::*rate) {
+    std::vector<double> rates;
+    for (const io::DeviceRow* row : devices) {
+      if (row->*rate > 0) rates.push_back(row->*rate);
+    }
+    return median_of(std::move(rates));
+  };
+  return {median(&io::DeviceRow::gemm_flops_float), median(&io::DeviceRow::gemm_flops_double),
+          median(&io::DeviceRow::copy_bytes_per_second)};
+}
+
 Limit limit_of(const Record& r, const Rates& rates) {
   const auto precision = from_string<Precision>(r.precision);
   if (!precision) return {};
@@ -223,11 +237,6 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
                                        const std::vector<io::DeviceRow>& devices,
                                        const std::vector<io::HostRow>& hosts, const std::string& baseline) {
   const Machines machines(records, hosts);
-  const auto rates_of = [&](const Device& device) {
-    return Rates{median_rate(devices, device, &io::DeviceRow::gemm_flops_float),
-                 median_rate(devices, device, &io::DeviceRow::gemm_flops_double),
-                 median_rate(devices, device, &io::DeviceRow::copy_bytes_per_second)};
-  };
   std::vector<VerdictGrid> grids;
   std::set<std::string> assigned;  // machines whose CPUs already compete in a grid
   for (const auto& [gpu, gpu_hosts] : machines.hosts_by_gpu()) {
@@ -240,7 +249,7 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
                               : r.backend == "host" && cpu_hosts.count(r.host) > 0)
         own.push_back(&r);
     }
-    grids.push_back(make_grid(gpu, own, rates_of(gpu), baseline));
+    grids.push_back(make_grid(gpu, own, rates_of(devices, gpu), baseline));
     std::set<std::string> cpus;
     for (const std::string& host : cpu_hosts) cpus.insert(machines.cpu_of(host));
     grids.back().cpus.assign(cpus.begin(), cpus.end());
@@ -250,7 +259,7 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
     if (r.backend != "cuda" && assigned.count(r.host) == 0) cpu_only[machines.cpu_of(r.host)].push_back(&r);
   }
   for (const auto& [cpu, own] : cpu_only)
-    grids.push_back(make_grid({cpu, 0}, own, rates_of({cpu, 0}), baseline));
+    grids.push_back(make_grid({cpu, 0}, own, rates_of(devices, {cpu, 0}), baseline));
   return grids;
 }
 

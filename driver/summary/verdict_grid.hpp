@@ -27,6 +27,12 @@ struct Rates {
   double flops_float = io::Record::unknown, flops_double = io::Record::unknown, copy = io::Record::unknown;
 };
 
+/// Returns true if the record's operands are square, so that n is their only order.
+bool is_of_one_order(const io::Record& record);
+
+/// Returns the medians of the rates that were measured on some devices.
+Rates median_rates(const std::vector<const io::DeviceRow*>& devices);
+
 /// Returns the limit of a record's problem on a device with these rates.
 Limit limit_of(const io::Record& record, const Rates& rates);
 
