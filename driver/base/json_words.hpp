@@ -1,13 +1,12 @@
 #pragma once
 /// Conversions of enums and optional values to JSON and back, for nlohmann's library.
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/registry/problem.hpp"
 

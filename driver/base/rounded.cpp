@@ -1,9 +1,8 @@
 #include "driver/base/rounded.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 
 #include "io/files/errors.hpp"

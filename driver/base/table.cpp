@@ -1,10 +1,9 @@
 #include "driver/base/table.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"

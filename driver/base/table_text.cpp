@@ -1,10 +1,9 @@
 /// Renders tables as text.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fmt/format.h>
 #include <iterator>
 #include <sstream>
 #include <string>

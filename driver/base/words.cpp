@@ -5,11 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <iterator>
-#include <utility>
-
 #include <fmt/format.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kernels/matrix/shortest.hpp"
 

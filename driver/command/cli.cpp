@@ -1,13 +1,12 @@
 #include "driver/command/cli.hpp"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 

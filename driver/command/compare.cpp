@@ -1,15 +1,16 @@
 /// `gaussweep compare`: compares runs, builds or GPUs.
 
-#include <fmt/format.h>
-#include <fnmatch.h>
-#include <strings.h>
-#include <CLI/CLI.hpp>
+#include "driver/compare/compare.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <fnmatch.h>
 #include <iterator>
 #include <memory>
 #include <set>
+#include <strings.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
@@ -17,7 +18,6 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/records_output.hpp"
-#include "driver/compare/compare.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/compare/models.hpp"
 #include "driver/results/loading.hpp"

@@ -1,8 +1,7 @@
 /// `gaussweep devices`: lists the GPUs and the CPU of this machine, with warnings.
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
+#include <fmt/format.h>
 #include <memory>
 
 #include "driver/base/errors.hpp"

@@ -1,14 +1,14 @@
 /// `gaussweep duet`: compares this build with another one.
 
-#include <CLI/CLI.hpp>
+#include "driver/duet/duet.hpp"
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
-#include "driver/duet/duet.hpp"
 #include "io/plan/plan_limits.hpp"
 
 namespace gaussweep::driver {

@@ -1,8 +1,5 @@
-#include "driver/command/cli.hpp"
-
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
+#include <fmt/format.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +7,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/table.hpp"
+#include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/command/records_output.hpp"

@@ -1,8 +1,7 @@
 /// `gaussweep help`: prints help texts, the manual page and the bash completion, generated from the parser.
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
+#include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <utility>

@@ -1,9 +1,8 @@
 /// `gaussweep matrix generate|import|export|info`.
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <memory>
 #include <optional>
 

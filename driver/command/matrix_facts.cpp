@@ -1,9 +1,8 @@
 #include "driver/command/matrix_facts.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "driver/base/table.hpp"
 

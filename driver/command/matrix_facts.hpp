@@ -1,9 +1,8 @@
 #pragma once
 /// The properties of a matrix's elements that `matrix info` and `try` print.
 
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "driver/plan/needs.hpp"
 #include "io/matrix/matrix_file.hpp"

@@ -1,7 +1,6 @@
 #include "driver/command/matrix_files.hpp"
 
 #include <fmt/format.h>
-
 #include <stdexcept>
 #include <vector>
 

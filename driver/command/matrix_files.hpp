@@ -2,9 +2,8 @@
 /// The functions of `gaussweep matrix …`: generate, import, export and describe matrix files.
 
 #include <filesystem>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "io/matrix/matrix_file.hpp"
 #include "kernels/matrix/generate.hpp"

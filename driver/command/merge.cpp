@@ -1,15 +1,15 @@
 /// `gaussweep merge`: merges results into one results file; also rebuilds a results.h5 from its journal.
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include "driver/results/merge.hpp"
 
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <memory>
 
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
-#include "driver/results/merge.hpp"
 #include "driver/system/console.hpp"
 #include "io/files/errors.hpp"
 

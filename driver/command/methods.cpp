@@ -1,9 +1,8 @@
 /// `gaussweep methods`: lists the registry as text or JSON.
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <memory>
 #include <string>
 #include <vector>

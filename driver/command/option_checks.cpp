@@ -1,9 +1,8 @@
 #include "driver/command/option_checks.hpp"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"

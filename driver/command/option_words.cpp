@@ -1,9 +1,8 @@
 #include "driver/command/option_words.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
+#include <sys/stat.h>
 #include <system_error>
 
 #include "driver/results/loading.hpp"

@@ -2,10 +2,9 @@
 /// Options that several commands share.
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"

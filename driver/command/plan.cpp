@@ -1,9 +1,10 @@
 /// `gaussweep plan`: checks a plan and estimates its cost.
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include "io/plan/plan.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fmt/format.h>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,7 +26,6 @@
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/terminal.hpp"
 #include "driver/worker/admission.hpp"
-#include "io/plan/plan.hpp"
 #include "io/plan/plan_schema.hpp"
 #include "kernels/matrix/generate.hpp"
 

@@ -1,9 +1,8 @@
 #include "driver/command/records_output.hpp"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <iterator>
 #include <set>
 #include <utility>

@@ -1,14 +1,13 @@
 /// `gaussweep report`: starts the Python program that makes the report.
 
-#include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "driver/base/errors.hpp"

@@ -1,10 +1,9 @@
 /// `gaussweep restore`: degrades an image and restores it by matrix inversion.
 
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
-
+#include <fmt/format.h>
 #include <memory>
+#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "apps/restore/restore_output.hpp"

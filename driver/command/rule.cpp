@@ -1,9 +1,8 @@
 /// `gaussweep rule`: learns from records which method to use, checks such a rule on other runs, and compares
 /// rules.
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
+#include <fmt/format.h>
 #include <memory>
 #include <set>
 

@@ -1,13 +1,12 @@
 /// `gaussweep run`: runs a plan's trials on all ranks.
 
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
+#include <spdlog/spdlog.h>
 #include <vector>
 
 #include "driver/base/errors.hpp"

@@ -1,12 +1,11 @@
 /// `gaussweep solve`: solves one problem with one method, verifies the answer and writes it to a file.
 
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
+#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "driver/base/errors.hpp"

@@ -1,12 +1,11 @@
 /// `gaussweep status`: shows the progress of sweeps.
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
 #include <thread>
 

@@ -1,9 +1,10 @@
 /// `gaussweep summary`: shows a run's records, one row per group of equal trials.
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include "driver/summary/summary.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fmt/format.h>
 #include <memory>
 #include <optional>
 
@@ -12,7 +13,6 @@
 #include "driver/command/records_output.hpp"
 #include "driver/summary/device_use.hpp"
 #include "driver/summary/doubts.hpp"
-#include "driver/summary/summary.hpp"
 #include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {

@@ -1,10 +1,11 @@
 /// `gaussweep trend`: shows since when trials are slower or faster over several nights.
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include "driver/compare/trend.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <memory>
 
 #include "driver/base/errors.hpp"
@@ -12,7 +13,6 @@
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
-#include "driver/compare/trend.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/console.hpp"

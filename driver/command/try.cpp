@@ -1,18 +1,17 @@
 /// `gaussweep try`: runs the methods that suit one matrix and reports the fastest.
 
-#include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <unistd.h>
 #include <utility>
 
 #include "driver/base/printable.hpp"

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
-
 #include <fmt/format.h>
+#include <tuple>
 
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"

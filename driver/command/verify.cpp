@@ -1,8 +1,9 @@
 /// `gaussweep verify`: judges stored records by other tolerances.
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include "driver/judge/verify.hpp"
 
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <memory>
 
 #include "driver/base/printable.hpp"
@@ -10,7 +11,6 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
-#include "driver/judge/verify.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/change_table.hpp"

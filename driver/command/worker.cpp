@@ -1,19 +1,18 @@
 /// `gaussweep worker`: the worker process; started by `run`, not by users.
 
-#include <CLI/CLI.hpp>
+#include "driver/worker/worker.hpp"
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <fstream>
 #include <memory>
 #include <new>
-
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/system/process.hpp"
-#include "driver/worker/worker.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,9 +1,8 @@
 /// Finds the sizes at which one place becomes faster than another.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 
 #include "driver/base/words.hpp"

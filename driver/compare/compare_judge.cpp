@@ -1,9 +1,8 @@
 /// Decides which trials and methods are slower or faster: estimates all of them, then decides all at once.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 

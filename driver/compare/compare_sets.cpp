@@ -1,8 +1,7 @@
 #include "driver/compare/compare_sets.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <functional>
 #include <iterator>
 #include <numeric>

@@ -1,10 +1,9 @@
 /// The output of `compare`.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <initializer_list>
 #include <map>
 

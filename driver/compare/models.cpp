@@ -1,9 +1,8 @@
 #include "driver/compare/models.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <functional>
 #include <iterator>
 #include <string_view>

@@ -1,9 +1,8 @@
 /// The output of a comparison of two device models.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "driver/base/printable.hpp"
 #include "driver/base/statistics.hpp"

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <map>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"

@@ -1,9 +1,8 @@
 #include "driver/compare/trend.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>

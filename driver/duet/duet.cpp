@@ -4,13 +4,12 @@
 #include <array>
 #include <deque>
 #include <filesystem>
+#include <fmt/format.h>
 #include <limits>
 #include <optional>
+#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"

@@ -1,9 +1,8 @@
 #include "driver/judge/judge.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <stdexcept>
 
 namespace gaussweep::driver {

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "kernels/check/device_reductions.hpp"
 #include "kernels/check/system_ratios.hpp"

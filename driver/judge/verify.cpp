@@ -1,10 +1,9 @@
 #include "driver/judge/verify.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <utility>

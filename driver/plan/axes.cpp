@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 #include <set>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"

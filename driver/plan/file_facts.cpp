@@ -1,8 +1,7 @@
 #include "driver/plan/file_facts.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <unistd.h>
 
 #include "driver/base/json_words.hpp"
 #include "driver/system/process.hpp"

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-
 #include <fmt/format.h>
+#include <map>
 
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"

@@ -1,7 +1,6 @@
 #include "driver/plan/matrix_words.hpp"
 
 #include <filesystem>
-
 #include <nlohmann/json.hpp>
 
 #include "io/matrix/matrix_file.hpp"

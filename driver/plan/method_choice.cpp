@@ -1,7 +1,6 @@
 #include "driver/plan/method_choice.hpp"
 
 #include <algorithm>
-
 #include <fmt/format.h>
 
 #include "driver/base/errors.hpp"

@@ -1,10 +1,9 @@
 #include "driver/plan/needs.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <initializer_list>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "kernels/check/judges.hpp"
 

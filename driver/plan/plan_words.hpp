@@ -1,16 +1,14 @@
 #pragma once
 /// Helpers for reading a plan with the registry.
 
-#include <fnmatch.h>
-
 #include <algorithm>
+#include <fmt/format.h>
+#include <fnmatch.h>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "io/plan/plan.hpp"
 #include "kernels/registry/method.hpp"

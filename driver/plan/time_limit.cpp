@@ -1,9 +1,8 @@
 #include "driver/plan/time_limit.hpp"
 
 #include <cstdlib>
-#include <regex>
-
 #include <fmt/format.h>
+#include <regex>
 
 #include "driver/base/errors.hpp"
 #include "io/plan/plan.hpp"

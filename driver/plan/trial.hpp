@@ -2,11 +2,10 @@
 /// A trial: one method, matrix, precision, backend and set of parameters.
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "driver/plan/matrix_request.hpp"
 #include "io/plan/settings.hpp"

@@ -1,9 +1,8 @@
 #include "driver/protocol/messages.hpp"
 
+#include <fmt/format.h>
 #include <type_traits>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "driver/base/json_words.hpp"
 

@@ -2,13 +2,12 @@
 /// All messages between coordinator, supervisors and workers: one struct per message, and one variant per
 /// direction. They are sent as JSON objects; the member "type" is the struct's name.
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "driver/plan/trial.hpp"
 #include "driver/system/origin.hpp"

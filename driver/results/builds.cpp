@@ -1,12 +1,11 @@
 #include "driver/results/builds.hpp"
 
-#include "io/records/status.hpp"
-
-#include <fmt/format.h>
-
 #include <cstdint>
+#include <fmt/format.h>
 #include <map>
 #include <string_view>
+
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 

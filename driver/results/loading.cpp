@@ -1,15 +1,14 @@
 #include "driver/results/loading.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 

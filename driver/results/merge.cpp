@@ -1,9 +1,8 @@
 #include "driver/results/merge.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <functional>
 #include <iterator>
 #include <map>

@@ -1,9 +1,8 @@
 #include "driver/rule/lattice.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <set>
 
 #include "driver/base/errors.hpp"

@@ -1,10 +1,9 @@
 #include "driver/rule/learn.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 #include <optional>
 
 #include "driver/base/errors.hpp"

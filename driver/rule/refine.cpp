@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fmt/format.h>
 #include <set>
 #include <sstream>
-
-#include <fmt/format.h>
 
 #include "driver/plan/axes.hpp"
 #include "driver/rule/lattice.hpp"

@@ -1,8 +1,7 @@
 #include "driver/rule/regret.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>

@@ -1,13 +1,12 @@
 #include "driver/rule/rule.hpp"
 
 #include <cstdio>
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <system_error>
-
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"

@@ -1,8 +1,7 @@
 #include "driver/rule/rule_changes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "driver/base/errors.hpp"

@@ -1,7 +1,6 @@
 /// The rule as source code of C and Python.
 
 #include <fmt/format.h>
-
 #include <set>
 
 #include "driver/base/table.hpp"

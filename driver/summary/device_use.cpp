@@ -1,10 +1,9 @@
 #include "driver/summary/device_use.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <fmt/format.h>
 #include <functional>
 #include <map>
 #include <string_view>

@@ -1,12 +1,11 @@
 #include "driver/summary/doubts.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "io/records/status.hpp"
 

@@ -1,8 +1,7 @@
 #include "driver/summary/junit.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 
 #include "driver/base/printable.hpp"

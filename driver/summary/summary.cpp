@@ -1,9 +1,8 @@
 #include "driver/summary/summary.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <functional>
 #include <limits>
 #include <map>

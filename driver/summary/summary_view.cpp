@@ -1,11 +1,10 @@
 /// Filters, order and columns of the summary table.
 
-#include <fmt/format.h>
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
+#include <fnmatch.h>
 #include <limits>
 #include <numeric>
 #include <set>

@@ -1,13 +1,12 @@
 #include "driver/summary/sweep_status.hpp"
 
-#include <fmt/format.h>
-#include <sys/file.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <ctime>
+#include <fmt/format.h>
 #include <set>
+#include <sys/file.h>
 
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"

@@ -1,8 +1,7 @@
 #include "driver/summary/trial_columns.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <memory>
 
 #include "driver/base/words.hpp"

@@ -1,9 +1,8 @@
 #include "driver/summary/verdict_grid.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <set>
 #include <tuple>
 

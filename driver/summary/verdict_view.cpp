@@ -1,9 +1,8 @@
 /// Renders the verdict grids as text and as a table.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <iterator>
 #include <map>
 #include <set>

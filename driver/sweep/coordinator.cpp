@@ -4,11 +4,10 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <tuple>
-#include <utility>
-
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <tuple>
+#include <utility>
 
 #include "driver/base/words.hpp"
 #include "io/files/errors.hpp"

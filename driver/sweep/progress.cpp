@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-
 #include <fmt/format.h>
 #include <unistd.h>
 

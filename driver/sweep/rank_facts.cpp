@@ -1,9 +1,8 @@
 #include "driver/sweep/rank_facts.hpp"
 
 #include <algorithm>
-#include <set>
-
 #include <fmt/format.h>
+#include <set>
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"

@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "driver/base/json_words.hpp"
 #include "driver/sweep/world.hpp"

@@ -4,16 +4,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <iterator>
-#include <thread>
-#include <vector>
-
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <iterator>
 #include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "driver/base/errors.hpp"
 #include "driver/results/journal_results.hpp"

@@ -1,13 +1,11 @@
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 #include <set>
-
-#include <unistd.h>
-
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"

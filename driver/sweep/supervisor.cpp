@@ -1,12 +1,11 @@
 #include "driver/sweep/supervisor.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <iterator>
+#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <utility>
-
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "driver/protocol/blank_record.hpp"
 #include "driver/system/clock.hpp"

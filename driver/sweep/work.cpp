@@ -1,11 +1,10 @@
 #include "driver/sweep/work.hpp"
 
+#include <fmt/format.h>
 #include <map>
+#include <spdlog/spdlog.h>
 #include <unordered_map>
 #include <unordered_set>
-
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"

@@ -1,7 +1,6 @@
 #include "driver/sweep/worker_process.hpp"
 
 #include <csignal>
-
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -3,10 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "driver/protocol/messages.hpp"
 #include "driver/system/process.hpp"

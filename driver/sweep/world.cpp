@@ -5,16 +5,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
 #include <fstream>
 #include <list>
-#include <set>
-#include <stdexcept>
-#include <utility>
-
-#include <fmt/format.h>
 #include <mpi.h>
 #include <sched.h>
+#include <set>
+#include <stdexcept>
 #include <unistd.h>
+#include <utility>
 
 #include "driver/system/clock.hpp"
 

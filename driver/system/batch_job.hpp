@@ -1,9 +1,8 @@
 #pragma once
 /// The batch job that this process belongs to, as Slurm describes it.
 
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "io/records/record.hpp"
 

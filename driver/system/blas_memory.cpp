@@ -1,12 +1,10 @@
 #include "driver/system/blas_memory.hpp"
 
-#include <sys/resource.h>
-
 #include <cmath>
+#include <fmt/format.h>
 #include <fstream>
 #include <sstream>
-
-#include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace gaussweep::driver {
 namespace {

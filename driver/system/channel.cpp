@@ -3,13 +3,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <string_view>
-#include <vector>
-
 #include <fmt/format.h>
 #include <poll.h>
+#include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <vector>
 
 #include "driver/system/clock.hpp"
 

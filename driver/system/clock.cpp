@@ -2,12 +2,11 @@
 
 #include <chrono>
 #include <ctime>
+#include <fmt/format.h>
 #include <fstream>
 #include <random>
 #include <string_view>
 #include <thread>
-
-#include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
 

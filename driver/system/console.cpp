@@ -3,18 +3,17 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <mutex>
-#include <utility>
-
 #include <fcntl.h>
 #include <limits.h>
+#include <memory>
+#include <mutex>
 #include <poll.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "driver/base/printable.hpp"
 #include "driver/system/channel.hpp"

@@ -1,8 +1,7 @@
 #include "driver/system/devices_listing.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "driver/base/table.hpp"
 #include "driver/base/words.hpp"

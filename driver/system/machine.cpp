@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <utility>
-
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
-
+#include <fstream>
 #include <sched.h>
+#include <spdlog/spdlog.h>
 #include <sys/utsname.h>
+#include <utility>
 
 namespace gaussweep::driver {
 

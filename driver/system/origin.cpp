@@ -1,8 +1,7 @@
 #include "driver/system/origin.hpp"
 
-#include "version.hpp"
-
 #include "driver/system/clock.hpp"
+#include "version.hpp"
 
 namespace gaussweep::driver {
 

@@ -2,9 +2,8 @@
 /// The origin of a rank's records: host, job, commit, run and GPU.
 
 #include <cstdint>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "driver/system/batch_job.hpp"
 

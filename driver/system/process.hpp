@@ -2,9 +2,8 @@
 /// Child processes: workers, and short helpers whose output is captured.
 
 #include <string>
-#include <vector>
-
 #include <sys/types.h>
+#include <vector>
 
 #include "driver/system/channel.hpp"
 #include "driver/system/step_note.hpp"

@@ -1,16 +1,14 @@
 #include "driver/system/scratch_folder.hpp"
 
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
-
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
 
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"

@@ -1,13 +1,12 @@
 #include "driver/system/step_note.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <utility>
 
 namespace gaussweep::driver {

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-
 #include <sys/ioctl.h>
 #include <unistd.h>
 

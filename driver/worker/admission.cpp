@@ -1,9 +1,8 @@
 #include "driver/worker/admission.hpp"
 
 #include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
+#include <utility>
 
 #include "driver/base/words.hpp"
 

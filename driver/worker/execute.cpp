@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-
 #include <fmt/format.h>
+#include <limits>
 
 #include "driver/base/transient_failure.hpp"
 #include "driver/base/words.hpp"

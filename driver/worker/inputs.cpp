@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-
 #include <fmt/format.h>
+#include <limits>
 
 #include "driver/base/dense_view.hpp"
 #include "driver/base/rounded.hpp"

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <new>
-
 #include <fmt/format.h>
+#include <new>
 
 #include "io/files/errors.hpp"
 

@@ -1,10 +1,9 @@
 #include "driver/worker/worker.hpp"
 
+#include <fmt/format.h>
 #include <new>
 #include <set>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "driver/base/transient_failure.hpp"
 #include "driver/base/words.hpp"
