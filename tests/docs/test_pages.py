@@ -109,6 +109,15 @@ class Pages(unittest.TestCase):
                     for line in label.split(r"\n"):
                         self.assertIn(line, shown)
 
+    def test_the_citation_has_the_version_of_the_program(self):
+        citation = (pages.ROOT / "CITATION.cff").read_text(encoding="utf-8")
+        (version,) = re.findall(r"^version: (\S+)$", citation, re.M)
+        self.assertIn(f"project(gaussweep VERSION {version} ", (pages.ROOT / "CMakeLists.txt").read_text("utf-8"))
+        readme = (pages.ROOT / "README.md").read_text(encoding="utf-8")
+        self.assertIn(f"gaussweep {version},", readme)
+        for author in re.findall(r"family-names: ([^,]+),", citation):
+            self.assertIn(author, readme)
+
     def test_pictures_are_small(self):
         for picture in PICTURES.glob("*.svg"):
             self.assertLess(picture.stat().st_size, 200_000, picture.name)
