@@ -1,15 +1,15 @@
 /// geinv/batched: the inverses of many small matrices.
 ///
-/// Source: gaussweep. Up to order 16 one launch does all: a thread group inverts one matrix by LU with
+/// Source: gaussweep. Up to order 16 in double and 64 in float, a thread group inverts one matrix by LU with
 /// partial pivoting, with one row per thread in registers (getrf/small_rows.cuh). Larger matrices in double:
-/// getrf/batched overwrites A by L and U; in a second launch warps substitute a few columns of the identity
-/// each (factored_columns.cuh). In float, rows in registers are used up to order 64. Above, a thread block
-/// factors one matrix in panels of 32 columns (getrf/panels.cuh), and L and U overwrite A. Error: |A X - I|
-/// is of the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
-/// section 14.3, method A). Up to order 64, in double up to 512, no intermediate product overflows if X does
-/// not. Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix; A is read and written
-/// once, in double twice. Workspace: in double one index per row. A pivot that is exactly 0 gives info > 0,
-/// and the answer is then not finite. n <= 512.
+/// getrf/batched overwrites A by L and U; in a second launch each warp substitutes a few columns of the
+/// identity (factored_columns.cuh). Larger matrices in float: a thread block factors one matrix in panels of
+/// 32 columns (getrf/panels.cuh), and L and U overwrite A. Error: |A X - I| is of the order n u |L| |U| |X|
+/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3, method A). Up to order
+/// 64, in double up to 512, no intermediate product overflows if X does not. Layout: column-major, matrices
+/// contiguous. Cost: 2 n^3 operations per matrix; A is read and written once, in double twice. Workspace: in
+/// double one index per row. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n
+/// <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
 #include "kernels/getrf/panels.cuh"
@@ -22,7 +22,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// The largest number of thread blocks per multiprocessor that does not spill registers.
+/// The largest number of thread blocks per multiprocessor without spilled registers.
 template <int N>
 constexpr int inverse_blocks = N <= 8    ? 9
                                : N <= 16 ? 7
@@ -34,14 +34,14 @@ __global__ void __launch_bounds__(S::threads, inverse_blocks<S::N>)
     invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
   __shared__ small::Padded<small::SharedStorage<T, S>> shared_of[S::systems];
   __shared__ small::Padded<small::InverseStorage<T, S>> uppers[S::systems];
-  const small::Seat<S> seat;
-  const bool inside = seat.system < count;
-  small::Rows<T, S> rows(shared_of[seat.shared], seat.thread);
-  const std::int64_t first = seat.system * n * n;
+  const small::GroupIndex<S> index;
+  const bool inside = index.system < count;
+  small::Rows<T, S> rows(shared_of[index.in_block], index.thread);
+  const std::int64_t first = index.system * n * n;
   rows.load({inside ? a + first : nullptr, n, n});
-  const int found = rows.invert(uppers[seat.shared], n);
+  const int found = rows.invert(uppers[index.in_block], n);
   rows.store_inverse({inside ? x + first : nullptr, n, n});
-  if (inside && seat.thread == 0) info[seat.system] = found;
+  if (inside && index.thread == 0) info[index.system] = found;
 }
 
 template <class T, class S>
@@ -73,16 +73,16 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
   }
   context.stage("invert");
   if constexpr (sizeof(T) == 4) {
-    if (batched::is_by_panels(shape.n, parameters, batched::most_inverted)) {
-      return panels::for_rows<T, false>(shape.n, [&](auto share) {
-        using S = decltype(share);
+    if (batched::uses_panels(shape.n, parameters, batched::max_inverted)) {
+      return panels::with_work_split<T, false>(shape.n, [&](auto split) {
+        using S = decltype(split);
         simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                      S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
       });
     }
   }
-  small::for_order<T, 1, false, batched::most_inverted>(shape.n, [&](auto share) {
-    using S = decltype(share);
+  small::with_work_split<T, 1, false, batched::max_inverted>(shape.n, [&](auto split) {
+    using S = decltype(split);
     simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
                  shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
   });

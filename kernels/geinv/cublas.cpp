@@ -2,8 +2,8 @@
 /// to order 32, xmatinvBatched.
 ///
 /// Layout: column-major, matrices side by side; the answer is a separate matrix. Cost: 2 n^3 operations per
-/// matrix. Workspace: per matrix two pointers (set in the run), n pivots and an info. A pivot that is exactly
-/// 0 gives info > 0, and the answer is then undefined.
+/// matrix. Workspace: per matrix two pointers (written during the run), n pivots and an info. A pivot that is
+/// exactly 0 gives info > 0, and the answer is then undefined.
 
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"

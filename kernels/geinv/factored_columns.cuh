@@ -4,12 +4,12 @@
 /// The columns of X are independent: a warp computes 8 or 16 columns by both substitutions. Squares of 32 x
 /// 32 elements of L and U are staged in shared memory for all warps of a block. Products D += A B of 8 x 8
 /// tiles use triangle_tiles.cuh with X transposed: rows of A and D are columns of X. Lane 4 g + t therefore
-/// has rows 8i + 2t and 8i + 2t + 1 of tile i in column g. Its finished elements are also its elements of the
-/// operand A, so that it saves them in a part of shared memory that no other thread reads. Diagonal tiles are
-/// applied by their inverses. The inverse of a tile of U may be large, so its result is refined by one more
-/// product: the error is then that of a substitution. Columns that are not finite are computed again by
-/// substitution with scaled rows of U, because products may overflow before they cancel. The scale is a power
-/// of two near the reciprocal of the pivot.
+/// has rows 8i + 2t and 8i + 2t + 1 of tile i in column g. A lane's finished elements are also its elements
+/// of the operand A; it stores them in a part of shared memory that no other thread reads. Solves with a
+/// diagonal tile multiply by its inverse. The inverse of a tile of U may be large, so that one refinement
+/// step follows, which reduces the error to that of a substitution. Columns that are not finite are computed
+/// again by substitution with scaled rows of U, because products may overflow before they cancel. The scale
+/// is a power of two near the reciprocal of the pivot.
 
 #include <cmath>
 #include <cstdint>
@@ -20,13 +20,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::columns {
 
-constexpr int tile = 8;             ///< rows of a tile, and columns of a set
-constexpr int tiles = 4;            ///< tiles in a row or column of a square
-constexpr int side = tile * tiles;  ///< rows and columns of a square
-/// The leading dimension of a square; lanes that load a part of a tile have no bank conflicts.
+constexpr int tile = 8;                     ///< order of a tile, and columns per set
+constexpr int tiles = 4;                    ///< tiles in a row or column of a square
+constexpr int square_order = tile * tiles;  ///< rows and columns of a square
+/// The leading dimension of a square in shared memory, with which loads of fragments have no bank conflicts.
 constexpr int pitch = lu::triangle_stride;
-constexpr int square_size = side * pitch;
-constexpr int pairs = side / 2;  ///< pairs of elements in a square's column
+constexpr int square_size = square_order * pitch;
+constexpr int pairs = square_order / 2;  ///< pairs of elements in a square's column
 
 /// The work split: a warp computes `Sets` sets of eight columns, and a block has `Warps` warps. While one
 /// square is used, `Prefetched` squares are being copied.
@@ -35,27 +35,27 @@ struct WorkSplit {
   static constexpr int sets = Sets, warps = Warps, prefetched = Prefetched, threads = 32 * Warps;
   static constexpr int columns = tile * Sets * Warps;
   static_assert(Sets == 1 || Sets % 2 == 0, "products of 16 rows have two sets");
-  static_assert(side * pairs % threads == 0, "all threads copy the same number of pairs");
+  static_assert(square_order * pairs % threads == 0, "all threads copy the same number of pairs");
 
   static std::size_t shared_bytes(int n) {
-    const int squares = (n + side - 1) / side, saved = squares > 1 ? squares * side * columns : 0;
+    const int squares = (n + square_order - 1) / square_order,
+              saved = squares > 1 ? squares * square_order * columns : 0;
     return static_cast<std::size_t>((Prefetched + 1) * square_size + 2 * lu::inverses_size + saved) *
            sizeof(double);
   }
 };
 
-/// A batch: the systems' factors with exchanged rows, the pivot row of each step, the inverses, and LAPACK's
-/// info of the factors.
+/// The operands of a batch of n x n matrices.
 struct Batch {
   int n;
-  const double* factors;
-  const int* rows;
-  double* x;
-  const int* info;
+  const double* factors;  ///< L and U with exchanged rows
+  const int* rows;        ///< the pivot row of each step
+  double* x;              ///< the inverses
+  const int* info;        ///< LAPACK's info of the factors
 };
 
-/// Iterates over the squares in the order of their use: rows of L from the first nonzero row down, then rows
-/// of U from the last one up. L and U share the last diagonal square.
+/// Iterates over the squares in the order of their use: squares of L from the first nonzero row down, then
+/// squares of U from the last row up. The last diagonal square is visited once, for both L and U.
 class SquareOrder {
  public:
   __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
@@ -86,7 +86,7 @@ class SquareOrder {
 };
 
 /// Starts to copy two neighbouring elements of a square. Both addresses are multiples of 16.
-__device__ __forceinline__ void copy_two(double* shared, const double* global) {
+__device__ __forceinline__ void copy_pair(double* shared, const double* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   shared[0] = global[0];
   shared[1] = global[1];
@@ -101,8 +101,8 @@ class Columns {
  public:
   __device__ Columns(const Batch& batch, std::int64_t system, int first_column)
       : n_(batch.n),
-        squares_((batch.n + side - 1) / side),
-        first_square_(first_column / side),
+        squares_((batch.n + square_order - 1) / square_order),
+        first_square_(first_column / square_order),
         column_(first_column + static_cast<int>(threadIdx.x) / 32 * tile * Split::sets),
         factors_(batch.factors + system * n_ * n_),
         rows_(batch.rows + system * n_),
@@ -119,11 +119,11 @@ class Columns {
   }
 
   __device__ void invert() {
-    SquareOrder next(first_square_, squares_), now = next;
+    SquareOrder next(first_square_, squares_), current = next;
     GAUSSWEEP_UNROLL
-    for (int a = 0; a < Split::prefetched; ++a) start_copies(next, a);
+    for (int stage_index = 0; stage_index < Split::prefetched; ++stage_index) start_copies(next, stage_index);
     GAUSSWEEP_ROLLED
-    for (int stage = 0; !now.is_done(); now.advance()) {
+    for (int stage = 0; !current.is_done(); current.advance()) {
       if (Split::prefetched == 0) {
         __syncthreads();  // all threads have used the previous square
         start_copies(next, 0);
@@ -131,10 +131,11 @@ class Columns {
       simt::await_copy_groups<(Split::prefetched > 1 ? Split::prefetched - 1 : 0)>();
       __syncthreads();
       if (Split::prefetched > 0) start_copies(next, stage == 0 ? Split::prefetched : stage - 1);
-      process(now, shared_ + stage * square_size);
+      process(current, shared_ + stage * square_size);
       stage = stage == Split::prefetched ? 0 : stage + 1;
     }
-    if (!is_singular_ && __any_sync(0xffffffffu, not_finite_ == 0 ? 0 : 1)) substitute_from_global_memory();
+    if (!is_singular_ && __any_sync(0xffffffffu, nan_if_not_finite_ == 0 ? 0 : 1))
+      substitute_from_global_memory();
   }
 
  private:
@@ -142,68 +143,70 @@ class Columns {
   static __device__ __forceinline__ int g() { return lane() / 4; }
   static __device__ __forceinline__ int t() { return lane() % 4; }
 
-  /// Starts to copy a square, padded with an identity beyond n.
-  __device__ void start_copies(SquareOrder& at, int stage) {
-    if (!at.is_done()) {
-      double* const to = shared_ + stage * square_size;
-      const int i0 = side * at.i(), j0 = side * at.j();
-      const double* const from = factors_ + i0 + j0 * n_;
+  /// Starts to copy the square at `position`, padded with an identity beyond n, and advances `position`.
+  __device__ void start_copies(SquareOrder& position, int stage) {
+    if (!position.is_done()) {
+      double* const shared_square = shared_ + stage * square_size;
+      const int i0 = square_order * position.i(), j0 = square_order * position.j();
+      const double* const global_square = factors_ + i0 + j0 * n_;
       const int i = static_cast<int>(threadIdx.x) % pairs * 2, j = static_cast<int>(threadIdx.x) / pairs;
       constexpr int step = Split::threads / pairs;  // columns
-      if (packed_ && i0 + side <= n_ && j0 + side <= n_) {
+      if (packed_ && i0 + square_order <= n_ && j0 + square_order <= n_) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < side; c += step) copy_two(to + i + (j + c) * pitch, from + i + (j + c) * n_);
+        for (int c = 0; c < square_order; c += step)
+          copy_pair(shared_square + i + (j + c) * pitch, global_square + i + (j + c) * n_);
       } else {
         GAUSSWEEP_ROLLED
-        for (int c = j; c < side; c += step) {
+        for (int c = j; c < square_order; c += step) {
           GAUSSWEEP_UNROLL
           for (int q = 0; q < 2; ++q) {
             const bool is_inside = i0 + i + q < n_ && j0 + c < n_, is_one = i0 + i + q == j0 + c;
-            to[i + q + c * pitch] = is_inside ? from[i + q + c * n_] : is_one ? 1.0 : 0.0;
+            shared_square[i + q + c * pitch] = is_inside ? global_square[i + q + c * n_] : is_one ? 1.0 : 0.0;
           }
         }
       }
-      at.advance();
+      position.advance();
     }
     simt::end_copy_group();
   }
 
-  __device__ void process(const SquareOrder& now, const double* square) {
-    const bool is_diagonal = now.i() == now.j();
-    if (now.begins_row()) load_row_of_squares(now);
-    if (!is_diagonal) return subtract(now, square);
-    const bool solves_upper = !now.is_down() || now.is_last_row();
+  __device__ void process(const SquareOrder& current, const double* square) {
+    const bool is_diagonal = current.i() == current.j();
+    if (current.begins_row()) load_row_of_squares(current);
+    if (!is_diagonal) return subtract(current, square);
+    const bool solves_upper = !current.is_down() || current.is_last_row();
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (now.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(of_l));
-    if (solves_upper && warp == Split::warps - 1) invert_upper_tiles(now.i(), square, inverses(of_u));
+    if (current.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(of_l));
+    if (solves_upper && warp == Split::warps - 1) invert_upper_tiles(current.i(), square, inverses(of_u));
     __syncthreads();
-    if (now.is_down()) substitute_down(now.i(), square);
-    if (solves_upper) substitute_up(now.i(), square);
-    if (squares_ > 1) save_negated(now.i());
+    if (current.is_down()) substitute_down(current.i(), square);
+    if (solves_upper) substitute_up(current.i(), square);
+    if (squares_ > 1) store_negated(current.i());
   }
 
-  /// Returns true if the tile has nonzero elements in the warp's columns of L^-1.
+  /// Returns true if this row of tiles has nonzero elements in the warp's columns of L^-1.
   __device__ __forceinline__ bool is_nonzero(int tile_index) const { return tile_index * tile >= column_; }
   __device__ __forceinline__ bool is_inside(int tile_index) const { return tile_index * tile < n_; }
 
-  /// Loads a row of squares: of the identity when solving with L, of L^-1 when solving with U.
-  __device__ void load_row_of_squares(const SquareOrder& now) {
+  /// Loads the right-hand sides for a row of squares: of the identity when solving with L, of L^-1 when
+  /// solving with U.
+  __device__ void load_row_of_squares(const SquareOrder& current) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
-      const int tile_index = tiles * now.i() + i;
+      const int tile_index = tiles * current.i() + i;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Split::sets; ++s) {
-        double* const own = a_[i] + 2 * s;
-        if (now.is_down()) {
+        double* const elements = a_[i] + 2 * s;
+        if (current.is_down()) {
           const int row = tile_index * tile + 2 * t(), column = column_ + tile * s + g();
-          own[0] = row == column ? 1.0 : 0.0;
-          own[1] = row + 1 == column ? 1.0 : 0.0;
+          elements[0] = row == column ? 1.0 : 0.0;
+          elements[1] = row + 1 == column ? 1.0 : 0.0;
         } else if (is_nonzero(tile_index)) {
-          lu::load_two(negated_elements(tile_index, s), own[0], own[1]);
-          own[0] = -own[0];
-          own[1] = -own[1];
+          lu::load_two(negated_elements(tile_index, s), elements[0], elements[1]);
+          elements[0] = -elements[0];
+          elements[1] = -elements[1];
         } else {
-          own[0] = own[1] = 0;
+          elements[0] = elements[1] = 0;
         }
       }
     }
@@ -213,12 +216,12 @@ class Columns {
   __device__ __forceinline__ double* inverses(bool upper) const {
     return shared_ + (Split::prefetched + 1) * square_size + (upper ? lu::inverses_size : 0);
   }
-  /// Returns the address in shared memory where the thread saves its negated elements of a tile.
+  /// Returns the address in shared memory of the thread's negated elements of a tile.
   __device__ __forceinline__ double* negated_elements(int tile_index, int s) const {
     return inverses(of_u) + lu::inverses_size +
            ((tile_index * Split::sets + s) * Split::threads + static_cast<int>(threadIdx.x)) * 2;
   }
-  __device__ void save_negated(int square) {
+  __device__ void store_negated(int square) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
       GAUSSWEEP_UNROLL
@@ -227,9 +230,10 @@ class Columns {
     }
   }
 
-  using Part = double[2 * Split::sets];  ///< a thread's elements of a tile
+  using TileElements = double[2 * Split::sets];  ///< a thread's elements of a tile
   /// Computes d += a B for the transposed 8 x 8 tile B; `b` are the thread's elements of B.
-  static __device__ __forceinline__ void multiply(Part& d, const Part& a, const double (&b)[2]) {
+  static __device__ __forceinline__ void multiply(TileElements& d, const TileElements& a,
+                                                  const double (&b)[2]) {
     if constexpr (Split::sets == 1) {
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h) lu::multiply_8x8(d, a[h], b[h]);
@@ -237,8 +241,8 @@ class Columns {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < 2 * Split::sets; s += 4) {
         double sum[4] = {d[s], d[s + 1], d[s + 2], d[s + 3]};
-        const double two[4] = {a[s], a[s + 2], a[s + 1], a[s + 3]};
-        lu::multiply_16x8(sum, two, b);
+        const double a_pairs[4] = {a[s], a[s + 2], a[s + 1], a[s + 3]};
+        lu::multiply_16x8(sum, a_pairs, b);
         GAUSSWEEP_UNROLL
         for (int e = 0; e < 4; ++e) d[s + e] = sum[e];
       }
@@ -249,35 +253,38 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) b[h] = tile_data[(2 * t() + h) * ld + g()];
   }
-  /// Subtracts the product of tile (i, k) of the square and rows of tile k of X; `minus` is the negated X.
-  __device__ __forceinline__ void subtract_tile(const double* square, int i, int k, const Part& minus) {
+  /// Subtracts the product of tile (i, k) of the square and tile k of X.
+  __device__ __forceinline__ void subtract_tile(const double* square, int i, int k,
+                                                const TileElements& negated_x) {
     double b[2];
     load_tile(square + tile * k * pitch + tile * i, pitch, b);
-    multiply(a_[i], minus, b);
+    multiply(a_[i], negated_x, b);
   }
   /// Subtracts the products of a square off the diagonal.
-  __device__ void subtract(const SquareOrder& now, const double* square) {
+  __device__ void subtract(const SquareOrder& current, const double* square) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < tiles; ++k) {
-      const int tile_index = tiles * now.j() + k;
-      if (!is_inside(tile_index) || (now.is_down() && !is_nonzero(tile_index))) continue;
-      Part minus;
+      const int tile_index = tiles * current.j() + k;
+      if (!is_inside(tile_index) || (current.is_down() && !is_nonzero(tile_index))) continue;
+      TileElements negated_x;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Split::sets; ++s)
-        lu::load_two(negated_elements(tile_index, s), minus[2 * s], minus[2 * s + 1]);
+        lu::load_two(negated_elements(tile_index, s), negated_x[2 * s], negated_x[2 * s + 1]);
       GAUSSWEEP_UNROLL
       for (int i = 0; i < tiles; ++i) {
-        if (is_inside(tiles * now.i() + i)) subtract_tile(square, i, k, minus);
+        if (is_inside(tiles * current.i() + i)) subtract_tile(square, i, k, negated_x);
       }
     }
   }
-  /// Computes the inverses of U's diagonal tiles times a power of two each, with one warp; a lane has a
-  /// column. If the pivots are tiny, products with the unscaled inverse would overflow before they cancel.
-  __device__ __forceinline__ void invert_upper_tiles(int square_row, const double* square, double* to) const {
+  /// Computes the scaled inverses of U's diagonal tiles with one warp; a lane computes one column. If the
+  /// pivots of a tile are tiny, products with the unscaled inverse would overflow before they cancel. The
+  /// scale, a power of two, is stored behind each column.
+  __device__ __forceinline__ void invert_upper_tiles(int square_row, const double* square,
+                                                     double* tile_inverses) const {
     const int column = lane() % tile;
     const double* const tile_data = square + lane() / tile * tile * (pitch + 1);
     const double pivot = square[lane() * (pitch + 1)];
-    double largest = side * square_row + lane() < n_ ? std::fabs(pivot) : 0;
+    double largest = square_order * square_row + lane() < n_ ? std::fabs(pivot) : 0;
     GAUSSWEEP_UNROLL
     for (int distance = tile / 2; distance > 0; distance /= 2)
       largest = std::fmax(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
@@ -293,12 +300,12 @@ class Columns {
       for (int r = 0; r < k; ++r) y[r] = std::fma(-tile_data[k * pitch + r] * scale, y[k], y[r]);
     }
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < tile; ++r) to[lane() * lu::inverse_stride + r] = y[r];
-    to[lane() * lu::inverse_stride + tile] = scale;
+    for (int r = 0; r < tile; ++r) tile_inverses[lane() * lu::inverse_stride + r] = y[r];
+    tile_inverses[lane() * lu::inverse_stride + tile] = scale;
   }
-  static __device__ __forceinline__ void scale(const Part& x, double by, Part& scaled) {
+  static __device__ __forceinline__ void scale(const TileElements& x, double factor, TileElements& scaled) {
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < 2 * Split::sets; ++e) scaled[e] = by * x[e];
+    for (int e = 0; e < 2 * Split::sets; ++e) scaled[e] = factor * x[e];
   }
 
   /// Solves with L in a diagonal square.
@@ -309,13 +316,13 @@ class Columns {
       if (!is_inside(row_tile) || !is_nonzero(row_tile)) continue;
       double inverse[2];
       load_tile(inverses(of_l) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
-      Part x = {}, minus;
+      TileElements x = {}, negated_x;
       multiply(x, a_[i], inverse);
       scale(x, 1.0, a_[i]);
-      scale(x, -1.0, minus);
+      scale(x, -1.0, negated_x);
       GAUSSWEEP_UNROLL
-      for (int later = i + 1; later < tiles; ++later) {
-        if (is_inside(tiles * square_row + later)) subtract_tile(square, later, i, minus);
+      for (int below = i + 1; below < tiles; ++below) {
+        if (is_inside(tiles * square_row + below)) subtract_tile(square, below, i, negated_x);
       }
     }
   }
@@ -324,23 +331,24 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int i = tiles - 1; i >= 0; --i) {
       if (!is_inside(tiles * square_row + i)) continue;
-      double inverse[2], own[2];
+      double inverse[2], u_elements[2];
       const double* const tile_data = inverses(of_u) + tile * i * lu::inverse_stride;
-      const double by = tile_data[tile];
+      const double tile_scale = tile_data[tile];
       load_tile(tile_data, lu::inverse_stride, inverse);
-      load_tile(square + tile * i * (pitch + 1), pitch, own);
+      load_tile(square + tile * i * (pitch + 1), pitch, u_elements);
       GAUSSWEEP_UNROLL
-      for (int h = 0; h < 2; ++h) own[h] = g() <= 2 * t() + h ? own[h] : 0.0;  // below the diagonal is L
-      Part x = {}, minus;
+      for (int h = 0; h < 2; ++h)
+        u_elements[h] = g() <= 2 * t() + h ? u_elements[h] : 0.0;  // below the diagonal is L
+      TileElements x = {}, negated_x;
       multiply(x, a_[i], inverse);
-      scale(x, -by, minus);
-      multiply(a_[i], minus, own);
+      scale(x, -tile_scale, negated_x);
+      multiply(a_[i], negated_x, u_elements);
       multiply(x, a_[i], inverse);
-      scale(x, by, a_[i]);
+      scale(x, tile_scale, a_[i]);
       store(tiles * square_row + i, i);
-      scale(x, -by, minus);
+      scale(x, -tile_scale, negated_x);
       GAUSSWEEP_UNROLL
-      for (int earlier = 0; earlier < i; ++earlier) subtract_tile(square, earlier, i, minus);
+      for (int above = 0; above < i; ++above) subtract_tile(square, above, i, negated_x);
     }
   }
   __device__ __forceinline__ void store(int tile_index, int i) {
@@ -350,7 +358,7 @@ class Columns {
       if (target_columns_[s] < 0) continue;
       double* const to = x_ + row + target_columns_[s] * n_;
       GAUSSWEEP_UNROLL
-      for (int q = 0; q < 2; ++q) not_finite_ = std::fma(a_[i][2 * s + q], 0.0, not_finite_);
+      for (int q = 0; q < 2; ++q) nan_if_not_finite_ = std::fma(a_[i][2 * s + q], 0.0, nan_if_not_finite_);
       if (packed_ && row < n_) {
         lu::store_two(to, a_[i][2 * s], a_[i][2 * s + 1]);
       } else {
@@ -377,7 +385,7 @@ class Columns {
     }
     GAUSSWEEP_ROLLED
     for (int i = n_ - 1; i >= 0; --i) {
-      const double pivot = factors_[i + i * n_], scale = small::over_power_of_two(pivot);
+      const double pivot = factors_[i + i * n_], scale = small::inverse_power_of_two(pivot);
       double sum = x[i] * scale;
       GAUSSWEEP_ROLLED
       for (int k = i + 1; k < n_; ++k) sum = std::fma(-(factors_[i + k * n_] * scale), x[k], sum);
@@ -393,9 +401,9 @@ class Columns {
   bool is_singular_;
   double* shared_;
   bool packed_;
-  double not_finite_ = 0;            ///< NaN if the thread has stored an element that is not finite
+  double nan_if_not_finite_ = 0;     ///< NaN if the thread has stored an element that is not finite, else 0
   int target_columns_[Split::sets];  ///< the columns of X that the thread stores to, or -1
-  Part a_[tiles];
+  TileElements a_[tiles];
 };
 
 /// Computes the columns of one block. Blocks of the same system have consecutive indices, so that they find
@@ -419,8 +427,8 @@ template <class Split>
 bool fits(Context& context, const Batch& batch) {
   return Split::shared_bytes(batch.n) <= simt::max_shared_bytes(context);
 }
-/// Chooses the work split by n as measured (docs/notebook/batched_inverses.md). The last two splits are for
-/// GPUs with less shared memory, at least 48 KiB.
+/// Launches the fastest work split for n as measured (docs/notebook/batched_inverses.md). The last two splits
+/// are for GPUs with little shared memory; they need at most 48 KiB.
 inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
   using Small = WorkSplit<2, 2, 0>;
   using Middle = WorkSplit<2, 4, 1>;

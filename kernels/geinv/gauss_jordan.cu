@@ -4,9 +4,9 @@
 /// 0, the host selects the first nonzero element below it.
 ///
 /// Layout: column-major; A is overwritten, the inverse is a separate matrix. Cost: 2 n^3 operations, 2 n^3
-/// elements moved, and per column a transfer to the host, for which the host waits. Workspace: none. Needs a
-/// nonsingular matrix: a column without a pivot gives info > 0. Accurate only if no pivot is small compared
-/// with the elements below it, e.g. for positive definite or diagonally dominant matrices; for others use
+/// elements moved, and one synchronous transfer to the host per column. Workspace: none. Needs a nonsingular
+/// matrix: a column without a pivot gives info > 0. Accurate only if no pivot is small compared with the
+/// elements below it, e.g. for positive definite or diagonally dominant matrices; for others use
 /// geinv/gauss_jordan_pivot.
 ///
 /// Error: each column x of X has a residual |e - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u
@@ -20,12 +20,12 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void geinv_gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters) {
-  const auto first_not_zero = [](const T* column, std::int64_t count) {
+  const auto first_nonzero = [](const T* column, std::int64_t count) {
     std::int64_t i = 0;
     while (i + 1 < count && column[i] == T(0)) ++i;
     return i;
   };
-  inversion::gauss_jordan(context, op, parameters, first_not_zero);
+  inversion::gauss_jordan(context, op, parameters, first_nonzero);
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_gauss_jordan)

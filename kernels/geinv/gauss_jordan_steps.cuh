@@ -6,12 +6,12 @@
 /// identity and becomes the inverse. In iteration k, column k is copied to the host, which selects the pivot.
 /// The device exchanges the rows, divides the pivot row and subtracts it from all other rows.
 ///
-/// The paper updates all columns of both matrices in every iteration (`grid` full). With `grid` shrinking,
-/// columns of `a` up to k are not updated, because they are never read again, and neither are columns of `x`
-/// with a 0 in row k. In both cases column k of `a` is not written. In the paper's kernels thread blocks
-/// overwrite the pivot and the multipliers while others read them: two races, which this version does not
-/// have. It also omits the paper's staging in shared memory, which no second thread reads. Every subtracted
-/// product is one fma, so that all backends and both grids give the same bits.
+/// The paper updates all columns of both matrices in every iteration (parameter `grid`: full). With `grid`:
+/// shrinking, columns of `a` up to k are not updated, because they are never read again, and neither are
+/// columns of `x` with a 0 in row k. In both cases column k of `a` is not written. The paper's kernels have
+/// two races, because thread blocks overwrite the pivot and the multipliers while others read them; this
+/// version has none. It also omits the paper's copies to shared memory, which no second thread reads. Every
+/// subtracted product is one fma, so that all backends and both grids give the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -25,30 +25,30 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inversion {
 
-/// Returns the column of this thread: a thread updates one element of row k in both matrices.
+/// Returns the thread's column.
 __device__ __forceinline__ std::int64_t column_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// Exchanges rows k and other: in `a` beginning with column `begin`, in `x` in all columns.
+/// Exchanges rows k and pivot_row, in `a` from column `begin` on, in `x` in all columns.
 template <class T>
-__global__ void switch_rows(MatrixView<T> a, MatrixView<T> x, std::int64_t k, std::int64_t other,
+__global__ void switch_rows(MatrixView<T> a, MatrixView<T> x, std::int64_t k, std::int64_t pivot_row,
                             std::int64_t begin) {
   const std::int64_t j = column_index();
   if (j >= a.cols) return;
   if (j >= begin) {
     T* const column = a.data + j * a.ld;
-    const T kept = column[k];
-    column[k] = column[other];
-    column[other] = kept;
+    const T saved = column[k];
+    column[k] = column[pivot_row];
+    column[pivot_row] = saved;
   }
   T* const column = x.data + j * x.ld;
-  const T kept = column[k];
-  column[k] = column[other];
-  column[other] = kept;
+  const T saved = column[k];
+  column[k] = column[pivot_row];
+  column[pivot_row] = saved;
 }
 
-/// Divides row k by the pivot: in `a` beginning with column `begin`, in `x` in all columns.
+/// Divides row k by the pivot, in `a` from column `begin` on, in `x` in all columns.
 template <class T>
 __global__ void normalise_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, std::int64_t begin, T pivot) {
   const std::int64_t j = column_index();
@@ -57,10 +57,9 @@ __global__ void normalise_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, 
   x.data[k + j * x.ld] /= pivot;
 }
 
-/// Subtracts row k from all other rows; a thread has one row, a thread block one column. In `a` it updates
-/// columns right of k, in `x` columns with a nonzero in row k. With `full`, it updates all columns except
-/// column k of `a`. Until rows are exchanged, a thread updates one element in either matrix, or with `full`
-/// one in both.
+/// Subtracts multiples of row k from all other rows; a thread has one row, a thread block one column. Updates
+/// the columns of `a` right of k and the columns of `x` with a nonzero in row k, or with `full` all columns
+/// except column k of `a`.
 template <class T>
 __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, bool full) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
@@ -72,13 +71,13 @@ __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, b
     column[i] = std::fma(-factor, column[k], column[i]);
   }
   T* const column = x.data + j * x.ld;
-  const T above = column[k];
-  if (full || above != T(0)) column[i] = std::fma(-factor, above, column[i]);
+  const T pivot_element = column[k];
+  if (full || pivot_element != T(0)) column[i] = std::fma(-factor, pivot_element, column[i]);
 }
 
 /// Replaces op.x by the inverse; op.a is overwritten. `find(column, count)` returns the index of the pivot
-/// among column[0] … column[count - 1]. If that element is 0, *info becomes the iteration, from 1, and op.x
-/// stays unfinished. The host waits for the device once per column, as in the paper.
+/// among column[0] … column[count - 1]. If the pivot is 0, stores the iteration, from 1, in *info and
+/// returns. The host waits for the device once per column, as in the paper.
 template <class T, class Find>
 void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters, Find find) {
   const std::int64_t n = op.shape.n;
@@ -92,9 +91,9 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
   set_identity(context, op.x);
   for (std::int64_t k = 0; k < n; ++k) {
     context.stage("copy_column");
-    const std::int64_t from = full ? 0 : k;
-    context.device.to_host(column.data() + from, op.a.data + from + k * op.a.ld,
-                           static_cast<std::size_t>(n - from) * sizeof(T));
+    const std::int64_t first_row = full ? 0 : k;
+    context.device.to_host(column.data() + first_row, op.a.data + first_row + k * op.a.ld,
+                           static_cast<std::size_t>(n - first_row) * sizeof(T));
     const std::int64_t pivot = find(column.data() + k, n - k);
     const T value = column[static_cast<std::size_t>(k + pivot)];
     if (value == T(0)) {
@@ -104,7 +103,8 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
     }
     if (pivot != 0) {
       context.stage("switch");
-      simt::launch(context, switch_rows<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, k + pivot, from);
+      simt::launch(context, switch_rows<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, k + pivot,
+                   first_row);
     }
     context.stage("normalise");
     simt::launch(context, normalise_row<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, full ? 0 : k + 1,

@@ -1,13 +1,13 @@
-/// geinv/halves: geinv/recursive in float with large products as split FP16 products on tensor cores.
+/// geinv/halves: geinv/recursive in float, with large products by split halves on tensor cores.
 ///
-/// The LU factorisation is that of getrf/halves. The inverse of L is computed by substitution like the solve
-/// with U, so that its products can be in FP16 too. The parameters are those of getrf/halves. Workspace: that
-/// of geinv/recursive, up to n^2 / 2 elements for sums, and 6 n `inner` FP16 numbers. The report's iterations
-/// are the number of FP16 products. Otherwise like geinv/recursive.
+/// The LU factorisation and the parameters are those of getrf/halves. The inverse of L is computed by
+/// substitution like the solve with U, so that its products can be by halves too. Workspace: the workspace of
+/// geinv/recursive, up to n^2 / 2 elements for sums, and 6 n `inner` halves. The report's iterations are the
+/// number of products by halves. All else is as in geinv/recursive.
 ///
 /// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (Higham, "Accuracy and Stability
-/// of Numerical Algorithms", 2nd ed., section 14.3, method A), plus the error of splitting floats. That
-/// changes a term of a product by up to 2^-21 of itself, as in gemm/halves.
+/// of Numerical Algorithms", 2nd ed., section 14.3, method A). In addition, splitting floats changes a term
+/// of a product by a relative error of up to 2^-21, as in gemm/halves.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/geinv/recursive_inverse.cuh"
@@ -19,9 +19,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 void geinv_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
   context.report = {};
-  lu::HalfUpdates products(context, levels::whole_order(op.shape.n), true, parameters, op.workspace);
+  lu::HalfUpdates products(context, levels::padded_order(op.shape.n), true, parameters, op.workspace);
   inverse::invert(context, op, &products);
-  context.report.iterations = products.made();
+  context.report.iterations = products.count();
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

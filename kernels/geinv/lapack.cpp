@@ -16,13 +16,13 @@ template <class T>
 void geinv_lapack(Context& context, Operands<T>& op, const Parameters&) {
   constexpr std::int64_t block = 64;  // columns per block of xGETRI: LAPACK's own choice
   context.stage("geinv");
-  vendor::for_systems(op, [](Operands<T>& one) {
-    const std::int64_t n = one.shape.n;
+  vendor::for_systems(op, [](Operands<T>& system) {
+    const std::int64_t n = system.shape.n;
     std::vector<int> pivots(static_cast<std::size_t>(n));
-    *one.info = vendor::getrf(n, n, one.a.data, one.a.ld, pivots.data());
-    if (*one.info != 0) return;
+    *system.info = vendor::getrf(n, n, system.a.data, system.a.ld, pivots.data());
+    if (*system.info != 0) return;
     std::vector<T> work(static_cast<std::size_t>(n * block));
-    *one.info = vendor::getri(n, one.a.data, one.a.ld, pivots.data(), work.data(), n * block);
+    *system.info = vendor::getri(n, system.a.data, system.a.ld, pivots.data(), work.data(), n * block);
   });
 }
 

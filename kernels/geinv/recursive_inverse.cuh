@@ -11,11 +11,11 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 /// Replaces op.a by its inverse, with the workspace of geinv_recursive_workspace.
-/// @param products computes the large products (getrf/lu_products.cuh); null: the vendor's products
+/// @param products computes the large products (getrf/lu_products.cuh); null with NoProducts
 template <class T, class Products>
 void invert(Context& context, Operands<T>& op, Products* products) {
   const int n = static_cast<int>(op.shape.n);
-  const int order = static_cast<int>(levels::whole_order(n));
+  const int order = static_cast<int>(levels::padded_order(n));
   const auto matrix = static_cast<std::int64_t>(order) * order;
   auto& memory = op.workspace;
   int* const pivots = memory.template take<int>(order);
@@ -27,14 +27,14 @@ void invert(Context& context, Operands<T>& op, Products* products) {
 
   if (order != n) lu::copy_matrix<T>(context, {op.a.data, op.a.ld, n}, a, order, order, order);
   lu::RecursiveLu<T, Products> factors(context, a, lda, order, pivots, op.info, memory);
-  bool large = false;  // true if `products` computes the largest product of L's inverse
+  bool inverts_by_products = false;  // true if `products` computes the largest product of L's inverse
   if constexpr (std::is_same_v<Products, lu::NoProducts>) {
     factors.factor();
   } else {
     factors.factor(*products);
-    large = products->takes(order / 2, order / 2, order / 2);
+    inverts_by_products = products->accepts(order / 2, order / 2, order / 2);
   }
-  if (large) {
+  if (inverts_by_products) {
     lu::copy_matrix<T>(context, {a, lda, 0}, x, order, order, order);  // the identity
     LowerInverse<T, Products>{context, a, lda, x, order, products}.solve(0, order);
   } else {
@@ -43,10 +43,11 @@ void invert(Context& context, Operands<T>& op, Products* products) {
   }
   UpperSolve<T, Products>{context, a, lda, order, x, order, order, elements, reciprocals, products}.solve();
   context.stage("exchange");
-  const dim3 grid(static_cast<unsigned>((n + each * threads - 1) / (each * threads)),
-                  static_cast<unsigned>(n));
-  simt::launch(context, exchange_columns<T>, grid, dim3(threads), 0, x, order, factors.rows_of_all(),
-               op.a.data, op.a.ld, n);
+  const dim3 grid(
+      static_cast<unsigned>((n + elements_per_thread * threads - 1) / (elements_per_thread * threads)),
+      static_cast<unsigned>(n));
+  simt::launch(context, exchange_columns<T>, grid, dim3(threads), 0, x, order, factors.row_order(), op.a.data,
+               op.a.ld, n);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

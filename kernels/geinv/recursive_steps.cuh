@@ -1,9 +1,9 @@
 #pragma once
-/// Steps of geinv/recursive in addition to LU and the inverse of L: the solve of U X = L^-1, and the exchange
-/// of columns. Also the solve of L X = I, for large products that the inverse of L cannot use.
+/// Steps of geinv/recursive in addition to LU and the inverse of L: the solve of U X = L^-1 and the exchange
+/// of columns. Also the solve of L X = I by substitution, whose products can be large products by halves.
 ///
-/// A solve with a block of 256 rows of U uses getrf/recursive's kernel for L. For that the block is reversed
-/// (rows and columns), and each row is divided by its diagonal element.
+/// A solve with a block of 256 rows of U uses getrf/recursive's kernel for unit lower triangles. To this end
+/// the rows and columns of the block are reversed, and each row is divided by its diagonal element.
 
 #include <algorithm>
 #include <cmath>
@@ -19,11 +19,11 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 constexpr int threads = 256;
-constexpr int each = 4;  ///< elements per thread and column
+constexpr int elements_per_thread = 4;  ///< elements per thread and column
 
 /// Reverses the triangles on U's diagonal. Row i of U right of the diagonal, divided by its diagonal element,
-/// becomes row order - 1 - i of `reversed` (order x 256), which is in block number (order - 1 - i) / 256.
-/// `reciprocals[i]` is 1 / u(i, i). A block has 256 rows; gridDim.y is the number of columns.
+/// becomes row order - 1 - i of `reversed` (order x 256), in triangle (order - 1 - i) / 256. Sets
+/// reciprocals[i] to 1 / u(i, i). A thread block processes 256 rows; gridDim.y is the number of columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
     reverse_triangles(const T* u, std::int64_t ldu, int order, T* reversed, T* reciprocals) {
@@ -45,23 +45,24 @@ template <class T>
 __global__ void __launch_bounds__(threads)
     exchange_columns(const T* from, std::int64_t ld_from, const int* rows_at, T* to, std::int64_t ld_to,
                      int n) {
-  const int begin = static_cast<int>(blockIdx.x) * each * threads + static_cast<int>(threadIdx.x);
+  const int begin =
+      static_cast<int>(blockIdx.x) * elements_per_thread * threads + static_cast<int>(threadIdx.x);
   const T* const source = from + static_cast<int>(blockIdx.y) * ld_from;
   T* const target = to + rows_at[blockIdx.y] * ld_to;
-  T value[each];
+  T value[elements_per_thread];
   GAUSSWEEP_UNROLL
-  for (int e = 0; e < each; ++e) {
+  for (int e = 0; e < elements_per_thread; ++e) {
     if (begin + e * threads < n) value[e] = source[begin + e * threads];
   }
   GAUSSWEEP_UNROLL
-  for (int e = 0; e < each; ++e) {
+  for (int e = 0; e < elements_per_thread; ++e) {
     if (begin + e * threads < n) target[begin + e * threads] = value[e];
   }
 }
 
-/// Returns the size of the first half of `count` > solve_rows rows: the largest solve_rows 2^k less than
-/// `count`.
-inline int larger_part(int count) {
+/// Returns the number of rows that a recursive solve splits off from `count` > solve_rows rows: the largest
+/// solve_rows 2^k less than `count`.
+inline int first_part(int count) {
   int part = lu::solve_rows;
   while (2 * part < count) part *= 2;
   return part;
@@ -80,9 +81,10 @@ struct LowerInverse {
 
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
-      return lu::solve_at_once(context, l + first * (ldl + 1), ldl, count, x + first, ldx, first + count);
+      return lu::solve_in_one_launch(context, l + first * (ldl + 1), ldl, count, x + first, ldx,
+                                     first + count);
     }
-    const int upper = larger_part(count);
+    const int upper = first_part(count);
     const int middle = first + upper;
     solve(first, upper);
     lu::subtract_product(context, products, count - upper, middle, upper, l + middle + first * ldl, ldl,
@@ -104,10 +106,10 @@ struct UpperSolve {
   T* reversed;     ///< order x 256 elements of workspace
   T* reciprocals;  ///< workspace of `order` elements
   Products* products;
-  /// True if B is the identity: its columns left of the diagonal then stay zero. U and B have the same order.
+  /// True if B is the identity of order `order`. U^-1 B is then upper triangular, so that less is computed.
   bool inverts = false;
-  /// In double: the result of an 8 x 8 inverse is refined if a column sum of the inverse or of its tile
-  /// exceeds this.
+  /// In double, a solution with an 8 x 8 inverse is refined if a column sum of the inverse or of its tile
+  /// exceeds this limit.
   double trusted = 32;
 
   void solve() {
@@ -123,11 +125,11 @@ struct UpperSolve {
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
       const int last = first + count - 1, begin = inverts ? first : 0;
-      return lu::solve_at_once<true>(context, reversed + (order - 1 - last), order, count,
-                                     b + last + begin * ldb, ldb, columns - begin, reciprocals + last,
-                                     trusted);
+      return lu::solve_in_one_launch<true>(context, reversed + (order - 1 - last), order, count,
+                                           b + last + begin * ldb, ldb, columns - begin, reciprocals + last,
+                                           trusted);
     }
-    const int lower = larger_part(count);
+    const int lower = first_part(count);
     const int upper = count - lower;
     const int middle = first + upper;
     solve(middle, lower);
@@ -139,9 +141,9 @@ struct UpperSolve {
     }
     solve(first, upper);
   }
-  /// The update of `solve` for those columns of B in which the lower rows are triangular, with the large
-  /// tiles of trtri. Returns false if these cannot be used; one row of tiles would leave most of the GPU
-  /// idle.
+  /// Updates those columns of B in which the lower rows are triangular, with the large tiles of trtri.
+  /// Returns false, and does nothing, if large tiles cannot be used or if one row of tiles would leave most
+  /// of the GPU idle.
   bool multiply_triangle(int first, int middle, int lower) {
     if constexpr (std::is_same_v<T, double>) {
       levels::LevelProduct<T> p{};
@@ -152,12 +154,12 @@ struct UpperSolve {
       p.c = b + first + middle * ldb;
       p.ldc = ldb;
       p.rows = p.last_rows = middle - first;
-      p.columns = p.last_columns = p.inner = lower;
-      p.counts = levels::Inner::up_to_columns;
+      p.columns = p.last_columns = p.k = lower;
+      p.k_range = levels::KRange::up_to_columns;
       p.factor = -1;
-      if (p.rows <= 64 || !levels::can_be_large(context)) return false;
+      if (p.rows <= 64 || !levels::supports_large_tiles(context)) return false;
       context.stage("product");
-      levels::multiply_by_large_tiles(context, p, 1, levels::many_of_level);
+      levels::multiply_by_large_tiles(context, p, 1, levels::min_large_tiles_of_level);
       return true;
     }
     return false;

@@ -8,16 +8,16 @@
 
 namespace gaussweep {
 
-/// Returns the number of scratch elements. The products need them while L is inverted; then the triangle of U
-/// in reversed order takes their place.
+/// Returns the number of scratch elements, which first hold products of L's inverse and then the reversed
+/// triangles of U.
 constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
   return std::max(levels::workspace_elements(order), order * lu::solve_rows);
 }
 
 /// Returns the bytes of n pivots, LU's workspace, the reciprocals of U's diagonal, geinv_recursive_elements()
-/// and an n x n matrix. If n is padded to whole_order(n), a padded copy of A is added.
+/// and an n x n matrix. If n is padded to padded_order(n), a padded copy of A is added.
 inline std::size_t geinv_recursive_workspace(std::int64_t n, std::size_t element) {
-  const std::int64_t order = levels::whole_order(n);
+  const std::int64_t order = levels::padded_order(n);
   return workspace_piece(order, sizeof(int)) + lu::workspace_bytes(order, element) +
          workspace_piece(order, element) + workspace_piece(geinv_recursive_elements(order), element) +
          (order == n ? 1 : 2) * workspace_piece(order * order, element);

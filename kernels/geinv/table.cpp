@@ -42,15 +42,15 @@ Problem geinv() {
   return Problem(the_row);
 }
 
-/// Returns the common part of all rows of this problem.
+/// Returns a method with the properties that most geinv methods share: the answer replaces A.
 Method geinv_method(std::string variant, std::string summary, std::string source) {
   Method method = row(geinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
 
-/// Returns the least traffic. Iteration k reads and writes the columns right of k in one matrix, and without
-/// exchanges the columns up to k in the other one; with a full grid all of both.
+/// Returns the memory traffic without row exchanges. Iteration k reads and writes the columns of A right of k
+/// and the columns of X up to k (`grid` shrinking) or all columns of both matrices (`grid` full).
 double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   return (parameters.choice("grid") == "full" ? 4 : 2) * n * n * n * static_cast<double>(element);
@@ -60,11 +60,12 @@ Method gauss_jordan(std::string variant, std::string summary, PortableEntries en
   Method method = geinv_method(std::move(variant), std::move(summary),
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
   method.answer = AnswerIn::x;
-  method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"},
-                                        "threads of a block; fewer where the matrix has fewer rows"),
-                       choice_parameter("grid", {"shrinking", "full"},
-                                        "what an iteration works on: the columns that change, or, as in the "
-                                        "paper, all of both matrices")};
+  method.parameters = {
+      choice_parameter("threads", {"512", "1024", "256", "128"},
+                       "threads per block; fewer if the matrix has fewer rows"),
+      choice_parameter("grid", {"shrinking", "full"},
+                       "columns per iteration: those that change or, as in the paper, all of "
+                       "both matrices")};
   method.bytes = gauss_jordan_bytes;
   return portable(std::move(method), entries);
 }
@@ -79,7 +80,7 @@ Method gauss_jordan_at_zero() {
 Method recursive() {
   Method method =
       geinv_method("recursive", "LU of getrf/recursive, the inverse of L, a solve with U", "gaussweep");
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return geinv_recursive_workspace(shape.n, element);
   };
@@ -92,10 +93,10 @@ Method by_halves() {
                    "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.parameters = halves::lu_parameters();
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return geinv_recursive_workspace(shape.n, element) +
-           halves::lu_bytes(levels::whole_order(shape.n), parameters, true);
+           halves::lu_bytes(levels::padded_order(shape.n), parameters, true);
   };
   return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(geinv_halves), 90);
 }
@@ -109,7 +110,7 @@ Method lapack() {
 
 Method batched() {
   Method method = geinv_method("batched",
-                               "LU of many small matrices, and both substitutions of the identity, rows, "
+                               "LU of many small matrices and both substitutions of the identity, with rows, "
                                "panels or columns in registers",
                                "gaussweep");
   method.answer = AnswerIn::x;

@@ -1,10 +1,10 @@
 /// gemm/cublas_emulated: C = A B by cuBLAS's emulation, even if cuBLAS expects it to be slower.
 ///
-/// Doubles are multiplied in fixed point on INT8 tensor cores with the parameter `mantissa_bits`; for 0,
-/// cuBLAS determines at run time the bits that double accuracy needs. Floats are multiplied as nine products
-/// of bfloat16 (BF16x9), which GPUs support from compute capability 10.0 on. Layout: column-major; C is a
-/// separate matrix. Workspace: only cuBLAS's internal one. If the library has no such product, the trial is
-/// `skipped`.
+/// Doubles are multiplied in fixed point on INT8 tensor cores with `mantissa_bits` bits; if this parameter is
+/// 0, cuBLAS determines at run time how many bits double accuracy needs. Floats are multiplied as nine
+/// products of bfloat16 (BF16x9), which GPUs support from compute capability 10.0 on. Layout: column-major; C
+/// is a separate matrix. Workspace: only cuBLAS's internal one. If the library has no such product, the trial
+/// is `skipped`.
 
 #include "kernels/core/errors.hpp"
 #include "kernels/registry/method.hpp"

@@ -2,8 +2,8 @@
 ///
 /// J. Soriano, IIT 2011, section 5.2.4 (table 5.13): each thread multiplies its row of A with its column of
 /// B. Neighbouring threads have neighbouring columns of column-major matrices. All threads of a warp
-/// therefore read one element of A, but elements of B and C that are a column apart, which is not coalesced.
-/// The thesis reports this flaw; gemm/global is the coalesced row-major version.
+/// therefore read the same element of A, but their accesses to B and C are not coalesced. The thesis reports
+/// this flaw; gemm/global is the coalesced row-major version.
 ///
 /// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements,
 /// and each element of B costs a cache line. Workspace: none. Accepts matrices of any shape.

@@ -28,12 +28,12 @@ void multiple_generic(T* target, const T* row, T factor, std::int64_t count) {
   for (std::int64_t j = 0; j < count; ++j) target[j] = std::fma(-factor, row[j], target[j]);
 }
 template <class T>
-T products_generic(T rest, const T* x, const T* y, std::int64_t count) {
-  for (std::int64_t j = 0; j < count; ++j) rest = std::fma(-x[j], y[j], rest);
-  return rest;
+T products_generic(T sum, const T* x, const T* y, std::int64_t count) {
+  for (std::int64_t j = 0; j < count; ++j) sum = std::fma(-x[j], y[j], sum);
+  return sum;
 }
 
-// Without the FMA instruction every std::fma is a library call: the same bits, ten times slower.
+// Without the FMA instruction every std::fma is a library call, which gives the same bits ten times slower.
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class T>
 __attribute__((target("avx2,fma"))) void multiple_avx2(T* target, const T* row, T factor,
@@ -41,9 +41,9 @@ __attribute__((target("avx2,fma"))) void multiple_avx2(T* target, const T* row, 
   for (std::int64_t j = 0; j < count; ++j) target[j] = std::fma(-factor, row[j], target[j]);
 }
 template <class T>
-__attribute__((target("avx2,fma"))) T products_avx2(T rest, const T* x, const T* y, std::int64_t count) {
-  for (std::int64_t j = 0; j < count; ++j) rest = std::fma(-x[j], y[j], rest);
-  return rest;
+__attribute__((target("avx2,fma"))) T products_avx2(T sum, const T* x, const T* y, std::int64_t count) {
+  for (std::int64_t j = 0; j < count; ++j) sum = std::fma(-x[j], y[j], sum);
+  return sum;
 }
 #endif
 

@@ -9,22 +9,22 @@
 
 namespace gaussweep::halves {
 
-/// Partial products (low high, high low, high high). They are one half-precision product with the k range 3
-/// k.
+/// Number of partial products (low high, high low, high high), which form one half-precision product with the
+/// k range 3 k.
 constexpr int parts = 3;
-/// Terms after which a tensor-core sum is added to a float sum (default of the parameter `inner`). A product
-/// must be as accurate as SGEMM's even if all terms have one sign. In LU the terms have both signs, so that
-/// longer sums are accurate enough.
+/// Number of terms after which a tensor-core sum is added to a float sum (default of the parameter `inner`).
+/// A product must be as accurate as SGEMM's even if all terms have one sign. In LU the terms have both signs,
+/// so that longer sums are accurate enough.
 constexpr int product_inner = 256, lu_inner = 1024;
 
 /// The largest k for which gemm/halves computes the product in double.
-constexpr int few_terms = 32;
+constexpr int max_few_terms = 32;
 
 /// Rounds up to a multiple of 8, which fast half-precision products need.
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 7) / 8 * 8;
 }
-/// Returns the columns of C that are computed at once: about 2^26 elements, but at least 2048 columns.
+/// Returns the number of columns per block of C: about 2^26 elements, but at least 2048 columns.
 constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 26) / padded(m) / 256 * 256);
 }
@@ -35,7 +35,7 @@ struct Capacity {
   std::int64_t sums = 0;       ///< floats: one per element of a block of C
   std::int64_t exponents = 0;  ///< ints: m + n + 2 k, one per row and column of A and B
 };
-/// Returns the sizes for products of at most m x n x k in which no C has more than `sums` elements.
+/// Returns the sizes for products of at most m x n x k whose C has at most `sums` elements.
 constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t inner,
                                 std::int64_t sums) {
   const std::int64_t slice = parts * padded(std::min(k, inner));
@@ -45,23 +45,23 @@ constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, 
 constexpr Capacity capacity_of_product(const Shape& s, std::int64_t inner) {
   return capacity_for(s.m, s.n, s.k, inner, padded(s.m) * s.n);
 }
-/// Returns the sizes for the products of an LU factorisation of order n. With `solved`, they also suffice for
-/// the products of the triangular solves with n right-hand sides.
-constexpr Capacity capacity_of_lu(std::int64_t n, std::int64_t inner, bool solved) {
+/// Returns the sizes for the products of an LU factorisation of order n and, if `includes_solves`, also for
+/// the products of triangular solves with n right-hand sides.
+constexpr Capacity capacity_of_lu(std::int64_t n, std::int64_t inner, bool includes_solves) {
   const std::int64_t half = padded((n + 1) / 2) + 8;
-  return capacity_for(n, n, n, inner, solved ? half * n : half * half);
+  return capacity_for(n, n, n, inner, includes_solves ? half * n : half * half);
 }
 inline std::size_t bytes_of(const Capacity& capacity) {
   return workspace_piece(capacity.left, 2) + workspace_piece(capacity.right, 2) +
          workspace_piece(capacity.sums, sizeof(float)) + workspace_piece(capacity.exponents, sizeof(int));
 }
 
-inline std::size_t lu_bytes(std::int64_t n, const Parameters& parameters, bool solved) {
-  return bytes_of(capacity_of_lu(n, parameters.integer("inner"), solved));
+inline std::size_t lu_bytes(std::int64_t n, const Parameters& parameters, bool includes_solves) {
+  return bytes_of(capacity_of_lu(n, parameters.integer("inner"), includes_solves));
 }
 
-inline Parameter inner_parameter(int usual) {
-  return integer_parameter("inner", usual, 8, 65536,
+inline Parameter inner_parameter(int default_value) {
+  return integer_parameter("inner", default_value, 8, 65536,
                            "terms per tensor-core sum: more terms are faster and less accurate");
 }
 inline std::vector<Parameter> lu_parameters() {
@@ -70,8 +70,8 @@ inline std::vector<Parameter> lu_parameters() {
                                                        "is faster")};
 }
 
-/// Returns true if m x n x k by halves takes less time than SGEMM, from rates measured on an H200 in
-/// operations per second and bytes per second.
+/// Returns true if a product m x n x k by halves is expected to take less time than SGEMM. Uses rates
+/// measured on an H200, in operations per second and bytes per second.
 inline bool are_faster(double m, double n, double k) {
   constexpr double float_rate = 46e12, half_rate = 600e12, memory_rate = 3e12;
   constexpr double launch_time = 20e-6;

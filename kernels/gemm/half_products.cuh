@@ -43,9 +43,9 @@ class HalfProducts {
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t n = std::min(width, c.cols - j);
       for (std::int64_t k = 0; k < a.cols; k += inner_) {
-        const std::int64_t inner = std::min(inner_, a.cols - k);
-        multiply_slice({a.data + k * a.ld, a.rows, inner, a.ld}, {b.data + k + j * b.ld, inner, n, b.ld}, k,
-                       j, m8);
+        const std::int64_t k_count = std::min(inner_, a.cols - k);
+        multiply_slice({a.data + k * a.ld, a.rows, k_count, a.ld}, {b.data + k + j * b.ld, k_count, n, b.ld},
+                       k, j, m8);
       }
       context_.stage("scale_back");
       const dim3 grid(blocks_of(c.rows, threads), blocks_of(n, 4));
@@ -83,29 +83,30 @@ class HalfProducts {
                  dim3(threads), 0, a, b, exponents_, row_blocks, slices);
   }
 
-  /// Adds A B of a k slice that begins at k = `first` to the sums; `column`: C's first column of the block.
+  /// Adds the product of a k slice that begins at k = `first` to the sums. `column`: the first column of C's
+  /// current block.
   void multiply_slice(MatrixView<const float> a, MatrixView<const float> b, std::int64_t first,
                       std::int64_t column, std::int64_t m8) {
-    const std::int64_t inner8 = padded(a.cols);
+    const std::int64_t k8 = padded(a.cols);
     constexpr std::int64_t block_elements = 2 * 4 * threads;  // every thread splits two groups of four
-    const unsigned left_blocks = blocks_of(m8 * inner8, block_elements);
-    const unsigned right_blocks = blocks_of(b.cols * inner8, block_elements);
+    const unsigned left_blocks = blocks_of(m8 * k8, block_elements);
+    const unsigned right_blocks = blocks_of(b.cols * k8, block_elements);
     Exponents exponents = exponents_;
     exponents.columns += column;
     context_.stage("split");
     simt::launch(context_, split<float>, dim3(left_blocks + right_blocks), dim3(threads), 0, a, b, exponents,
                  static_cast<int>(first), left_, static_cast<int>(m8), static_cast<int>(left_blocks), right_,
-                 static_cast<int>(inner8));
+                 static_cast<int>(k8));
     context_.stage("product");
     const float beta = first == 0 ? 0 : 1;
 #ifdef __CUDACC__
-    vendor::gemm_of_halves(vendor_handles(context_), m8, b.cols, parts * inner8, 1, left_, m8, right_,
-                           parts * inner8, beta, sums_, m8);
+    vendor::gemm_of_halves(vendor_handles(context_), m8, b.cols, parts * k8, 1, left_, m8, right_, parts * k8,
+                           beta, sums_, m8);
 #else
     for (std::int64_t i = 0; i < m8 * b.cols; ++i) {
       float sum = 0;
-      for (std::int64_t h = 0; h < parts * inner8; ++h)
-        sum = std::fma(to_float(left_[i % m8 + h * m8]), to_float(right_[h + i / m8 * parts * inner8]), sum);
+      for (std::int64_t h = 0; h < parts * k8; ++h)
+        sum = std::fma(to_float(left_[i % m8 + h * m8]), to_float(right_[h + i / m8 * parts * k8]), sum);
       sums_[i] = sum + (beta == 0 ? 0 : sums_[i]);
     }
 #endif

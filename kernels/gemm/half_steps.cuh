@@ -2,10 +2,10 @@
 /// The kernels around the half-precision products: exponents, scaling, splitting.
 ///
 /// A and B are scaled by powers of two to A' = D1 A D2 and B' = D2^-1 B D3. D2 equalises the maximum of each
-/// column of A' with that of the matching row of B'. D1 and D3 scale the maximum of each row of A' and of
-/// each column of B' to [2^14, 2^15). The high half keeps all its digits for elements down to 2^-18 of that,
-/// and the low half stores the remainder. The accuracy of each element of C therefore does not depend on the
-/// grading of rows, columns or the k range, nor on the position in float's range.
+/// column of A' and the maximum of the matching row of B'. D1 and D3 scale the maximum of each row of A' and
+/// of each column of B' to [2^14, 2^15). The high half keeps all its digits for elements down to 2^-18 times
+/// the maximum, and the low half stores the remainder. The accuracy of each element of C therefore does not
+/// depend on the grading of rows, columns or the k range, nor on the position in float's range.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::halves {
 using namespace gaussweep::halves;
 
 constexpr int threads = 256;
-constexpr int top = 15;                               ///< scaled elements are below 2^top; halves end at 2^16
+constexpr int top_exponent = 15;                      ///< scaled elements are below 2^top; halves end at 2^16
 constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: the pattern of a fill with 0x80
 
 #ifdef __CUDACC__
@@ -58,8 +58,8 @@ inline float to_float(Half value) {
 }
 #endif
 
-/// Returns the smallest e >= -126 with |value| < 2^e; `unset` if the value is 0 or not finite. (Values below
-/// 2^-126 have all their digits above 2^-149, so two halves hold them.)
+/// Returns the smallest e >= -126 with |value| < 2^e, or `unset` if the value is 0 or not finite. (Two halves
+/// suffice for values below 2^-126, because their last digit is at least 2^-149.)
 __device__ __forceinline__ int exponent_above(float value) {
   const unsigned bits = __float_as_uint(value) & 0x7fffffffu;
   return bits == 0 || bits >= 0x7f800000u ? unset : static_cast<int>(bits >> 23) - 126;
@@ -70,7 +70,7 @@ __device__ __forceinline__ int larger(int a, int b) {
 __device__ __forceinline__ int smaller(int a, int b) {
   return a < b ? a : b;
 }
-/// Returns value 2^exponent, in two steps, because 2^exponent may be outside float's range.
+/// Returns value * 2^exponent, in two steps, because 2^exponent may be outside float's range.
 __device__ __forceinline__ float scaled(float value, int exponent) {
   exponent = exponent < -250 ? -250 : exponent > 250 ? 250 : exponent;
   const int half = exponent >> 1;
@@ -79,20 +79,20 @@ __device__ __forceinline__ float scaled(float value, int exponent) {
 }
 
 /// Returns the exponent shift that brings a maximum with exponent `max_exponent` below 2^top.
-__device__ __forceinline__ int to_top(int max_exponent) {
-  return max_exponent == unset ? 0 : top - max_exponent;
+__device__ __forceinline__ int shift_to_top(int max_exponent) {
+  return max_exponent == unset ? 0 : top_exponent - max_exponent;
 }
 
-/// The exponents of the largest |element| of rows and columns; `unset` if all elements are 0.
+/// The exponents of the largest |element| per row and per column; `unset` if all elements are 0.
 struct Exponents {
-  int* a_columns;  ///< of the k columns of A
-  int* b_rows;     ///< of the k rows of B
-  int* rows;       ///< of the m rows of A D2
-  int* columns;    ///< of the n columns of D2^-1 B
+  int* a_columns;  ///< for the k columns of A
+  int* b_rows;     ///< for the k rows of B
+  int* rows;       ///< for the m rows of A D2
+  int* columns;    ///< for the n columns of D2^-1 B
 
-  /// Returns the exponent of D2 at k. If B's row k is zero, A's column k is scaled down, so that it does not
-  /// determine the maxima of A's rows (likewise for B's rows).
-  __device__ __forceinline__ int inner(int k) const {
+  /// Returns the exponent of element k of D2. If B's row k is zero, A's column k is scaled down, so that this
+  /// column does not determine the maxima of A's rows. The same holds with A and B exchanged.
+  __device__ __forceinline__ int d2_exponent(int k) const {
     constexpr int exponent_of_zeros = -280;
     const int a = a_columns[k] == unset ? exponent_of_zeros : a_columns[k];
     const int b = b_rows[k] == unset ? exponent_of_zeros : b_rows[k];
@@ -100,9 +100,9 @@ struct Exponents {
   }
 };
 
-/// Pass 1 finds the maxima of A's columns and of B's rows; pass 2 those of the rows of A D2 and of the
-/// columns of D2^-1 B. The first row_blocks * slices blocks process 256 rows of one matrix in one of `slices`
-/// ranges of its columns. Each further block processes one column of the other matrix.
+/// Measures maxima: pass 1 of A's columns and B's rows, pass 2 of the rows of A D2 and the columns of D2^-1
+/// B. The first row_blocks * slices blocks process 256 rows of one matrix in one of `slices` ranges of its
+/// columns. Each further block processes one column of the other matrix.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
                                                    Exponents exponents, int row_blocks, int slices) {
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
 #pragma unroll 8
 #endif
     for (int j = begin; j < end; ++j, from += by_rows.ld) {
-      const int shift = pass == 1 ? 0 : exponents.inner(j);
+      const int shift = pass == 1 ? 0 : exponents.d2_exponent(j);
       const int exponent = exponent_above(*from);
       max_exponent = exponent == unset ? max_exponent : larger(max_exponent, exponent + shift);
     }
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
 #pragma unroll 4
 #endif
   for (int i = thread; i < by_columns.rows; i += threads) {
-    const int shift = pass == 1 ? 0 : exponents.inner(i);
+    const int shift = pass == 1 ? 0 : exponents.d2_exponent(i);
     const int exponent = exponent_above(from[i]);
     max_exponent = exponent == unset ? max_exponent : larger(max_exponent, exponent - shift);
   }
@@ -147,19 +147,20 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
   }
 }
 
-/// Four elements of a column of halves.
+/// Four neighbouring elements of a column of halves.
 struct alignas(4 * sizeof(Half)) HalfQuad {
   Half value[4];
 };
 
-/// The first `left_blocks` blocks write the halves [low, high, high] of A (m x inner) to `left` (m8 x 3
-/// inner8). The other blocks write [high; low; high] of each column of B (inner x n) to `right` (3 inner8 x
-/// n). m8 and inner8 are m and inner padded with zeros to multiples of 8. A thread processes four elements of
-/// a column at a time. `first`: the index of A's first column in the k range of the whole product.
+/// Splits a k slice of both operands. The first `left_blocks` blocks write the halves [low, high, high] of A
+/// (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high] of each column of B (k x n) to
+/// `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples of 8. A thread processes four
+/// elements of a column at a time. `first`: the index of A's first column in the k range of the whole
+/// product.
 template <class T>
 __global__ void __launch_bounds__(threads)
     split(MatrixView<const T> a, MatrixView<const T> b, Exponents exponents, int first, Half* left, int m8,
-          int left_blocks, Half* right, int inner8) {
+          int left_blocks, Half* right, int k8) {
   const bool is_a = static_cast<int>(blockIdx.x) < left_blocks;
   const unsigned block = is_a ? blockIdx.x : blockIdx.x - static_cast<unsigned>(left_blocks);
   const unsigned blocks =
@@ -168,23 +169,24 @@ __global__ void __launch_bounds__(threads)
   const std::int64_t ld = is_a ? a.ld : b.ld;
   const auto rows = static_cast<int>(is_a ? a.rows : b.rows);
   const auto columns = static_cast<int>(is_a ? a.cols : b.cols);
-  const auto quads_per_column = static_cast<unsigned>((is_a ? m8 : inner8) / 4);  // groups of four per column
-  const unsigned quads = quads_per_column * static_cast<unsigned>(is_a ? inner8 : columns);
+  const auto quads_per_column = static_cast<unsigned>((is_a ? m8 : k8) / 4);  // groups of four per column
+  const unsigned quads = quads_per_column * static_cast<unsigned>(is_a ? k8 : columns);
   for (unsigned i = block * threads + threadIdx.x; i < quads; i += blocks * threads) {
     const auto column = static_cast<int>(i / quads_per_column);
     const int row = static_cast<int>(i % quads_per_column) * 4;
     // Loads are unconditional with clamped indices: a predicated load would stall.
     const int clamped_column = smaller(column, columns - 1);
-    // The exponent shift of the whole column: that of its k index (A) or that of B's column.
-    const int column_shift =
-        is_a ? exponents.inner(first + clamped_column) : to_top(exponents.columns[clamped_column]);
+    // The exponent shift of the whole column: by D2 at this k index (A), or by D3 (B).
+    const int column_shift = is_a ? exponents.d2_exponent(first + clamped_column)
+                                  : shift_to_top(exponents.columns[clamped_column]);
     float value[4];
     int row_shift[4];
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {
-      const int at = smaller(row + e, rows - 1);
-      value[e] = from[at + clamped_column * ld];
-      row_shift[e] = is_a ? to_top(exponents.rows[at]) : -exponents.inner(first + at);
+      const int clamped_row = smaller(row + e, rows - 1);
+      value[e] = from[clamped_row + clamped_column * ld];
+      row_shift[e] =
+          is_a ? shift_to_top(exponents.rows[clamped_row]) : -exponents.d2_exponent(first + clamped_row);
     }
     HalfQuad high, low;
     GAUSSWEEP_UNROLL
@@ -192,26 +194,26 @@ __global__ void __launch_bounds__(threads)
       const float x =
           column < columns && row + e < rows ? scaled(value[e], column_shift + row_shift[e]) : 0.0f;
       high.value[e] = to_half(x);
-      const float rest = x - to_float(high.value[e]);
-      low.value[e] = to_half(rest == rest ? rest : 0.0f);  // inf - inf is NaN: no remainder
+      const float remainder = x - to_float(high.value[e]);
+      low.value[e] = to_half(remainder == remainder ? remainder : 0.0f);  // inf - inf is NaN: no remainder
     }
     if (is_a) {
       Half* const to = left + row + static_cast<std::int64_t>(column) * m8;
-      const std::int64_t part = static_cast<std::int64_t>(inner8) * m8;
+      const std::int64_t part_stride = static_cast<std::int64_t>(k8) * m8;
       *reinterpret_cast<HalfQuad*>(to) = low;
-      *reinterpret_cast<HalfQuad*>(to + part) = high;
-      *reinterpret_cast<HalfQuad*>(to + 2 * part) = high;
+      *reinterpret_cast<HalfQuad*>(to + part_stride) = high;
+      *reinterpret_cast<HalfQuad*>(to + 2 * part_stride) = high;
     } else {
-      Half* const to = right + row + static_cast<std::int64_t>(column) * parts * inner8;
+      Half* const to = right + row + static_cast<std::int64_t>(column) * parts * k8;
       *reinterpret_cast<HalfQuad*>(to) = high;
-      *reinterpret_cast<HalfQuad*>(to + inner8) = low;
-      *reinterpret_cast<HalfQuad*>(to + 2 * inner8) = high;
+      *reinterpret_cast<HalfQuad*>(to + k8) = low;
+      *reinterpret_cast<HalfQuad*>(to + 2 * k8) = high;
     }
   }
 }
 
-/// Stores C = S or C -= S, where S are the sums without the scaling by D1 and D3. A thread processes four
-/// columns of one row.
+/// Stores C = S or C -= S, where S are the sums divided by D1 and D3. A thread processes four columns of one
+/// row.
 template <bool subtracted>
 __global__ void __launch_bounds__(threads)
     scale_back(const float* sums, std::int64_t m8, MatrixView<float> c, const int* rows, const int* columns) {
@@ -231,7 +233,7 @@ __global__ void __launch_bounds__(threads)
   for (int e = 0; e < thread_columns; ++e) {
     const int column = begin + e;
     if (column >= end) return;
-    const float value = scaled(sum[e], -to_top(rows[row]) - to_top(columns[column]));
+    const float value = scaled(sum[e], -shift_to_top(rows[row]) - shift_to_top(columns[column]));
     c.data[row + column * c.ld] = subtracted ? before[e] - value : value;
   }
 }

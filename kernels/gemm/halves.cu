@@ -3,10 +3,11 @@
 /// half_products.cuh names the source. Layout: column-major; C is a separate matrix. Cost: 6 m n k operations
 /// in half precision. Workspace: a float per element of a block of C (up to 2^26 elements or 2048 columns),
 /// 3 `inner` halves per row of A and per column of B, and their exponents. Elements may lie anywhere in
-/// float's range, with graded rows, columns and k range. Splitting changes a term by up to 2^-21 of itself,
-/// while SGEMM's sum of k terms loses up to k 2^-24 of |A| |B| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 3.5). Products with few terms are therefore computed in double. Elements of
-/// C that depend on a non-finite element of A or B are not finite, but the sign of an infinity may be lost.
+/// float's range, with graded rows, columns and k range. Splitting changes a term by a relative error of up
+/// to 2^-21, while SGEMM's sum of k terms has an error of up to k 2^-24 |A| |B| (Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 2nd ed., section 3.5). Products with few terms are therefore computed
+/// in double. Elements of C that depend on a non-finite element of A or B are not finite, but the sign of an
+/// infinity may be lost.
 
 #include <algorithm>
 #include <cmath>
@@ -23,8 +24,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 /// Computes C = A B for k <= Terms with double sums, because float sums of subnormal terms would lose digits.
-/// A thread keeps one row of A and computes its elements of C. Blocks with different blockIdx.y share the
-/// columns.
+/// A thread keeps one row of A and computes elements of this row of C. Blocks with different blockIdx.y share
+/// the columns.
 template <int Terms>
 __global__ void multiply_few_terms(MatrixView<float> a, MatrixView<float> b, MatrixView<float> c) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -48,12 +49,13 @@ __global__ void multiply_few_terms(MatrixView<float> a, MatrixView<float> b, Mat
 
 void gemm_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
   const Shape& s = op.shape;
-  if (s.k <= halves::few_terms) {
+  if (s.k <= halves::max_few_terms) {
     constexpr unsigned threads = 128;
     const dim3 grid(static_cast<unsigned>((s.m + threads - 1) / threads),
                     static_cast<unsigned>(std::min<std::int64_t>(s.n, 1024)));
     context.stage("few_terms");
-    return simt::launch(context, multiply_few_terms<halves::few_terms>, grid, threads, 0, op.a, op.b, op.x);
+    return simt::launch(context, multiply_few_terms<halves::max_few_terms>, grid, threads, 0, op.a, op.b,
+                        op.x);
   }
   const std::int64_t inner = parameters.integer("inner");
   constexpr bool subtracted = false;

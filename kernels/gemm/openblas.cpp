@@ -12,9 +12,9 @@ namespace gaussweep::host {
 template <class T>
 void gemm_openblas(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("gemm");
-  vendor::for_systems(op, [](Operands<T>& one) {
-    vendor::gemm(vendor::Op::none, vendor::Op::none, one.shape.m, one.shape.n, one.shape.k, T(1), one.a.data,
-                 one.a.ld, one.b.data, one.b.ld, T(0), one.x.data, one.x.ld);
+  vendor::for_systems(op, [](Operands<T>& system) {
+    vendor::gemm(vendor::Op::none, vendor::Op::none, system.shape.m, system.shape.n, system.shape.k, T(1),
+                 system.a.data, system.a.ld, system.b.data, system.b.ld, T(0), system.x.data, system.x.ld);
   });
 }
 

@@ -9,13 +9,12 @@
 
 namespace gaussweep::residues {
 
-/// Rounds up to a multiple of 16, which products of bytes require.
+/// Rounds up to a multiple of 16, which products of bytes (8-bit integers) require.
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 15) / 16 * 16;
 }
-/// Returns the columns of C that are computed at once: 2^25 sums per modulus, but at least 2048 columns.
-/// Fewer columns are slower; more columns, or widths that are no multiple of the product's tiles, gain
-/// nothing.
+/// Returns the number of columns per block of C: 2^25 sums per modulus, but at least 2048 columns. Fewer
+/// columns are slower, and more columns are not faster. A multiple of 256 fills the tiles of the products.
 constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 25) / padded(m) / 256 * 256);
 }
@@ -35,8 +34,8 @@ inline std::size_t bytes_of(const Capacity& capacity) {
   return workspace_piece(capacity.left, 1) + workspace_piece(capacity.right, 1) +
          workspace_piece(capacity.sums, sizeof(int)) + workspace_piece(capacity.exponents + 2, sizeof(int));
 }
-/// Returns the columns per block: min(n, block_width(m), the largest multiple of 16 that fits). The residues
-/// and sums of m rows for `count` moduli must fit in `capacity`.
+/// Returns the number of columns per block of C: the largest multiple of 16 whose residues and sums for
+/// `count` moduli fit in `capacity`, but at most block_width(m) and n.
 constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::int64_t m, std::int64_t n,
                                      std::int64_t k) {
   const std::int64_t fitting = std::min(capacity.right / (count * k), capacity.sums / (count * m)) / 16 * 16;

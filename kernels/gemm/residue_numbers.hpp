@@ -2,11 +2,11 @@
 /// Constants of the products by residues: moduli, their number, and the weights of the reconstruction.
 ///
 /// P is the product of coprime moduli p_l. An integer x with |x| < P / 2 is determined by its residues c_l: x
-/// / P = sum over l of c_l w_l, up to an integer, with w_l = ((P / p_l)^-1 mod p_l) / p_l.
+/// / P = sum over l of c_l w_l modulo 1, with the weights w_l = ((P / p_l)^-1 mod p_l) / p_l.
 ///
-/// Rounding the weights causes an error of up to 2^-77 P; smaller x are indistinguishable from 0. An element
-/// of A and one of B have at most max_bits bits together, however large P is. With up to 18 moduli the error
-/// is below 2^-53 of the largest product. More moduli need weights with one more limb.
+/// Rounding the weights causes an error of up to 2^-77 P; smaller x are indistinguishable from 0. The bits of
+/// an element of A and of an element of B add up to at most max_bits for any P. With up to 18 moduli the
+/// error is below 2^-53 of the largest product. More moduli need weights with one more limb.
 
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,7 @@ constexpr int moduli[max_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229,
 constexpr std::int64_t max_inner_size = 65536;  ///< sums of k products of bytes stay below 2^30
 constexpr int max_operand_exponent =
     400;  ///< largest |exponent| of an operand's row or column: no step over- or underflows
-constexpr int magnitude_bits = 7;  ///< bits per |element| in the look-ahead
+constexpr int magnitude_bits = 7;  ///< bits per |element| in the look-ahead, which estimates the sums |A| |B|
 constexpr int max_bits = 116;      ///< bits of a product of two elements: an element has at most 58 bits
 
 constexpr int limbs = 4;       ///< the fixed-point weights have four or five limbs
@@ -31,9 +31,9 @@ constexpr int limb_bits = 28;  ///< a limb times a sum below 2^30, added over 20
 struct ModulusTable {
   int count = 0;
   double modulus[max_moduli] = {}, reciprocal[max_moduli] = {};
-  int weight[max_moduli][limbs] = {};  ///< w_l in limbs of 28 bits, the highest first
-  int fifth_limb[max_moduli] = {};     ///< the additional limb, used with more than max_chosen_moduli moduli
-  double product = 0, product_rest = 0;  ///< P = product + product_rest
+  int weight[max_moduli][limbs] = {};   ///< w_l in limbs of 28 bits, the highest first
+  int fifth_limb[max_moduli] = {};      ///< the additional limb, used with more than max_chosen_moduli moduli
+  double product = 0, product_low = 0;  ///< P = product + product_rest
 };
 
 /// Returns the table of the first `count` moduli.
@@ -46,64 +46,66 @@ inline ModulusTable modulus_table(int count) {
     result.modulus[l] = p;
     result.reciprocal[l] = 1.0 / p;
     const double high = result.product * p;
-    result.product_rest = std::fma(result.product, p, -high) + result.product_rest * p;
+    result.product_low = std::fma(result.product, p, -high) + result.product_low * p;
     result.product = high;
-    int others = 1;  // (P / p_l) mod p_l
-    for (int i = 0; i < count; ++i) others = i == l ? others : others * moduli[i] % p;
-    std::int64_t rest = 1;  // the inverse of `others` modulo p; below, the remainder of its division by p
-    while (rest * others % p != 1 % p) ++rest;
+    int cofactor = 1;  // (P / p_l) mod p_l
+    for (int i = 0; i < count; ++i) cofactor = i == l ? cofactor : cofactor * moduli[i] % p;
+    std::int64_t remainder =
+        1;  // first the inverse of `cofactor` modulo p, then remainders of divisions by p
+    while (remainder * cofactor % p != 1 % p) ++remainder;
     for (int i = 0; i < limbs; ++i) {
-      rest <<= limb_bits;
-      result.weight[l][i] = static_cast<int>(rest / p);
-      rest %= p;
+      remainder <<= limb_bits;
+      result.weight[l][i] = static_cast<int>(remainder / p);
+      remainder %= p;
     }
-    int* last = &result.weight[l][limbs - 1];
+    int* last_limb = &result.weight[l][limbs - 1];
     if (count > max_chosen_moduli) {
-      last = &result.fifth_limb[l];
-      rest <<= limb_bits;
-      *last = static_cast<int>(rest / p);
-      rest %= p;
+      last_limb = &result.fifth_limb[l];
+      remainder <<= limb_bits;
+      *last_limb = static_cast<int>(remainder / p);
+      remainder %= p;
     }
-    if (2 * rest >= p) ++*last;
+    if (2 * remainder >= p) ++*last_limb;
   }
-  const double sum = result.product + result.product_rest;
-  result.product_rest += result.product - sum;
+  const double sum = result.product + result.product_low;
+  result.product_low += result.product - sum;
   result.product = sum;
   return result;
 }
 
-/// Returns the bits that an element of A and an element of B may have together, such that sums of k products
+/// Returns the largest sum of the bits of an element of A and of an element of B for which sums of k products
 /// stay below P / 2.
-inline int bits_of(int count, std::int64_t k) {
+inline int joint_bits(int count, std::int64_t k) {
   double bits = -1 - std::log2(static_cast<double>(k)) - 1e-6;
   for (int l = 0; l < count; ++l) bits += std::log2(moduli[l]);
   return static_cast<int>(std::floor(bits));
 }
 
-/// Returns the smallest number of moduli with which an element of A and one of B keep `bits` bits each; 0 if
-/// the number exceeds max_chosen_moduli.
+/// Returns the smallest number of moduli with which elements of A and of B keep `bits` bits each, or 0 if
+/// this number exceeds max_chosen_moduli.
 inline int moduli_for(double bits, std::int64_t k) {
   for (int count = 2; count <= max_chosen_moduli; ++count) {
-    if (bits_of(count, k) >= 2 * bits) return count;
+    if (joint_bits(count, k) >= 2 * bits) return count;
   }
   return 0;
 }
 
-/// Returns the bits that an element must keep, counted from the power of two above the largest element of its
-/// row or column.
+/// Returns the number of bits that an element must keep, counted from the power of two above the largest
+/// element of its row or column.
 ///
-/// Every sum must be as accurate as a product in the precision of `digits` bits guarantees: (k + 2) 2^-digits
-/// |A| |B|. `least_sum` is the smallest sum of the look-ahead: sum |a| |b| >= least_sum 2^-14 times the
+/// Every sum must have at most the error that a product with `digits` bits guarantees: (k + 2) 2^-digits |A|
+/// |B|. `smallest_sum` is the smallest sum of the look-ahead: sum |a| |b| >= smallest_sum 2^-14 times the
 /// product of both maxima. Rounding the elements causes an error of k 2^-bits times this product. Moreover,
 /// the sum of all errors, which have random signs, must not exceed the error of rounding the partial sums.
 /// For uniform elements in [-1, 1] this requires digits + 0.7 - log2(k) / 2 bits, and more if most elements
 /// are smaller than the largest.
 /// @param sampled number of terms per sum of the look-ahead
-inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int least_sum) {
-  const double guaranteed = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least_sum));
+inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int smallest_sum) {
+  const double guaranteed =
+      digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(smallest_sum));
   const double uniform = static_cast<double>(sampled) * 0x1p12;
   const double statistical = digits + 0.7 - std::log2(static_cast<double>(k)) / 2 +
-                             std::log2(std::fmax(uniform / least_sum, 1.0)) / 2;
+                             std::log2(std::fmax(uniform / smallest_sum, 1.0)) / 2;
   return std::fmax(guaranteed, statistical);
 }
 

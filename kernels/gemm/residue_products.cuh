@@ -1,10 +1,10 @@
 #pragma once
 /// Products of floats or doubles by residues: Ozaki's scheme II on 8-bit integer tensor cores.
 ///
-/// A and B are scaled by rows and columns to integers and reduced modulo N coprime numbers up to 256. The N
-/// products of bytes are exact in 32 bits. The Chinese remainder theorem gives the product of the integers.
-/// (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC
-/// '25 workshops, arXiv:2508.03984.) The only rounding error is that of the scaled elements.
+/// The rows of A and the columns of B are scaled and rounded to integers, which are reduced modulo N coprime
+/// numbers up to 256. The N products of bytes are exact in 32 bits. The Chinese remainder theorem gives the
+/// product of the integers. Only rounding to integers causes an error. (K. Ozaki, Y. Uchino, T. Imamura,
+/// Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC '25 workshops, arXiv:2508.03984.)
 
 #include <algorithm>
 
@@ -35,10 +35,10 @@ class ResidueProducts {
         exponents_(memory.take<int>(capacity.exponents + 2)),
         measurements_(reinterpret_cast<Measurements*>(exponents_ + capacity.exponents)) {}
 
-  /// Computes the product with `count` moduli; for 0, with the number that the accuracy of T needs. Waits for
-  /// the device. Returns the number of moduli, or 0 if C is unchanged because elements are not finite, out of
-  /// range or too different in size, or k is too large. Column-major. @pre `capacity` was made for at least
-  /// `count` moduli
+  /// Computes the product with `count` moduli, or with the number that the accuracy of T needs if `count` is
+  /// 0. Waits for the device. Returns the number of moduli, or 0 if C is unchanged because elements are not
+  /// finite, out of range or too different in size, or k is too large. Column-major. @pre `capacity` is for
+  /// at least `count` moduli
   int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
     if (a.cols > max_inner_size || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;
@@ -52,16 +52,16 @@ class ResidueProducts {
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
-      Vectors<T> part = columns_of(b, j, columns);
-      convert<columns_of_b>(part, right_bits, n, n * k, right_, table);
+      Vectors<T> b_columns = columns_of(b, j, columns);
+      convert<columns_of_b>(b_columns, right_bits, n, n * k, right_, table);
       multiply_bytes(count, m, n, k);
       context_.stage("reconstruct");
-      const MatrixView<T> to{c.data + j * c.ld, c.rows, columns, c.ld};
+      const MatrixView<T> c_block{c.data + j * c.ld, c.rows, columns, c.ld};
       const unsigned blocks = blocks_of(m / 4 * columns, threads);
       const auto kernel =
           count > max_chosen_moduli ? kernel_for<five_limbs>(output) : kernel_for<four_limbs>(output);
-      simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, sums_, m * n, static_cast<int>(m), to,
-                   bits, exponents_, part.exponents, table);
+      simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, sums_, m * n, static_cast<int>(m),
+                   c_block, bits, exponents_, b_columns.exponents, table);
     }
     return count;
   }
@@ -83,9 +83,9 @@ class ResidueProducts {
             column_exponents() + first};
   }
 
-  /// Measures the operands and returns the number of moduli: the requested one, or for 0 the smallest that is
-  /// accurate enough. Returns 0 if residues are impossible. Sets `bits` to the bits that an element of A and
-  /// an element of B may have together.
+  /// Measures the operands and returns the number of moduli: the requested one, or the smallest that is
+  /// accurate enough if `requested` is 0. Returns 0 if residues are impossible. Sets `bits` to the largest
+  /// sum of the bits of an element of A and of an element of B.
   int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, int& bits) {
     rows_ = a.rows;
     context_.stage("measure");
@@ -100,20 +100,20 @@ class ResidueProducts {
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
     if (requested != 0) {
-      bits = std::min(bits_of(requested, a.cols), max_bits);
+      bits = std::min(joint_bits(requested, a.cols), max_bits);
       return measurements().out_of_range == 0 && bits > 1 ? requested : 0;
     }
-    // An eighth of the terms suffices if all elements have similar magnitudes.
+    // First tries an eighth of the terms, which suffices if all elements have similar magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
       sum_magnitudes(stride, sampled, a, b, c);
       const Measurements result = measurements();
       if (result.out_of_range != 0) return 0;
-      const double needed = bits_needed(sizeof(T) == 4 ? 24 : 53, a.cols, sampled, result.least_sum);
+      const double needed = bits_needed(sizeof(T) == 4 ? 24 : 53, a.cols, sampled, result.smallest_sum);
       const int count = needed <= max_bits / 2 ? moduli_for(needed, a.cols) : 0;
       if (count != 0) {
-        bits = std::min(bits_of(count, a.cols), max_bits);
+        bits = std::min(joint_bits(count, a.cols), max_bits);
         return count;
       }
     }
@@ -131,25 +131,25 @@ class ResidueProducts {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded(sampled);
     const auto chunks = static_cast<int>(k / chunk);
-    context_.device.fill(&measurements_->least_sum, 0x7f, sizeof(int));
+    context_.device.fill(&measurements_->smallest_sum, 0x7f, sizeof(int));
     simt::launch(context_, make_magnitudes<T, rows_of_a>, dim3(row_blocks(m, chunks)), dim3(threads), 0,
                  rows_of(a), stride, static_cast<int>(m), chunks, left_);
     const std::int64_t width = block_columns(capacity_, 1, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
-      const Vectors<T> part = columns_of(b, j, columns);
+      const Vectors<T> b_columns = columns_of(b, j, columns);
       simt::launch(context_, make_magnitudes<T, columns_of_b>, dim3(blocks_of(n * chunks, threads)),
-                   dim3(threads), 0, part, stride, static_cast<int>(n), chunks, right_);
+                   dim3(threads), 0, b_columns, stride, static_cast<int>(n), chunks, right_);
       multiply_bytes(1, m, n, k);
       const unsigned blocks = std::min(blocks_of(m / 4 * columns, threads), 2048u);
-      simt::launch(context_, find_least_sum<int>, dim3(blocks), dim3(threads), 0, sums_, static_cast<int>(m),
-                   static_cast<int>(c.rows), static_cast<int>(columns), exponents_, part.exponents,
-                   measurements_);
+      simt::launch(context_, find_smallest_sum<int>, dim3(blocks), dim3(threads), 0, sums_,
+                   static_cast<int>(m), static_cast<int>(c.rows), static_cast<int>(columns), exponents_,
+                   b_columns.exponents, measurements_);
     }
   }
 
-  /// Returns the blocks that assign_chunk needs for m rows of A.
+  /// Returns the number of thread blocks that assign_chunk needs for m rows of A.
   static unsigned row_blocks(std::int64_t m, int chunks) {
     return blocks_of(m, threads / 8) * blocks_of(chunks, 8);
   }
@@ -158,7 +158,7 @@ class ResidueProducts {
   void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
                signed char* to, const ModulusTable& table) {
     context_.stage("residues");
-    const auto chunks = static_cast<int>(padded(from.inner) / chunk);
+    const auto chunks = static_cast<int>(padded(from.length) / chunk);
     const unsigned blocks =
         of_rows ? row_blocks(padded_count, chunks) : blocks_of(padded_count * chunks, threads);
     const auto kernel =
@@ -167,8 +167,8 @@ class ResidueProducts {
                  chunks, to, plane, table);
   }
 
-  /// Computes the sums of `count` products of bytes, m x n each, with one call per product. (One batched call
-  /// takes cuBLAS a third longer.)
+  /// Computes the sums of `count` products of bytes, m x n each, with one call per product. (A batched call
+  /// of cuBLAS takes a third longer.)
   void multiply_bytes(int count, std::int64_t m, std::int64_t n, std::int64_t k) {
     context_.stage("products");
     for (int l = 0; l < count; ++l) {

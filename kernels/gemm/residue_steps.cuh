@@ -1,9 +1,9 @@
 #pragma once
 /// The kernels around the products of bytes: scaling, residues, reconstruction.
 ///
-/// Row i of A is scaled by 2^(bits - e), where e is the least exponent with |a| <= 2^e for the whole row, and
-/// rounded to integers; columns of B likewise. Both are stored with k contiguous and padded with zeros to
-/// multiples of 16: products of bytes require this layout.
+/// Row i of A is scaled by 2^(bits - e), where e is the smallest exponent with |a| <= 2^e for the whole row,
+/// and rounded to integers. The same is done for the columns of B. Both are stored with contiguous k indices
+/// and padded with zeros to multiples of 16: products of bytes require this layout.
 
 #include <cmath>
 #include <cstdint>
@@ -20,8 +20,8 @@ constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: th
 constexpr int threads = 256;
 constexpr int chunk = 16;                ///< bytes that a thread stores in one access
 constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
-/// Up to this number of bits one division step gives the residue. For more bits, rounding errors make the
-/// quotient wrong by more than 1/2, and the remainder needs a second step.
+/// Largest number of bits for which one division step gives the residue. For more bits, rounding errors make
+/// the quotient wrong by more than 1/2, and the remainder needs a second step.
 constexpr int one_step_bits = 51;
 /// Names for the template arguments `of_rows` and `FiveLimbs`.
 constexpr bool rows_of_a = true, columns_of_b = false;
@@ -30,15 +30,16 @@ constexpr bool five_limbs = true, four_limbs = false;
 /// Measurements that the host reads to choose the number of moduli.
 struct Measurements {
   int out_of_range;  ///< 1: an |exponent| exceeds max_operand_exponent, or an element is not finite
-  int least_sum;     ///< the smallest sum of |a| |b| in the look-ahead
+  int smallest_sum;  ///< the smallest sum of |a| |b| in the look-ahead
 };
 
-/// The rows of A or the columns of B: `count` vectors of `inner` elements.
+/// The rows of A or the columns of B: `count` vectors of `length` elements.
 template <class T>
 struct Vectors {
   const T* data;
-  std::int64_t step, inner_step;  ///< strides between vectors and between the elements of a vector
-  int count, inner;
+  std::int64_t vector_stride,
+      element_stride;  ///< strides between vectors and between the elements of a vector
+  int count, length;
   const int* exponents;
 };
 
@@ -110,9 +111,9 @@ template <bool of_rows>
 __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk_index) {
   const int thread = static_cast<int>(threadIdx.x);
   if (of_rows) {
-    const int across = (chunks + 7) / 8;
-    vector = static_cast<int>(blockIdx.x) / across * (threads / 8) + thread / 8;
-    chunk_index = static_cast<int>(blockIdx.x) % across * 8 + thread % 8;
+    const int blocks_per_row_group = (chunks + 7) / 8;
+    vector = static_cast<int>(blockIdx.x) / blocks_per_row_group * (threads / 8) + thread / 8;
+    chunk_index = static_cast<int>(blockIdx.x) % blocks_per_row_group * 8 + thread % 8;
   } else {
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * threads + thread;
     vector = static_cast<int>(index / chunks);
@@ -120,18 +121,18 @@ __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk
   }
 }
 
-/// Loads elements `first` to `first` + 15 of a vector, scaled to `bits` bits; 0 beyond its end.
+/// Loads elements `first` to `first` + 15 of a vector, scaled to `bits` bits; elements beyond its end are 0.
 template <class T>
 __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int first, int bits,
                                      double (&value)[chunk]) {
   const bool exists = vector < from.count;
   const int exponent = exists ? from.exponents[vector] : unset;
   const double scale = power_of_two(exponent == unset ? 0 : bits - exponent);
-  const T* const data = from.data + vector * from.step;
+  const T* const data = from.data + vector * from.vector_stride;
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {
     const std::int64_t h = first + t;
-    value[t] = exists && h < from.inner ? static_cast<double>(data[h * from.inner_step]) * scale : 0.0;
+    value[t] = exists && h < from.length ? static_cast<double>(data[h * from.element_stride]) * scale : 0.0;
   }
 }
 
@@ -156,9 +157,9 @@ __global__ void __launch_bounds__(threads)
     Chunk bytes = {};
     GAUSSWEEP_UNROLL
     for (int t = 0; t < chunk; ++t) {
-      double rest = fma(-(fma(value[t], reciprocal, to_integer) - to_integer), modulus, value[t]);
-      if (wide) rest = fma(-(fma(rest, reciprocal, to_integer) - to_integer), modulus, rest);
-      const auto byte = static_cast<unsigned>(__double2loint(rest + to_integer)) & 0xffu;
+      double remainder = fma(-(fma(value[t], reciprocal, to_integer) - to_integer), modulus, value[t]);
+      if (wide) remainder = fma(-(fma(remainder, reciprocal, to_integer) - to_integer), modulus, remainder);
+      const auto byte = static_cast<unsigned>(__double2loint(remainder + to_integer)) & 0xffu;
       bytes.word[t / 4] |= byte << (t % 4 * 8);
     }
     *reinterpret_cast<Chunk*>(to) = bytes;
@@ -188,13 +189,13 @@ struct alignas(16) SumQuad {
   int value[4];
 };
 
-/// Finds the smallest sum of |a| |b|, ignoring rows and columns of zeros.
+/// Finds the smallest sum of |a| |b| over all elements of C, except in rows and columns of zeros.
 template <class Int>
 __global__ void __launch_bounds__(threads)
-    find_least_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
-                   const int* column_exponents, Measurements* measurements) {
+    find_smallest_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
+                      const int* column_exponents, Measurements* measurements) {
   const std::int64_t quads_per_column = padded_rows / 4;
-  int least = 0x7fffffff;
+  int smallest = 0x7fffffff;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
        i < quads_per_column * cols; i += static_cast<std::int64_t>(gridDim.x) * threads) {
     const int column = static_cast<int>(i / quads_per_column);
@@ -203,20 +204,21 @@ __global__ void __launch_bounds__(threads)
     GAUSSWEEP_UNROLL
     for (int t = 0; t < 4; ++t) {
       const int row = static_cast<int>(i % quads_per_column) * 4 + t;
-      if (four.value[t] < least && row < rows && row_exponents[row] != unset) least = four.value[t];
+      if (four.value[t] < smallest && row < rows && row_exponents[row] != unset) smallest = four.value[t];
     }
   }
   for (int d = 16; d > 0; d /= 2) {
-    const int other = __shfl_xor_sync(0xffffffffu, least, d);
-    least = other < least ? other : least;
+    const int other = __shfl_xor_sync(0xffffffffu, smallest, d);
+    smallest = other < smallest ? other : smallest;
   }
-  if (threadIdx.x % 32 == 0) atomicMin(&measurements->least_sum, least);
+  if (threadIdx.x % 32 == 0) atomicMin(&measurements->smallest_sum, smallest);
 }
 
 /// Reconstructs an integer x from sum over l of c_l w_l, given in limbs, the highest first. With x / P =
 /// 2^-56 (high + low 2^-56), returns 2^56 x.
-/// @tparam Noise number of low bits that the weights' rounding errors may affect: each weight is wrong by up
-/// to half its last bit, so 20 sums below 2^30 are wrong by less than 2^35 last bits
+/// @tparam Noise number of low bits that the weights' rounding errors may affect. Each weight is wrong by up
+/// to half its last bit, so that the weighted sum of 20 numbers below 2^30 is wrong by less than 2^35 last
+/// bits.
 template <int Noise>
 __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const ModulusTable& table) {
   constexpr long long mask = (1LL << limb_bits) - 1;
@@ -226,8 +228,8 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
     sum[i] &= mask;
   }
   // Reduces modulo 1 to [-1/2, 1/2).
-  const long long top = static_cast<long long>(static_cast<unsigned long long>(sum[0]) << 36) >> 36;
-  const long long high = top * (1LL << limb_bits) + sum[1];
+  const long long signed_high = static_cast<long long>(static_cast<unsigned long long>(sum[0]) << 36) >> 36;
+  const long long high = signed_high * (1LL << limb_bits) + sum[1];
   const long long low = (sum[2] << limb_bits) + sum[3];
   // Sums below the weights' rounding errors are 0.
   constexpr long long noise = 1LL << Noise;
@@ -236,15 +238,15 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
   const double second =
       static_cast<double>(high - static_cast<long long>(first)) + static_cast<double>(low) * 0x1p-56;
   const double product = first * table.product;
-  double rest = fma(first, table.product, -product);
-  rest = fma(first, table.product_rest, rest);
-  rest = fma(second, table.product, rest);
-  return product + rest;
+  double remainder = fma(first, table.product, -product);
+  remainder = fma(first, table.product_low, remainder);
+  remainder = fma(second, table.product, remainder);
+  return product + remainder;
 }
 
 /// Reconstructs A B from the sums per modulus and stores it in C or subtracts it from C. A thread processes
 /// four rows of a column.
-/// @param bits bits of an element of A and an element of B together
+/// @param bits sum of the bits of an element of A and of an element of B
 /// @tparam FiveLimbs the weights have a fifth limb, as with more than max_chosen_moduli moduli
 template <class T, bool subtract, bool FiveLimbs>
 __global__ void __launch_bounds__(threads)

@@ -1,13 +1,13 @@
 /// gemm/residues: C = A B by residues modulo coprime numbers, on 8-bit integer tensor cores.
 ///
 /// Ozaki's scheme II; residue_products.cuh names the sources. Layout: column-major; C is a separate matrix.
-/// Cost: 2 m n k operations on bytes per modulus, plus 2 m n k or an eighth of that for the look-ahead, which
-/// chooses the number of moduli such that every element is as accurate as a product in full precision
-/// guarantees; the parameter `moduli` overrides it. Workspace: m k + c (k + 4 m) bytes per modulus with c =
-/// 2048 columns, or more if m < 16384. The vendor computes the product if an element is not finite, the
-/// maximum of a row or column is above 2^400 or below 2^-400, the sizes of elements differ too much, or k >
-/// 65536. The report's iterations are the number of moduli (0 for the vendor); its convergence is
-/// `converged`, or empty for the vendor.
+/// Cost: 2 m n k operations on bytes per modulus, plus 2 m n k or m n k / 4 for the look-ahead. The
+/// look-ahead chooses the number of moduli such that every element is as accurate as a product in full
+/// precision guarantees; the parameter `moduli` overrides it. Workspace: m k + c (k + 4 m) bytes per modulus
+/// with c = 2048 columns, or more if m < 16384. The vendor's GEMM computes the product if an element is not
+/// finite, the maximum of a row or column is above 2^400 or below 2^-400, the magnitudes of elements differ
+/// too much, or k > 65536. The report's iterations are the number of moduli, and its convergence is
+/// `converged`. If the vendor computed the product, they are 0 and empty.
 ///
 /// Error: with the chosen moduli |C - A B| <= (k + 2) u |A| |B| (residue_numbers.hpp: bits_needed), as for a
 /// product in full precision (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
@@ -38,13 +38,13 @@ void gemm_residues(Context& context, Operands<T>& op, const Parameters& paramete
     return;
   }
   context.stage("vendor_product");
-  constexpr auto plain = vendor::Op::none;
+  constexpr auto no_transpose = vendor::Op::none;
 #ifdef __CUDACC__
-  vendor::gemm(vendor_handles(context), plain, plain, s.m, s.n, s.k, T(1), op.a.data, op.a.ld, op.b.data,
-               op.b.ld, T(0), op.x.data, op.x.ld);
+  vendor::gemm(vendor_handles(context), no_transpose, no_transpose, s.m, s.n, s.k, T(1), op.a.data, op.a.ld,
+               op.b.data, op.b.ld, T(0), op.x.data, op.x.ld);
 #else
-  vendor::gemm(plain, plain, s.m, s.n, s.k, T(1), op.a.data, op.a.ld, op.b.data, op.b.ld, T(0), op.x.data,
-               op.x.ld);
+  vendor::gemm(no_transpose, no_transpose, s.m, s.n, s.k, T(1), op.a.data, op.a.ld, op.b.data, op.b.ld, T(0),
+               op.x.data, op.x.ld);
 #endif
 }
 

@@ -22,13 +22,13 @@ __global__ void __launch_bounds__(tile* tile)
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * tile + tx;
   const bool row_inside = row < c.rows;
   const bool column_inside = column < c.cols;
-  const std::int64_t depth = a.cols;
+  const std::int64_t k_count = a.cols;
   const T* from_a = a.data + row * a.ld + tx;
   const T* from_b = b.data + ty * b.ld + column;
   T sum = 0;
-  for (std::int64_t first = 0; first < depth; first += tile) {
-    a_tile[ty][tx] = row_inside && first + tx < depth ? *from_a : T(0);
-    b_tile[ty][tx] = column_inside && first + ty < depth ? *from_b : T(0);
+  for (std::int64_t first = 0; first < k_count; first += tile) {
+    a_tile[ty][tx] = row_inside && first + tx < k_count ? *from_a : T(0);
+    b_tile[ty][tx] = column_inside && first + ty < k_count ? *from_b : T(0);
     from_a += tile;
     from_b += tile * b.ld;
     __syncthreads();

@@ -92,8 +92,9 @@ Method by_residues() {
   Method method = gemm_method("residues", "residues modulo coprime numbers, products on INT8 tensor cores",
                               "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
-  method.parameters = {integer_parameter("moduli", 0, 0, residues::max_moduli,
-                                         "number of moduli, at least 2; 0: as many as full precision needs")};
+  method.parameters = {
+      integer_parameter("moduli", 0, 0, residues::max_moduli,
+                        "number of moduli, at least 2; 0: the number that full precision needs")};
   method.accepts = [](const Shape&, const Parameters& p) { return p.integer("moduli") != 1; };
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
     const auto moduli = static_cast<int>(parameters.integer("moduli"));
@@ -109,7 +110,7 @@ Method by_halves() {
   method.mixed_precision = true;
   method.parameters = {halves::inner_parameter(halves::product_inner)};
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
-    if (s.k <= halves::few_terms) return std::size_t{0};
+    if (s.k <= halves::max_few_terms) return std::size_t{0};
     return halves::bytes_of(halves::capacity_of_product(s, parameters.integer("inner")));
   };
   return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gemm_halves), 70);

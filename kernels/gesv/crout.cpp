@@ -21,13 +21,13 @@ void gesv_crout(Context& context, Operands<T>& op, const Parameters&) {
   T* row_copy = op.workspace.template take<T>(op.shape.n);
   context.stage("factorise");
   for (std::int64_t s = 0; s < op.shape.batch; ++s) {
-    const Operands<T> one = system_of(op, s);
-    *one.info = static_cast<int>(crout_factorise(one.a, row_copy));
+    const Operands<T> system = system_of(op, s);
+    *system.info = static_cast<int>(crout_factorise(system.a, row_copy));
   }
   context.stage("substitute");
   for (std::int64_t s = 0; s < op.shape.batch; ++s) {
-    const Operands<T> one = system_of(op, s);
-    if (*one.info == 0) crout_substitute(one.a, one.b);
+    const Operands<T> system = system_of(op, s);
+    if (*system.info == 0) crout_substitute(system.a, system.b);
   }
 }
 

@@ -1,7 +1,7 @@
 /// gesv/cusolver: LU with partial pivoting on the GPU, cuSOLVER's xgetrf and xgetrs.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n pivots
-/// and xgetrf's buffer. Only cuSOLVER on a GPU can report the buffer's size, so the row does not announce it.
+/// and xgetrf's buffer. Only cuSOLVER on a GPU can report the buffer's size, so workspace_bytes excludes it.
 /// VendorHandles keeps the buffer; the first run of a size (the warm-up) allocates it. A must be nonsingular:
 /// a zero pivot gives info > 0, and the answer is then not finite.
 

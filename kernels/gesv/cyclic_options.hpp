@@ -11,8 +11,8 @@ namespace gaussweep {
 enum class Substitution {
   reduction,       ///< one block with sum reductions
   pipelined,       ///< a pipeline of blocks with tickets and flags; one thread per block polls
-  pipelined_locks  ///< the thesis's pipeline: fixed row ranges, one lock per unknown, polled by every thread
-                   ///< with atomics
+  pipelined_locks  ///< the pipeline of Fuhrmann's thesis: fixed row ranges; every thread polls one lock per
+                   ///< unknown with atomics
 };
 
 inline Substitution substitution(const Parameters& parameters) {
@@ -25,8 +25,8 @@ inline Substitution substitution(const Parameters& parameters) {
 /// aligned to 256 bytes.
 constexpr std::int64_t lock_spacing = 64;
 
-/// Returns the ints of workspace that the back substitution takes: the locks, or one flag per unknown and the
-/// ticket counter.
+/// Returns the number of ints in the back substitution's workspace: the locks, or one flag per unknown and
+/// the ticket counter.
 inline std::int64_t substitution_ints(Substitution variant, std::int64_t n) {
   if (variant == Substitution::reduction) return 0;
   return variant == Substitution::pipelined ? n + 1 : n * lock_spacing;

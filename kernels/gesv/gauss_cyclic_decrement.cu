@@ -20,7 +20,7 @@ void gesv_gauss_cyclic_decrement(Context& context, Operands<T>& op, const Parame
   const auto max_blocks = static_cast<int>(parameters.integer("blocks"));
   prepare(context, op, parameters, threads);
   context.stage("eliminate");
-  run_stages(context, op, max_blocks, one_less, [&](int blocks, StageInfo info) {
+  run_stages(context, op, max_blocks, decremented, [&](int blocks, StageInfo info) {
     eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
   });
   context.stage("back_substitute");

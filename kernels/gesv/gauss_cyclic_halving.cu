@@ -32,7 +32,7 @@ void gesv_gauss_cyclic_halving(Context& context, Operands<T>& op, const Paramete
   const auto max_blocks = static_cast<int>(parameters.integer("blocks"));
   prepare(context, op, parameters, threads);
   context.stage("eliminate");
-  run_stages(context, op, max_blocks, half_of, [&](int blocks, StageInfo info) {
+  run_stages(context, op, max_blocks, halved, [&](int blocks, StageInfo info) {
     eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
   });
   context.stage("back_substitute");

@@ -1,13 +1,13 @@
 /// gesv/gauss_cyclic_shared: row-cyclic Gaussian elimination with the subtracted row in shared memory.
 ///
-/// F. Fuhrmann, TU Wien 2017: the appendix declares this kernel next to the kernel that
-/// gesv/gauss_cyclic_halving and gesv/gauss_cyclic_decrement use, but does not print it. `schedule` selects
-/// the stages of one of these two methods. A block copies the row that it has just normalised into shared
-/// memory and subtracts it from there. Elements that do not fit are read from global memory.
+/// F. Fuhrmann, TU Wien 2017: the appendix declares this kernel but does not print it. The parameter
+/// `schedule` selects the stages of gesv/gauss_cyclic_halving or of gesv/gauss_cyclic_decrement. A block
+/// copies the row that it has just normalised into shared memory and subtracts it from there. Elements that
+/// do not fit are read from global memory.
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
 /// multiply-adds. Workspace: as for gesv/gauss_cyclic_halving, and shared memory for a row. Requirements on
-/// A, failures, error bound and the bits of the answer: as for the method with the same schedule.
+/// A, failures, error bound and the bits of the answer are those of the method with the same schedule.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ namespace {
 template <class T>
 __global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int columns, int cached,
                                         StageInfo info) {
-  T* copy = simt::dynamic_shared<T>();
+  T* row_copy = simt::dynamic_shared<T>();
   if (info.failed_earlier()) return;
   const int thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
@@ -33,13 +33,13 @@ __global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int column
     T* row = a + i * ld;
     if (!normalise_row(row, column, columns, static_cast<int>(i), info.own)) return;
     __syncthreads();  // the row is normalised, and no thread still reads the last copy
-    for (int j = thread; j < cached; j += threads) copy[j] = row[j];
+    for (int j = thread; j < cached; j += threads) row_copy[j] = row[j];
     for (std::int64_t y = i + stride; y < n; y += stride) {
       T* target = a + y * ld;
       const T factor = target[column];
       __syncthreads();            // target[column] is overwritten below, and the copy must be complete
       if (factor == T(0)) break;  // an earlier stage eliminated the rest of the stripe
-      for (int j = thread; j < cached; j += threads) target[j] = std::fma(-factor, copy[j], target[j]);
+      for (int j = thread; j < cached; j += threads) target[j] = std::fma(-factor, row_copy[j], target[j]);
       for (int j = cached + thread; j < columns; j += threads) {
         target[j] = std::fma(-factor, row[j], target[j]);
       }
@@ -60,7 +60,7 @@ void gesv_gauss_cyclic_shared(Context& context, Operands<T>& op, const Parameter
   const int cached = static_cast<int>(std::min<std::size_t>(capacity, static_cast<std::size_t>(columns)));
   prepare(context, op, parameters, threads);
   context.stage("eliminate");
-  run_stages(context, op, max_blocks, halving ? half_of : one_less, [&](int blocks, StageInfo info) {
+  run_stages(context, op, max_blocks, halving ? halved : decremented, [&](int blocks, StageInfo info) {
     simt::launch(context, eliminate_stripe_shared<T>, dim3(static_cast<unsigned>(blocks)),
                  dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(cached) * sizeof(T),
                  op.a.data, op.a.ld, static_cast<int>(op.shape.n), columns, cached, info);

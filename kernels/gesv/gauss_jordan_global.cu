@@ -7,8 +7,8 @@
 /// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements moved
 /// (twice both if `grid` is full), and one synchronous transfer to the host per column (the paper's choice).
 /// Workspace: n elements. A must be nonsingular: a column without a nonzero pivot gives info > 0 and ends the
-/// method. The residual grows with the condition number of A whatever the pivots are: Hilbert and Cauchy
-/// matrices fail here and pass by elimination with back substitution.
+/// method. The residual grows with the condition number of A for any choice of pivots: this method fails for
+/// Hilbert and Cauchy matrices, which elimination with back substitution solves.
 ///
 /// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 14.5).

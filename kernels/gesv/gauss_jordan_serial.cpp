@@ -8,8 +8,8 @@
 /// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds, 1.5 times those of
 /// gesv/gauss_pivot_serial, which uses back substitution. Workspace: none. A must be nonsingular: a column
 /// without a nonzero pivot gives info > 0 and ends the method. The residual grows with the condition number
-/// of A whatever the pivots are: Hilbert and Cauchy matrices fail here and pass by elimination with back
-/// substitution.
+/// of A for any choice of pivots: this method fails for Hilbert and Cauchy matrices, which elimination with
+/// back substitution solves.
 ///
 /// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 14.5).
@@ -33,8 +33,9 @@ void gesv_gauss_jordan_serial(Context& context, Operands<T>& op, const Parameter
   context.stage("eliminate");
   for (std::int64_t i = 0; i < n; ++i) {
     T* pivot_row = op.a.data + i * ld;
-    const std::int64_t below = find_pivot(pivot_row + i, ld, n - i);
-    if (below > 0) std::swap_ranges(pivot_row + i, pivot_row + columns, pivot_row + below * ld + i);
+    const std::int64_t pivot_offset = find_pivot(pivot_row + i, ld, n - i);
+    if (pivot_offset > 0)
+      std::swap_ranges(pivot_row + i, pivot_row + columns, pivot_row + pivot_offset * ld + i);
     const T pivot = pivot_row[i];
     if (pivot == T(0)) {
       *op.info = static_cast<int>(i + 1);

@@ -6,10 +6,10 @@
 ///
 /// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements moved
 /// (twice both if `grid` is full), and one synchronous transfer to the host per column (the paper's choice;
-/// for a batch, one block per system finds the pivots itself). Workspace: n elements. A must be nonsingular:
-/// a column without a nonzero pivot gives info > 0 and ends the method. The residual grows with the condition
-/// number of A whatever the pivots are: Hilbert and Cauchy matrices fail here and pass by elimination with
-/// back substitution.
+/// in a batch, one block per system finds the pivots itself). Workspace: n elements. A must be nonsingular: a
+/// column without a nonzero pivot gives info > 0 and ends the method. The residual grows with the condition
+/// number of A for any choice of pivots: this method fails for Hilbert and Cauchy matrices, which elimination
+/// with back substitution solves.
 ///
 /// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 14.5).
@@ -44,8 +44,8 @@ __global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* info
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   T* const multipliers = simt::dynamic_shared<T>();
   T* const pivot_row = multipliers + n;
-  constexpr int none = -1;
-  __shared__ int pivot;  ///< the pivot row; none: column i is 0 from row i on
+  constexpr int no_pivot = -1;
+  __shared__ int pivot;  ///< the pivot row, or no_pivot if column i is 0 from row i on
   const auto row = [&](int i) { return BatchRow<T>{a.data + i * a.ld + s * n, n, gap}; };
   for (int i = 0; i < n; ++i) {
     if (thread == 0) {
@@ -54,11 +54,11 @@ __global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* info
         largest = std::fabs(row(j)[i]) > std::fabs(row(largest)[i]) ? j : largest;
       const bool is_singular = row(largest)[i] == T(0);
       if (is_singular) infos[s] = i + 1;
-      pivot = is_singular ? none : largest;
+      pivot = is_singular ? no_pivot : largest;
     }
     __syncthreads();
     // All threads test `pivot`, not the element: faster threads may already exchange the rows.
-    if (pivot == none) return;
+    if (pivot == no_pivot) return;
     for (int c = thread; c < columns; c += threads) {
       pivot_row[c] = row(pivot)[c];
       row(pivot)[c] = row(i)[c];

@@ -6,9 +6,10 @@
 /// host, which finds the pivot. The device exchanges the rows, computes the multipliers and subtracts the
 /// pivot row from all other rows. At the end the right-hand sides are divided by the diagonal.
 ///
-/// The paper launches N x N threads in every iteration (`grid` full); all of them compute, even left of the
-/// pivot where all elements are zero. With `grid` shrinking, the finished columns up to i have no threads and
-/// keep their values. The answers have the same bits, because the full grid only subtracts zeros there.
+/// The paper launches N x N threads in every iteration (parameter `grid`: full); all of them compute, even
+/// left of the pivot where all elements are zero. With `grid`: shrinking, the finished columns up to i have
+/// no threads and keep their values. The answers have the same bits, because the full grid only subtracts
+/// zeros in these columns.
 
 #include <cmath>
 #include <cstdint>
@@ -34,12 +35,12 @@ __global__ void copy_column(MatrixView<T> a, std::int64_t column, std::int64_t f
 
 /// Exchanges two rows from column `first` on, one thread per column.
 template <class T>
-__global__ void switch_rows(MatrixView<T> a, std::int64_t one, std::int64_t other, std::int64_t first) {
+__global__ void switch_rows(MatrixView<T> a, std::int64_t row_a, std::int64_t row_b, std::int64_t first) {
   const std::int64_t c = first + line_index();
   if (c >= a.cols) return;
-  const T saved = a.data[one * a.ld + c];
-  a.data[one * a.ld + c] = a.data[other * a.ld + c];
-  a.data[other * a.ld + c] = saved;
+  const T saved = a.data[row_a * a.ld + c];
+  a.data[row_a * a.ld + c] = a.data[row_b * a.ld + c];
+  a.data[row_b * a.ld + c] = saved;
 }
 
 /// Computes multipliers[j] = a(j, i) / a(i, i), one thread per row.
@@ -58,9 +59,9 @@ __global__ void normalise(MatrixView<T> a) {
   for (std::int64_t c = a.rows; c < a.cols; ++c) row[c] /= row[j];
 }
 
-/// The subtraction of iteration i, one thread per element of the columns from `first` on. Columns before
-/// `begin` are skipped; column i becomes 0. `first` is a multiple of the tile size, so that warps load whole
-/// cache lines.
+/// The subtraction of iteration i, with one thread per element of the columns from `first` on. `first` is a
+/// multiple of the tile size, so that warps load whole cache lines. Columns before `begin` stay unchanged;
+/// column i becomes 0.
 template <class T>
 struct Elimination {
   MatrixView<T> a;
@@ -73,10 +74,11 @@ struct Elimination {
   __device__ bool updates(std::int64_t j, std::int64_t c) const {
     return j < a.rows && j != i && c >= begin && c < a.cols;
   }
-  /// Subtracts multiplier * above from element (j, c); `above` is the element of the pivot row in column c.
-  __device__ void subtract(std::int64_t j, std::int64_t c, T multiplier, T above) const {
+  /// Subtracts multiplier * pivot_element from element (j, c). `pivot_element`: the pivot row's element in
+  /// column c.
+  __device__ void subtract(std::int64_t j, std::int64_t c, T multiplier, T pivot_element) const {
     T* element = a.data + j * a.ld + c;
-    *element = c == i ? T(0) : std::fma(-multiplier, above, *element);
+    *element = c == i ? T(0) : std::fma(-multiplier, pivot_element, *element);
   }
 };
 
@@ -95,13 +97,15 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
   const auto grid_1d = [](std::int64_t count) {
     return dim3(static_cast<unsigned>((count + threads - 1) / threads));
   };
-  const auto tiles = [tile](std::int64_t count) { return static_cast<unsigned>((count + tile - 1) / tile); };
+  const auto tile_count = [tile](std::int64_t count) {
+    return static_cast<unsigned>((count + tile - 1) / tile);
+  };
   for (std::int64_t i = 0; i < n; ++i) {
     context.stage("copy_column");
-    const std::int64_t from = full ? 0 : i;
-    simt::launch(context, copy_column<T>, grid_1d(n - from), dim3(threads), 0, a, i, from, scratch);
-    context.device.to_host(column.data() + from, scratch + from,
-                           static_cast<std::size_t>(n - from) * sizeof(T));
+    const std::int64_t first_row = full ? 0 : i;
+    simt::launch(context, copy_column<T>, grid_1d(n - first_row), dim3(threads), 0, a, i, first_row, scratch);
+    context.device.to_host(column.data() + first_row, scratch + first_row,
+                           static_cast<std::size_t>(n - first_row) * sizeof(T));
     const std::int64_t pivot = i + find_pivot(column.data() + i, 1, n - i);
     if (column[static_cast<std::size_t>(pivot)] == T(0)) {
       const int info = static_cast<int>(i + 1);
@@ -110,14 +114,15 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
     }
     if (pivot != i) {
       context.stage("switch_rows");
-      simt::launch(context, switch_rows<T>, grid_1d(a.cols - from), dim3(threads), 0, a, i, pivot, from);
+      simt::launch(context, switch_rows<T>, grid_1d(a.cols - first_row), dim3(threads), 0, a, i, pivot,
+                   first_row);
     }
     context.stage("multipliers");
     simt::launch(context, find_multipliers<T>, grid_1d(n), dim3(threads), 0, a, i, scratch);
     context.stage("eliminate");
     const std::int64_t begin = full ? 0 : i + 1;
     const std::int64_t first = begin / tile * tile;
-    simt::launch(context, eliminate, dim3(tiles(a.cols - first), tiles(n)),
+    simt::launch(context, eliminate, dim3(tile_count(a.cols - first), tile_count(n)),
                  dim3(static_cast<unsigned>(tile), static_cast<unsigned>(tile)), 0,
                  Elimination<T>{a, i, first, begin, scratch});
   }

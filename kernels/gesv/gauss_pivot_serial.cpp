@@ -31,8 +31,9 @@ void gesv_gauss_pivot_serial(Context& context, Operands<T>& op, const Parameters
   context.stage("eliminate");
   for (std::int64_t i = 0; i < n; ++i) {
     T* pivot_row = op.a.data + i * ld;
-    const std::int64_t below = find_pivot(pivot_row + i, ld, n - i);
-    if (below > 0) std::swap_ranges(pivot_row + i, pivot_row + columns, pivot_row + below * ld + i);
+    const std::int64_t pivot_offset = find_pivot(pivot_row + i, ld, n - i);
+    if (pivot_offset > 0)
+      std::swap_ranges(pivot_row + i, pivot_row + columns, pivot_row + pivot_offset * ld + i);
     const T pivot = pivot_row[i];
     if (pivot == T(0)) {
       *op.info = static_cast<int>(i + 1);
@@ -48,8 +49,8 @@ void gesv_gauss_pivot_serial(Context& context, Operands<T>& op, const Parameters
     T* solution = op.x.data + r * op.x.ld;
     for (std::int64_t y = n - 1; y >= 0; --y) {
       const T* row = op.a.data + y * ld;
-      const T rest = loops.subtract_products(row[n + r], row + y + 1, solution + y + 1, n - 1 - y);
-      solution[y] = rest / row[y];
+      const T remainder = loops.subtract_products(row[n + r], row + y + 1, solution + y + 1, n - 1 - y);
+      solution[y] = remainder / row[y];
     }
   }
 }

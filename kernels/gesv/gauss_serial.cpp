@@ -1,10 +1,10 @@
 /// gesv/gauss_serial: Gaussian elimination on one CPU core, without pivoting or with partial pivoting.
 ///
-/// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, as they are meant. Divides row k by its
-/// diagonal element and subtracts a multiple of it from every row below, over all columns; rows with factor 0
-/// are skipped. Back substitution then runs from the last row to the first. `pivoting` = partial, which the
-/// thesis does not have, first exchanges row k for the row with the largest element in column k.
-/// (gesv/gauss_pivot_serial leaves out the columns that are already eliminated.)
+/// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, without their misprints. Divides row k by its diagonal
+/// element and subtracts a multiple of it from every row below, over all columns; rows with factor 0 are
+/// skipped. Back substitution then runs from the last row to the first. The parameter `pivoting`: partial,
+/// which the thesis does not have, first exchanges row k with the row that has the largest element in column
+/// k. (gesv/gauss_pivot_serial omits the columns that are already eliminated.)
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 2 multiply-adds
 /// (the thesis subtracts over all columns from 0). Workspace: none. Without pivoting, A must be strongly
@@ -36,8 +36,9 @@ void gesv_gauss_serial(Context& context, Operands<T>& op, const Parameters& para
   for (std::int64_t k = 0; k < n; ++k) {
     T* pivot_row = op.a.data + k * op.a.ld;
     if (pivoting) {
-      const std::int64_t below = find_pivot(pivot_row + k, op.a.ld, n - k);
-      if (below > 0) std::swap_ranges(pivot_row, pivot_row + columns, pivot_row + below * op.a.ld);
+      const std::int64_t pivot_offset = find_pivot(pivot_row + k, op.a.ld, n - k);
+      if (pivot_offset > 0)
+        std::swap_ranges(pivot_row, pivot_row + columns, pivot_row + pivot_offset * op.a.ld);
     }
     const T divisor = pivot_row[k];
     if (divisor == T(0)) {
@@ -57,9 +58,9 @@ void gesv_gauss_serial(Context& context, Operands<T>& op, const Parameters& para
     T* solution = op.x.data + r * op.x.ld;
     for (std::int64_t y = n - 1; y >= 0; --y) {
       const T* row = op.a.data + y * op.a.ld;
-      T rest = row[n + r];
-      for (std::int64_t j = n - 1; j > y; --j) rest = std::fma(-row[j], solution[j], rest);
-      solution[y] = rest;
+      T remainder = row[n + r];
+      for (std::int64_t j = n - 1; j > y; --j) remainder = std::fma(-row[j], solution[j], remainder);
+      solution[y] = remainder;
     }
   }
 }

@@ -15,10 +15,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The consequence of a factor that is exactly 0 for the remaining rows of the stripe.
+/// The effect of a factor that is exactly 0. A stripe is the set of rows that one block eliminates.
 enum class ZeroFactor {
   skips_row,   ///< only this row is skipped
-  ends_stripe  ///< an earlier stage eliminated this row and all rows below it in the stripe: the stripe ends
+  ends_stripe  ///< the stripe ends: an earlier stage has eliminated this row and the rows below in the stripe
 };
 
 /// Stores `value` in *info if *info is 0 or larger than `value`. *info thus becomes the smallest value of all
@@ -32,9 +32,9 @@ __device__ inline void keep_smallest(int* info, int value) {
   }
 }
 
-/// The zero pivot that the stages of an elimination report. The blocks of one stage do not communicate and
-/// all run to their end, so `own` is the smallest pivot index at which any block failed. The next stage reads
-/// it as `earlier` and then does nothing. `earlier` is null for the first stage.
+/// The zero pivots that this stage and the stage before report. The blocks of one stage do not communicate
+/// and all run to their end, so `own` is the smallest pivot index at which any block failed. The next stage
+/// reads this index as `earlier` and then does nothing. `earlier` is null for the first stage.
 struct StageInfo {
   const int* earlier;
   int* own;  ///< 0 before the stage
@@ -63,7 +63,7 @@ GAUSSWEEP_SHARED_INLINE std::int64_t gap_of(const Shape& shape, std::int64_t s) 
   return (shape.batch - 1 - s) * shape.n + s * shape.nrhs;
 }
 
-/// Divides row[first], …, row[columns - 1] by row[first]. If that is 0, lowers `*info` to `index` + 1
+/// Divides row[first], …, row[columns - 1] by row[first]. If row[first] is 0, lowers `*info` to `index` + 1
 /// (keep_smallest) and returns false. All threads of the block must call this; all get the same answer.
 /// @tparam Row T* or BatchRow<T>
 template <class Row>
@@ -95,10 +95,9 @@ __device__ bool eliminate_row(Row target, Row row, int column, int columns) {
   return true;
 }
 
-/// Runs one stage: stripe p of `stride` eliminates within the rows p, p + stride, p + 2 stride, …, and
-/// normalises the k-th of them at column k. With one stripe this is Gaussian elimination without pivoting.
-/// With more stripes, the divisors lie off the diagonal, and the stage leaves a staircase with steps of
-/// `stride` rows.
+/// Eliminates one stripe of one stage: the rows `first`, `first` + stride, `first` + 2 stride, …. The k-th of
+/// these rows is normalised at column k. With stride 1 this is Gaussian elimination without pivoting. With
+/// more stripes, divisors lie off the diagonal, and the stage leaves a staircase with steps of `stride` rows.
 /// @param row_at returns row i of [A | B]
 template <class RowAt>
 __device__ void eliminate_rows(std::int64_t first, std::int64_t stride, int n, int columns, ZeroFactor zero,
@@ -131,7 +130,8 @@ __global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroFactor
   });
 }
 
-/// Returns the threads per block: the parameter `threads`; for 0, one thread per row, at most 1024.
+/// Returns the number of threads per block: the parameter `threads` or, if it is 0, the smaller of n and
+/// 1024.
 inline int thread_count(const Parameters& parameters, std::int64_t n) {
   const std::int64_t requested = parameters.integer("threads");
   return static_cast<int>(requested > 0 ? requested : std::min<std::int64_t>(n, 1024));
@@ -152,8 +152,8 @@ void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroF
 }
 
 /// Calls stage(blocks, info) for each stage of a row-cyclic schedule: first with `max_blocks`, then with
-/// next(blocks), …, down to one block. Takes one int of the workspace. Successive stages report zero
-/// pivots alternately in this int and in *op.info, such that the last stage uses *op.info.
+/// next(blocks), …, down to one block. Successive stages report zero pivots alternately in one int of the
+/// workspace and in *op.info, such that the last stage uses *op.info.
 template <class T, class Next, class Stage>
 void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, Stage stage) {
   int* spare = op.workspace.template take<int>(1);
@@ -169,10 +169,10 @@ void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, St
 }
 
 /// Returns half of the blocks, rounded up.
-inline int half_of(int blocks) {
+inline int halved(int blocks) {
   return (blocks + 1) / 2;
 }
-inline int one_less(int blocks) {
+inline int decremented(int blocks) {
   return blocks - 1;
 }
 

@@ -4,7 +4,7 @@
 /// in the thesis's form and in a second form, in which one thread per block polls flags.
 ///
 /// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All variants
-/// add in the same order for any number of blocks, so their answers agree bit for bit.
+/// add in the same order for any number of blocks, so that their answers have the same bits.
 
 #include <cmath>
 #include <cstdint>
@@ -24,11 +24,11 @@ __device__ void reduce_in_block(T* cache, T value) {
   const int thread = static_cast<int>(threadIdx.x);
   cache[thread] = value;
   __syncthreads();
-  for (int left = static_cast<int>(blockDim.x); left > 1;) {
-    const int half = (left + 1) / 2;
-    if (thread + half < left) cache[thread] += cache[thread + half];
+  for (int remaining = static_cast<int>(blockDim.x); remaining > 1;) {
+    const int half = (remaining + 1) / 2;
+    if (thread + half < remaining) cache[thread] += cache[thread + half];
     __syncthreads();
-    left = half;
+    remaining = half;
   }
 }
 
@@ -60,23 +60,24 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape
   }
 }
 
-/// Polls without progress (no newly solved unknown) after which a waiting block gives up. A poll takes about
-/// a microsecond on a GPU: more than half a minute in all, while one row takes at most milliseconds.
+/// Number of polls without a newly solved unknown after which a waiting block times out. A poll takes about a
+/// microsecond on a GPU, so the timeout is about a minute. One row takes at most milliseconds.
 constexpr std::int64_t max_flag_polls = std::int64_t{1} << 26;
 
-/// Waits in one thread of a block until unknown `lowest`, and thus every unknown above it, is solved. @pre
-/// the unknowns from `known` on are solved. Returns false, with `*info` != 0, if this wait or another block's
-/// wait gave up.
-__device__ inline bool wait_until_solved(const int* solved, int known, int lowest, int* info,
+/// Waits in one thread of a block until unknown `lowest`, and thus every unknown above it, is solved. Returns
+/// false, with `*info` != 0, if this wait or another block's wait timed out. @pre the unknowns from
+/// `known_from` on are solved
+__device__ inline bool wait_until_solved(const int* solved, int known_from, int lowest, int* info,
                                          std::int64_t max_polls) {
-  int next = known - 1;  // the largest unknown that is not yet solved
+  int highest_unsolved = known_from - 1;
   std::int64_t polls = 0;
   while (simt::load_volatile(solved + lowest) == 0) {
     if (simt::load_volatile(info) != 0) return false;
     if (++polls >= max_polls) {
-      const int before = next;
-      while (next >= lowest && simt::load_volatile(solved + next) != 0) --next;
-      if (next == before) {
+      const int previous_next = highest_unsolved;
+      while (highest_unsolved >= lowest && simt::load_volatile(solved + highest_unsolved) != 0)
+        --highest_unsolved;
+      if (highest_unsolved == previous_next) {
         atomicCAS(info, 0, -1);
         return false;
       }
@@ -88,10 +89,10 @@ __device__ inline bool wait_until_solved(const int* solved, int known, int lowes
   return true;
 }
 
-/// Solves the p-th of gridDim.x contiguous, balanced row ranges at pipeline position p, counted from the last
-/// row up. A block adds the solved unknowns and waits for the others. Blocks take positions from a ticket
-/// counter when they start. A block therefore waits only for blocks that have started and that do not wait
-/// for it: no start order can deadlock.
+/// Splits the rows into gridDim.x contiguous, balanced ranges. The block at pipeline position p solves the
+/// p-th range, counted from the last row up. It waits for each unknown before it uses it. Blocks take
+/// positions from a ticket counter when they start. A block therefore waits only for blocks that have started
+/// and that do not wait for it, so that no start order can deadlock.
 /// @pre solved[0 … n) and *tickets are 0
 template <class T>
 __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* solved,
@@ -110,7 +111,7 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
   const std::int64_t ranges = gridDim.x;
   const int top = n - 1 - static_cast<int>(static_cast<std::int64_t>(n) * position / ranges);
   const int bottom = n - static_cast<int>(static_cast<std::int64_t>(n) * (position + 1) / ranges);
-  int known = n;  // this block knows that unknowns >= known are solved
+  int known_from = n;  // this block has seen that unknowns >= known_from are solved
   for (int y = top; y >= bottom; --y) {
     const T* row = a + y * ld;
     for (int r = 0; r < nrhs; ++r) {
@@ -119,13 +120,13 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
       for (int end = n; end > y + 1; end -= threads) {
         const int begin = end - threads;
         const int lowest = begin > y ? begin : y + 1;
-        if (lowest < known) {
+        if (lowest < known_from) {
           // One thread polls for the block: polls of the other threads would only add memory traffic.
           __syncthreads();
-          if (thread == 0) proceed = wait_until_solved(solved, known, lowest, info, max_polls) ? 1 : 0;
+          if (thread == 0) proceed = wait_until_solved(solved, known_from, lowest, info, max_polls) ? 1 : 0;
           __syncthreads();
           if (proceed == 0) return;
-          known = lowest;
+          known_from = lowest;
         }
         const int j = begin + thread;
         // Volatile: L1 may hold a line of x from before a neighbouring unknown was solved.
@@ -136,17 +137,18 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
       __syncthreads();
     }
     if (thread == 0) simt::store_release(solved + y, 1);
-    known = y;
+    known_from = y;
   }
 }
 
-/// Polls of a lock after which a thread gives up. A poll takes about a microsecond on a GPU: a minute in all,
-/// while the whole substitution takes at most seconds.
+/// Number of polls of a lock after which a thread times out: about a minute on a GPU. The whole substitution
+/// takes at most seconds.
 constexpr std::int64_t max_lock_polls = std::int64_t{1} << 26;
-/// Polls after which a thread checks whether another thread gave up.
+/// Number of polls after which a thread checks whether another thread timed out.
 constexpr std::int64_t polls_between_checks = 1024;
 
-/// Polls until the lock is open. Returns false, with `*info` != 0, if this thread or another thread gave up.
+/// Polls until the lock is open. Returns false, with `*info` != 0, if this thread or another thread timed
+/// out.
 __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t max_polls) {
   std::int64_t polls = 0;
   while (atomicAnd(lock, 1) == 0) {
@@ -162,12 +164,12 @@ __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t max_poll
   return true;
 }
 
-/// The pipeline of the thesis: block b solves the b-th contiguous range of n / gridDim.x rows, counted from
-/// the last row up; the last block also solves the remainder. Every thread of every block except the first
-/// polls the lock of each unknown that it reads, even of unknowns that its own block solved. A block
-/// deadlocks if it occupies the multiprocessor of a block that it waits for; it then gives up. Two things
-/// that the thesis omits are needed for correct answers: x is visible before its lock opens, and is read from
-/// memory.
+/// Solves with the pipeline of the thesis: block b solves the b-th contiguous range of n / gridDim.x rows,
+/// counted from the last row up; the last block also solves the remainder. Every thread of every block except
+/// the first polls the lock of each unknown that it reads, even if its own block solved the unknown. A block
+/// deadlocks if it occupies the multiprocessor of a block that it waits for, and then times out. Unlike the
+/// thesis, this kernel makes x visible before its lock opens and reads x past the L1 cache: without both,
+/// answers are wrong.
 /// @pre locks[j * lock_spacing] is 0 (closed) for all unknowns j
 template <class T>
 __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* locks,

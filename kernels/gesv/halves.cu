@@ -3,7 +3,7 @@
 /// Like gesv/recursive, but with the factorisation, parameters, report and workspace of getrf/halves.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4), plus that of the products of getrf/halves. With partial pivoting |L|
+/// Algorithms", 2nd ed., theorem 9.4), plus the error of getrf/halves's products. With partial pivoting |L|
 /// |U| is rarely larger than n |A|.
 
 #include "kernels/float_rows.hpp"
@@ -18,11 +18,11 @@ void gesv_halves(Context& context, Operands<float>& op, const Parameters& parame
   const std::int64_t n = op.shape.n;
   const std::int64_t nrhs = op.shape.nrhs;
   int* const pivots = op.workspace.take<int>(n);
-  auto* const solving =
+  auto* const solve_memory =
       op.workspace.take<std::byte>(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(float))));
   lu::factor_by_halves(context, op.a, pivots, op.info, parameters, op.workspace);
   context.stage("getrs");
-  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solving, op.info);
+  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solve_memory, op.info);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

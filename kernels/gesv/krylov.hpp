@@ -1,6 +1,6 @@
 #pragma once
 /// The host part of GMRES for one right-hand side: solves the least squares problem of the Hessenberg matrix
-/// by Givens rotations, and predicts from the residuals how many iterations are left.
+/// by Givens rotations, and predicts the number of remaining iterations from the residuals.
 
 #include <cmath>
 #include <cstddef>
@@ -27,9 +27,9 @@ class Krylov {
     const std::size_t k = columns_.size();
     std::vector<double> h(column, column + k + 2);
     for (std::size_t i = 0; i < k; ++i) {
-      const double above = cosine_[i] * h[i] + sine_[i] * h[i + 1];
+      const double rotated = cosine_[i] * h[i] + sine_[i] * h[i + 1];
       h[i + 1] = cosine_[i] * h[i + 1] - sine_[i] * h[i];
-      h[i] = above;
+      h[i] = rotated;
     }
     const double length = std::hypot(h[k], h[k + 1]);
     cosine_.push_back(h[k] / length);
@@ -45,7 +45,7 @@ class Krylov {
   /// Returns true if the residual has reached the target; false if it is NaN.
   bool reached() const { return !errors_.empty() && errors_.back() <= target_; }
 
-  /// Forgets the rate of convergence, because the next directions come from more accurate factors.
+  /// Forgets the rate of convergence. Call this if the next directions come from more accurate factors.
   void forget_rate() { errors_ = {errors_.back()}; }
 
   /// Returns true if more than 8 further iterations would be needed at the rate of the last one.
@@ -63,7 +63,7 @@ class Krylov {
     const std::size_t count = errors_.size();
     if (count <= window) return false;
     const double gain = std::log2(errors_[count - 1 - window] / errors_[count - 1]) / window;
-    // Allows for 10 more iterations than there are, because convergence often accelerates.
+    // Allows 10 more iterations than the limit, because convergence often accelerates.
     return !(gain > 0 && static_cast<double>(columns_.size()) + missing_bits() / gain <= max_iterations + 10);
   }
 

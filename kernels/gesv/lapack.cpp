@@ -16,10 +16,10 @@ namespace gaussweep::host {
 template <class T>
 void gesv_lapack(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("gesv");
-  vendor::for_systems(op, [](Operands<T>& one) {
-    std::vector<int> pivots(static_cast<std::size_t>(one.shape.n));
-    *one.info =
-        vendor::gesv(one.shape.n, one.shape.nrhs, one.a.data, one.a.ld, pivots.data(), one.b.data, one.b.ld);
+  vendor::for_systems(op, [](Operands<T>& system) {
+    std::vector<int> pivots(static_cast<std::size_t>(system.shape.n));
+    *system.info = vendor::gesv(system.shape.n, system.shape.nrhs, system.a.data, system.a.ld, pivots.data(),
+                                system.b.data, system.b.ld);
   });
 }
 

@@ -5,14 +5,14 @@
 /// by column, one block per right-hand side.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 operations per iteration, about 20 iterations
-/// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with at most two barriers
-/// per unknown and substitution. Workspace: the factors, and a second iterate if double-buffered. A must be
+/// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with at most two barriers per
+/// unknown. Workspace: the factors, and a second iterate if double-buffered. A must be
 /// strongly regular: a pivot that ends as 0 gives info > 0, and the answer is then not finite.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). That holds if the iteration ends because no element changes
-/// (`change_tolerance: 0`): the factors then have the bits of Crout's method. A tolerance t adds up to n t
-/// (max|L| + max|U| + t). Without row exchanges |L| |U| may be far larger than |A|.
+/// Algorithms", 2nd ed., theorem 9.4), if the iteration ends because no element changes (`change_tolerance:
+/// 0`): the factors then have the bits of Crout's method. A tolerance t adds up to n t (max|L| + max|U| + t).
+/// Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

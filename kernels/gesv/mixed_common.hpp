@@ -19,16 +19,18 @@ constexpr int scalars = 16;                             ///< doubles reserved fo
 constexpr int readings = max_iterations_per_cycle + 4;  ///< doubles in Readings
 constexpr std::int64_t max_rhs_per_group = 64;          ///< right-hand sides refined together
 constexpr std::int64_t min_rhs_for_products =
-    9;  ///< from this nrhs on, products with inverted blocks apply the factors
-constexpr std::int64_t block_order = 512;   ///< order of these inverted diagonal blocks
-constexpr unsigned min_rhs_for_vendor = 9;  ///< from this nrhs on, the vendor multiplies with A (double)
-constexpr int max_rhs_per_thread = 8;       ///< right-hand sides per thread in multiply_slice
+    9;                                     ///< smallest nrhs that is solved with inverted diagonal blocks
+constexpr std::int64_t block_order = 512;  ///< order of these inverted diagonal blocks
+constexpr unsigned min_rhs_for_vendor =
+    9;                                 ///< smallest nrhs for which the vendor multiplies with A in double
+constexpr int max_rhs_per_thread = 8;  ///< right-hand sides per thread in multiply_slice
 
 /// Returns the rows per thread of multiply_slice with nrhs right-hand sides per thread.
 constexpr int rows_of_slice(int nrhs) {
   return nrhs == 1 ? 1 : 2;
 }
 
+/// Returns the number of blocks of `group` rows.
 constexpr std::int64_t groups(std::int64_t n) {
   return (n + group - 1) / group;
 }
@@ -42,8 +44,7 @@ inline std::int64_t sums_of_product(std::int64_t n, std::int64_t nrhs) {
   return std::max(slices * std::min<std::int64_t>(nrhs, max_rhs_per_thread), bands(n));
 }
 
-/// Returns the bytes for applying the factors to `nrhs` right-hand sides together; `ld`: their leading
-/// dimension.
+/// Returns the bytes for applying the factors to `nrhs` right-hand sides with leading dimension `ld`.
 inline std::size_t solving_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   if (nrhs < min_rhs_for_products) return solve_lu_workspace(n, nrhs, sizeof(double));
   const BlockProductsWorkspace layout(n, nrhs, block_order, ld);

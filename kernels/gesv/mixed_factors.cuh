@@ -24,11 +24,11 @@ struct System {
   int n;
   unsigned blocks;  ///< number of blocks of `group` rows
   std::int64_t ld;  ///< leading dimension of vectors and factors; also the columns allocated for the factors
-  double* wide;     ///< the factors in double, after the conversion
-  float* narrow;    ///< the factors in float, before the conversion; the second half of the memory of `wide`
-  std::byte* solving;
+  double* double_factors;  ///< the factors in double, valid after the conversion
+  float* float_factors;    ///< the factors in float until then, in the second half of the same memory
+  std::byte* solve_memory;
   double *row_scale, *column_scale;
-  double *slices, *other_slices;  ///< each holds `slices` vectors
+  double *slices, *spare_slices;  ///< each holds `slices` vectors
   Scalars* scalars;
 
   int slice_columns() const { return (n + gaussweep::mixed::slices - 1) / gaussweep::mixed::slices; }
@@ -38,15 +38,15 @@ struct System {
     return measured;
   }
 
-  /// Measures a sample of a matrix that is scaled already (null `scale`) or by `scale`. Pivots below
-  /// 2^`level` are counted as low.
+  /// Factors a sample of the matrix (sample_pivots), scaled by `scale` unless that is null. Counts pivots
+  /// below 2^`log2_limit` as low.
   template <class E>
-  void take_sample(const E* matrix, std::int64_t ld_matrix, Given given, const double* scale,
-                   double level) const {
+  void factor_sample(const E* matrix, std::int64_t ld_matrix, StoredPart stored_part, const double* scale,
+                     double log2_limit) const {
     if (n < min_sampled) return;
     context.stage("inspect");
-    simt::launch(context, sample_pivots<E>, dim3(1), dim3(group), 0, matrix, ld_matrix, n, given, scale,
-                 static_cast<float>(std::exp2(level)), scalars);
+    simt::launch(context, sample_pivots<E>, dim3(1), dim3(group), 0, matrix, ld_matrix, n, stored_part, scale,
+                 static_cast<float>(std::exp2(log2_limit)), scalars);
   }
   static bool has_few_low_pivots(const Scalars& measured) { return measured.low_pivots <= 3; }
   static bool is_in_range(const Scalars& measured) {
@@ -61,14 +61,14 @@ struct System {
     const int distance = std::max(64, n / 16);
     if (columns < window + distance) return true;
     context.stage("inspect");
-    simt::launch(context, inspect_pivots, dim3(1), dim3(group), 0, narrow, ld, columns, window, distance,
-                 scalars);
+    simt::launch(context, inspect_pivots, dim3(1), dim3(group), 0, float_factors, ld, columns, window,
+                 distance, scalars);
     const Scalars measured = read();
     if (!(measured.largest_pivot < max_growth)) return false;
     if (!(measured.smallest_pivot > (columns <= n / 2 ? 0x1p-20 : 0x1p-30))) return false;
-    if (8 * columns > 5 * n) return true;  // so late, finishing costs less than falling back
-    // A scaled matrix has pivots of about 1 while float can represent its trailing matrix. Evenly falling
-    // pivots, as for a geometric sequence of singular values, are extrapolated to the last column.
+    if (8 * columns > 5 * n) return true;  // the rest costs less than falling back
+    // The pivots of a scaled matrix are about 1 as long as float can represent its trailing matrix. If they
+    // fall evenly, as for a geometric sequence of singular values, they are extrapolated to the last column.
     const double slope =
         std::min(0.0, (measured.last_window - measured.first_window) / distance);  // log2 per column
     const double end = measured.last_window + slope * (n - columns + window / 2);
@@ -76,12 +76,11 @@ struct System {
   }
 
  private:
-  static constexpr double max_growth = 2048;  ///< limit for elements: half of the range of a half, scaled
+  static constexpr double max_growth = 2048;  ///< limit for pivots: half of the range of a scaled half
   static constexpr double min_level =
       -10;  ///< log2 of pivots; smaller pivots consist of float's rounding errors
   static constexpr double min_end_level = -12.5;  ///< log2 of the extrapolated last pivots
-  static constexpr int min_sampled =
-      256;  ///< smallest n that is sampled; for smaller n, checking the pivots themselves is as fast
+  static constexpr int min_sampled = 256;  ///< smallest n with a sample; below, the factorisation is as fast
 };
 
 }  // namespace gaussweep::cuda::mixed

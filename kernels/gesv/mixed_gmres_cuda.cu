@@ -12,14 +12,14 @@
 /// them. Each right-hand side has a separate Krylov space and convergence test.
 ///
 /// The method falls back to gesv/recursive in these cases. Before the factorisation:
-/// - n is less than the parameter `float_from`, or, if that is 0, the expected time is longer (refined_ms in
-/// mixed_workspace.hpp);
+/// - n is less than the parameter `float_from`; if `float_from` is 0: the expected time is longer (refined_ms
+/// in mixed_workspace.hpp);
 /// - an element or the norm of A is not finite or is near the end of the range;
 /// - a sample of 64 rows and columns has several tiny pivots.
 ///
 /// Later:
 /// - a pivot is 0;
-/// - the pivots fall like those of a too ill-conditioned matrix (checked after each eighth or so of the
+/// - the pivots fall so fast that the matrix is too ill-conditioned (checked after about each eighth of the
 /// columns);
 /// - one right-hand side of a group does not converge: the whole group falls back.
 ///
@@ -27,10 +27,10 @@
 /// operations in float (executed as three times as many in half precision), and about 2 n^2 + 4 n^2 per
 /// iteration and right-hand side. Workspace: the factors with room for double, 3072 halves per row and per
 /// column, 61 vectors per right-hand side and, for many right-hand sides, inverted diagonal blocks of the
-/// factors; if float is not tried, that of gesv/recursive. The report's history holds, per iteration, the
-/// largest 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). Its convergence is
-/// `converged`, or empty after a fallback; `info` is then that of gesv/recursive, else 0. n <= 65536. Needs
-/// compute capability 9.0.
+/// factors; if float is not tried, the workspace of gesv/recursive. The report's history holds, per
+/// iteration, the largest 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's
+/// convergence is `converged`, or empty after a fallback. `info` is 0, or that of gesv/recursive after a
+/// fallback. n <= 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_lu.cuh"
 #include "kernels/gesv/mixed_refinement.cuh"

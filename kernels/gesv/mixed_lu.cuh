@@ -1,8 +1,8 @@
 #pragma once
 /// The factors of gesv/mixed_gmres: an LU factorisation of the scaled matrix in float.
 ///
-/// R scales the largest element of every row, and C then that of every column, to [1, 2). Partial sums of
-/// column slices are added in a fixed order, so that every run gives the same bits.
+/// R scales the largest element of every row to [1, 2); then C does the same for every column. Partial sums
+/// of column slices are added in a fixed order, so that every run gives the same bits.
 
 #include "kernels/gesv/mixed_factors.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(group)
     }
     row_scale[row] = scale_for(maximum);
   }
-  raise(&result->norm_of_a, sum);
+  atomic_max_of_warp(&result->norm_of_a, sum);
 }
 
 /// Computes C, max(1 / C), and R A C in float, padded with zero rows to `ld_out`. Each block processes a
@@ -100,7 +100,7 @@ class LuFactors {
  public:
   static constexpr bool unit = true;  ///< L has a unit diagonal
   static constexpr bool symmetric = false;
-  static constexpr int patience =
+  static constexpr int max_iterations =
       max_iterations_per_cycle;  ///< most iterations before refinement is given up
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::lu::leading_dimension(n); }
 
@@ -110,27 +110,27 @@ class LuFactors {
   /// Scales and factors. Returns false if refinement is not worth trying: an element or the norm is not
   /// finite or out of range, a pivot is 0, a sample of the matrix is nearly singular in many directions, or
   /// the pivots fall so fast that later pivots would be smaller than float's rounding errors.
-  bool make(Scalars& measured) {
+  bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
     context.stage("scale");
     context.device.fill(s.scalars, 0, sizeof(Scalars));
     simt::launch(context, measure_rows<T>, dim3(s.blocks, slices), dim3(group), 0, s.a.data, s.a.ld, s.n,
-                 s.slice_columns(), s.slices, s.other_slices);
-    simt::launch(context, scale_rows, dim3(s.blocks), dim3(group), 0, s.slices, s.other_slices, s.n,
+                 s.slice_columns(), s.slices, s.spare_slices);
+    simt::launch(context, scale_rows, dim3(s.blocks), dim3(group), 0, s.slices, s.spare_slices, s.n,
                  s.row_scale, s.scalars);
     simt::launch(context, smallest_scale, dim3(1), dim3(group), 0, s.row_scale, s.n, s.scalars);
     simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))), dim3(group), 0,
-                 s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.narrow, s.ld, s.scalars);
-    s.take_sample(s.narrow, s.ld, Given::all, nullptr, low_pivot);
+                 s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.float_factors, s.ld, s.scalars);
+    s.factor_sample(s.float_factors, s.ld, StoredPart::all, nullptr, low_pivot);
     measured = s.read();
     if (!s.is_in_range(measured) || !s.has_few_low_pivots(measured)) return false;
     context.device.fill(info(), 0, sizeof(int));
     lu::SplitProducts products(context, s.n, memory_);
-    lu::RecursiveLu<float, lu::SplitProducts> factorisation(context, s.narrow, s.ld, s.n, pivots_, info(),
-                                                            memory_);
+    lu::RecursiveLu<float, lu::SplitProducts> factorisation(context, s.float_factors, s.ld, s.n, pivots_,
+                                                            info(), memory_);
     if (!factorisation.factor(products, [&s](int columns) { return s.is_promising(columns); })) return false;
-    rows_ = factorisation.rows_of_all();
+    rows_ = factorisation.row_order();
     int zero_pivot = 0;
     context.device.to_host(&zero_pivot, info(), sizeof(zero_pivot));
     return zero_pivot == 0;
@@ -142,8 +142,8 @@ class LuFactors {
   /// Solves L U z = P z in place.
   template <class F>
   void solve(const F* factors, F* z, std::int64_t nrhs) {
-    solve_lu(system_.context, system_.n, nrhs, factors, system_.ld, pivots_, z, system_.ld, system_.solving,
-             info());
+    solve_lu(system_.context, system_.n, nrhs, factors, system_.ld, pivots_, z, system_.ld,
+             system_.solve_memory, info());
   }
 
  private:

@@ -18,16 +18,15 @@
 namespace gaussweep::cuda::mixed {
 
 /// Solves A X = B by flexible GMRES in double, preconditioned by float Factors of R A C (LuFactors or
-/// CholeskyFactors). T is the type of A, B and X. The host waits for the device only to read the few numbers
-/// that its decisions need.
+/// CholeskyFactors); the diagonal matrices R and C scale rows and columns. T is the type of A, B and X. The
+/// host waits for the device only to read the few numbers that its decisions need.
 ///
 /// Right-hand sides are iterated in lock-step: each iteration reads A and the factors once for all. Each
 /// right-hand side has a separate Krylov space and convergence test; results computed for it after its
 /// convergence are not used.
 ///
-/// Residuals are compared with a lower bound of the norm of x = C y, max|y| times min(C): columns of A are
-/// weighted by their contribution to A x. max|x| would be wrong: rounding errors in elements of x that belong
-/// to small columns could pass for a large x.
+/// The convergence test compares residuals with max|y| min(C), a lower bound of the norm of x = C y. max|x|
+/// would be wrong: large elements of x that belong to small columns of A may be nothing but rounding errors.
 template <class T, class Factors>
 class Refinement {
  public:
@@ -69,7 +68,7 @@ class Refinement {
   /// Scales and factors. Returns false if refinement is not worth trying (Factors::make).
   bool prepare() {
     Scalars measured{};
-    if (!factors_.make(measured)) return false;
+    if (!factors_.prepare_factors(measured)) return false;
     norm_of_a_ = value_of(measured.norm_of_a);
     scale_of_rows_ = measured.scale_of_rows;
     scale_of_columns_ = 1 / value_of(measured.columns);
@@ -80,19 +79,19 @@ class Refinement {
     return true;
   }
 
-  /// Replaces b (n x nrhs) by the answers if all of them converged; else leaves b unchanged. Adds to the
-  /// context's report.
+  /// Replaces b (n x nrhs) by the answers if all of them converged; else leaves b unchanged. Adds the
+  /// iterations to the context's report.
   bool solve(T* b, std::int64_t ldb, std::int64_t nrhs) {
     context_.stage("refine");
     nrhs_ = static_cast<unsigned>(nrhs);
     rhs_states_.assign(static_cast<std::size_t>(nrhs), {});
     context_.device.fill(y_, 0, static_cast<std::size_t>(vector_stride_) * sizeof(double));
-    take_residuals(b, ldb, 0);
+    compute_residuals(b, ldb, 0);
     for (int cycle = 0; cycle < max_cycles; ++cycle) {
       if (!iterate()) return false;
       multiply(y_, b, ldb);
       const std::vector<Readings> host_readings = read();
-      bool all = true;
+      bool all_solved = true;
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
         if (rhs.solved) continue;
@@ -103,9 +102,9 @@ class Refinement {
         rhs.solved = error <= tolerance() || (stagnated && error <= sqrt_n() * unit_roundoff());
         if (!rhs.solved && stagnated) return false;  // also for NaN
         rhs.last_residual = residual;
-        all = all && rhs.solved;
+        all_solved = all_solved && rhs.solved;
       }
-      if (!all) continue;
+      if (!all_solved) continue;
       simt::launch(context_, unscale<T>, grid(), dim3(group), 0, y_, n_, ld_, column_scale_, b, ldb);
       return true;
     }
@@ -115,7 +114,8 @@ class Refinement {
  private:
   static constexpr double unit_roundoff() { return sizeof(T) == 8 ? 0x1p-53 : 0x1p-24; }
   double sqrt_n() const { return std::sqrt(static_cast<double>(n_)); }
-  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm. Rounding x alone may cause this error.
+  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm. Rounding x to T alone may cause this
+  /// error.
   double tolerance() const { return 8 * unit_roundoff() * std::max(1.0, sqrt_n() / 32); }
   /// Returns the limit for the scaled 2-norm of the residual that ends a cycle. The infinity norm is computed
   /// after the cycle.
@@ -193,7 +193,7 @@ class Refinement {
                  block_squares_ + first * blocks_, readings_ + first);
   }
   /// Computes w_ = R (b - the sum of `slice_count` partial products), the residual of every right-hand side.
-  void take_residuals(const T* b, std::int64_t ldb, int slice_count) {
+  void compute_residuals(const T* b, std::int64_t ldb, int slice_count) {
     simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, readings_,
                  static_cast<int>(nrhs_));
     gather(slice_count, 0, nrhs_, slices_, b, ldb);
@@ -218,7 +218,7 @@ class Refinement {
     normalise_both(float_direction(k));
   }
   /// Applies the factors to v_k, which gives direction z_k, and computes w_ = R A C z_k.
-  void make_direction(int k) {
+  void compute_direction(int k) {
     const auto solve_and_multiply = [&](auto* factors, auto* z) {
       context_.stage("apply");
       if (uses_block_inverses()) {
@@ -240,18 +240,18 @@ class Refinement {
   /// converted.
   void widen_factors() {
     context_.stage("widen");
-    constexpr int kept = slices / 2;  // float columns that fit into slices_
+    constexpr int max_kept = slices / 2;  // float columns that fit into slices_
     int count = 0;
-    for (int done = 0; done < n_; done += count) {
-      const float* from = float_factors_ + done * ld_;
-      count = (n_ - done) / 2;
-      if (n_ - done <= kept) {
-        count = n_ - done;
+    for (int first = 0; first < n_; first += count) {
+      const float* from = float_factors_ + first * ld_;
+      count = (n_ - first) / 2;
+      if (n_ - first <= max_kept) {
+        count = n_ - first;
         context_.device.copy(slices_, from, static_cast<std::size_t>(count * ld_) * sizeof(float));
         from = reinterpret_cast<const float*>(slices_);
       }
       simt::launch(context_, widen, dim3((blocks_ + 3) / 4, static_cast<unsigned>(std::min(count, 32768))),
-                   dim3(group), 0, from, double_factors_ + done * ld_, ld_, n_, count);
+                   dim3(group), 0, from, double_factors_ + first * ld_, ld_, n_, count);
     }
     in_double_ = true;
     if (uses_block_inverses()) block_solver(double_factors_).prepare();
@@ -271,7 +271,7 @@ class Refinement {
     int float_directions = 0;  // the first `float_directions` directions are in float
     bool unfinished = true;
     while (unfinished && k < std::min(max_iterations_per_cycle, n_)) {
-      make_direction(k);
+      compute_direction(k);
       if (!in_double_) ++float_directions;
       if (k == 0 && !start(read())) return true;  // read() must precede the next write to h
       context_.stage("orthogonalise");
@@ -297,14 +297,14 @@ class Refinement {
         if (rhs.finished) continue;
         unfinished = true;
         slow = slow || rhs.krylov.slow();
-        hopeless = hopeless || rhs.krylov.hopeless(Factors::patience);
+        hopeless = hopeless || rhs.krylov.hopeless(Factors::max_iterations);
       }
       ++report.iterations;
       report.history.push_back(worst);
       if (!unfinished) break;
       if (!in_double_ && slow) {
         widen_factors();
-        normalise_to(k);  // in double as well
+        normalise_to(k);  // stores v_k as direction k in double
         for (RhsState& rhs : rhs_states_) {
           if (!rhs.finished) rhs.krylov.forget_rate();
         }
@@ -352,13 +352,13 @@ class Refinement {
   Context& context_;
   MatrixView<T> a_;
   int n_;
-  std::int64_t width_;  // most right-hand sides per solve()
+  std::int64_t width_;  // maximum number of right-hand sides per solve()
   unsigned nrhs_ = 0;   // right-hand sides of the current solve()
   unsigned blocks_;
   std::int64_t ld_;             // leading dimension of vectors and factors
   std::int64_t vector_stride_;  // distance of basis vectors: ld_ times width_
-  double* double_factors_;      // the factors in double, after widen_factors()
-  float* float_factors_;        // the factors in float, before: the second half of the same memory
+  double* double_factors_;      // the factors in double, valid after widen_factors()
+  float* float_factors_;        // the factors in float until then, in the second half of the same memory
   bool in_double_ = false;
   const int* permutation_ = nullptr;  // row permutation, if the solves do not apply it
   std::byte* solve_memory_;

@@ -2,8 +2,8 @@
 /// Kernels that measure a matrix before and during its float factorisation, and convert the factors to
 /// double.
 ///
-/// The iteration works on R A C; R and C are diagonal with powers of two, chosen such that the elements are
-/// at most about 1.
+/// The iteration works on R A C. R and C are diagonal matrices of powers of two that scale the largest
+/// elements of R A C to about 1.
 
 #include <cuda_runtime.h>
 
@@ -27,15 +27,15 @@ struct Scalars {
   Largest columns;                   ///< max of 1 / C
   double first_window, last_window;  ///< means of log2 |pivot| (inspect_pivots)
   double smallest_pivot, largest_pivot;
-  double low_pivots;        ///< number of low pivots in the sample
+  double low_pivots;        ///< number of pivots below a limit in the sample
   double smallest_sampled;  ///< the smallest pivot of the sample
-  Largest beside_diagonal;  ///< symmetric A: largest row sum of squared scaled off-diagonal elements
+  Largest off_diagonal;     ///< symmetric A: largest row sum of squared scaled off-diagonal elements
 };
 static_assert(sizeof(Scalars) <= scalars * sizeof(double));
 
 /// Sets *to to the maximum of itself and the largest |value| of the warp. All threads of the warp must call
 /// this.
-__device__ __forceinline__ void raise(Largest* to, double value) {
+__device__ __forceinline__ void atomic_max_of_warp(Largest* to, double value) {
   auto bits = static_cast<Largest>(__double_as_longlong(std::fabs(value)));
   for (int d = 16; d > 0; d /= 2) {
     const Largest other = __shfl_xor_sync(0xffffffffu, bits, d);
@@ -86,30 +86,30 @@ static __global__ void __launch_bounds__(group)
 }
 
 /// Measures the pivots of the first `columns` columns: the smallest, the largest, and the means of log2
-/// |pivot| over two windows. One window is the last `window` columns; the other has the same length and ends
-/// `distance` columns earlier. One block. @pre window + distance <= columns
+/// |pivot| over two windows. One window is the last `window` of these columns; the other one has the same
+/// length and ends `distance` columns earlier. One block. @pre window + distance <= columns
 static __global__ void __launch_bounds__(group)
     inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* result) {
-  double first = 0, last = 0, inverse = 0, maximum = 0;
+  double first = 0, last = 0, largest_inverse = 0, largest = 0;
   for (int i = static_cast<int>(threadIdx.x); i < columns; i += group) {
     const double pivot = std::fabs(static_cast<double>(lu[i + i * ld]));
-    const double level = pivot > 0 ? std::log2(pivot) : -200.0;
-    if (i >= columns - window) last += level;
-    if (i >= columns - distance - window && i < columns - distance) first += level;
-    inverse = fmax(inverse, 1 / pivot);
-    maximum = pivot <= maximum ? maximum : pivot;  // also if it is NaN
+    const double log2_pivot = pivot > 0 ? std::log2(pivot) : -200.0;
+    if (i >= columns - window) last += log2_pivot;
+    if (i >= columns - distance - window && i < columns - distance) first += log2_pivot;
+    largest_inverse = fmax(largest_inverse, 1 / pivot);
+    largest = pivot <= largest ? largest : pivot;  // also if it is NaN
     if (pivot != pivot) break;
   }
-  const bool finite = __syncthreads_and(maximum == maximum) != 0;
+  const bool finite = __syncthreads_and(largest == largest) != 0;
   first = sum_of_block(first);
   last = sum_of_block(last);
-  inverse = largest_of_block(inverse);
-  maximum = largest_of_block(maximum);
+  largest_inverse = largest_of_block(largest_inverse);
+  largest = largest_of_block(largest);
   if (threadIdx.x == 0) {
     result->first_window = first / window;
     result->last_window = last / window;
-    result->smallest_pivot = 1 / inverse;
-    result->largest_pivot = finite ? maximum : INFINITY;
+    result->smallest_pivot = 1 / largest_inverse;
+    result->largest_pivot = finite ? largest : INFINITY;
   }
 }
 
@@ -126,20 +126,22 @@ __device__ __forceinline__ int sampled(int i, int n) {
 }
 
 /// The part of a matrix that is stored.
-enum class Given { all, lower, upper };
+enum class StoredPart { all, lower, upper };
 
 /// Factors a sample of `sample` rows and the same columns with partial pivoting, up to the first zero column.
 /// Stores the smallest pivot and the number of pivots below `low`. `scale`, if given, scales rows and columns
 /// of A. One block. @pre n >= sample
 template <class T>
-__global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t lda, int n, Given given,
-                                                       const double* scale, float low, Scalars* result) {
+__global__ void __launch_bounds__(group)
+    sample_pivots(const T* a, std::int64_t lda, int n, StoredPart stored_part, const double* scale, float low,
+                  Scalars* result) {
   static_assert(sample == 64, "a lane looks at two rows");
   __shared__ float element[sample][sample + 1];  // [column][row]
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < sample * sample; i += group) {
     const int row = sampled(i % sample, n), column = sampled(i / sample, n);
-    const bool transposed = given == Given::lower ? row < column : given == Given::upper && row > column;
+    const bool transposed =
+        stored_part == StoredPart::lower ? row < column : stored_part == StoredPart::upper && row > column;
     auto value = static_cast<double>(a[transposed ? column + row * lda : row + column * lda]);
     if (scale != nullptr) value *= scale[row] * scale[column];
     element[i / sample][i % sample] = static_cast<float>(value);
@@ -147,28 +149,28 @@ __global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t 
   __syncthreads();
   const int lane = thread % 32;
   const int row = thread % sample;
-  std::uint64_t done = 0;  // bit mask of the rows that were pivots; equal in all threads
+  std::uint64_t used_rows = 0;  // bit mask of the rows that were pivots; equal in all threads
   int count = 0;
   float smallest = INFINITY;
   for (int k = 0; k < sample; ++k) {
-    // Packs the magnitude and the row into one word: the lowest bits of a float do not matter here.
+    // Packs the magnitude and the row into one word; the row replaces the lowest bits of the magnitude.
     unsigned best_key = 0;
     for (int r = lane; r < sample; r += 32) {
       const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;
-      if ((done >> r & 1u) == 0) best_key = max(best_key, magnitude | static_cast<unsigned>(r));
+      if ((used_rows >> r & 1u) == 0) best_key = max(best_key, magnitude | static_cast<unsigned>(r));
     }
     for (int d = 16; d > 0; d /= 2) best_key = max(best_key, __shfl_xor_sync(0xffffffffu, best_key, d));
     if (best_key < 64) break;
-    const int from = static_cast<int>(best_key % 64);
-    const float pivot = element[k][from];
+    const int pivot_row = static_cast<int>(best_key % 64);
+    const float pivot = element[k][pivot_row];
     if (std::fabs(pivot) < low) ++count;
     smallest = fminf(smallest, std::fabs(pivot));
-    done |= std::uint64_t{1} << from;
-    if ((done >> row & 1u) == 0) {
+    used_rows |= std::uint64_t{1} << pivot_row;
+    if ((used_rows >> row & 1u) == 0) {
       const float factor = element[k][row] / pivot;
 #pragma unroll 4
       for (int c = k + 1 + thread / sample; c < sample; c += group / sample)
-        element[c][row] = std::fma(-factor, element[c][from], element[c][row]);
+        element[c][row] = std::fma(-factor, element[c][pivot_row], element[c][row]);
     }
     __syncthreads();
   }

@@ -5,26 +5,27 @@
 
 namespace gaussweep::cuda::mixed {
 
-/// Computes partial sums of A C y for a symmetric matrix A with one stored triangle: partial(row, band). Each
-/// block has a 128 x 128 tile of the triangle and adds its products for the tile's rows and, off the
-/// diagonal, also for its transpose.
+/// Computes partial sums of A C y for a symmetric matrix A with one stored triangle, and stores partial(row,
+/// band). Each block multiplies a 128 x 128 tile of the triangle and, off the diagonal, also the transposed
+/// tile.
 template <class T, class Y>
 __global__ void __launch_bounds__(group)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,
                       double* partial, std::int64_t ld, Readings* result) {
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
   constexpr int warps = group / 32, columns = band / warps, rows = band / 32;
-  static_assert(group == 2 * band && columns == 16, "a thread for each row and column; lanes share 16 sums");
+  static_assert(group == 2 * band && columns == 16,
+                "one thread per row and per column of a tile; the reduction below needs 16 columns per warp");
   __shared__ double x[2 * band];  // elements for the tile's rows, then for its columns
   __shared__ double row_sums[warps][band], column_sums[band];
   const bool diagonal = blockIdx.x == blockIdx.y;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int first_row = static_cast<int>(blockIdx.x) * band;
   const int first_column = static_cast<int>(blockIdx.y) * band;
-  const int own = thread < band ? first_row + thread : first_column + thread - band;
-  const double value_of_y = own < n ? static_cast<double>(y[own]) : 0.0;
-  if (diagonal) raise(&result->y, value_of_y);
-  x[thread] = own < n ? column_scale[own] * value_of_y : 0.0;
+  const int index = thread < band ? first_row + thread : first_column + thread - band;
+  const double value_of_y = index < n ? static_cast<double>(y[index]) : 0.0;
+  if (diagonal) atomic_max_of_warp(&result->y, value_of_y);
+  x[thread] = index < n ? column_scale[index] * value_of_y : 0.0;
   __syncthreads();
   double row_sum[rows] = {}, column_sum[columns];
 #pragma unroll
@@ -70,15 +71,15 @@ __global__ void __launch_bounds__(group)
 #pragma unroll
   for (int v = 0; v < rows; ++v) row_sums[warp][lane + 32 * v] = row_sum[v];
   __syncthreads();
-  if (own >= n || (diagonal && thread >= band)) return;
+  if (index >= n || (diagonal && thread >= band)) return;
   if (thread >= band) {
-    partial[own + blockIdx.x * ld] = column_sums[thread - band];
+    partial[index + blockIdx.x * ld] = column_sums[thread - band];
     return;
   }
   double sum = diagonal ? column_sums[thread] : 0.0;
 #pragma unroll
   for (int w = 0; w < warps; ++w) sum += row_sums[w][thread];
-  partial[own + blockIdx.y * ld] = sum;
+  partial[index + blockIdx.y * ld] = sum;
 }
 
 }  // namespace gaussweep::cuda::mixed

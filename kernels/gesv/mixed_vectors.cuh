@@ -1,9 +1,9 @@
 #pragma once
 /// Vector kernels of a mixed-precision iteration: products with the matrix, and orthogonalisation.
 ///
-/// Right-hand sides are columns with leading dimension `ld`; blockIdx.y selects the right-hand side. Sums are
-/// accumulated over column slices, or over groups of 256 rows, and then over the partial sums in a fixed
-/// order: every run gives the same bits.
+/// Right-hand sides are columns with leading dimension `ld`; blockIdx.y selects the right-hand side. Partial
+/// sums over column slices, or over groups of 256 rows, are added in a fixed order, so that every run gives
+/// the same bits.
 
 #include "kernels/gesv/mixed_steps.cuh"
 
@@ -23,8 +23,8 @@ static __global__ void clear_largest(Readings* result, int nrhs) {
   if (r < nrhs) result[r].y = result[r].r = 0;
 }
 
-/// Computes A C Y for a slice of columns of A and `nrhs` <= R right-hand sides: partial(row, slice,
-/// right-hand side). A thread has `rows` rows, `group` apart.
+/// Computes A C Y for a slice of columns of A and `nrhs` <= R right-hand sides, and stores partial(row,
+/// slice, right-hand side). A thread has `rows` rows, `group` apart.
 template <class T, class Y, int R>
 __global__ void __launch_bounds__(group)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,
@@ -37,25 +37,25 @@ __global__ void __launch_bounds__(group)
   const int row = static_cast<int>(blockIdx.x) * rows * group + thread;
   const int begin = static_cast<int>(blockIdx.y) * columns;
   const int end = min(n, begin + columns);
-  const T* own[rows];  // rows beyond the matrix repeat the last row and are not stored
+  const T* row_start[rows];  // rows beyond the matrix repeat the last row and are not stored
 #pragma unroll
-  for (int v = 0; v < rows; ++v) own[v] = a + min(row + v * group, n - 1);
+  for (int v = 0; v < rows; ++v) row_start[v] = a + min(row + v * group, n - 1);
   double sum[rows][R][chains] = {};
   const auto add = [&](const T(&value)[rows], int c, int chain) {
 #pragma unroll
     for (int r = 0; r < R; r += R == 1 ? 1 : 2) {
-      double x_of_rhs[2];
+      double x_pair[2];
       if constexpr (R == 1) {
-        x_of_rhs[0] = x[c];
+        x_pair[0] = x[c];
       } else {
-        const auto two = *reinterpret_cast<const double2*>(x + c * R + r);
-        x_of_rhs[0] = two.x, x_of_rhs[1] = two.y;
+        const auto pair = *reinterpret_cast<const double2*>(x + c * R + r);
+        x_pair[0] = pair.x, x_pair[1] = pair.y;
       }
 #pragma unroll
       for (int q = 0; q < (R == 1 ? 1 : 2); ++q) {
 #pragma unroll
         for (int v = 0; v < rows; ++v) {
-          sum[v][r + q][chain] = std::fma(static_cast<double>(value[v]), x_of_rhs[q], sum[v][r + q][chain]);
+          sum[v][r + q][chain] = std::fma(static_cast<double>(value[v]), x_pair[q], sum[v][r + q][chain]);
         }
       }
     }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(group)
       const bool inside = thread < count && r < nrhs;
       const double value_of_y = inside ? static_cast<double>(y[column + r * ld]) : 0.0;
       x[thread * R + r] = scale * value_of_y;
-      if (blockIdx.x == 0 && r < nrhs) raise(&result[r].y, value_of_y);
+      if (blockIdx.x == 0 && r < nrhs) atomic_max_of_warp(&result[r].y, value_of_y);
     }
     __syncthreads();
     int c = 0;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(group)
 #pragma unroll
       for (int i = 0; i < unrolled; ++i) {
 #pragma unroll
-        for (int v = 0; v < rows; ++v) value[i][v] = own[v][(first + c + i) * lda];
+        for (int v = 0; v < rows; ++v) value[i][v] = row_start[v][(first + c + i) * lda];
       }
 #pragma unroll
       for (int i = 0; i < unrolled; ++i) add(value[i], c + i, i % chains);
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(group)
     for (; c < count; ++c) {
       T value[rows];
 #pragma unroll
-      for (int v = 0; v < rows; ++v) value[v] = own[v][(first + c) * lda];
+      for (int v = 0; v < rows; ++v) value[v] = row_start[v][(first + c) * lda];
       add(value, c, 0);
     }
     __syncthreads();
@@ -97,9 +97,9 @@ __global__ void __launch_bounds__(group)
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (r >= nrhs) break;
-      double all = sum[v][r][0];
-      if constexpr (chains == 4) all = (all + sum[v][r][1]) + (sum[v][r][2] + sum[v][r][3]);
-      partial[row + v * group + (blockIdx.y + static_cast<std::int64_t>(r) * gridDim.y) * ld] = all;
+      double total = sum[v][r][0];
+      if constexpr (chains == 4) total = (total + sum[v][r][1]) + (sum[v][r][2] + sum[v][r][3]);
+      partial[row + v * group + (blockIdx.y + static_cast<std::int64_t>(r) * gridDim.y) * ld] = total;
     }
   }
 }
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, con
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   const std::int64_t index = row + blockIdx.y * ld;
   const double value = row < n ? static_cast<double>(y[index]) : 0.0;
-  raise(&result[blockIdx.y].y, value);
+  atomic_max_of_warp(&result[blockIdx.y].y, value);
   if (row < n) x[index] = column_scale[row] * value;
 }
 
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(group)
     for (int s = 0; s < count; ++s) value += partial[row + (s + r * count) * ld];
     if (b != nullptr) value = static_cast<double>(b[row + r * ldb]) - value;
   }
-  if (b != nullptr) raise(&result[r].r, value);
+  if (b != nullptr) atomic_max_of_warp(&result[r].r, value);
   if (row < n) {
     value *= row_scale[row];
     w[row + r * ld] = value;
@@ -138,8 +138,8 @@ __global__ void __launch_bounds__(group)
   if (threadIdx.x == 0) squares[blockIdx.x + r * gridDim.x] = sum;
 }
 
-/// Computes each group's part of V^T w for `count` columns of V, `stride` apart: partial(group, column,
-/// right-hand side). A warp takes every eighth column.
+/// Computes V^T w over each group of rows for `count` columns of V, `stride` apart, and stores partial(group,
+/// column, right-hand side). A warp takes every eighth column.
 static __global__ void __launch_bounds__(group)
     project(const double* v, std::int64_t stride, int n, int count, const double* w, std::int64_t ld,
             double* partial) {
@@ -160,8 +160,8 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// Computes w -= V h, where h is the sum of the groups' parts; adds h to result->h or stores it there; and
-/// computes the groups' sums of squares of w. @pre the grid of `project`
+/// Computes w -= V h, where h is the sum of project's partial sums. Stores h in result->h, or adds it if
+/// `add`. Also computes the sum of squares of w per group of rows. @pre the same grid as `project`
 static __global__ void __launch_bounds__(group)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
                         const double* partial, bool add, double* squares, Readings* result) {

@@ -14,7 +14,7 @@ inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
          lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int));
 }
 
-/// Returns the bytes for gesv/recursive, which solves in the same workspace if refinement is given up.
+/// Returns the bytes for gesv/recursive, which uses the same workspace if refinement is given up.
 inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element) {
   return workspace_piece(n, sizeof(int)) +
          workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, element)), 1) +
@@ -33,16 +33,16 @@ inline double direct_ms(double n, std::int64_t nrhs) {
   return factor + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
 }
 
-/// Returns the expected milliseconds with factors in float and six iterations, which a uniform matrix takes.
-/// The result lies between the time of an H200 and that of an H100, which takes 0.5 to 1 ms more. An
+/// Returns the expected milliseconds with factors in float and six iterations, which a uniform random matrix
+/// takes. The result lies between the times of an H200 and of an H100, which takes 0.5 to 1 ms more. An
 /// iteration reads A and the factors once for all right-hand sides.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
   constexpr double iterations = 6;
   double time = 0.003 * square * thousands + 0.9 * thousands + 0.048 * square;
-  for (std::int64_t done = 0; done < nrhs; done += max_rhs_per_group) {
-    const auto count = static_cast<double>(std::min(nrhs - done, max_rhs_per_group));
+  for (std::int64_t first = 0; first < nrhs; first += max_rhs_per_group) {
+    const auto count = static_cast<double>(std::min(nrhs - first, max_rhs_per_group));
     const double apply = nrhs < min_rhs_for_products ? (0.0465 + 0.002 * count) * thousands
                                                      : 0.14 + 0.095 * thousands + 0.0015 * square;
     time += iterations * (0.06 + 0.002 * count + apply + 0.0036 * square);
@@ -50,7 +50,8 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   return time;
 }
 
-/// Returns true if factors in float are tried. @param from the parameter `float_from`; 0: compares estimates
+/// Returns true if factors in float are tried. @param from the parameter `float_from`; if it is 0, compares
+/// the expected times
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   if (from > 0) return n >= from;
   const auto order = static_cast<double>(n);

@@ -6,8 +6,8 @@
 
 namespace gaussweep {
 
-/// Returns the index of the first element with the largest magnitude among column[0], column[stride], …;
-/// `count` >= 1 elements. A NaN is never larger than another element; a NaN in column[0] stays the answer.
+/// Returns the index of the first element with the largest magnitude among the `count` >= 1 elements
+/// column[0], column[stride], …. Returns 0 if column[0] is NaN; any other NaN is ignored.
 template <class T>
 std::int64_t find_pivot(const T* column, std::int64_t stride, std::int64_t count) {
   std::int64_t best = 0;

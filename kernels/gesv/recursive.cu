@@ -1,8 +1,8 @@
 /// gesv/recursive: getrf/recursive, then both triangular solves in one launch.
 ///
 /// Factors with getrf/recursive_lu.cuh and solves with trsv/block_chain.cu, which fuses the row exchanges.
-/// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: those of
-/// the factorisation and the solve, and n pivots. A zero pivot gives info > 0, and the answer is then not
+/// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: that of the
+/// factorisation, that of the solve, and n pivots. A zero pivot gives info > 0, and the answer is then not
 /// finite. n <= 65536. Needs compute capability 9.0.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
@@ -19,11 +19,11 @@ void gesv_recursive(Context& context, Operands<T>& op, const Parameters&) {
   const std::int64_t n = op.shape.n;
   const std::int64_t nrhs = op.shape.nrhs;
   int* const pivots = op.workspace.template take<int>(n);
-  auto* const solving = op.workspace.template take<std::byte>(
+  auto* const solve_memory = op.workspace.template take<std::byte>(
       static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(T))));
   lu::RecursiveLu<T>(context, op.a.data, op.a.ld, n, pivots, op.info, op.workspace).factor();
   context.stage("getrs");
-  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solving, op.info);
+  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solve_memory, op.info);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_recursive)

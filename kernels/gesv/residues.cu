@@ -3,7 +3,7 @@
 /// Like gesv/recursive, but with the factorisation, parameters, report and workspace of getrf/residues.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4), plus that of the products of getrf/residues. With partial pivoting |L|
+/// Algorithms", 2nd ed., theorem 9.4), plus the error of getrf/residues's products. With partial pivoting |L|
 /// |U| is rarely larger than n |A|.
 
 #include "kernels/getrf/residue_lu.cuh"
@@ -17,11 +17,11 @@ void gesv_residues(Context& context, Operands<T>& op, const Parameters& paramete
   const std::int64_t n = op.shape.n;
   const std::int64_t nrhs = op.shape.nrhs;
   int* const pivots = op.workspace.template take<int>(n);
-  auto* const solving = op.workspace.template take<std::byte>(
+  auto* const solve_memory = op.workspace.template take<std::byte>(
       static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(T))));
   lu::factor_by_residues(context, op.a, pivots, op.info, parameters, op.workspace);
   context.stage("getrs");
-  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solving, op.info);
+  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solve_memory, op.info);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_residues)

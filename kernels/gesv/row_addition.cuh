@@ -3,8 +3,8 @@
 /// the matrix has no zeros, which does not change the solution. The thesis describes this without an
 /// implementation.
 ///
-/// It guarantees only that no element is 0, as the thesis requires. Minors of the stripes may still be 0, and
-/// then the row-cyclic methods fail.
+/// The result has no zero elements, as the thesis requires. Minors of the stripes may still be 0, and then
+/// the row-cyclic methods fail.
 
 #include <cmath>
 #include <cstdint>
@@ -31,13 +31,13 @@ __device__ int first_in_block(int count, int* first, Holds holds) {
   return *first;
 }
 
-/// The multiples of a row that are tried are ±2^d with d < max_doublings.
+/// Number of powers of two that are tried as factors of the added row: ±2^d with d < max_doublings.
 constexpr int max_doublings = 30;
 
-/// Visits the rows in one block, from the top. For each 0 in a row, finds the next row (cyclically) with a
-/// nonzero element in this column. Adds that row once, or subtracts it, or adds a multiple of it, such that
-/// no other element becomes 0. If the column has only zeros, or no multiple works, stores column + 1 in *info
-/// and returns.
+/// Processes the rows in one thread block, from the top. For each 0 in a row, finds the next row (cyclically)
+/// with a nonzero element in this column. Adds ±2^d times that row, with the smallest d such that no other
+/// element becomes 0. If the column has only zeros, or no factor works, stores column + 1 in *info and
+/// returns.
 template <class T>
 __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int* info) {
   __shared__ int first;
@@ -46,23 +46,24 @@ __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int
     for (;;) {
       const int column = first_in_block(n, &first, [=](int j) { return row[j] == T(0); });
       if (column == n) break;
-      const auto after = [=](int step) { return a + (i + 1 + step) % n * ld; };
-      const int step = first_in_block(n - 1, &first, [=](int s) { return after(s)[column] != T(0); });
-      const T* other = after(step);
-      T multiple = 1;
+      const auto row_after = [=](int step) { return a + (i + 1 + step) % n * ld; };
+      const int step = first_in_block(n - 1, &first, [=](int s) { return row_after(s)[column] != T(0); });
+      const T* added_row = row_after(step);
+      T factor = 1;
       int tries = step == n - 1 ? 2 * max_doublings : 0;
       for (; tries < 2 * max_doublings; ++tries) {
-        const int cancelled = first_in_block(
-            n, &first, [=](int j) { return row[j] != T(0) && std::fma(multiple, other[j], row[j]) == T(0); });
+        const int cancelled = first_in_block(n, &first, [=](int j) {
+          return row[j] != T(0) && std::fma(factor, added_row[j], row[j]) == T(0);
+        });
         if (cancelled == n) break;
-        multiple = multiple > 0 ? -multiple : -2 * multiple;
+        factor = factor > 0 ? -factor : -2 * factor;
       }
       if (tries == 2 * max_doublings) {
         if (threadIdx.x == 0) atomicCAS(info, 0, column + 1);
         return;
       }
       for (int j = static_cast<int>(threadIdx.x); j < columns; j += static_cast<int>(blockDim.x)) {
-        row[j] = std::fma(multiple, other[j], row[j]);
+        row[j] = std::fma(factor, added_row[j], row[j]);
       }
     }
   }

@@ -209,7 +209,7 @@ Method recursive() {
   Method method =
       in_place("recursive", "LU with partial pivoting, recursive in columns; both solves in one launch",
                "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return mixed::direct_bytes(shape.n, shape.nrhs, element);
   };
@@ -221,7 +221,7 @@ Method by_residues() {
                            "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = lu::residue_parameters();
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return workspace_piece(shape.n, sizeof(int)) +
            workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
@@ -235,7 +235,7 @@ Method by_halves() {
                            "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.parameters = halves::lu_parameters();
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return mixed::direct_bytes(shape.n, shape.nrhs, element) + halves::lu_bytes(shape.n, parameters, false);
   };
@@ -247,10 +247,10 @@ Method mixed_gmres() {
       "mixed_gmres", "LU in float with tensor-core products, GMRES to full precision; else as recursive",
       "gaussweep, after E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018");
   method.mixed_precision = true;
-  method.parameters = {integer_parameter("float_from", 0, 0, lu::most_rows + 1,
+  method.parameters = {integer_parameter("float_from", 0, 0, lu::max_rows + 1,
                                          "smallest n that tries factors in float (below: recursive); 0: "
                                          "if that is expected to be faster")};
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return mixed::workspace_bytes(shape.n, shape.nrhs, element, parameters.integer("float_from"));
   };

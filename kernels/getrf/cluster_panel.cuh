@@ -59,13 +59,13 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 }  // namespace detail
 
 /// Clusters per launch of factor_panel that exchange rows in other columns.
-template <Senders By>
-constexpr int exchangers = By == Senders::block ? 8 : 1;
+template <Senders SentBy>
+constexpr int exchangers = SentBy == Senders::block ? 8 : 1;
 
 /// The dynamic shared memory of a block of factor_panel.
-template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
+template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 struct PanelMemory {
-  detail::ExchangeMemory<T, Columns, RowsPerThread, Threads, By> exchange;
+  detail::ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy> exchange;
   alignas(16) T upper[widest_panel * detail::upper_stride<T, Columns>];
   alignas(16) T scratch[Threads / 32][detail::panel_scratch<T>];
   T triangle[widest_panel * detail::panel_triangle_stride<T>];
@@ -76,13 +76,13 @@ struct PanelMemory {
 /// panel's first column. `info`: set to the first zero pivot, from 1, if it is still 0.
 ///
 /// If `update` has columns, every cluster except the last ones first applies the previous panel to `Columns`
-/// columns; the first cluster's columns are the panel, and the clusters of columns beyond the panel then end.
-/// The last `exchangers` clusters exchange rows in other columns. Launched early (programmatic dependent
-/// launch), the kernel waits for the previous work. Clusters have one block each if the senders are the warps
-/// of a `block`.
+/// columns. The first cluster's columns are the panel; the other clusters update columns right of it and end.
+/// The last `exchangers` clusters exchange rows in the other columns of the matrix. The kernel may be
+/// launched early (programmatic dependent launch) and waits for the previous kernel. With Senders::block a
+/// cluster has one block.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows), PanelMemory of
 /// dynamic shared memory
-template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
+template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 __global__ void __launch_bounds__(Threads, 1)
     factor_panel(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
                  int* info, Update update) {
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(Threads, 1)
   constexpr int warps = Threads / 32;
   static_assert(Columns <= 32 && Columns * sizeof(T) % 16 == 0 && warps <= 32,
                 "one warp sends a row, and reads a block's candidates");
-  using Memory = PanelMemory<T, Columns, RowsPerThread, Threads, By>;
+  using Memory = PanelMemory<T, Columns, RowsPerThread, Threads, SentBy>;
   constexpr int stride = upper_stride<T, Columns>;
   Memory& memory = *simt::dynamic_shared<Memory>();
   T* const triangle = memory.triangle;
@@ -103,20 +103,22 @@ __global__ void __launch_bounds__(Threads, 1)
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
   const int cluster = static_cast<int>(blockIdx.x / blocks);
-  const Exchange<T, Columns, RowsPerThread, Threads, By> exchange(memory.exchange, cluster == 0 ? cols : 0);
+  const Exchange<T, Columns, RowsPerThread, Threads, SentBy> exchange(memory.exchange,
+                                                                      cluster == 0 ? cols : 0);
   simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
 
-  const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<By>;
+  const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<SentBy>;
   if (cluster > 0 && exchanger >= 0) {
     exchange_other_columns(a - first, lda, first, update,
                            (exchanger * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
-                           exchangers<By> * static_cast<int>(blocks) * warps);
+                           exchangers<SentBy> * static_cast<int>(blocks) * warps);
     return;
   }
-  const int beyond = (cluster - 1) * Columns;  // column beyond the panel at which this cluster begins
-  T* const own = cluster == 0 ? a : a + (cols + beyond) * lda;
-  const int own_cols = cluster == 0 ? cols : min(Columns, update.beyond - beyond);
+  const int right_begin =
+      (cluster - 1) * Columns;  // this cluster's first column, counted from the panel's end
+  T* const own = cluster == 0 ? a : a + (cols + right_begin) * lda;
+  const int own_cols = cluster == 0 ? cols : min(Columns, update.columns_right - right_begin);
   const int own_row = static_cast<int>(rank) * Threads + thread;
   const int step = static_cast<int>(blocks) * Threads;
   const int displaced_to = lane < update.cols ? update.exchanges.target[lane] - first : -1;

@@ -8,10 +8,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// A source matrix, padded with an identity. If `lower`, elements above the diagonal are neither read nor
-/// written.
+/// The matrix that copy_columns copies, padded with an identity. If `lower`, elements above the diagonal are
+/// neither read nor written.
 template <class T>
-struct Copied {
+struct CopySource {
   const T* from;
   std::int64_t ld;
   int order;
@@ -22,21 +22,21 @@ struct Copied {
 /// gridDim.y-th column.
 template <class T>
 __global__ void __launch_bounds__(256)
-    copy_columns(Copied<T> m, T* to, std::int64_t ld_to, int rows, int columns) {
-  constexpr int each = 4;
-  const int begin = static_cast<int>(blockIdx.x) * each * 256 + static_cast<int>(threadIdx.x);
+    copy_columns(CopySource<T> m, T* to, std::int64_t ld_to, int rows, int columns) {
+  constexpr int rows_per_thread = 4;
+  const int begin = static_cast<int>(blockIdx.x) * rows_per_thread * 256 + static_cast<int>(threadIdx.x);
   for (int j = static_cast<int>(blockIdx.y); j < columns; j += static_cast<int>(gridDim.y)) {
     const int first = m.lower ? j : 0;
-    if (begin + (each - 1) * 256 < first) continue;
-    T value[each];
+    if (begin + (rows_per_thread - 1) * 256 < first) continue;
+    T value[rows_per_thread];
     GAUSSWEEP_UNROLL
-    for (int i = 0; i < each; ++i) {
+    for (int i = 0; i < rows_per_thread; ++i) {
       const int row = begin + i * 256;
       const bool inside = row >= first && row < m.order && j < m.order;
       value[i] = inside ? m.from[row + j * m.ld] : T(row == j ? 1 : 0);
     }
     GAUSSWEEP_UNROLL
-    for (int i = 0; i < each; ++i) {
+    for (int i = 0; i < rows_per_thread; ++i) {
       const int row = begin + i * 256;
       if (row >= first && row < rows) to[row + j * ld_to] = value[i];
     }
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(256)
 
 /// Launches copy_columns.
 template <class T>
-void copy_matrix(Context& context, const Copied<T>& matrix, T* to, std::int64_t ld_to, int rows,
+void copy_matrix(Context& context, const CopySource<T>& matrix, T* to, std::int64_t ld_to, int rows,
                  int columns) {
   context.stage("copy");
   const dim3 grid(static_cast<unsigned>((rows + 1023) / 1024),

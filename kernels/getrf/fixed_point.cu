@@ -8,12 +8,13 @@
 /// Layout: column-major; A is only read, L and U are a separate matrix. Cost: 2/3 n^3 operations per
 /// iteration; about 20 iterations for diagonally dominant A, 2 n at worst. Workspace: a second iterate if
 /// double-buffered. A must be strongly regular: a pivot that ends as 0 gives info > 0, and the iteration ends
-/// as diverged or at max_iterations, except if it is the last pivot, by which nothing is divided.
+/// as diverged or at max_iterations. If only the last pivot is 0, the iteration may converge, because nothing
+/// is divided by it.
 ///
 /// Error: |A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). That holds if the iteration ends because no element changes (`change_tolerance:
-/// 0`): the factors then have the bits of Crout's method. A tolerance t adds up to n t (max|L| + max|U| + t).
-/// Without row exchanges |L| |U| may be far larger than |A|.
+/// 2nd ed., theorem 9.3), if the iteration ends because no element changes (`change_tolerance: 0`): the
+/// factors then have the bits of Crout's method. A tolerance t adds up to n t (max|L| + max|U| + t). Without
+/// row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

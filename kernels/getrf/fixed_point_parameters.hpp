@@ -19,10 +19,10 @@ inline std::vector<Parameter> fixed_point_parameters() {
                             "most iterations; 0: 2 n, after which no element can change")};
 }
 
-/// Returns an estimate: 20 iterations, as for diagonally dominant matrices; others may take 2 n.
+/// Returns the estimated number of iterations: 20, as for diagonally dominant matrices. Others may take 2 n.
 inline double fixed_point_iterations(const Shape& shape, const Parameters& parameters) {
-  const std::int64_t asked = parameters.integer("max_iterations");
-  return static_cast<double>(std::min<std::int64_t>(20, asked > 0 ? asked : 2 * shape.n));
+  const std::int64_t requested = parameters.integer("max_iterations");
+  return static_cast<double>(std::min<std::int64_t>(20, requested > 0 ? requested : 2 * shape.n));
 }
 
 /// Returns the bytes for the changes of an iteration and, if double-buffered, for a second iterate.

@@ -22,8 +22,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The changes of an iteration. Changes are nonnegative, so that their bits are ordered like them. NaN, the
-/// largest, means that some element is not finite.
+/// The changes of an iteration. The bits of nonnegative doubles are ordered like their values. NaN is the
+/// largest and means that some element is not finite.
 struct FixedPointChanges {
   unsigned long long largest_bits;  ///< the bits of the largest change, a double
   unsigned long long any_changed;   ///< nonzero if any element changed
@@ -42,9 +42,9 @@ __device__ bool differs(T before, T after) {
 }
 
 /// Updates one element per thread; neighbouring threads have neighbouring rows. `before` and `after` may be
-/// the same matrix; threads then read elements that others may have written already. The intermediate
-/// iterates then differ from run to run on a GPU; the limit does not. (The emulated device runs threads in
-/// order, so that one sweep is Crout's method.)
+/// the same matrix. Threads may then read elements that other threads have already updated, so that the
+/// iterates differ from run to run on a GPU, but not their limit. (The emulated device runs threads in order,
+/// so that one sweep is Crout's method.)
 template <class T>
 __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, MatrixView<T> after,
                                    FixedPointChanges* changes) {
@@ -61,9 +61,9 @@ __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, Matrix
   if (i < a.rows && j < a.cols) {
     const T* row = before.data + i;
     const T* column = before.data + j * before.ld;
-    const std::int64_t products = i < j ? i : j;
+    const std::int64_t k_count = i < j ? i : j;
     T value = a.data[i + j * a.ld];
-    for (std::int64_t k = 0; k < products; ++k) value = std::fma(-row[k * before.ld], column[k], value);
+    for (std::int64_t k = 0; k < k_count; ++k) value = std::fma(-row[k * before.ld], column[k], value);
     if (i < j) value /= row[i * before.ld];
     const T old = column[i];
     after.data[i + j * after.ld] = value;
@@ -93,19 +93,19 @@ __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
   if (pivot != T(0)) lu.data[i + j * lu.ld] = a.data[i + j * a.ld] / pivot;
 }
 
-/// Iterates from op.a, which is only read; stores the factors in `lu`. @pre both n x n with ld = n. The host
-/// reads the changes after every iteration. The thesis starts from A itself, which is far from the limit.
-/// With in-place updates on a GPU, elements can then grow until the limit of 2 n iterations, after which no
-/// element can change. Fills context.report: converged if no element changed by more than the tolerance,
-/// diverged if the last iterate is not finite or changed by more than the first, else max_iterations. The
-/// iteration cannot stagnate: an unchanged iterate is the limit.
+/// Iterates from op.a, which is only read, and stores the factors in `lu`. @pre both n x n with ld = n. The
+/// host reads the changes after every iteration. `start: matrix` starts from A itself like Čejka's thesis,
+/// far from the limit. With in-place updates on a GPU, elements can then grow until iteration 2 n, after
+/// which no element can change. Fills context.report: converged if no element changed by more than the
+/// tolerance, diverged if the last iterate is not finite or changed by more than the first, else
+/// max_iterations. The iteration cannot stagnate: an unchanged iterate is the limit.
 template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {
   const std::int64_t n = op.shape.n;
   const double tolerance = parameters.real("change_tolerance");
-  const std::int64_t asked = parameters.integer("max_iterations");
-  const std::int64_t max_iterations = asked > 0 ? asked : 2 * n;
+  const std::int64_t requested = parameters.integer("max_iterations");
+  const std::int64_t max_iterations = requested > 0 ? requested : 2 * n;
   const bool in_place = parameters.choice("update") == "in_place";
   Device& device = context.device;
   auto* changes = reinterpret_cast<FixedPointChanges*>(op.workspace.template take<unsigned long long>(2));

@@ -6,38 +6,40 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// Computes the products of a factorisation of order n and, with `solved`, of the solves with it.
+/// Computes the products of a factorisation of order n. `includes_solves`: and of the solves with its
+/// factors.
 class HalfUpdates {
  public:
   static constexpr bool preconditions = false;
 
-  HalfUpdates(Context& context, std::int64_t n, bool solved, const Parameters& parameters, Workspace& memory)
+  HalfUpdates(Context& context, std::int64_t n, bool includes_solves, const Parameters& parameters,
+              Workspace& memory)
       : least_inner_(parameters.integer("least_inner")),
-        products_(context, halves::capacity_of_lu(n, parameters.integer("inner"), solved),
+        products_(context, halves::capacity_of_lu(n, parameters.integer("inner"), includes_solves),
                   parameters.integer("inner"), memory) {}
 
   /// Returns true if the product with C m x n is computed by halves.
-  bool takes(int m, int n, int k) const {
+  bool accepts(int m, int n, int k) const {
     return least_inner_ == 0 ? halves::are_faster(m, n, k) : k >= least_inner_;
   }
-  /// Computes C -= L U (C is m x n). Returns false, and does nothing, if `takes` is false.
+  /// Computes C -= L U (C is m x n). Returns false, and does nothing, if `accepts` is false.
   bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
-    if (!takes(m, n, k)) return false;
+    if (!accepts(m, n, k)) return false;
     constexpr bool subtracted = true;
     products_.multiply({l, m, k, ldl}, {u, k, n, ldu}, {c, m, n, ldc}, subtracted);
-    ++made_;
+    ++count_;
     return true;
   }
-  /// Returns the k from which all products are by halves; 0: none is set.
+  /// Returns the k from which all products are by halves, or 0 if measured rates decide per product.
   std::int64_t least_inner() const { return least_inner_; }
   /// Returns the number of products by halves so far.
-  int made() const { return made_; }
+  int count() const { return count_; }
 
  private:
   std::int64_t least_inner_;
   halves::HalfProducts products_;
-  int made_ = 0;
+  int count_ = 0;
 };
 
 /// Factors P A = L U in place. The report's iterations are the number of products by halves.
@@ -46,7 +48,7 @@ inline void factor_by_halves(Context& context, MatrixView<float> a, int* pivots,
   context.report = {};
   HalfUpdates products(context, a.rows, false, parameters, memory);
   RecursiveLu<float, HalfUpdates>(context, a.data, a.ld, a.rows, pivots, info, memory).factor(products);
-  context.report.iterations = products.made();
+  context.report.iterations = products.count();
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -1,13 +1,13 @@
 /// getrf/halves: getrf/recursive in float, with large products by split halves on tensor cores.
 ///
 /// The recursion is in recursive_lu.cuh, the products are in gemm/half_products.cuh. Products with k below
-/// the parameter `least_inner` use the vendor's GEMM; if it is 0, rates measured on an H200 decide per
-/// product. Workspace: that of getrf/recursive, up to n^2 / 4 elements for sums, and 6 n `inner` halves. The
-/// report's iterations are the number of products by halves. Otherwise as getrf/recursive.
+/// the parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H200 decide
+/// per product. Workspace: the workspace of getrf/recursive, up to n^2 / 4 elements for sums, and 6 n `inner`
+/// halves. The report's iterations are the number of products by halves. All else is as in getrf/recursive.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). Splitting floats changes a term of a product by up to 2^-21 of itself in addition
-/// (H. Ootomo, R. Yokota, IJHPCA 36, 2022).
+/// 2nd ed., theorem 9.3). In addition, splitting floats changes a term of a product by a relative error of up
+/// to 2^-21 (H. Ootomo, R. Yokota, IJHPCA 36, 2022).
 
 #include "kernels/float_rows.hpp"
 #include "kernels/getrf/half_lu.cuh"

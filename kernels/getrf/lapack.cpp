@@ -13,9 +13,9 @@ namespace gaussweep::host {
 template <class T>
 void getrf_lapack(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("getrf");
-  vendor::for_systems(op, [](Operands<T>& one) {
-    *one.info = vendor::getrf(one.shape.n, one.shape.n, one.a.data, one.a.ld, one.pivots);
-    for (std::int64_t i = 0; i < one.shape.n; ++i) one.pivots[i] -= 1;  // LAPACK counts from 1
+  vendor::for_systems(op, [](Operands<T>& system) {
+    *system.info = vendor::getrf(system.shape.n, system.shape.n, system.a.data, system.a.ld, system.pivots);
+    for (std::int64_t i = 0; i < system.shape.n; ++i) system.pivots[i] -= 1;  // LAPACK counts from 1
   });
 }
 

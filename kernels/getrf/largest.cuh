@@ -19,45 +19,45 @@ __device__ __forceinline__ bool is_larger(T one, T other) {
 /// lane. NaN is larger than all numbers. All 32 lanes must call this.
 ///
 /// The bits of |value| are ordered like the numbers, with NaN above them. From compute capability 8.0 on, one
-/// instruction finds the largest high word. If several lanes with doubles have it, a second one finds the
-/// largest low word.
+/// warp reduction finds the largest high word. If several lanes with doubles have this word, a second
+/// reduction finds the largest low word among them.
 template <class T>
 __device__ __forceinline__ int lane_of_largest(bool eligible, T value) {
   constexpr unsigned all = 0xffffffffu;
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  const T size = std::fabs(value);
+  const T magnitude = std::fabs(value);
   unsigned high = 0, low = 0;
   if constexpr (sizeof(T) == 8) {
     unsigned long long bits = 0;
-    memcpy(&bits, &size, sizeof bits);
+    memcpy(&bits, &magnitude, sizeof bits);
     high = static_cast<unsigned>(bits >> 32);
     low = static_cast<unsigned>(bits);
   } else {
-    memcpy(&high, &size, sizeof high);
+    memcpy(&high, &magnitude, sizeof high);
   }
-  const unsigned own = eligible ? high + 1 : 0;  // + 1, because 0 is also a magnitude
-  const unsigned most = __reduce_max_sync(all, own);
-  if (most == 0) return -1;
-  unsigned lanes = __ballot_sync(all, own == most ? 1 : 0);
+  const unsigned own_high = eligible ? high + 1 : 0;  // + 1, because 0 is also a magnitude
+  const unsigned largest = __reduce_max_sync(all, own_high);
+  if (largest == 0) return -1;
+  unsigned lanes = __ballot_sync(all, own_high == largest ? 1 : 0);
   if (sizeof(T) == 8 && (lanes & (lanes - 1)) != 0) {
-    const unsigned least = own == most ? low : 0;
-    const unsigned most_low = __reduce_max_sync(all, least);
-    lanes = __ballot_sync(all, own == most && low == most_low ? 1 : 0);
+    const unsigned own_low = own_high == largest ? low : 0;
+    const unsigned largest_low = __reduce_max_sync(all, own_low);
+    lanes = __ballot_sync(all, own_high == largest && low == largest_low ? 1 : 0);
   }
   return __ffs(static_cast<int>(lanes)) - 1;
 #else
-  T size = !eligible ? T(-1) : value == value ? std::fabs(value) : T(INFINITY);
+  T magnitude = !eligible ? T(-1) : value == value ? std::fabs(value) : T(INFINITY);
   int lane = static_cast<int>(threadIdx.x) % 32;
   GAUSSWEEP_UNROLL
   for (int distance = 16; distance > 0; distance /= 2) {
-    const T other = __shfl_xor_sync(all, size, distance);
+    const T other = __shfl_xor_sync(all, magnitude, distance);
     const int lane_of_other = __shfl_xor_sync(all, lane, distance);
-    if (other > size || (other == size && lane_of_other < lane)) {
-      size = other;
+    if (other > magnitude || (other == magnitude && lane_of_other < lane)) {
+      magnitude = other;
       lane = lane_of_other;
     }
   }
-  return size < T(0) ? -1 : lane;
+  return magnitude < T(0) ? -1 : lane;
 #endif
 }
 

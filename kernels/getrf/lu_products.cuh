@@ -1,6 +1,6 @@
 #pragma once
-/// The large products of the recursive LU and of solves with its factors, computed by the vendor or by a
-/// method's own products.
+/// The large products of the recursive LU and of solves with its factors, computed by the vendor's GEMM or by
+/// a class `Products` of the method.
 
 #include <cstdint>
 #include <type_traits>
@@ -11,10 +11,11 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 /// Selects the vendor's GEMM for all products.
 struct NoProducts {
-  static constexpr bool preconditions = false;
+  static constexpr bool preconditions =
+      false;  ///< true: the factors are accurate enough only for a preconditioner
 };
 
-/// Computes C -= A B (C is m x n, A is m x k), by `products` if they accept the product.
+/// Computes C -= A B (C is m x n, A is m x k), by `products` if products->subtract returns true.
 template <class T, class Products>
 void subtract_product(Context& context, [[maybe_unused]] Products* products, int m, int n, int k, const T* a,
                       std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) {

@@ -19,61 +19,61 @@ using gaussweep::lu::solve_rows;
 /// columns that begins at `a`. Columns [0, before) and [after, columns) get the panel's row exchanges. In
 /// [after, columns) the rows of the panel become rows of U, by substitution with the panel's unit lower
 /// triangle `l`. Each warp takes 4 columns; each lane holds one row of the triangle. The first thread blocks
-/// exchange the elements of the permutations `rows_at` (a pair per level, `order` apart) like columns. The
-/// last ones compute L in the panel's `beyond_count` rows at `beyond`, if any, 32 rows each.
+/// exchange the elements of the permutations `rows_at` (see Update) like columns. The last thread blocks
+/// compute L in the `below_count` rows at `below`, which are below the panel's window, 32 rows each.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
-                       int columns, Exchanges exchanges, int* rows_at, int order, unsigned parities,
-                       T* beyond, int beyond_count) {
+                       int columns, Exchanges exchanges, int* rows_at, int order, unsigned parities, T* below,
+                       int below_count) {
   constexpr int width = widest_panel;
-  constexpr int each = 4;
+  constexpr int columns_per_warp = 4;
   const int lane = static_cast<int>(threadIdx.x);
   const bool row_inside = lane < cols;
   const int source = row_inside ? exchanges.source[lane] : -1;
   const int target = row_inside ? exchanges.target[lane] : -1;
   const int own_row = first + lane;
-  const int block = static_cast<int>(blockIdx.x) - levels / each;
+  const int block = static_cast<int>(blockIdx.x) - levels / columns_per_warp;
   if (block < 0) {
-    int* column[each];
+    int* column[columns_per_warp];
     detail::permutations_of(column, static_cast<int>(blockIdx.x), rows_at, order, parities);
-    detail::exchange_whole<int, each>(column, source, target, own_row);
+    detail::exchange_and_store<int, columns_per_warp>(column, source, target, own_row);
     return;
   }
-  const int blocks_before = (before + each - 1) / each;
+  const int blocks_before = (before + columns_per_warp - 1) / columns_per_warp;
   if constexpr (std::is_same_v<T, float>) {
-    const int group = block - blocks_before - (columns - after + each - 1) / each;
+    const int group = block - blocks_before - (columns - after + columns_per_warp - 1) / columns_per_warp;
     if (group >= 0) {
-      solve_beyond(l, beyond + group * 32 + lane, lda, group * 32 + lane < beyond_count);
+      solve_below_window(l, below + group * 32 + lane, lda, group * 32 + lane < below_count);
       return;
     }
   }
   const bool left = block < blocks_before;
-  const int begin = left ? block * each : after + (block - blocks_before) * each;
+  const int begin = left ? block * columns_per_warp : after + (block - blocks_before) * columns_per_warp;
   const int end = left ? before : columns;
   T row_of_l[width];
   GAUSSWEEP_UNROLL
   for (int k = 0; k < width; ++k) {
     row_of_l[k] = !left && row_inside && k < lane ? l[lane + k * lda] : T(0);
   }
-  T top[each];
-  T* column[each];
+  T top[columns_per_warp];
+  T* column[columns_per_warp];
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < each; ++i) column[i] = begin + i < end ? a + (begin + i) * lda : nullptr;
-  detail::exchange_columns<T, each>(top, column, source, target, own_row);
+  for (int i = 0; i < columns_per_warp; ++i) column[i] = begin + i < end ? a + (begin + i) * lda : nullptr;
+  detail::exchange_columns<T, columns_per_warp>(top, column, source, target, own_row);
   if (!left) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < width - 1; ++k) {
       if (k >= cols - 1) break;
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < each; ++i) {
-        const T above = __shfl_sync(0xffffffffu, top[i], k);
-        if (lane > k) top[i] = std::fma(-row_of_l[k], above, top[i]);
+      for (int i = 0; i < columns_per_warp; ++i) {
+        const T solved = __shfl_sync(0xffffffffu, top[i], k);
+        if (lane > k) top[i] = std::fma(-row_of_l[k], solved, top[i]);
       }
     }
   }
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < each; ++i) {
+  for (int i = 0; i < columns_per_warp; ++i) {
     if (column[i] != nullptr && row_inside) column[i][own_row] = top[i];
   }
 }
@@ -88,7 +88,7 @@ __global__ void start_permutations(Index* rows_at, int order) {
 }
 
 /// Resets a permutation to the identity; columns [first, first + count) had changed it.
-__device__ __forceinline__ void restart(int* rows_at, const int* pivots, int first, int count) {
+__device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivots, int first, int count) {
   for (int row = first + static_cast<int>(threadIdx.x); row < first + count;
        row += static_cast<int>(blockDim.x)) {
     rows_at[row] = row;
@@ -97,9 +97,10 @@ __device__ __forceinline__ void restart(int* rows_at, const int* pivots, int fir
 }
 
 /// Applies the row exchanges of columns [first, first + count), count <= 512, to the `columns` columns at
-/// `a`. A block takes `Each` columns; a thread moves the new content of one of these rows, and the old
-/// content that goes to a row below them. `rows_at`: the permutation of these columns; `previous`: that of
-/// the `previous_count` columns before them, which is reset for the next part.
+/// `a`. A block takes `Each` columns. A thread moves the new content of one of rows [first, first + count),
+/// and the old content that goes to a row below them. `rows_at`: the permutation of columns [first, first +
+/// count). `previous`: the permutation of the `previous_count` columns before them; it is reset to the
+/// identity for the columns that follow.
 template <class T, int Each>
 __global__ void __launch_bounds__(max_few_exchanges)
     exchange_few(T* a, std::int64_t lda, int first, int count, int columns, const int* pivots,
@@ -108,38 +109,38 @@ __global__ void __launch_bounds__(max_few_exchanges)
   const bool inside = t < count;
   const int row = first + t;
   const int source = inside ? rows_at[row] : row;
-  int to = inside ? pivots[row] - 1 : 0;
-  const int from = inside && to >= first + count ? rows_at[to] : -1;
-  if (from < 0 || from == to) to = -1;
-  if (blockIdx.x == 0) restart(previous, pivots, first - previous_count, previous_count);
+  int below_row = inside ? pivots[row] - 1 : 0;
+  const int below_source = inside && below_row >= first + count ? rows_at[below_row] : -1;
+  if (below_source < 0 || below_source == below_row) below_row = -1;
+  if (blockIdx.x == 0) reset_permutation(previous, pivots, first - previous_count, previous_count);
   const int begin = static_cast<int>(blockIdx.x) * Each;
   const bool moves = inside && source != row;
-  T up[Each], down[Each];
+  T to_row[Each], to_below[Each];
   GAUSSWEEP_UNROLL
   for (int i = 0; i < Each; ++i) {
     const T* const column = a + (begin + i) * lda;
     const bool column_inside = begin + i < columns;
-    if (column_inside && moves) up[i] = column[source];
-    if (column_inside && to >= 0) down[i] = column[from];
+    if (column_inside && moves) to_row[i] = column[source];
+    if (column_inside && below_row >= 0) to_below[i] = column[below_source];
   }
   __syncthreads();
   GAUSSWEEP_UNROLL
   for (int i = 0; i < Each; ++i) {
     T* const column = a + (begin + i) * lda;
     const bool column_inside = begin + i < columns;
-    if (column_inside && moves) column[row] = up[i];
-    if (column_inside && to >= 0) column[to] = down[i];
+    if (column_inside && moves) column[row] = to_row[i];
+    if (column_inside && below_row >= 0) column[below_row] = to_below[i];
   }
 }
 
-/// The same for many exchanges, which touch nearly every cache line anyway. A block copies the column below
-/// row `first` to its `rows` elements of `buffer`, and back in the new order.
+/// Like exchange_few, for many exchanges, which touch nearly every cache line. A block copies a column from
+/// row `first` on to its `rows` elements of `buffer`, and back in the new order.
 template <class T>
 __global__ void __launch_bounds__(1024)
     exchange_many(T* a, std::int64_t lda, int first, int rows, int columns, const int* pivots,
                   const int* rows_at, int* previous, int previous_count, T* buffer) {
-  if (blockIdx.x == 0) restart(previous, pivots, first - previous_count, previous_count);
-  T* const copy = buffer + blockIdx.x * static_cast<std::int64_t>(rows);
+  if (blockIdx.x == 0) reset_permutation(previous, pivots, first - previous_count, previous_count);
+  T* const column_copy = buffer + blockIdx.x * static_cast<std::int64_t>(rows);
   constexpr int unrolled = 8;
   const int step = static_cast<int>(blockDim.x);
   for (int c = static_cast<int>(blockIdx.x); c < columns; c += static_cast<int>(gridDim.x)) {
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(1024)
       }
       GAUSSWEEP_UNROLL
       for (int i = 0; i < unrolled; ++i) {
-        if (begin + i * step < rows) copy[begin + i * step] = value[i];
+        if (begin + i * step < rows) column_copy[begin + i * step] = value[i];
       }
     }
     __syncthreads();
@@ -166,7 +167,7 @@ __global__ void __launch_bounds__(1024)
       }
       GAUSSWEEP_UNROLL
       for (int i = 0; i < unrolled; ++i) {
-        if (source[i] != begin + i * step) value[i] = copy[source[i]];
+        if (source[i] != begin + i * step) value[i] = column_copy[source[i]];
       }
       GAUSSWEEP_UNROLL
       for (int i = 0; i < unrolled; ++i) {
@@ -177,9 +178,9 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-/// Computes B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution. A
-/// block takes `Columns` columns; a thread keeps one row of these in registers. Reversed: B is upside down
-/// (row r at b - r) and is first multiplied by scale[-r].
+/// Computes B = L^-1 B, or L^-1 itself if `invert`, for a unit lower triangular L of at most 256 rows, by
+/// substitution. A block takes `Columns` columns; a thread keeps one row of these in registers. Reversed: row
+/// r of B is stored at b - r and is first multiplied by scale[-r].
 /// @pre blockDim.x is rows rounded up to a multiple of 32
 template <class T, int Columns, bool Reversed = false>
 __global__ void __launch_bounds__(solve_rows)
@@ -250,10 +251,10 @@ __global__ void __launch_bounds__(solve_rows)
   }
 }
 
-/// Like `substitute`, in double on tensor cores, for B only. A block takes 8 `Tiles` columns of B; a warp has
-/// 32 rows of these as 8 x 8 tiles. Diagonal triangles are solved with the inverses of their tiles, 8 columns
-/// per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: solutions with inverses whose column sums exceed
-/// it are corrected (only if reversed).
+/// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 `Tiles` columns of B; a
+/// warp has 32 rows of these as 8 x 8 tiles. Diagonal triangles are solved with the inverses of their tiles,
+/// 8 columns per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: if Reversed, solutions with inverses
+/// whose column sums exceed this limit are corrected by one refinement step.
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, bool Reversed = false>
 __global__ void __launch_bounds__(solve_rows)
@@ -364,13 +365,13 @@ __global__ void __launch_bounds__(solve_rows)
         GAUSSWEEP_UNROLL
         for (int t = 0; t < Tiles; ++t) {
           const double* const own = solved + (q * 8 + tile_column * 2) * stride + t * 8 + tile_row;
-          const double above[2] = {own[0], own[stride]};
+          const double solved_b[2] = {own[0], own[stride]};
           GAUSSWEEP_UNROLL
           for (int i = 0; i < 4; i += 2) {
             const double a[4] = {factor[i][2 * q], factor[i + 1][2 * q], factor[i][2 * q + 1],
                                  factor[i + 1][2 * q + 1]};
             double d[4] = {x[i][t][0], x[i][t][1], x[i + 1][t][0], x[i + 1][t][1]};
-            multiply_16x8(d, a, above);
+            multiply_16x8(d, a, solved_b);
             x[i][t][0] = d[0];
             x[i][t][1] = d[1];
             x[i + 1][t][0] = d[2];
@@ -386,7 +387,8 @@ __global__ void __launch_bounds__(solve_rows)
 #endif
 }
 
-/// Computes B = L^-1 B for a unit lower triangular L of at most 256 rows with one of these two kernels.
+/// Computes B = L^-1 B for a unit lower triangular L of at most 256 rows, in double on tensor cores, in float
+/// by substitution.
 template <bool Reversed, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                   int columns, const T* scale, double trusted = HUGE_VAL) {
@@ -401,10 +403,10 @@ void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b
   }
 }
 template <bool Reversed = false, class T>
-void solve_at_once(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                   int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
+void solve_in_one_launch(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
+                         int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
   context.stage("solve");
-  // With few columns, a block takes fewer of them, so that there are enough blocks.
+  // For a small B, blocks take fewer columns each, so that there are enough blocks for all multiprocessors.
   if (columns <= 1024)
     return launch_solve<Reversed, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
   launch_solve<Reversed, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);

@@ -55,22 +55,22 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
   return warp_best;
 }
 
-/// Factors the first `count` columns of slice `part`. The rows of a thread exchange their `position`s, not
-/// their elements. `warp_best`: the warp's candidate for the first column, which was already sent.
-/// `has_next`: true if columns follow right of the slice. `first_zero`: set to the first column whose pivot
-/// is 0; `my_pivot`: set to the pivot of column `lane`.
+/// Factors the first `count` columns of slice `slice_index`. Rows exchange their `position`s, not their
+/// elements. `warp_best`: the warp's candidate for the first column, which was already sent. `has_next`: true
+/// if columns follow right of the slice. `first_zero`: set to the first column whose pivot is 0. `my_pivot`:
+/// set to the pivot of column `lane`.
 template <class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
-                                             unsigned part, int count, bool has_next,
+                                             unsigned slice_index, int count, bool has_next,
                                              const Exchange& exchange, WarpCandidate<T>& warp_best,
                                              int& first_zero, int& my_pivot) {
   constexpr int slice = Exchange::slice;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   GAUSSWEEP_ROLLED
   for (int i = 0; i < count; ++i) {
-    const int j = static_cast<int>(part) * slice + i;
+    const int j = static_cast<int>(slice_index) * slice + i;
     typename Exchange::BestMessage best;
-    const bool unambiguous = exchange.await(part, static_cast<unsigned>(i), best);
+    const bool unambiguous = exchange.await(slice_index, static_cast<unsigned>(i), best);
     T factor[RowsPerThread], entering[RowsPerThread];  // `factor` holds negated multipliers
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) factor[s] = v[s][0] * best.row[0];
@@ -98,8 +98,8 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
       }
     }
 
-    // Updates each row and shifts it by one column. The warp's candidate for the next column is computed
-    // interleaved with this: its instructions form a dependency chain, the updates are independent.
+    // Updates each row and shifts it by one column. The compiler interleaves the independent updates with the
+    // computation of the next candidate, whose instructions form a dependency chain.
     GAUSSWEEP_UNROLL
     for (int c = 1; c < slice; ++c) {
       GAUSSWEEP_UNROLL
@@ -110,19 +110,19 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
     warp_best = warp_candidate(v, position, j + 1);
     if (i + 1 < count) exchange.send(static_cast<unsigned>(i) + 1, v, position, warp_best);
     if (lane == j) my_pivot = pivot;
-    if (has_next) exchange.send_pivot_row(part, static_cast<unsigned>(i), v, position);
+    if (has_next) exchange.send_pivot_row(slice_index, static_cast<unsigned>(i), v, position);
   }
 }
 
-/// Subtracts the product of L and U of slice `part` - 1 from the columns right of slice `part`.
+/// Subtracts the product of L and U of slice `slice_index` - 1 from the columns right of slice `slice_index`.
 template <int Group, class Exchange, int Columns, int RowsPerThread, class T>
-__device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned part,
+__device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned slice_index,
                                                   int remaining, const Exchange& exchange) {
   constexpr int slice = Exchange::slice;
   if constexpr (Group + 1 < Columns / slice) {
     if (Group * slice >= remaining) return;
-    exchange.template subtract_product<Group>(part - 1, v);
-    subtract_products<Group + 1>(v, part, remaining, exchange);
+    exchange.template subtract_product<Group>(slice_index - 1, v);
+    subtract_products<Group + 1>(v, slice_index, remaining, exchange);
   }
 }
 
@@ -133,25 +133,26 @@ __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], i
                                                int& my_pivot) {
   constexpr int slice = Exchange::slice;
   GAUSSWEEP_ROLLED
-  for (unsigned part = 0; part < Columns / slice; ++part) {
-    const int begin = static_cast<int>(part) * slice;
+  for (unsigned slice_index = 0; slice_index < Columns / slice; ++slice_index) {
+    const int begin = static_cast<int>(slice_index) * slice;
     const int remaining = cols - begin;
     if (remaining > 0) {
       if constexpr (slice < Columns) {
-        if (part > 0) exchange.template subtract_product<0>(part - 1, v);
+        if (slice_index > 0) exchange.template subtract_product<0>(slice_index - 1, v);
       }
       WarpCandidate<T> warp_best = warp_candidate(v, position, begin);
       exchange.send(0, v, position, warp_best);
-      // Runs after the candidate is sent, so that no block waits for it.
-      if (part > 0) subtract_products<1>(v, part, remaining, exchange);
+      // Runs after the candidate is sent, so that no block waits for this update.
+      if (slice_index > 0) subtract_products<1>(v, slice_index, remaining, exchange);
       const int count = min(remaining, slice);
-      factor_slice(v, position, part, count, remaining > slice, exchange, warp_best, first_zero, my_pivot);
+      factor_slice(v, position, slice_index, count, remaining > slice, exchange, warp_best, first_zero,
+                   my_pivot);
       GAUSSWEEP_ROLLED
       for (int i = count; i < slice; ++i) rotate<slice, 1>(v);
       if constexpr (slice < Columns) {
         if (remaining > slice) {
-          exchange.store_lower(part, v, position);
-          exchange.solve(part, cols);
+          exchange.store_lower(slice_index, v, position);
+          exchange.solve(slice_index, cols);
         }
       }
     }

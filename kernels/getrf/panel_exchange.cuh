@@ -16,14 +16,14 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 
-using gaussweep::lu::most_blocks;
+using gaussweep::lu::max_blocks;
 
 /// Columns per slice of a panel with `Columns` columns.
 template <int Columns>
 constexpr int slice_columns = std::min(Columns, 8);
 
-/// The senders of candidates: every warp of the cluster, or one per block after the warps of the block have
-/// agreed. `block`: the cluster has one block, whose warps need no messages.
+/// The senders of candidates. `warps`: every warp of the cluster. `blocks`: one warp per block, which sends
+/// the best candidate of the block. `block`: the cluster has one block, whose warps need no messages.
 enum class Senders { block, warps, blocks };
 
 /// A candidate and its row within the slice. row[0] is the negated reciprocal of the candidate, if that is a
@@ -34,13 +34,15 @@ struct alignas(16) Message {
   alignas(16) T row[Slice];
 };
 
-/// A block's shared memory for the messages of a slice and for the rows of L and U that follow from them.
-template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
+/// A block's shared memory for the messages of a slice and for the resulting rows of L and U.
+template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 struct ExchangeMemory {
   static constexpr int slice = slice_columns<Columns>;
   static constexpr int warps = Threads / 32;
-  static constexpr int most_senders = By == Senders::block ? warps : By == Senders::warps ? 32 : most_blocks;
-  Message<T, slice> messages[slice][most_senders];  ///< one row per column
+  static constexpr int max_senders = SentBy == Senders::block   ? warps
+                                     : SentBy == Senders::warps ? 32
+                                                                : max_blocks;
+  Message<T, slice> messages[slice][max_senders];  ///< one row per column
   Message<T, slice> warp_best[2][warps];
   alignas(16) T rows[slice][Columns];  ///< pivot rows, beginning with the slice's first column
   alignas(16) T warp_rows[warps][Columns];
@@ -63,20 +65,19 @@ struct WarpCandidate {
   Choice choice;
 };
 
-/// The exchange within a slice; columns are numbered from the slice's first one. Message slots are reused in
-/// the next slice, which starts only after all senders have finished this one. `part`: the number of the
-/// slice.
-template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
+/// The exchange of candidates and pivot rows. Column `i` is relative to slice `slice_index`. Message slots
+/// are reused in the next slice, which starts only after all senders have finished the current one.
+template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 class Exchange {
  public:
-  using Memory = ExchangeMemory<T, Columns, RowsPerThread, Threads, By>;
+  using Memory = ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy>;
   using Rows = T[RowsPerThread][Columns];
   using Positions = int[RowsPerThread];
   static constexpr int slice = Memory::slice;
   using BestMessage = Message<T, slice>;
 
-  /// `cols`: columns of the panel; 0 if this cluster factors no panel and uses no barriers. No block may send
-  /// a message before all blocks of the cluster have run this constructor.
+  /// `cols`: columns of the panel, or 0 if this cluster factors no panel and uses no barriers. No block may
+  /// send a message before all blocks of the cluster have run this constructor.
   __device__ __forceinline__ Exchange(Memory& memory, int cols)
       // The shuffle stops the compiler from recomputing the address at each use.
       : base_(__shfl_sync(0xffffffffu, simt::shared_address(&memory), 0)),
@@ -87,7 +88,7 @@ class Exchange {
                               : blocks_),
         receiver_(simt::map_shared_rank(base_, min(threadIdx.x % receivers, blocks_ - 1))) {
     if (single_block || cols == 0 || threadIdx.x >= 32) return;
-    if (threadIdx.x <= slice) simt::mbarrier_init(base_ + barrier_of(threadIdx.x));
+    if (threadIdx.x <= slice) simt::mbarrier_init(base_ + barrier_offset(threadIdx.x));
     __syncwarp();
     expect_messages(0, cols);
     if (threadIdx.x == slice) expect_rows(0, cols);
@@ -98,126 +99,131 @@ class Exchange {
   __device__ __forceinline__ void send(unsigned i, const Rows& v, const Positions& position,
                                        const WarpCandidate<T>& warp_best) const {
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const unsigned of_warps =
-        base_ + (single_block ? message_of(i, 0)
-                              : static_cast<unsigned>(offsetof(Memory, warp_best)) + i % 2 * warps * bytes);
-    const unsigned own = of_warps + warp * bytes;
-    store_message(own, i, v, position, warp_best, warp_best.choice.lane);
+    const unsigned warp_messages =
+        base_ + (single_block
+                     ? message_offset(i, 0)
+                     : static_cast<unsigned>(offsetof(Memory, warp_best)) + i % 2 * warps * message_bytes);
+    const unsigned own_message = warp_messages + warp * message_bytes;
+    store_message(own_message, i, v, position, warp_best, warp_best.choice.lane);
     if (warp_best.choice.is_ambiguous()) {
       __syncwarp();
-      store_message(own, i, v, position, warp_best, best_lane(warp_best.mine));
+      store_message(own_message, i, v, position, warp_best, best_lane(warp_best.mine));
     }
     if constexpr (!single_block) {
       if constexpr (by_warp) {
         __syncwarp();
       } else {
         __syncthreads();
-        const Choice choice = choose(lane < warps ? high_at(of_warps + lane * bytes) : 0);
-        const int best = choice.is_ambiguous() ? best_at(of_warps, warps) : choice.lane;
+        const Choice choice = choose(lane < warps ? high_at(warp_messages + lane * message_bytes) : 0);
+        const int best = choice.is_ambiguous() ? best_at(warp_messages, warps) : choice.lane;
         if (static_cast<int>(warp) != best) return;
       }
       constexpr unsigned per_pass = 32 / receivers;  // 16-byte packs per pass
       const unsigned first = lane / receivers;
       const bool receiver_exists = lane % receivers < blocks_;
-      const unsigned to = receiver_ + message_of(i, sender_), barrier = receiver_ + barrier_of(i);
+      const unsigned target = receiver_ + message_offset(i, sender_), barrier = receiver_ + barrier_offset(i);
       GAUSSWEEP_UNROLL
-      for (unsigned p = 0; p < pieces; p += per_pass) {
-        const unsigned piece = min(p + first, pieces - 1);
+      for (unsigned p = 0; p < message_packs; p += per_pass) {
+        const unsigned pack_index = min(p + first, message_packs - 1);
         unsigned words[4];
-        simt::load_pack(own + piece * 16, words);
-        clear_finished(words, piece, slice - i);
-        simt::st_async_if(receiver_exists && p + first < pieces, to + piece * 16, barrier, words);
+        simt::load_pack(own_message + pack_index * 16, words);
+        clear_finished(words, pack_index, slice - i);
+        simt::st_async_if(receiver_exists && p + first < message_packs, target + pack_index * 16, barrier,
+                          words);
       }
     }
   }
   /// Waits until all candidates for column i have arrived, and loads the best candidate's message. Returns
   /// false if the choice is ambiguous; call resolve then.
-  __device__ __forceinline__ bool await(unsigned part, unsigned i, BestMessage& best) const {
+  __device__ __forceinline__ bool await(unsigned slice_index, unsigned i, BestMessage& best) const {
     const unsigned lane = threadIdx.x % 32;
     if constexpr (single_block) {
       __syncthreads();
     } else {
-      simt::mbarrier_wait(base_ + barrier_of(i), part % 2);
+      simt::mbarrier_wait(base_ + barrier_offset(i), slice_index % 2);
     }
-    const unsigned messages = base_ + message_of(i, 0);
-    const Choice choice = choose(lane < senders_ ? high_at(messages + lane * bytes) : 0);
-    load_message(messages + static_cast<unsigned>(choice.lane) * bytes, best);
+    const unsigned messages = base_ + message_offset(i, 0);
+    const Choice choice = choose(lane < senders_ ? high_at(messages + lane * message_bytes) : 0);
+    load_message(messages + static_cast<unsigned>(choice.lane) * message_bytes, best);
     return !choice.is_ambiguous();
   }
+  /// Loads the message of column i's best candidate, chosen by comparing the complete magnitudes.
   __device__ __forceinline__ void resolve(unsigned i, BestMessage& best) const {
-    const unsigned messages = base_ + message_of(i, 0);
-    load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * bytes, best);
+    const unsigned messages = base_ + message_offset(i, 0);
+    load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * message_bytes, best);
   }
   /// Sends the pivot row of the slice's column i, without finished slices, if this warp owns it. @pre the row
   /// has its final position
-  __device__ __forceinline__ void send_pivot_row(unsigned part, unsigned i, const Rows& v,
+  __device__ __forceinline__ void send_pivot_row(unsigned slice_index, unsigned i, const Rows& v,
                                                  const Positions& position) const {
-    const int j = static_cast<int>(part * slice + i);
-    bool mine = false;
+    const int j = static_cast<int>(slice_index * slice + i);
+    bool owns_row = false;
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < RowsPerThread; ++s) mine = mine || position[s] == j;
-    if (__ballot_sync(0xffffffffu, mine) == 0) return;
-    __syncwarp();  // the previous row has been read
-    const unsigned to = static_cast<unsigned>(offsetof(Memory, rows)) + i * row_bytes;
-    const unsigned own =
+    for (int s = 0; s < RowsPerThread; ++s) owns_row = owns_row || position[s] == j;
+    if (__ballot_sync(0xffffffffu, owns_row) == 0) return;
+    __syncwarp();  // all lanes have read the previous row
+    const unsigned row_offset = static_cast<unsigned>(offsetof(Memory, rows)) + i * row_bytes;
+    const unsigned own_row =
         base_ + static_cast<unsigned>(offsetof(Memory, warp_rows)) + threadIdx.x / 32 * row_bytes;
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) {
       if (position[s] != j) continue;
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; c += pack) {
-        simt::store_pack((single_block ? base_ + to : own) + static_cast<unsigned>(c * sizeof(T)), &v[s][c]);
+        simt::store_pack((single_block ? base_ + row_offset : own_row) + static_cast<unsigned>(c * sizeof(T)),
+                         &v[s][c]);
       }
     }
     if constexpr (!single_block) {
       __syncwarp();
       // Each lane sends 16 bytes; each group of `packs` lanes sends the row to one block.
-      constexpr unsigned packs = Columns / pack, per_pass = 32 / packs;
+      constexpr unsigned packs = Columns / pack, blocks_per_pass = 32 / packs;
       const unsigned lane = threadIdx.x % 32;
-      const unsigned piece = lane % packs;
+      const unsigned pack_index = lane % packs;
       unsigned words[4];
-      simt::load_pack(own + piece * 16, words);
-      if (piece * pack >= Columns - part * slice) return;  // these columns are finished
+      simt::load_pack(own_row + pack_index * 16, words);
+      if (pack_index * pack >= Columns - slice_index * slice) return;  // these columns are finished
       GAUSSWEEP_ROLLED
-      for (unsigned r = lane / packs; r < blocks_; r += per_pass) {
+      for (unsigned r = lane / packs; r < blocks_; r += blocks_per_pass) {
         const unsigned receiver = simt::map_shared_rank(base_, r);
-        simt::st_async(receiver + to + piece * 16, receiver + barrier_of(slice), words);
+        simt::st_async(receiver + row_offset + pack_index * 16, receiver + barrier_offset(slice), words);
       }
     }
   }
   /// Computes the rows of U right of the slice from the pivot rows, and prepares the next slice. All warps of
   /// the block must call this.
-  __device__ __forceinline__ void solve(unsigned part, int cols) const {
+  __device__ __forceinline__ void solve(unsigned slice_index, int cols) const {
     if constexpr (single_block) {
       __syncthreads();
     } else {
-      expect_messages(part + 1, cols);
+      expect_messages(slice_index + 1, cols);
     }
     if (threadIdx.x < 32) {
       if constexpr (!single_block) {
-        simt::mbarrier_wait(base_ + barrier_of(slice), part % 2);
+        simt::mbarrier_wait(base_ + barrier_offset(slice), slice_index % 2);
         __syncwarp();
-        if (threadIdx.x == 0) expect_rows(part + 1, cols);
+        if (threadIdx.x == 0) expect_rows(slice_index + 1, cols);
       }
-      solve_by_warp(part);
+      solve_by_warp(slice_index);
     }
     __syncthreads();
   }
   /// Stores the slice's part of L for subtract_product.
-  __device__ __forceinline__ void store_lower(unsigned part, const Rows& v, const Positions& position) const {
+  __device__ __forceinline__ void store_lower(unsigned slice_index, const Rows& v,
+                                              const Positions& position) const {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < slice; ++k) {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < RowsPerThread; ++s) {
-        const bool below = position[s] > static_cast<int>(part * slice) + k;
-        simt::store_one(lower_of(k, s), below ? -v[s][k] : T(0));
+        const bool below = position[s] > static_cast<int>(slice_index * slice) + k;
+        simt::store_one(lower_address(k, s), below ? -v[s][k] : T(0));
       }
     }
   }
-  /// Subtracts the product of L and U of slice `part` from the slice `Group` + 1 places to its right. `Group`
-  /// also selects the registers of `v`.
+  /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Group` + 1, which is
+  /// in registers `Group` * slice to (`Group` + 1) * slice - 1 of `v`.
   template <int Group>
-  __device__ __forceinline__ void subtract_product(unsigned part, Rows& v) const {
+  __device__ __forceinline__ void subtract_product(unsigned slice_index, Rows& v) const {
     constexpr int first = Group * slice;
     GAUSSWEEP_ROLLED
     for (int begin = 0; begin < slice; begin += 2) {
@@ -225,8 +231,8 @@ class Exchange {
       for (int k = begin; k < begin + 2; ++k) {
         T factor[RowsPerThread];
         GAUSSWEEP_UNROLL
-        for (int s = 0; s < RowsPerThread; ++s) simt::load_one(lower_of(k, s), factor[s]);
-        const unsigned row = upper_row(part, k);
+        for (int s = 0; s < RowsPerThread; ++s) simt::load_one(lower_address(k, s), factor[s]);
+        const unsigned row = upper_row_address(slice_index, k);
         GAUSSWEEP_UNROLL
         for (int c = first; c < first + slice; c += static_cast<int>(pack)) {
           T u[pack];
@@ -242,27 +248,28 @@ class Exchange {
   }
 
  private:
-  static constexpr bool single_block = By == Senders::block, by_warp = By == Senders::warps;
+  static constexpr bool single_block = SentBy == Senders::block, by_warp = SentBy == Senders::warps;
   static constexpr unsigned warps = Threads / 32;
-  static constexpr unsigned receivers = by_warp ? std::min(32 / warps, 16u) : most_blocks;
+  static constexpr unsigned receivers = by_warp ? std::min(32 / warps, 16u) : max_blocks;
   static constexpr unsigned pack = 16 / sizeof(T);
-  static constexpr unsigned bytes = sizeof(BestMessage), pieces = bytes / 16;
+  static constexpr unsigned message_bytes = sizeof(BestMessage), message_packs = message_bytes / 16;
   static constexpr unsigned row_bytes = Columns * sizeof(T);
 
-  // Offsets in the shared memory of any block.
-  __device__ __forceinline__ static unsigned message_of(unsigned i, unsigned sender) {
-    return static_cast<unsigned>(offsetof(Memory, messages)) + (i * Memory::most_senders + sender) * bytes;
+  /// Returns the offset of a sender's message for the slice's column i, in the shared memory of any block.
+  __device__ __forceinline__ static unsigned message_offset(unsigned i, unsigned sender) {
+    return static_cast<unsigned>(offsetof(Memory, messages)) +
+           (i * Memory::max_senders + sender) * message_bytes;
   }
-  /// Returns the offset of the barrier for the messages of the slice's column i; i = slice: for the pivot
-  /// rows.
-  __device__ __forceinline__ static unsigned barrier_of(unsigned i) {
+  /// Returns the offset of the barrier for the messages of the slice's column i, or for the pivot rows if i
+  /// is `slice`.
+  __device__ __forceinline__ static unsigned barrier_offset(unsigned i) {
     return static_cast<unsigned>(offsetof(Memory, messages_arrived)) + i * 8;
   }
-  __device__ __forceinline__ unsigned upper_row(unsigned part, int k) const {
+  __device__ __forceinline__ unsigned upper_row_address(unsigned slice_index, int k) const {
     return base_ + static_cast<unsigned>(offsetof(Memory, upper)) +
-           (part % 2 * slice + static_cast<unsigned>(k)) * row_bytes;
+           (slice_index % 2 * slice + static_cast<unsigned>(k)) * row_bytes;
   }
-  __device__ __forceinline__ unsigned lower_of(int k, int s) const {
+  __device__ __forceinline__ unsigned lower_address(int k, int s) const {
     return base_ + static_cast<unsigned>(offsetof(Memory, lower)) +
            static_cast<unsigned>((k * RowsPerThread + s) * Threads * static_cast<int>(sizeof(T))) +
            threadIdx.x * static_cast<unsigned>(sizeof(T));
@@ -278,7 +285,7 @@ class Exchange {
     simt::store_pack_if(best, address, words);
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) {
-      const bool its = best && (RowsPerThread == 1 || position[s] == warp_best.mine.position);
+      const bool stores_row = best && (RowsPerThread == 1 || position[s] == warp_best.mine.position);
       GAUSSWEEP_UNROLL
       for (unsigned c = 0; c < slice; c += pack) {
         T elements[pack];
@@ -287,18 +294,20 @@ class Exchange {
           elements[p] = !single_block || c + p + i < slice ? v[s][c + p] : T(0);
         }
         if (c == 0) elements[0] = warp_best.minus_inverse;
-        simt::store_pack_if(its, address + static_cast<unsigned>(sizeof(Candidate) + c * sizeof(T)),
+        simt::store_pack_if(stores_row, address + static_cast<unsigned>(sizeof(Candidate) + c * sizeof(T)),
                             elements);
       }
     }
   }
   /// Sets the elements of a 16-byte pack of a message to 0 from element `unfinished` on.
-  __device__ __forceinline__ static void clear_finished(unsigned (&words)[4], unsigned piece,
+  __device__ __forceinline__ static void clear_finished(unsigned (&words)[4], unsigned pack_index,
                                                         unsigned unfinished) {
-    constexpr unsigned candidates = sizeof(Candidate) / 16, each = 4 / pack;
+    constexpr unsigned candidate_packs = sizeof(Candidate) / 16, words_per_element = 4 / pack;
     GAUSSWEEP_UNROLL
     for (unsigned w = 0; w < 4; ++w) {
-      if (piece >= candidates && (piece - candidates) * pack + w / each >= unfinished) words[w] = 0;
+      if (pack_index >= candidate_packs &&
+          (pack_index - candidate_packs) * pack + w / words_per_element >= unfinished)
+        words[w] = 0;
     }
   }
   __device__ __forceinline__ static void load_message(unsigned address, BestMessage& message) {
@@ -316,14 +325,13 @@ class Exchange {
   /// Returns the index of the best candidate among `senders` messages at `address`.
   __device__ __forceinline__ static int best_at(unsigned address, unsigned senders) {
     const unsigned lane = threadIdx.x % 32;
-    return best_lane(lane < senders ? load_candidate(address + lane * bytes) : no_candidate);
+    return best_lane(lane < senders ? load_candidate(address + lane * message_bytes) : no_candidate);
   }
 
-  /// Computes the rows of U right of the slice in one warp, one column per lane. Each pivot row still has its
-  /// multipliers in the registers they occupied when the row was chosen: row k has the multiplier of column i
-  /// at index `slice - 1 - k + i`.
-  __device__ __forceinline__ void solve_by_warp(unsigned part) const {
-    const unsigned columns = Columns - (part + 1) * slice;
+  /// Computes the rows of U right of the slice in one warp, one column per lane. Pivot row k was sent when k
+  /// columns were finished, so its multiplier of column i is at index `slice - 1 - k + i`.
+  __device__ __forceinline__ void solve_by_warp(unsigned slice_index) const {
+    const unsigned columns = Columns - (slice_index + 1) * slice;
     const unsigned column = threadIdx.x < columns ? threadIdx.x : 0;
     const unsigned rows = base_ + static_cast<unsigned>(offsetof(Memory, rows));
     T x[slice];
@@ -347,22 +355,22 @@ class Exchange {
     if (threadIdx.x >= columns) return;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < slice; ++k) {
-      simt::store_one(upper_row(part, k) + column * static_cast<unsigned>(sizeof(T)), x[k]);
+      simt::store_one(upper_row_address(slice_index, k) + column * static_cast<unsigned>(sizeof(T)), x[k]);
     }
   }
 
-  /// Arms the barriers for the messages of slice `part` of a panel of `cols` columns, one barrier per thread;
-  /// expect_rows arms the barrier for the pivot rows if another slice follows. Messages may arrive before
-  /// their barrier is armed, but only after all messages of the previous slice. Barriers that no thread waits
-  /// for are not armed.
-  __device__ __forceinline__ void expect_messages(unsigned part, int cols) const {
-    if (threadIdx.x >= slice || static_cast<int>(part * slice + threadIdx.x) >= cols) return;
-    simt::mbarrier_arrive_expect_tx(base_ + barrier_of(threadIdx.x), senders_ * bytes);
+  /// Arms the barriers for the messages of slice `slice_index` of a panel of `cols` columns, one barrier per
+  /// thread. Messages may arrive before their barrier is armed, but only after all messages of the previous
+  /// slice. Barriers that no thread waits for are not armed.
+  __device__ __forceinline__ void expect_messages(unsigned slice_index, int cols) const {
+    if (threadIdx.x >= slice || static_cast<int>(slice_index * slice + threadIdx.x) >= cols) return;
+    simt::mbarrier_arrive_expect_tx(base_ + barrier_offset(threadIdx.x), senders_ * message_bytes);
   }
-  __device__ __forceinline__ void expect_rows(unsigned part, int cols) const {
-    if (static_cast<int>((part + 1) * slice) >= cols) return;
-    simt::mbarrier_arrive_expect_tx(base_ + barrier_of(slice),
-                                    slice * (Columns - part * slice) * static_cast<unsigned>(sizeof(T)));
+  /// Arms the barrier for the pivot rows of slice `slice_index` if another slice follows.
+  __device__ __forceinline__ void expect_rows(unsigned slice_index, int cols) const {
+    if (static_cast<int>((slice_index + 1) * slice) >= cols) return;
+    simt::mbarrier_arrive_expect_tx(base_ + barrier_offset(slice), slice * (Columns - slice_index * slice) *
+                                                                       static_cast<unsigned>(sizeof(T)));
   }
 
   unsigned base_;  ///< shared memory address of the block's memory (simt)

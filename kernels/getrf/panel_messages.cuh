@@ -8,16 +8,16 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 
-/// Returns |value| as bits with the same order.
+/// Returns the bits of |value|, which are ordered like the values.
 __device__ __forceinline__ unsigned magnitude(float value) {
   return __float_as_uint(value) & 0x7fffffffu;
 }
 
 constexpr int no_row = 0x7fffffff;
 
-/// A candidate for the pivot, as sent to other blocks. Its magnitude takes two words; the highest bit of the
-/// first word is set, so that every candidate is larger than `no_candidate`. `position`: the current index of
-/// its row. `sign_word`: the word of the value that contains the sign.
+/// A candidate for the pivot, as sent to other blocks. Its magnitude takes two words. `high` has its highest
+/// bit set, so that every candidate is larger than `no_candidate`. `position`: the current index of the
+/// candidate's row. `sign_word`: the word of the value that contains the sign.
 struct alignas(16) Candidate {
   unsigned high, low;
   int position;
@@ -77,45 +77,45 @@ __device__ __forceinline__ int best_lane(const Candidate& mine) {
 /// bits: then best_lane must decide. Takes one warp reduction instead of best_lane's three.
 struct Choice {
   int lane;
-  unsigned near;
-  __device__ __forceinline__ bool is_ambiguous() const { return (near & (near - 1)) != 0; }
+  unsigned near_ties;  ///< mask of the lanes whose high words agree with the largest except in these bits
+  __device__ __forceinline__ bool is_ambiguous() const { return (near_ties & (near_ties - 1)) != 0; }
 };
 __device__ __forceinline__ Choice choose(unsigned high) {
   constexpr unsigned all = 0xffffffffu;
-  const unsigned most = __reduce_max_sync(all, (high & ~31u) | (31 - threadIdx.x % 32));
-  return {static_cast<int>(31 - most % 32), __ballot_sync(all, (high ^ most) < 32 && high != 0)};
+  const unsigned largest = __reduce_max_sync(all, (high & ~31u) | (31 - threadIdx.x % 32));
+  return {static_cast<int>(31 - largest % 32), __ballot_sync(all, (high ^ largest) < 32 && high != 0)};
 }
 
 /// Returns an approximation of 1 / value.
-__device__ __forceinline__ double reciprocal_guess(double value) {
+__device__ __forceinline__ double approximate_reciprocal(double value) {
 #ifdef __CUDA_ARCH__
-  double guess;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(value));
-  return guess;
+  double estimate;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(value));
+  return estimate;
 #else
   return 1 / value;
 #endif
 }
-__device__ __forceinline__ float reciprocal_guess(float value) {
+__device__ __forceinline__ float approximate_reciprocal(float value) {
 #ifdef __CUDA_ARCH__
-  float guess;  // not __frcp_rn: lanes with 0 would send the warp through its slow path
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(value));
-  return guess;
+  float estimate;  // not __frcp_rn: lanes with 0 would send the warp through its slow path
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(estimate) : "f"(value));
+  return estimate;
 #else
   return 1 / value;
 #endif
 }
-/// Returns sign / value to about one ulp, for a value that has_reciprocal; `sign` is 1 or -1.
+/// Returns sign / value to about one ulp, if has_reciprocal holds for the value; `sign` is 1 or -1.
 template <int sign = 1>
 __device__ __forceinline__ double reciprocal(double value) {
-  const double guess = reciprocal_guess(value);
-  const double error = std::fma(-value, guess, 1.0);
-  return std::fma(sign * guess, std::fma(error, error, error), sign * guess);
+  const double estimate = approximate_reciprocal(value);
+  const double error = std::fma(-value, estimate, 1.0);
+  return std::fma(sign * estimate, std::fma(error, error, error), sign * estimate);
 }
 template <int sign = 1>
 __device__ __forceinline__ float reciprocal(float value) {
-  const float guess = reciprocal_guess(value);
-  return std::fma(sign * guess, std::fma(-value, guess, 1.0f), sign * guess);
+  const float estimate = approximate_reciprocal(value);
+  return std::fma(sign * estimate, std::fma(-value, estimate, 1.0f), sign * estimate);
 }
 
 /// Loads a candidate from a shared memory address (simt).

@@ -2,11 +2,12 @@
 /// Products of a panel (panels.cuh) on tensor cores in double.
 ///
 /// A thread keeps one row of 32 columns, or two rows of 16 columns, in the 32 registers `a`. For products,
-/// the four threads of a quad exchange parts of their rows (`turn`). Let J be an eighth of the columns.
-/// Afterwards thread t of quad g keeps columns 2Jt + Jq + j of each of the rows 4g + i, in a[2Ji + Jq + j],
-/// with i from 0 to 3, q 0 or 1, and j from 0 to J - 1. These are its elements of D in the 8 x 8 products of
-/// triangle_tiles.cuh: in tile (i, j), row g of D is row 4g + i, and column m is column Jm + j. With this
-/// numbering of columns a thread's elements are neighbours in memory.
+/// the four threads of a quad exchange parts of their rows (`transpose_quads`). Let J be an eighth of the
+/// columns. Afterwards thread t of quad g keeps columns 2Jt + Jq + j of each of the rows 4g + i, in
+/// a[2Ji + Jq + j], with i from 0 to 3, q 0 or 1, and j from 0 to J - 1. These are the thread's elements of D
+/// in the 8 x 8 products of triangle_tiles.cuh: in tile (i, j), row g of D is row 4g + i of the panel, and
+/// column m of D is column Jm + j of the panel. With this numbering of columns a thread's elements are
+/// neighbours in memory.
 
 #include <cstdint>
 
@@ -16,79 +17,83 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-constexpr int elements = 32;  ///< elements of a panel per thread
-constexpr int eight = 8;      ///< elimination steps per product on tensor cores
-constexpr int group = 4;      ///< elimination steps between two barriers in float
+constexpr int panel_elements = 32;  ///< elements of a panel per thread
+constexpr int tile_order = 8;       ///< order of a tile on tensor cores; elimination steps per product
+constexpr int group_steps = 4;      ///< elimination steps between two barriers in float
 
-/// The work split of a thread block for systems of up to Rows rows. A thread keeps `Each` rows of a panel, 32
-/// apart. `Threads`: resident threads per multiprocessor, which limits the registers per thread.
-template <int Rows, int Each_ = 1, int Threads = 512>
-struct Share {
-  static constexpr int Each = Each_;
-  static constexpr int rows = Rows, threads = Rows / Each, warps = threads / 32;
-  static constexpr int width = elements / Each;              ///< columns of a panel
-  static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< leading dimension of rows in shared memory
+/// The work split of a thread block for systems of up to Rows rows. A thread keeps `RowsPerThread` rows of a
+/// panel, 32 apart. `ResidentThreads`: threads per multiprocessor, which limits the registers per thread.
+template <int Rows, int RowsPerThread_ = 1, int ResidentThreads = 512>
+struct WorkSplit {
+  static constexpr int RowsPerThread = RowsPerThread_;
+  static constexpr int rows = Rows, threads = Rows / RowsPerThread, warps = threads / 32;
+  static constexpr int width = panel_elements / RowsPerThread;  ///< columns of a panel
+  static constexpr int pitch =
+      width + (RowsPerThread == 1 ? 4 : 2);  ///< leading dimension of rows in shared memory
   /// Leading dimension of a triangle's rows, with the diagonal in an additional column.
   static constexpr int block_pitch = width + 1;
-  static constexpr int blocks = Threads / threads;  ///< thread blocks per multiprocessor
+  static constexpr int blocks = ResidentThreads / threads;  ///< thread blocks per multiprocessor
 
   /// Returns the thread block for a system of order n: whole warps, at most `threads` threads.
   static dim3 threads_of(std::int64_t n) {
-    constexpr int rows_of_warp = 32 * Each;
+    constexpr int rows_of_warp = 32 * RowsPerThread;
     return dim3(static_cast<unsigned>((n + rows_of_warp - 1) / rows_of_warp * 32));
   }
 };
 
-/// Calls launch with the Share that needs the fewest threads for order n. For LU in double of order 33 to 64,
-/// one warp keeps all rows.
+/// Calls launch with the WorkSplit that needs the fewest threads for order n. For LU in double of order 33 to
+/// 64, one warp keeps all rows.
 /// @pre n <= 512
 template <class T, bool Symmetric, class Launch>
-void for_rows(std::int64_t n, Launch&& launch) {
-  if (n <= 32) return launch(Share<32>());
+void with_work_split(std::int64_t n, Launch&& launch) {
+  if (n <= 32) return launch(WorkSplit<32>());
   if constexpr (sizeof(T) == 8 && !Symmetric) {
-    if (n <= 64) return launch(Share<64, 2, 384>());
+    if (n <= 64) return launch(WorkSplit<64, 2, 384>());
   } else {
-    if (n <= 64) return launch(Share<64>());
+    if (n <= 64) return launch(WorkSplit<64>());
   }
-  if (n <= 96) return launch(Share<96>());
-  if (n <= 128) return launch(Share<128>());
-  if (n <= 256) return launch(Share<256>());
+  if (n <= 96) return launch(WorkSplit<96>());
+  if (n <= 128) return launch(WorkSplit<128>());
+  if (n <= 256) return launch(WorkSplit<256>());
   if constexpr (sizeof(T) == 4 && Symmetric) {
-    if (n <= 320) return launch(Share<320, 1, 640>());
+    if (n <= 320) return launch(WorkSplit<320, 1, 640>());
   }
-  if (n <= 384) return launch(Share<384, 1, 384>());
-  launch(Share<512>());
+  if (n <= 384) return launch(WorkSplit<384, 1, 384>());
+  launch(WorkSplit<512>());
 }
 
 /// The shared memory of one system. Arrays with a first dimension of 2 are double-buffered, so that one
 /// barrier per step is enough.
 template <class T, class S>
 struct SharedStorage {
-  static constexpr int squares = S::rows / eight * 64, block = S::width * S::block_pitch;
+  static constexpr int squares = S::rows / tile_order * 64, block = S::width * S::block_pitch;
   /// Two tiles of the panel's rows, for the products of Cholesky in float.
   static constexpr int tiles = sizeof(T) == 4 && S::rows > 32 ? 2 * S::width* S::pitch : 0;
-  alignas(16) T rows[2][eight][S::pitch];  ///< pivot rows of a group of steps, as they are before the group
+  alignas(
+      16) T rows[2][tile_order][S::pitch];  ///< pivot rows of a group of steps, as they are before the group
   alignas(16) T candidate[2][S::warps][S::width];  ///< each warp's candidate for the pivot row
-  T beside[2][S::warps];                           ///< the candidate's right-hand side
-  T multipliers[2][group][group];
+  T rhs[2][S::warps];                              ///< the candidate's right-hand side
+  T multipliers[2][group_steps][group_steps];
   /// Diagonal triangles of eight steps each, for Cholesky minus their inverses; or a diagonal block of U; or
   /// tiles.
   alignas(16) T triangles[squares > block ? squares > tiles ? squares : tiles
                           : block > tiles ? block
                                           : tiles];
   T unknowns[S::width];
-  int place[2][S::warps];  ///< the candidates' row indices if every step exchanged rows
-  int pivots[S::rows];     ///< LAPACK's pivot of each step, from 0
-  int info;                ///< LAPACK's info
-  bool substitutes;        ///< true if the inverses of `triangles` would not be accurate
-  T more[S::Each == 1 ? 1 : S::rows];
+  int position[2][S::warps];  ///< the candidates' positions under LAPACK's row exchanges
+  int pivots[S::rows];        ///< LAPACK's pivot of each step, from 0
+  int info;                   ///< LAPACK's info
+  bool substitutes;           ///< true if the inverses of `triangles` are too inaccurate
+  T inverse_storage[S::RowsPerThread == 1 ? 1 : S::rows];
 
-  /// Returns the storage for the reciprocals of U's diagonal. After the elimination the candidates' memory is
-  /// free for them, if it is large enough.
-  __device__ __forceinline__ T* inverses() { return S::Each == 1 ? &candidate[0][0][0] : more; }
+  /// Returns the storage for the reciprocals of U's diagonal: the candidates' memory, which is free after the
+  /// elimination, if it is large enough.
+  __device__ __forceinline__ T* inverses() {
+    return S::RowsPerThread == 1 ? &candidate[0][0][0] : inverse_storage;
+  }
 };
 
-/// A column-major n x n matrix. Of symmetric matrices the triangle `uplo` is stored.
+/// A column-major n x n matrix. A symmetric matrix is stored in the triangle `uplo`.
 template <class T>
 struct System {
   T* a;
@@ -102,58 +107,59 @@ __device__ __forceinline__ int lane() {
 
 /// Transposes within quads: from one row per thread to parts of four rows per thread (see the top of this
 /// file), and back.
-template <int Each, class T>
-__device__ __forceinline__ void turn(T (&a)[elements]) {
-  constexpr int part = 8 / Each;  // elements
+template <int RowsPerThread, class T>
+__device__ __forceinline__ void transpose_quads(T (&a)[panel_elements]) {
+  constexpr int quarter = 8 / RowsPerThread;  // elements
   GAUSSWEEP_UNROLL
   for (int bit = 1; bit <= 2; bit *= 2) {
     const bool high = (lane() & bit) != 0;
     GAUSSWEEP_UNROLL
-    for (int i = 0; i < 4 * Each; ++i) {
+    for (int i = 0; i < 4 * RowsPerThread; ++i) {
       if ((i & bit) != 0) continue;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < part; ++s) {
-        T& low_part = a[part * i + s];
-        T& high_part = a[part * (i + bit) + s];
-        const T came = __shfl_xor_sync(0xffffffffu, high ? low_part : high_part, bit);
-        low_part = high ? came : low_part;
-        high_part = high ? high_part : came;
+      for (int s = 0; s < quarter; ++s) {
+        T& low_part = a[quarter * i + s];
+        T& high_part = a[quarter * (i + bit) + s];
+        const T received = __shfl_xor_sync(0xffffffffu, high ? low_part : high_part, bit);
+        low_part = high ? received : low_part;
+        high_part = high ? high_part : received;
       }
     }
   }
 }
 
-/// The thread's fragment of A for a product over eight k indices: per group of four rows, A(4g + i, 2t + h)
-/// in [h][i].
-template <int Each>
-using Left = double[Each][2][4];
+/// A thread's fragment of A for a product over eight k indices. [h][i] is A(4g + i, 2t + h), once per row
+/// that the thread keeps.
+template <int RowsPerThread>
+using Left = double[RowsPerThread][2][4];
 
-/// Computes D += A B for all tiles. Calls take(h, j, b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t +
+/// Computes D += A B for all tiles. Calls load(h, j, b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t +
 /// h, Jg + j + 1).
-template <int Each, class Take>
-__device__ __forceinline__ void multiply(double (&a)[elements], const Left<Each>& left, Take&& take) {
-  constexpr int tiles = 4 / Each;  // J
+template <int RowsPerThread, class Take>
+__device__ __forceinline__ void multiply(double (&a)[panel_elements], const Left<RowsPerThread>& left,
+                                         Take&& load) {
+  constexpr int tiles = 4 / RowsPerThread;  // J
   GAUSSWEEP_UNROLL
   for (int j = 0; j < tiles; j += 2) {
     double right[2][2];  // [j][h]
     GAUSSWEEP_UNROLL
-    for (int h = 0; h < 2; ++h) take(h, j, right[0][h], right[1][h]);
+    for (int h = 0; h < 2; ++h) load(h, j, right[0][h], right[1][h]);
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < 4 * Each; ++e) {
-      const int each = e / 4, i = e / 2 % 2 * 2;
-      double* const to = a + 2 * tiles * (4 * each + i) + j + e % 2;
-      const double(&from)[2][4] = left[each];
-      const double rows[4] = {from[0][i], from[0][i + 1], from[1][i], from[1][i + 1]};
-      double d[4] = {to[0], to[tiles], to[2 * tiles], to[3 * tiles]};
+    for (int e = 0; e < 4 * RowsPerThread; ++e) {
+      const int e_row = e / 4, i = e / 2 % 2 * 2;
+      double* const d_elements = a + 2 * tiles * (4 * e_row + i) + j + e % 2;
+      const double(&fragment)[2][4] = left[e_row];
+      const double rows[4] = {fragment[0][i], fragment[0][i + 1], fragment[1][i], fragment[1][i + 1]};
+      double d[4] = {d_elements[0], d_elements[tiles], d_elements[2 * tiles], d_elements[3 * tiles]};
       lu::multiply_16x8(d, rows, right[e % 2]);
-      to[0] = d[0];
-      to[tiles] = d[1];
-      to[2 * tiles] = d[2];
-      to[3 * tiles] = d[3];
+      d_elements[0] = d[0];
+      d_elements[tiles] = d[1];
+      d_elements[2 * tiles] = d[2];
+      d_elements[3 * tiles] = d[3];
     }
   }
 }
-/// Replaces a fragment of A by that of A B, for an 8 x 8 matrix B.
+/// Replaces a fragment of A by the fragment of A B, for an 8 x 8 matrix B.
 __device__ __forceinline__ void multiply_square(double (&left)[2][4], const double (&square)[2]) {
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; i += 2) {
@@ -173,24 +179,25 @@ struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 template <class T>
-__device__ __forceinline__ void take_pair(const T* from, T& first, T& second) {
-  const auto two = *reinterpret_cast<const Pair<T>*>(from);
-  first = two.first;
-  second = two.second;
+__device__ __forceinline__ void load_pair(const T* from, T& first, T& second) {
+  const auto pair = *reinterpret_cast<const Pair<T>*>(from);
+  first = pair.first;
+  second = pair.second;
 }
 /// Subtracts factor * row from the first Count elements and shifts the result left by one element. The first
 /// element is dropped.
-template <int Count, int Each, class T>
-__device__ __forceinline__ void subtract_and_move(const T (&factors)[Each], const T* row, T (&a)[elements]) {
+template <int Count, int RowsPerThread, class T>
+__device__ __forceinline__ void subtract_and_move(const T (&factors)[RowsPerThread], const T* row,
+                                                  T (&a)[panel_elements]) {
   GAUSSWEEP_UNROLL
   for (int j = 0; j < Count; j += 2) {
-    T one, two;
-    take_pair(row + j, one, two);
+    T row0, row1;
+    load_pair(row + j, row0, row1);
     GAUSSWEEP_UNROLL
-    for (int each = 0; each < Each; ++each) {
-      T* const from = a + each * (elements / Each) + j;
-      if (j > 0) from[-1] = std::fma(-factors[each], one, from[0]);
-      from[0] = std::fma(-factors[each], two, from[1]);
+    for (int each = 0; each < RowsPerThread; ++each) {
+      T* const from = a + each * (panel_elements / RowsPerThread) + j;
+      if (j > 0) from[-1] = std::fma(-factors[each], row0, from[0]);
+      from[0] = std::fma(-factors[each], row1, from[1]);
     }
   }
 }
@@ -200,28 +207,28 @@ __device__ __forceinline__ void subtract_and_move(const T (&factors)[Each], cons
 struct Fetch {
   const double* a;
   int n, rows, columns;
-  bool across;  ///< A is stored row-major
-  bool packed;  ///< pairs of elements are aligned, so that one load reads two
+  bool row_major;  ///< A is stored row-major
+  bool packed;     ///< pairs of elements are aligned, so that one load reads two
 
-  __device__ Fetch(const double* data, int order, int most_rows, int most_columns, bool by_rows)
+  __device__ Fetch(const double* data, int order, int row_limit, int column_limit, bool by_rows)
       : a(data),
         n(order),
-        rows(most_rows),
-        columns(most_columns),
-        across(by_rows),
+        rows(row_limit),
+        columns(column_limit),
+        row_major(by_rows),
         packed(order % 2 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0) {}
 
-  __device__ __forceinline__ void take(int row, int k, double (&to)[2][4]) const {
+  __device__ __forceinline__ void load(int row, int k, double (&to)[2][4]) const {
     const int column = k + lane() % 4 * 2;
     if (packed && row + 4 <= rows && column + 2 <= columns) {
-      if (across) {
+      if (row_major) {
         GAUSSWEEP_UNROLL
-        for (int i = 0; i < 4; ++i) take_pair(a + column + (row + i) * n, to[0][i], to[1][i]);
+        for (int i = 0; i < 4; ++i) load_pair(a + column + (row + i) * n, to[0][i], to[1][i]);
       } else {
         GAUSSWEEP_UNROLL
         for (int h = 0; h < 2; ++h) {
-          take_pair(a + row + (column + h) * n, to[h][0], to[h][1]);
-          take_pair(a + row + 2 + (column + h) * n, to[h][2], to[h][3]);
+          load_pair(a + row + (column + h) * n, to[h][0], to[h][1]);
+          load_pair(a + row + 2 + (column + h) * n, to[h][2], to[h][3]);
         }
       }
       return;
@@ -231,49 +238,50 @@ struct Fetch {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < 4; ++i) {
         const bool inside = row + i < rows && column + h < columns;
-        to[h][i] = inside ? a[across ? column + h + (row + i) * n : row + i + (column + h) * n] : 0;
+        to[h][i] = inside ? a[row_major ? column + h + (row + i) * n : row + i + (column + h) * n] : 0;
       }
     }
   }
 };
 
-/// Returns the index of element (r, c) in an 8 x 8 square. Loads of fragments have no bank conflicts.
-__device__ __forceinline__ int place_in_square(int r, int c) {
+/// Returns the index of element (r, c) in an 8 x 8 square in shared memory. With this layout, loads of
+/// fragments have no bank conflicts.
+__device__ __forceinline__ int square_index(int r, int c) {
   return r % 2 * 32 + 4 * c + r / 2;
 }
 /// Loads a lane's fragment of the square, or of its transpose, as operand B.
-__device__ __forceinline__ void take_square(const double* square, bool transposed, double (&to)[2]) {
+__device__ __forceinline__ void load_square(const double* square, bool transposed, double (&to)[2]) {
   const int g = lane() / 4, t = lane() % 4;
   GAUSSWEEP_UNROLL
   for (int h = 0; h < 2; ++h)
-    to[h] = square[transposed ? place_in_square(g, 2 * t + h) : place_in_square(2 * t + h, g)];
+    to[h] = square[transposed ? square_index(g, 2 * t + h) : square_index(2 * t + h, g)];
 }
-/// Replaces a lower triangle of order 8 by minus its inverse, and the rest of the square by 0. Eight lanes
-/// process one square, one column each; all lanes of the warp must call this. Returns the element of
-/// |inverse| |triangle| e (Skeel's condition number, e = ones) of the lane's row: products with the inverse
+/// Replaces a lower triangle of order 8 by minus its inverse, and the rest of its 8 x 8 square by 0. Eight
+/// lanes process one square, one column each; all lanes of the warp must call this. Returns the element of
+/// |inverse| |triangle| e (Skeel's condition number, e = ones) of the lane's row. Products with the inverse
 /// lose up to this factor in accuracy, compared with substitution.
 template <class T>
-__device__ __forceinline__ T invert_square(T* square) {
-  const int column = lane() % eight;
-  T x[eight], size = 0;
+__device__ __forceinline__ T invert_triangle(T* triangle) {
+  const int column = lane() % tile_order;
+  T x[tile_order], row_sum = 0;
   GAUSSWEEP_UNROLL
-  for (int c = 0; c < eight; ++c) size += std::fabs(square[place_in_square(column, c)]);
+  for (int c = 0; c < tile_order; ++c) row_sum += std::fabs(triangle[square_index(column, c)]);
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < eight; ++r) {
+  for (int r = 0; r < tile_order; ++r) {
     T sum = r == column ? T(-1) : T(0);
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < r; ++c) sum = std::fma(-square[place_in_square(r, c)], x[c], sum);
-    x[r] = sum / square[place_in_square(r, r)];
+    for (int c = 0; c < r; ++c) sum = std::fma(-triangle[square_index(r, c)], x[c], sum);
+    x[r] = sum / triangle[square_index(r, r)];
   }
   __syncwarp();
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
+  for (int r = 0; r < tile_order; ++r) triangle[square_index(r, column)] = x[r];
   __syncwarp();
   T condition = 0;
   GAUSSWEEP_UNROLL
-  for (int c = 0; c < eight; ++c) {
-    const T of_row = __shfl_sync(0xffffffffu, size, lane() / eight * eight + c);
-    condition = std::fma(std::fabs(square[place_in_square(column, c)]), of_row, condition);
+  for (int c = 0; c < tile_order; ++c) {
+    const T row_sum_of_c = __shfl_sync(0xffffffffu, row_sum, lane() / tile_order * tile_order + c);
+    condition = std::fma(std::fabs(triangle[square_index(column, c)]), row_sum_of_c, condition);
   }
   return condition;
 }
@@ -281,27 +289,27 @@ __device__ __forceinline__ T invert_square(T* square) {
 /// column per lane. The right-hand sides are the rows (lower), or the rows plus x (upper). `inverses`:
 /// reciprocals of the upper triangle's diagonal.
 template <bool Lower, class T, int Pitch>
-__device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (&x)[eight],
+__device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (&x)[tile_order],
                                                   T (*rows)[Pitch]) {
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < eight; ++r) x[r] = Lower ? rows[r][lane()] : x[r] + rows[r][lane()];
+  for (int r = 0; r < tile_order; ++r) x[r] = Lower ? rows[r][lane()] : x[r] + rows[r][lane()];
   GAUSSWEEP_UNROLL
-  for (int turn = 0; turn < eight; ++turn) {
-    const int k = Lower ? turn : eight - 1 - turn;
+  for (int i = 0; i < tile_order; ++i) {
+    const int k = Lower ? i : tile_order - 1 - i;
     if (!Lower) {
       const T inverse = inverses[k];
-      x[k] = inverse - inverse != T(0) ? x[k] / square[place_in_square(k, k)] : x[k] * inverse;
+      x[k] = inverse - inverse != T(0) ? x[k] / square[square_index(k, k)] : x[k] * inverse;
     }
     rows[k][lane()] = x[k];
     GAUSSWEEP_UNROLL
-    for (int r = Lower ? k + 1 : 0; r < (Lower ? eight : k); ++r)
-      x[r] = std::fma(-square[place_in_square(r, k)], x[k], x[r]);
+    for (int r = Lower ? k + 1 : 0; r < (Lower ? tile_order : k); ++r)
+      x[r] = std::fma(-square[square_index(r, k)], x[k], x[r]);
   }
 }
 
 /// Solves U x = y for a block of Width unknowns and returns the lane's unknown. `row`: the lane's row of U,
-/// with 0 on the diagonal; the diagonal is in row[Width]. Lanes from Width on repeat the work of others. What
-/// is subtracted from y is summed up separately: y may be much larger than the difference, and each
+/// with 0 on the diagonal; the diagonal is in row[Width]. Lanes from Width on repeat the work of other lanes.
+/// Sums up the products before subtracting them from y: y may be much larger than the difference, and each
 /// subtraction would round to the precision of y.
 template <int Width, class T>
 __device__ T solve_block(const T* row, T y) {

@@ -1,10 +1,10 @@
 #pragma once
 /// The updates of the previous panel to the other columns, applied by the kernel that factors the next panel.
 ///
-/// The previous panel requires row exchanges, a substitution in its rows and a product with its L, in every
-/// column right of it. The next panel's cluster applies them to its own columns while it loads these into
-/// registers. Meanwhile other clusters of the same launch apply them to the columns further right. No cluster
-/// waits for another: each reads only data from before the launch and rows that it wrote itself.
+/// In every column right of the previous panel, its updates are row exchanges, a substitution in the panel's
+/// rows and a product with its L. The next panel's cluster applies them to its own columns while it loads
+/// these into registers. Meanwhile other clusters of the same launch apply them to the columns further right.
+/// No cluster waits for another: each reads only data from before the launch and rows that it wrote itself.
 
 #include <algorithm>
 #include <cmath>
@@ -22,21 +22,20 @@ using gaussweep::lu::levels;
 constexpr int widest_panel = 32;
 
 /// A panel's row exchanges as source and target rows, which are stored in addition to LAPACK's pivots. Rows
-/// are those of the matrix, from 0. Row `first + t` receives the content of row `source[t]`. Its previous
-/// content moves to row `target[t]` if that is not one of the panel's first `cols` rows; else target[t] is
-/// -1.
+/// are counted from 0 in the matrix. Row `first + t` receives the content of row `source[t]`. Its previous
+/// content moves to row `target[t]`, or to one of the panel's first `cols` rows if target[t] is -1.
 struct Exchanges {
   int* source;
   int* target;
 };
 
-/// The previous panel; its columns end where the panel of this launch begins. `rows_at`: two permutations of
-/// `order` elements per level, whose elements are exchanged like those of a column. Bit l of `parities`
-/// selects the one in use on level l.
+/// The previous panel, whose columns end where the panel of this launch begins. `rows_at`: two permutations
+/// of `order` elements per recursion level, whose elements are exchanged like the elements of a column. Bit l
+/// of `parities` selects the permutation in use on level l.
 struct Update {
-  int cols;    ///< columns of the previous panel; 0 if there is none
-  int before;  ///< columns of the block left of the previous panel
-  int beyond;  ///< columns of the block right of the panel of the launch
+  int cols;           ///< columns of the previous panel; 0 if there is none
+  int columns_left;   ///< columns of the block left of the previous panel
+  int columns_right;  ///< columns of the block right of the panel of the launch
   Exchanges exchanges;
   int* rows_at;
   int order;
@@ -65,8 +64,8 @@ __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&c
 
 /// Applies a panel's exchanges like exchange_columns, and also stores the rows that move to the top.
 template <class U, int Columns>
-__device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int source, int target,
-                                               int own_row) {
+__device__ __forceinline__ void exchange_and_store(U* const (&column)[Columns], int source, int target,
+                                                   int own_row) {
   U top[Columns];
   exchange_columns<U, Columns>(top, column, source, target, own_row);
   GAUSSWEEP_UNROLL
@@ -87,7 +86,7 @@ __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, in
 
 /// Solves with a unit lower triangle of 32 rows in shared memory (`triangle`, column-major) for eight columns
 /// of `x` (row-major with leading dimension `stride`), by one warp: a lane has every fourth row of a column.
-/// Only the first `columns` columns of the triangle matter.
+/// The triangle's columns from `columns` on are 0.
 template <class T>
 __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, int columns) {
   const int column = static_cast<int>(threadIdx.x) % 8;
@@ -98,11 +97,11 @@ __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, 
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 31; ++k) {
     if (k % 4 == 0 && k >= columns) break;
-    const T above = __shfl_sync(0xffffffffu, y[k / 4], k % 4 * 8 + column);
+    const T solved = __shfl_sync(0xffffffffu, y[k / 4], k % 4 * 8 + column);
     GAUSSWEEP_UNROLL
     for (int r = k / 4; r < 8; ++r) {
       const T l = triangle[k * 32 + r * 4 + part];
-      if (r > k / 4 || part > k % 4) y[r] = std::fma(-l, above, y[r]);
+      if (r > k / 4 || part > k % 4) y[r] = std::fma(-l, solved, y[r]);
     }
   }
   GAUSSWEEP_UNROLL
@@ -119,13 +118,13 @@ constexpr int panel_triangle_stride = std::is_same_v<T, double> ? triangle_strid
 
 /// Elements of shared memory per warp for substitution and product; at least one.
 template <class T>
-constexpr int panel_scratch = std::is_same_v<T, double> ? std::max(inverses_size, handed_size) : 1;
+constexpr int panel_scratch = std::is_same_v<T, double> ? std::max(inverses_size, staging_size) : 1;
 
 #if GAUSSWEEP_CLUSTERS
 
 /// Returns the row whose content the previous panel's exchanges moved to `row`, both relative to the panel's
-/// first row. A warp queries 32 consecutive rows; lane t knows the new row of the previous panel's row t
-/// (`displaced_to`, negative: not below).
+/// first row. The lanes of a warp query 32 consecutive rows. `displaced_to` of lane t: the new row of the
+/// previous panel's row t, negative if that row stays in the panel.
 __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_to, int update_cols) {
   const int begin = row - lane;
   unsigned in_window = __ballot_sync(0xffffffffu, displaced_to >= begin && displaced_to < begin + 32);
@@ -138,31 +137,32 @@ __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_t
   return from;
 }
 
-/// Applies the previous panel's exchanges to the permutations and to the columns left of it; `warps` warps
-/// share the work. `column`: the matrix's column at which the panel of the launch begins.
+/// Applies the previous panel's exchanges to the permutations and to the block's columns left of that panel;
+/// `warps` warps share the work. `column`: the matrix's column at which the panel of the launch begins.
 template <class T>
 __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,
                                                        const Update& update, int warp, int warps) {
-  constexpr int each = 4;
+  constexpr int columns_per_warp = 4;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const bool inside = lane < update.cols;
   const int source = inside ? update.exchanges.source[lane] : -1;
   const int target = inside ? update.exchanges.target[lane] : -1;
   const int own_row = first - update.cols + lane;
-  T* const block = column - (update.cols + update.before) * lda;
-  const int tasks = levels / each + (update.before + each - 1) / each;
+  T* const block = column - (update.cols + update.columns_left) * lda;
+  const int tasks =
+      levels / columns_per_warp + (update.columns_left + columns_per_warp - 1) / columns_per_warp;
   for (int task = warp; task < tasks; task += warps) {
-    if (task < levels / each) {
-      int* permutation[each];
+    if (task < levels / columns_per_warp) {
+      int* permutation[columns_per_warp];
       permutations_of(permutation, task, update.rows_at, update.order, update.parities);
-      exchange_whole<int, each>(permutation, source, target, own_row);
+      exchange_and_store<int, columns_per_warp>(permutation, source, target, own_row);
     } else {
-      const int begin = (task - levels / each) * each;
-      T* left[each];
+      const int begin = (task - levels / columns_per_warp) * columns_per_warp;
+      T* left[columns_per_warp];
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < each; ++i)
-        left[i] = begin + i < update.before ? block + (begin + i) * lda : nullptr;
-      exchange_whole<T, each>(left, source, target, own_row);
+      for (int i = 0; i < columns_per_warp; ++i)
+        left[i] = begin + i < update.columns_left ? block + (begin + i) * lda : nullptr;
+      exchange_and_store<T, columns_per_warp>(left, source, target, own_row);
     }
   }
 }
@@ -174,7 +174,7 @@ template <int Columns, int Threads, class T>
 __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,
                                            const Update& update, T* triangle, T* upper) {
   constexpr int warps = Threads / 32;
-  constexpr int each = Columns > warps ? Columns / warps : 1;
+  constexpr int columns_per_warp = Columns > warps ? Columns / warps : 1;
   constexpr int triangle_columns = widest_panel / warps;
   static_assert(Columns % warps == 0 || Columns < warps, "warps share the columns evenly");
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -183,15 +183,15 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   const T* const source = a + (update.exchanges.source[row] - first);
   const T* const l = panel - update.cols * lda - update.cols + row;
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
-  T factor[triangle_columns], value[each];
+  T factor[triangle_columns], value[columns_per_warp];
   const auto step = static_cast<unsigned>(lda);
   GAUSSWEEP_UNROLL
   for (int i = 0; i < triangle_columns; ++i) {
     factor[i] = l[static_cast<unsigned>(min(warp * triangle_columns + i, update.cols - 1)) * step];
   }
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < each; ++i) {
-    value[i] = source[static_cast<unsigned>(min(warp * each + i, cols - 1)) * step];
+  for (int i = 0; i < columns_per_warp; ++i) {
+    value[i] = source[static_cast<unsigned>(min(warp * columns_per_warp + i, cols - 1)) * step];
   }
   GAUSSWEEP_UNROLL
   for (int i = 0; i < triangle_columns; ++i) {
@@ -199,38 +199,38 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
     triangle[k * panel_triangle_stride<T> + lane] = k < lane && lane < update.cols ? factor[i] : T(0);
   }
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < each; ++i) {
-    const int c = warp * each + i;
+  for (int i = 0; i < columns_per_warp; ++i) {
+    const int c = warp * columns_per_warp + i;
     if (c < Columns)
       upper[lane * upper_stride<T, Columns> + c] = c < cols && lane < update.cols ? value[i] : T(0);
   }
 }
 
 /// Computes v -= L U. Reads rows `row`, `row` + `step`, … of L from memory, at most row `rows` - 1. `l`: the
-/// previous panel, from the panel's first row on. The constructor starts the first loads of L (prologue).
+/// previous panel, from the current panel's first row on. The constructor starts the first loads of L
+/// (prologue).
 template <int Columns, int RowsPerThread, class T>
 class ProductWithL {
  public:
-  /// `inner`: columns of L, a multiple of k_step.
+  /// `k_count`: columns of L, a multiple of k_step.
   __device__ __forceinline__ ProductWithL(int row, int step, int rows, const T* l, std::int64_t lda,
-                                          int inner)
-      : row_(row), step_(step), rows_(rows), inner_(inner), l_(l), lda_(lda) {
+                                          int k_count)
+      : row_(row), step_(step), rows_(rows), k_count_(k_count), l_(l), lda_(lda) {
     load_columns(0);
   }
   /// `upper`: U in shared memory.
   __device__ __forceinline__ void subtract(T (&v)[RowsPerThread][Columns], const T* upper) {
     constexpr int pack = 16 / sizeof(T);
     GAUSSWEEP_ROLLED
-    for (int begin = 0; begin < inner_; begin += k_step) {
+    for (int begin = 0; begin < k_count_; begin += k_step) {
       T factor[RowsPerThread][k_step];
       GAUSSWEEP_UNROLL
       for (int k = 0; k < k_step; ++k) {
         GAUSSWEEP_UNROLL
         for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
       }
-      load_columns(begin + k_step < inner_ ? begin + k_step : begin);
-      // Accumulates separately and then subtracts: terms much smaller than the element would otherwise be
-      // lost.
+      load_columns(begin + k_step < k_count_ ? begin + k_step : begin);
+      // Sums up the terms before subtracting them: single terms much smaller than the element would be lost.
       const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
       const unsigned u_rows = simt::shared_address(upper) + static_cast<unsigned>(begin) * row_bytes;
       GAUSSWEEP_UNROLL
@@ -267,13 +267,13 @@ class ProductWithL {
     }
   }
 
-  int row_, step_, rows_, inner_;
+  int row_, step_, rows_, k_count_;
   const T* l_;
   std::int64_t lda_;
   T next_[RowsPerThread][k_step];
 };
 
-/// True if tensor cores compute the product with L: in double, if tiles of 8 columns are not mostly empty.
+/// True if tensor cores compute the product with L: in double with at least two tiles of 8 columns.
 template <class T, int Columns>
 constexpr bool tensor_product = std::is_same_v<T, double>&& Columns >= 16;
 template <class T, int Columns, int RowsPerThread>

@@ -5,12 +5,12 @@
 ///
 /// Left-looking: a panel is loaded, updated by all earlier steps, factored and stored.
 ///
-/// LU: each thread reads only its own rows. Earlier steps are applied in groups. For each group a thread
-/// loads its multipliers from global memory and the pivot rows of these steps from shared memory, where the
-/// owners have stored them as they are before the group. In double a group has eight steps, and one warp
-/// substitutes in their rows. In float a group has four steps: instead of the rows, the multipliers are
-/// solved with the triangle of these steps, whose elements are at most 1. Rows are exchanged only at the end;
-/// each thread records the step in which its row was the pivot.
+/// LU: each thread reads only its own rows. Earlier elimination steps are applied in groups. For each group a
+/// thread loads its multipliers from global memory. The owners of the group's pivot rows store these rows in
+/// shared memory, not yet updated by the group's own steps. In double a group has eight steps, and one warp
+/// updates the pivot rows by substitution with the unit triangle of these steps. In float a group has four
+/// steps, and every thread applies the inverse of that triangle to its multipliers instead. Rows are
+/// exchanged only at the end; each thread records the step in which its row was the pivot.
 ///
 /// Cholesky: the update is a product of L with the panel's rows of L^T. The four threads of a quad compute
 /// parts of four rows and then exchange them (panel_tiles.cuh). Float up to order 128 eliminates like LU.
@@ -29,22 +29,23 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// A thread's rows of a system; S is a Share. `Beside`: one right-hand side is eliminated together with A.
-template <class T, class S, bool Symmetric, bool Beside = false>
+/// A thread's rows of a system; S is a WorkSplit. `WithRhs`: one right-hand side is eliminated together with
+/// A.
+template <class T, class S, bool Symmetric, bool WithRhs = false>
 class Panels : PanelRows<T, S, Symmetric> {
  public:
   using Base = PanelRows<T, S, Symmetric>;
   using Base::Base;
 
   /// Factors all of A in place without moving rows. Returns LAPACK's info, from 1.
-  __device__ int factor(const T* beside = nullptr) {
+  __device__ int factor(const T* rhs = nullptr) {
     int info = 0;
     if (threadIdx.x == 0) shared_.info = 0;
     GAUSSWEEP_UNROLL
-    for (int e = 0; Beside && e < Each; ++e) y_[e] = row(e) < n_ ? beside[row(e)] : T(0);
+    for (int e = 0; WithRhs && e < RowsPerThread; ++e) y_[e] = row(e) < n_ ? rhs[row(e)] : T(0);
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
-      T a[elements];
+      T a[panel_elements];
       if constexpr (Symmetric && has_products) {
         first == 0 ? load(first, a) : subtract_symmetric(first, a);
       } else {
@@ -53,7 +54,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       }
       if constexpr (Symmetric) {
         wait();
-        take_symmetric_steps<width>(first, a, info);
+        eliminate_symmetric_steps<width>(first, a, info);
       } else {
         factor_panel(first, a);
       }
@@ -64,12 +65,12 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
   /// Computes the unknowns of the right-hand side that was eliminated together with A.
-  __device__ void solve_beside(T* x) {
-    if (Symmetric && row() < n_) y_[0] /= *place_of(row(), row());  // the steps computed L D L^T
+  __device__ void solve_rhs(T* x) {
+    if (Symmetric && row() < n_) y_[0] /= *address_of(row(), row());  // the steps computed L D L^T
     GAUSSWEEP_ROLLED
     for (int first = (n_ - 1) / width * width; first >= 0; first -= width) {
       wait();  // the shared tile is free, and other threads' elements are complete
-      T a[elements];
+      T a[panel_elements];
       for_rows([&](int e) {
         T* const row_elements = a + e * width;
         const bool needs = row(e) < n_ && step_[e] < first + width;
@@ -102,7 +103,7 @@ class Panels : PanelRows<T, S, Symmetric> {
         if (row(e) >= n_) return;
         if (local_step >= 0 && local_step < width) x[step_[e]] = shared_.unknowns[local_step];
         if (local_step >= 0) return;
-        T sums[4] = {};  // four independent sums, as in solve_block
+        T sums[4] = {};  // four independent sums shorten the dependency chain
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
           sums[c % 4] = std::fma(-a[e * width + c], shared_.unknowns[c], sums[c % 4]);
@@ -111,41 +112,41 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Computes X = A^-1 B for any number of columns, after factor(); b null: B is the identity.
+  /// Computes X = A^-1 B for any number of columns, after factor(). If b is null, B is the identity.
   __device__ void solve(const T* b, T* x, int columns) {
     if constexpr (Symmetric && tensor) uses_substitution_ = !invert_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
-      T a[elements];
+      T a[panel_elements];
       for_elements(
           first, columns,
-          [&](int e, int c, bool inside, T& one) {
-            one = !inside ? T(0) : b != nullptr ? b[at(row(e), c)] : T(row(e) == c ? 1 : 0);
+          [&](int e, int c, bool inside, T& element) {
+            element = !inside ? T(0) : b != nullptr ? b[at(row(e), c)] : T(row(e) == c ? 1 : 0);
           },
           a);
       substitute_down(a);
       for_elements(
           first, columns,
-          [&](int e, int c, bool inside, T& one) {
-            if (inside) x[at(step_[e], c)] = one;
+          [&](int e, int c, bool inside, T& element) {
+            if (inside) x[at(step_[e], c)] = element;
           },
           a);
     }
-    if (!Symmetric && tensor) take_triangles();
+    if (!Symmetric && tensor) load_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
-      T a[elements];
+      T a[panel_elements];
       for_elements(
           first, columns,
-          [&](int e, int c, bool inside, T& one) {
-            one = inside && !accumulates ? x[at(step_[e], c)] : T(0);
+          [&](int e, int c, bool inside, T& element) {
+            element = inside && !accumulates ? x[at(step_[e], c)] : T(0);
           },
           a);
       substitute_up(a, x + at(0, first), min(width, columns - first));
       for_elements(
           first, columns,
-          [&](int e, int c, bool inside, T& one) {
-            if (inside) x[at(step_[e], c)] = one;
+          [&](int e, int c, bool inside, T& element) {
+            if (inside) x[at(step_[e], c)] = element;
           },
           a);
     }
@@ -155,13 +156,13 @@ class Panels : PanelRows<T, S, Symmetric> {
   __device__ void exchange() {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
-      T a[elements];
+      T a[panel_elements];
       load(first, a);
       wait();
       for_elements(
           first, n_,
-          [&](int e, int c, bool inside, T& one) {
-            if (inside) *place_of(step_[e], c) = one;
+          [&](int e, int c, bool inside, T& element) {
+            if (inside) *address_of(step_[e], c) = element;
           },
           a);
     }
@@ -181,49 +182,49 @@ class Panels : PanelRows<T, S, Symmetric> {
 
  private:
   static constexpr bool tensor = sizeof(T) == 8, accumulates = tensor && !Symmetric;
-  /// Cholesky updates a panel by a product; in float up to order 128 elimination by rows is faster.
+  /// True if Cholesky updates a panel by a product. In float up to order 128 elimination by rows is faster.
   static constexpr bool has_products = tensor || S::rows > 128;
-  static constexpr int Each = S::Each, width = S::width, none = 0x7fffffff;
-  static_assert(Each == 1 || (tensor && !Symmetric), "two rows a thread are for LU in double");
+  static constexpr int RowsPerThread = S::RowsPerThread, width = S::width, no_row = 0x7fffffff;
+  static_assert(RowsPerThread == 1 || (tensor && !Symmetric), "two rows per thread are for LU in double");
   using Base::at, Base::shared_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
-      Base::for_rows, Base::invert_triangles, Base::is_stored, Base::load, Base::n_, Base::place_of,
-      Base::row, Base::square_of, Base::step_, Base::system_, Base::take_triangles, Base::upper, Base::wait,
+      Base::for_rows, Base::invert_triangles, Base::is_stored, Base::load, Base::n_, Base::address_of,
+      Base::row, Base::triangle_of, Base::step_, Base::system_, Base::load_triangles, Base::upper, Base::wait,
       Base::warp, Base::y_;
 
   /// Applies steps [0, steps) to the row.
-  __device__ void eliminate(int steps, T (&a)[elements]) {
+  __device__ void eliminate(int steps, T (&a)[panel_elements]) {
     if constexpr (tensor) return sweep<true>(steps, a);
-    T next[group];
+    T next[group_steps];
     fetch(0, steps, next);
     wait();
     GAUSSWEEP_ROLLED
-    for (int k = 0; k < steps; k += group) {
-      const int turn = k / group % 2;
-      T factors[group];
+    for (int k = 0; k < steps; k += group_steps) {
+      const int buffer = k / group_steps % 2;
+      T factors[group_steps];
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < group; ++c) factors[c] = next[c];
+      for (int c = 0; c < group_steps; ++c) factors[c] = next[c];
       const int local_step = step_[0] - k;  // for steps beyond n: rows beyond n, which are 0
-      if (local_step >= 0 && local_step < group) {
+      if (local_step >= 0 && local_step < group_steps) {
         GAUSSWEEP_UNROLL
-        for (int j = 0; j < width; ++j) shared_.rows[turn][local_step][j] = a[j];
+        for (int j = 0; j < width; ++j) shared_.rows[buffer][local_step][j] = a[j];
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < group; ++c) shared_.multipliers[turn][local_step][c] = factors[c];
+        for (int c = 0; c < group_steps; ++c) shared_.multipliers[buffer][local_step][c] = factors[c];
       }
-      fetch(k + group, steps, next);
+      fetch(k + group_steps, steps, next);
       wait();
       if (step_[0] <= k) continue;
       GAUSSWEEP_UNROLL
-      for (int c = group - 2; c >= 0; --c) {
+      for (int c = group_steps - 2; c >= 0; --c) {
         GAUSSWEEP_UNROLL
-        for (int later = c + 1; later < group; ++later)
-          factors[c] = std::fma(-factors[later], shared_.multipliers[turn][later][c], factors[c]);
+        for (int later = c + 1; later < group_steps; ++later)
+          factors[c] = std::fma(-factors[later], shared_.multipliers[buffer][later][c], factors[c]);
       }
-      subtract(turn, factors, a);
+      subtract(buffer, factors, a);
     }
   }
   /// Applies the earlier panels to a panel of a symmetric matrix. Accumulates the products before subtracting
   /// them, which is more accurate.
-  __device__ void subtract_symmetric(int first, T (&a)[elements]) {
+  __device__ void subtract_symmetric(int first, T (&a)[panel_elements]) {
     wait();  // other threads store the panel's rows
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = 0;
@@ -233,51 +234,56 @@ class Panels : PanelRows<T, S, Symmetric> {
     } else {
       system_.uplo == Uplo::upper ? add_products<true>(first, a) : add_products<false>(first, a);
     }
-    panels::turn<1>(a);
+    panels::transpose_quads<1>(a);
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c)
-      a[c] = is_stored(0, first + c) ? *place_of(row(), first + c) - a[c] : T(0);
+      a[c] = is_stored(0, first + c) ? *address_of(row(), first + c) - a[c] : T(0);
   }
-  /// Adds the products of the thread's four rows and the panel's rows, over the columns before `first`.
-  __device__ __forceinline__ void add_on_tensor_cores(int first, T (&a)[elements]) const {
+  /// Adds the products of the thread's four rows with the panel's rows. k runs over the columns before
+  /// `first`.
+  __device__ __forceinline__ void add_on_tensor_cores(int first, T (&a)[panel_elements]) const {
     const Fetch fetch(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
-    const int other = first + lane() / 4 * 4;
+    const int right_row = first + lane() / 4 * 4;
     Left<1> left, right;
-    fetch.take(first_of_four(), 0, left[0]);
-    fetch.take(other, 0, right[0]);
+    fetch.load(first_of_four(), 0, left[0]);
+    fetch.load(right_row, 0, right[0]);
     GAUSSWEEP_ROLLED
-    for (int k = 0; k < first; k += eight) {
-      Left<1> now, others;
+    for (int k = 0; k < first; k += tile_order) {
+      Left<1> current_left, current_right;
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 8; ++e) {
-        now[0][e / 4][e % 4] = left[0][e / 4][e % 4];
-        others[0][e / 4][e % 4] = right[0][e / 4][e % 4];
+        current_left[0][e / 4][e % 4] = left[0][e / 4][e % 4];
+        current_right[0][e / 4][e % 4] = right[0][e / 4][e % 4];
       }
-      fetch.take(first_of_four(), k + eight, left[0]);
-      fetch.take(other, k + eight, right[0]);
-      multiply<1>(a, now, [&](int h, int j, double& one, double& two) {
-        one = others[0][h][j];
-        two = others[0][h][j + 1];
+      fetch.load(first_of_four(), k + tile_order, left[0]);
+      fetch.load(right_row, k + tile_order, right[0]);
+      multiply<1>(a, current_left, [&](int h, int j, double& b0, double& b1) {
+        b0 = current_right[0][h][j];
+        b1 = current_right[0][h][j + 1];
       });
     }
   }
-  /// The same without tensor cores: a thread multiplies its four rows by eight of the panel's 32 rows. All
-  /// threads bring the panel's rows of 32 columns to shared memory; the own rows are loaded `ahead` columns
-  /// early.
-  /// @tparam Across the triangle is stored by rows
-  template <bool Across>
-  __device__ __forceinline__ void add_products(int first, T (&a)[elements]) const {
-    constexpr int ahead = S::blocks > 1 ? group : eight;  // a lone block has fewer warps that hide latencies
-    const bool has_rows = row() / 32 * 32 + 32 > first;   // equal for all threads of a warp
-    const int own = first_of_four(), other = lane() % 4 * 8;
-    // Stored by columns, rows beyond n are elements of the next column; their results are not used.
-    const auto element = [&](int i, int k) { return system_.a[Across ? k + min(i, n_ - 1) * n_ : at(i, k)]; };
+  /// Does the same as add_on_tensor_cores in float: a thread multiplies its four rows by eight of the panel's
+  /// 32 rows. All threads together load 32 columns of the panel's rows into shared memory. Each thread
+  /// prefetches its four rows `ahead` columns early.
+  /// @tparam RowMajor the stored triangle is the upper one, so that the rows of L are contiguous
+  template <bool RowMajor>
+  __device__ __forceinline__ void add_products(int first, T (&a)[panel_elements]) const {
+    constexpr int ahead =
+        S::blocks > 1 ? group_steps
+                      : tile_order;  // one block per multiprocessor has fewer warps that hide latencies
+    const bool has_rows = row() / 32 * 32 + 32 > first;  // equal for all threads of a warp
+    const int left_row = first_of_four(), right_row = lane() % 4 * 8;
+    // In column-major storage, a row beyond n reads an element of the next column; its result is not used.
+    const auto element = [&](int i, int k) {
+      return system_.a[RowMajor ? k + min(i, n_ - 1) * n_ : at(i, k)];
+    };
     T left[ahead][4];
     const auto load_left = [&](int k) {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < ahead; ++s) {
         GAUSSWEEP_UNROLL
-        for (int i = 0; i < 4; ++i) left[s][i] = element(own + i, k + s);
+        for (int i = 0; i < 4; ++i) left[s][i] = element(left_row + i, k + s);
       }
     };
     if (has_rows) load_left(0);
@@ -286,7 +292,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       T* const tile = shared_.triangles + k / width % 2 * width * S::pitch;
       GAUSSWEEP_ROLLED
       for (int e = static_cast<int>(threadIdx.x); e < width * width; e += static_cast<int>(blockDim.x)) {
-        const int i = Across ? e / width : e % width, c = Across ? e % width : e / width;
+        const int i = RowMajor ? e / width : e % width, c = RowMajor ? e % width : e / width;
         tile[c * S::pitch + i] = element(first + i, k + c);
       }
       wait();
@@ -302,68 +308,68 @@ class Panels : PanelRows<T, S, Symmetric> {
         if (k + c + ahead < first) load_left(k + c + ahead);
         GAUSSWEEP_UNROLL
         for (int s = 0; s < ahead; ++s) {
-          T right[eight];
+          T right[tile_order];
           GAUSSWEEP_UNROLL
-          for (int j = 0; j < eight; j += 2)
-            take_pair(tile + (c + s) * S::pitch + other + j, right[j], right[j + 1]);
+          for (int j = 0; j < tile_order; j += 2)
+            load_pair(tile + (c + s) * S::pitch + right_row + j, right[j], right[j + 1]);
           GAUSSWEEP_UNROLL
           for (int i = 0; i < 4; ++i) {
             GAUSSWEEP_UNROLL
-            for (int j = 0; j < eight; ++j)
-              a[eight * i + j] = std::fma(rows[s][i], right[j], a[eight * i + j]);
+            for (int j = 0; j < tile_order; ++j)
+              a[tile_order * i + j] = std::fma(rows[s][i], right[j], a[tile_order * i + j]);
           }
         }
       }
     }
   }
 
-  /// Applies the earlier steps to a panel of a small symmetric matrix that begins at column `first`; the rows
-  /// in shared memory are those of L^T.
-  __device__ void eliminate_symmetric(int first, T (&a)[elements]) {
-    T next[group];
+  /// Applies the earlier steps to the panel that begins at column `first`, in float up to order 128. The rows
+  /// in shared memory are rows of L^T.
+  __device__ void eliminate_symmetric(int first, T (&a)[panel_elements]) {
+    T next[group_steps];
     fetch(0, first, next);
     wait();
     GAUSSWEEP_ROLLED
-    for (int k = 0; k < first; k += group) {
-      const int turn = k / group % 2;
-      T factors[group];
+    for (int k = 0; k < first; k += group_steps) {
+      const int buffer = k / group_steps % 2;
+      T factors[group_steps];
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < group; ++c) factors[c] = next[c];
+      for (int c = 0; c < group_steps; ++c) factors[c] = next[c];
       if (row() >= first && row() < first + width) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < group; ++c) shared_.rows[turn][c][row() - first] = factors[c];
+        for (int c = 0; c < group_steps; ++c) shared_.rows[buffer][c][row() - first] = factors[c];
       }
-      fetch(k + group, first, next);
+      fetch(k + group_steps, first, next);
       wait();
-      if (row() >= first) subtract(turn, factors, a);
+      if (row() >= first) subtract(buffer, factors, a);
     }
   }
 
   /// Factors a panel and stores it column by column.
-  __device__ void factor_panel(int first, T (&a)[elements]) {
-    take_steps<width>(first, a);
+  __device__ void factor_panel(int first, T (&a)[panel_elements]) {
+    eliminate_steps<width>(first, a);
     if constexpr (tensor) {
       for_rows([&](int e) {
-        const int local_step = step_[e] - first, k = step_[e] / eight * eight;
+        const int local_step = step_[e] - first, k = step_[e] / tile_order * tile_order;
         if (local_step < 0 || local_step >= width) return;
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < eight; ++c)
-          square_of(step_[e])[place_in_square(local_step % eight, c)] =
-              row(e) < n_ && k + c < n_ ? *place_of(row(e), k + c) : T(0);
+        for (int c = 0; c < tile_order; ++c)
+          triangle_of(step_[e])[square_index(local_step % tile_order, c)] =
+              row(e) < n_ && k + c < n_ ? *address_of(row(e), k + c) : T(0);
       });
     }
   }
-  /// Runs eight elimination steps, with Count columns of the panel left, then continues with the rest. The
-  /// columns move to the left by one per step, so that one loop body serves eight steps: all unrolled steps
-  /// of a panel would exceed the instruction caches.
+  /// Runs the steps of the panel's last Count columns, eight per loop. Every step shifts the columns left by
+  /// one register, so that one loop body serves eight steps. All steps of a panel unrolled would not fit in
+  /// the instruction caches.
   template <int Count>
-  __device__ void take_steps(int first, T (&a)[elements]) {
-    const int begin = first + width - Count, end = min(begin + eight, n_);
-    T* column = place_of(row(), begin);
+  __device__ void eliminate_steps(int first, T (&a)[panel_elements]) {
+    const int begin = first + width - Count, end = min(begin + tile_order, n_);
+    T* column = address_of(row(), begin);
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k, column += n_) {
-      const int turn = k % 2;
-      bool eligible[Each], any = false;
+      const int buffer = k % 2;
+      bool eligible[RowsPerThread], any = false;
       T largest = a[0];
       int pivot_slot = 0;
       for_rows([&](int e) {
@@ -379,56 +385,58 @@ class Panels : PanelRows<T, S, Symmetric> {
         for_rows([&](int e) {
           if (pivot_slot != e) return;
           GAUSSWEEP_UNROLL
-          for (int j = 0; j < Count; ++j) shared_.candidate[turn][warp()][j] = a[e * width + j];
-          shared_.place[turn][warp()] = step_[e];
-          if (Beside) shared_.beside[turn][warp()] = y_[e];
+          for (int j = 0; j < Count; ++j) shared_.candidate[buffer][warp()][j] = a[e * width + j];
+          shared_.position[buffer][warp()] = step_[e];
+          if (WithRhs) shared_.rhs[buffer][warp()] = y_[e];
         });
       } else if (S::warps > 1 && own_lane < 0 && lane() == 0) {
-        shared_.place[turn][warp()] = none;
+        shared_.position[buffer][warp()] = no_row;
       }
       wait();
       int pivot_warp = 0;
       if (S::warps > 1) {
-        const int warps = static_cast<int>(blockDim.x) / 32, of_lane = lane() < warps ? lane() : 0;
-        pivot_warp = lane_of_largest(lane() < warps && shared_.place[turn][of_lane] != none,
-                                     shared_.candidate[turn][of_lane][0]);
+        const int warps = static_cast<int>(blockDim.x) / 32, candidate_lane = lane() < warps ? lane() : 0;
+        pivot_warp = lane_of_largest(lane() < warps && shared_.position[buffer][candidate_lane] != no_row,
+                                     shared_.candidate[buffer][candidate_lane][0]);
       }
-      const T* const pivot_row = shared_.candidate[turn][pivot_warp];
+      const T* const pivot_row = shared_.candidate[buffer][pivot_warp];
       const T pivot = pivot_row[0], inverse = T(1) / pivot;
-      const int place = shared_.place[turn][pivot_warp];
+      const int position = shared_.position[buffer][pivot_warp];
       const bool owns_pivot = warp() == pivot_warp && lane() == own_lane, divides = inverse - inverse != T(0);
       if (owns_pivot) {
-        shared_.pivots[k] = place;
+        shared_.pivots[k] = position;
         if (pivot == T(0) && shared_.info == 0) shared_.info = k + 1;
       }
-      T factors[Each];
+      T factors[RowsPerThread];
       for_rows([&](int e) {
-        // All rows multiply by the pivot's inverse; the remainder corrects the quotient. If the pivot is 0,
-        // the whole column is 0.
-        const T head = a[e * width], about = head * inverse;
-        T factor = std::fma(std::fma(-about, pivot, head), inverse, about);
-        if (divides) factor = pivot == T(0) ? T(0) : head / pivot;
-        const bool is_taken = owns_pivot && pivot_slot == e, changes = eligible[e] && !is_taken;
-        factors[e] = changes ? factor : T(0);
-        if (row(e) < n_) column[32 * e] = changes ? factor : head;
-        // Tracks the exchange of the row at this step's position with the pivot row.
-        step_[e] = is_taken ? k : step_[e] == k ? place : step_[e];
+        // Multiplies by the pivot's inverse; the remainder corrects the quotient. If the pivot is 0, the
+        // whole column is 0.
+        const T leading = a[e * width], estimate = leading * inverse;
+        T factor = std::fma(std::fma(-estimate, pivot, leading), inverse, estimate);
+        if (divides) factor = pivot == T(0) ? T(0) : leading / pivot;
+        const bool is_pivot = owns_pivot && pivot_slot == e, is_eliminated = eligible[e] && !is_pivot;
+        factors[e] = is_eliminated ? factor : T(0);
+        if (row(e) < n_) column[32 * e] = is_eliminated ? factor : leading;
+        // LAPACK would exchange the row at position k with the pivot row.
+        step_[e] = is_pivot ? k : step_[e] == k ? position : step_[e];
       });
-      subtract_and_move<Count, Each>(factors, pivot_row, a);  // factors are 0 for rows that do not change
-      if (Beside) {
-        const T other = shared_.beside[turn][pivot_warp];
-        for_rows([&](int e) { y_[e] = std::fma(-factors[e], other, y_[e]); });
+      subtract_and_move<Count, RowsPerThread>(factors, pivot_row,
+                                              a);  // factors are 0 for rows that do not change
+      if (WithRhs) {
+        const T pivot_rhs = shared_.rhs[buffer][pivot_warp];
+        for_rows([&](int e) { y_[e] = std::fma(-factors[e], pivot_rhs, y_[e]); });
       }
     }
-    if constexpr (Count > eight) take_steps<Count - eight>(first, a);
+    if constexpr (Count > tile_order) eliminate_steps<Count - tile_order>(first, a);
   }
+  /// Like eliminate_steps, for a symmetric matrix: every step computes and stores one column of the factor.
   template <int Count>
-  __device__ void take_symmetric_steps(int first, T (&a)[elements], int& info) {
-    const int begin = first + width - Count, end = min(begin + eight, n_);
+  __device__ void eliminate_symmetric_steps(int first, T (&a)[panel_elements], int& info) {
+    const int begin = first + width - Count, end = min(begin + tile_order, n_);
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k) {
       T* const column = shared_.rows[0][k % 2];  // elements from row k on
-      // In double, one thread divides and takes the root for all: the others lack units for it.
+      // In double one thread computes quotients and root for all, because multiprocessors divide slowly.
       T* const scales = shared_.rows[1][k % 2];
       if (row() >= k && row() < first + width) column[row() - k] = a[0];
       if (tensor && row() == k) {
@@ -437,97 +445,104 @@ class Panels : PanelRows<T, S, Symmetric> {
         scales[1] = root;
         scales[2] = T(1) / root;
       }
-      if (Beside && row() == k) shared_.beside[k % 2][0] = y_[0];
+      if (WithRhs && row() == k) shared_.rhs[k % 2][0] = y_[0];
       wait();
       const T pivot = column[0];
       if (!(pivot > T(0)) && info == 0) info = k + 1;
       if (row() / 32 * 32 + 31 < k) continue;  // uniform for the warp
-      T factor[1], of_row;                     // unused for rows before k
+      T factor[1], stored_element;             // unused for rows before k
       const T inverse = tensor ? scales[0] : T(0);
       if (inverse >= std::numeric_limits<T>::min() && inverse <= std::numeric_limits<T>::max()) {
-        // The remainder corrects the product with an inverse.
-        const auto quotient = [&](T over, T divisor) {
-          const T about = a[0] * over;
-          return std::fma(std::fma(-about, divisor, a[0]), over, about);
+        // Multiplies by the divisor's reciprocal; the remainder corrects the quotient.
+        const auto quotient = [&](T reciprocal, T divisor) {
+          const T estimate = a[0] * reciprocal;
+          return std::fma(std::fma(-estimate, divisor, a[0]), reciprocal, estimate);
         };
         factor[0] = quotient(inverse, pivot);
-        of_row = quotient(scales[2], scales[1]);
+        stored_element = quotient(scales[2], scales[1]);
       } else {
         factor[0] = a[0] / pivot;
-        of_row = a[0] / std::sqrt(pivot);
+        stored_element = a[0] / std::sqrt(pivot);
       }
-      if (row() >= k && row() < n_) *place_of(row(), k) = of_row;
+      if (row() >= k && row() < n_) *address_of(row(), k) = stored_element;
       subtract_and_move<Count, 1>(factor, column, a);
-      if (Beside && row() > k) y_[0] = std::fma(-factor[0], shared_.beside[k % 2][0], y_[0]);
+      if (WithRhs && row() > k) y_[0] = std::fma(-factor[0], shared_.rhs[k % 2][0], y_[0]);
     }
-    if constexpr (Count > eight) take_symmetric_steps<Count - eight>(first, a, info);
+    if constexpr (Count > tile_order) eliminate_symmetric_steps<Count - tile_order>(first, a, info);
   }
 
-  /// Solves L y = a, or L^T x = a, or U x = a, for the first `steps` steps. LU substitutes in groups of eight
-  /// steps, because the inverse of their triangle may be large and would cause different errors from row to
-  /// row. Cholesky multiplies by the inverses. For U, the subtracted products are accumulated separately: a
-  /// begins at 0, and the right-hand sides are `columns` columns of `given`, in the order of steps.
+  /// Solves L y = a (Forward), or L^T x = a, or U x = a, for the first `steps` elimination steps, eight steps
+  /// per iteration. LU substitutes within the eight steps: the inverse of their triangle may be large, and
+  /// products with it would have different errors in different rows. Cholesky multiplies by the inverses. For
+  /// U, `a` starts at 0 and accumulates only the subtracted products. The right-hand sides are the `columns`
+  /// columns of `b`, whose row k belongs to step k.
   template <bool Forward>
-  __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
-    constexpr int part = width / 4;
+  __device__ void sweep(int steps, T (&a)[panel_elements], const T* b = nullptr, int columns = 0) {
+    constexpr int quarter = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
     const Fetch fetch(system_.a, n_, n_, min(steps, n_), by_rows);
-    const int groups = (steps + eight - 1) / eight, t = lane() % 4;
-    int step_of[Each][4];
-    Left<Each> left;
-    const auto first_of = [&](int turn) { return eight * (Forward ? turn : groups - 1 - turn); };
+    const int groups = (steps + tile_order - 1) / tile_order, t = lane() % 4;
+    int step_of[RowsPerThread][4];
+    Left<RowsPerThread> left;
+    const auto first_step = [&](int iteration) {
+      return tile_order * (Forward ? iteration : groups - 1 - iteration);
+    };
     for_rows([&](int e) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < 4; ++i) step_of[e][i] = __shfl_sync(0xffffffffu, step_[e], lane() / 4 * 4 + i);
     });
-    panels::turn<Each>(a);
+    panels::transpose_quads<RowsPerThread>(a);
     wait();
     GAUSSWEEP_ROLLED
-    for (int turn = 0; turn < groups; ++turn) {
-      const int k = first_of(turn);
-      T(*const shared)[S::pitch] = shared_.rows[turn % 2];
-      for_rows([&](int e) { fetch.take(first_of_four(e), k, left[e]); });
+    for (int iteration = 0; iteration < groups; ++iteration) {
+      const int k = first_step(iteration);
+      T(*const shared)[S::pitch] = shared_.rows[iteration % 2];
+      for_rows([&](int e) { fetch.load(first_of_four(e), k, left[e]); });
       const int column = Forward ? columns : static_cast<int>(threadIdx.x);
-      T y[eight];  // the column that this thread substitutes
+      T y[tile_order];  // the column that this thread substitutes
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < eight; ++r) y[r] = column < columns && k + r < n_ ? given[at(k + r, column)] : T(0);
+      for (int r = 0; r < tile_order; ++r)
+        y[r] = column < columns && k + r < n_ ? b[at(k + r, column)] : T(0);
       for_rows([&](int e) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < 4; ++i) {
           const int local_step = step_of[e][i] - k;
           GAUSSWEEP_UNROLL
           for (int h = 0; h < 2; ++h) {
-            const int apart = local_step - 2 * t - h;
-            double& one = left[e][h][i];
-            one = (Forward ? local_step >= eight : local_step < 0) ? one : apart == 0 ? -1.0 : 0.0;
-            if (!Symmetric) one = -one;
+            const int offset = local_step - 2 * t - h;
+            double& element = left[e][h][i];
+            element = (Forward ? local_step >= tile_order : local_step < 0) ? element
+                      : offset == 0                                         ? -1.0
+                                                                            : 0.0;
+            if (!Symmetric) element = -element;
           }
-          if (local_step < 0 || local_step >= eight) continue;
+          if (local_step < 0 || local_step >= tile_order) continue;
           GAUSSWEEP_UNROLL
-          for (int s = 0; s < part; ++s) {  // the product returns these elements
-            T& one = a[part * (4 * e + i) + s];
-            shared[local_step][part * t + s] = one;
-            one = 0;
+          for (int s = 0; s < quarter; ++s) {  // the product returns these elements
+            T& element = a[quarter * (4 * e + i) + s];
+            shared[local_step][quarter * t + s] = element;
+            element = 0;
           }
         }
       });
       wait();
       if constexpr (!Symmetric) {
-        if (threadIdx.x < width) substitute_square<Forward>(square_of(k), shared_.inverses() + k, y, shared);
+        if (threadIdx.x < width)
+          substitute_square<Forward>(triangle_of(k), shared_.inverses() + k, y, shared);
         wait();
       } else {
         double square[2];
-        take_square(square_of(k), Symmetric && !Forward, square);
+        load_square(triangle_of(k), Symmetric && !Forward, square);
         for_rows([&](int e) { multiply_square(left[e], square); });
       }
-      multiply<Each>(a, left, [&](int h, int j, double& first, double& second) {
-        take_pair(&shared[2 * t + h][lane() / 4 * part / 2 + j], first, second);
+      multiply<RowsPerThread>(a, left, [&](int h, int j, double& first, double& second) {
+        load_pair(&shared[2 * t + h][lane() / 4 * quarter / 2 + j], first, second);
       });
     }
-    panels::turn<Each>(a);
+    panels::transpose_quads<RowsPerThread>(a);
   }
 
-  __device__ void substitute_down(T (&a)[elements]) {
+  __device__ void substitute_down(T (&a)[panel_elements]) {
     if constexpr (Symmetric && tensor) {
       if (uses_substitution_) return substitute<true>(a);
     }
@@ -538,41 +553,41 @@ class Panels : PanelRows<T, S, Symmetric> {
       eliminate(n_, a);
     }
   }
-  __device__ void substitute_up(T (&a)[elements], const T* given, int columns) {
+  __device__ void substitute_up(T (&a)[panel_elements], const T* b, int columns) {
     if constexpr (Symmetric && tensor) {
       if (uses_substitution_) return substitute<false>(a);
     }
-    if constexpr (tensor) return sweep<false>(n_, a, given, columns);
+    if constexpr (tensor) return sweep<false>(n_, a, b, columns);
     substitute<false>(a);
   }
 
-  /// Solves L y = a of a symmetric system, or L^T x = a, or U x = a.
+  /// Solves L y = a of a symmetric system (Forward), or L^T x = a, or U x = a, one unknown per step.
   template <bool Forward>
-  __device__ void substitute(T (&a)[elements]) {
+  __device__ void substitute(T (&a)[panel_elements]) {
     wait();  // the shared tile is free, and other threads' elements are complete
-    const bool inside = row() < n_;
-    const T diagonal = inside ? *place_of(row(), step_[0]) : T(1);
-    // All threads wait for the current row. Multiplications by the inverse are ten times as fast as several
-    // divisions.
+    const bool has_row = row() < n_;
+    const T diagonal = has_row ? *address_of(row(), step_[0]) : T(1);
+    // All threads wait for the current unknown. Its owner multiplies by the inverse, which is ten times as
+    // fast as a division.
     const T inverse = T(1) / diagonal;
     const bool divides = inverse - inverse != T(0);
-    const auto step = [&](int turn) { return Forward ? turn : n_ - 1 - turn; };
-    const auto fetch_element = [&](int turn) {
-      const int k = step(turn);
-      const bool wanted = inside && turn < n_ && (Forward ? step_[0] > k : step_[0] < k);
-      return !wanted ? T(0) : Symmetric && !Forward ? *place_of(k, row()) : *place_of(row(), k);
+    const auto step = [&](int i) { return Forward ? i : n_ - 1 - i; };
+    const auto fetch_element = [&](int i) {
+      const int k = step(i);
+      const bool wanted = has_row && i < n_ && (Forward ? step_[0] > k : step_[0] < k);
+      return !wanted ? T(0) : Symmetric && !Forward ? *address_of(k, row()) : *address_of(row(), k);
     };
-    T next[group];  // elements for the next steps
+    T next[group_steps];  // elements for the next steps
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < group; ++c) next[c] = fetch_element(c);
+    for (int c = 0; c < group_steps; ++c) next[c] = fetch_element(c);
     GAUSSWEEP_ROLLED
-    for (int turn = 0; turn < n_; turn += group) {
+    for (int i = 0; i < n_; i += group_steps) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < group; ++c) {
-        if (turn + c >= n_) break;
-        const int k = step(turn + c);
+      for (int c = 0; c < group_steps; ++c) {
+        if (i + c >= n_) break;
+        const int k = step(i + c);
         const T element = next[c];
-        next[c] = fetch_element(turn + group + c);
+        next[c] = fetch_element(i + group_steps + c);
         T* const unknowns = shared_.rows[c % 2][0];
         if (step_[0] == k) {
           GAUSSWEEP_UNROLL
@@ -583,15 +598,14 @@ class Panels : PanelRows<T, S, Symmetric> {
           for (int j = 0; j < width; ++j) a[j] = unknowns[j];
         }
         wait();
-        if (!inside || (Forward ? step_[0] <= k : step_[0] >= k)) continue;
+        if (!has_row || (Forward ? step_[0] <= k : step_[0] >= k)) continue;
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
       }
     }
   }
 
-  bool uses_substitution_ = false;  ///< for Cholesky in double: substitute, because the inverses of the
-                                    ///< triangles are not accurate enough
+  bool uses_substitution_ = false;  ///< Cholesky in double: the inverses of the triangles are too inaccurate
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

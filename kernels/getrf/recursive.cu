@@ -2,8 +2,8 @@
 ///
 /// The recursion is in recursive_lu.cuh, the panels are in cluster_panel.cuh, row exchanges and triangular
 /// updates in lu_updates.cuh; cuBLAS computes the products. Layout: column-major, in place. Cost: 2/3 n^3
-/// operations, nearly all in products. Workspace: 26 n ints and, from n = 513 on, 132 n elements for row
-/// exchanges; in double, from n = 4096 on if n is no multiple of 16, also a copy of the matrix, in which
+/// operations, nearly all in products. Workspace: 26 n ints and, for n > 512, 132 n elements for row
+/// exchanges; in double also an aligned copy of the matrix if n >= 4096 is no multiple of 16, because its
 /// products are faster. Pivots and `info` are LAPACK's: the pivot is the largest element of the column, the
 /// first one in a tie. A zero pivot leaves its column unchanged, and the factorisation continues. n <= 65536,
 /// because a panel of 4 columns must fit into 16 multiprocessors. Needs compute capability 9.0.

@@ -23,21 +23,20 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 using namespace gaussweep::lu;
 
 /// One factorisation P A = L U in place.
-/// @tparam Products computes the large products in place of the vendor's GEMM: equally accurate ones
-/// (residue_lu.cuh, half_lu.cuh), or, for factors that serve as preconditioner, float products
-/// (split_products.cuh)
+/// @tparam Products computes the large products instead of the vendor's GEMM, with the same accuracy
+/// (residue_lu.cuh, half_lu.cuh), or less accurately for a preconditioner (split_products.cuh)
 template <class T, class Products = NoProducts>
 class RecursiveLu {
   static constexpr bool preconditions = Products::preconditions;
 
  public:
-  /// `a`: n x n on the device; `pivots`: n, LAPACK's, from 1; `info`: 0 at the start, set to the first zero
-  /// pivot, from 1. If Products are for a preconditioner, lda must be leading_dimension(n), and the padding
-  /// between columns is overwritten. @pre 1 <= n <= most_rows
+  /// `a`: n x n on the device. `pivots`: LAPACK's pivots, from 1. `info`: 0 at the start, set to the first
+  /// zero pivot, from 1. If Products are for a preconditioner, lda must be leading_dimension(n), and the
+  /// padding between columns is overwritten. @pre 1 <= n <= max_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
       : RecursiveLu(context, a, lda, n, pivots, info, workspace, !preconditions && is_copied(n, sizeof(T))) {}
-  /// The same; `copied`: factors a copy of the matrix in the workspace.
+  /// Like the first constructor. If `copied`, factors a copy of the matrix in the workspace.
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace, bool copied)
       : context_(context),
@@ -46,7 +45,7 @@ class RecursiveLu {
         a_(a),
         lda_(lda),
         n_(static_cast<int>(n)),
-        whole_(n_ - merged_columns(n_)),
+        unmerged_(n_ - merged_columns(n_)),
         pivots_(pivots),
         info_(info) {
     int* const ints = workspace.take<int>((2 + 2 * levels) * n);
@@ -73,33 +72,34 @@ class RecursiveLu {
   void factor(Products& products) {
     products_ = &products;
     if constexpr (!preconditions) {
-      // Blocks contain no large products, so a block wider than least_inner would prevent products that were
-      // requested.
+      // Blocks get at most least_inner columns, because updates within a block do not use `products`.
       const std::int64_t least = products.least_inner();
-      if (least > 0) max_block_columns_ = static_cast<int>(std::min<std::int64_t>(least, most_rows));
-      whole_ = n_ - merged_columns(n_);
+      if (least > 0) max_block_columns_ = static_cast<int>(std::min<std::int64_t>(least, max_rows));
+      unmerged_ = n_ - merged_columns(n_);
     }
     factor();
   }
-  /// Factors a preconditioner with pivots from a window of rows. Calls continues(columns) repeatedly, after
-  /// about each eighth of the columns; the diagonal of U is final in these columns. Stops and returns false
-  /// if continues returns false.
-  bool factor(Products& products, std::function<bool(int)> continues) {
-    continue_ = std::move(continues);
+  /// Factors a preconditioner with pivots from a window of rows. After about each eighth of the columns,
+  /// calls should_continue with the number of columns in which the diagonal of U is final. Stops and returns
+  /// false if should_continue returns false.
+  bool factor(Products& products, std::function<bool(int)> should_continue) {
+    should_continue_ = std::move(should_continue);
     next_check_ = n_ / 8;
     factor(products);
     return !aborted_;
   }
 
-  /// Returns, after `factor`, the row of A (from 0) for each row of L and U; in the workspace.
-  const int* rows_of_all() const { return permutations_ + 2 * level_of(n_) * static_cast<std::int64_t>(n_); }
+  /// Returns a device array with the row of A (from 0) of every row of L and U. Valid after `factor`.
+  const int* row_order() const { return permutations_ + 2 * level_of(n_) * static_cast<std::int64_t>(n_); }
 
  private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
-  static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
+  static unsigned blocks_of(int count, int per_block) {
+    return static_cast<unsigned>((count + per_block - 1) / per_block);
+  }
 
-  /// Returns the rows of a product from `row` to the end, rounded up to a multiple of 8 if the padding rows
-  /// are ours.
+  /// Returns the number of rows of a product from `row` to the end. Rounds it up to a multiple of 8 if the
+  /// padding rows belong to the workspace.
   int rows_from(int row) const {
     const int rows = n_ - row;
     return preconditions || a_ != input_ ? (rows + 7) / 8 * 8 : rows;
@@ -108,24 +108,24 @@ class RecursiveLu {
   /// The number of elements of T that occupy the registers of a double.
   static constexpr int elements_per_double = sizeof(double) / sizeof(T);
 
-  /// Returns the columns of the panel that begins at `row`. Constant within 32 rows, so that panels end at
-  /// block boundaries.
+  /// Returns the number of columns of the panel that begins at `row`. It is constant within 32 rows, so that
+  /// panels end at block boundaries.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
     if (rows <= cluster_rows || preconditions) return 32;
     return elements_per_double * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
   }
-  /// Returns the columns of a block of panels. The updates of a panel within the block run concurrently with
-  /// the next panel and cost nothing while they take less time. The more rows, the narrower the block must
-  /// be.
+  /// Returns the number of columns of a block of panels. The updates of a panel within the block run
+  /// concurrently with the next panel and should not take longer than that panel. The block is therefore
+  /// narrower if there are more rows.
   int block_columns(int row) const {
     const int rows = n_ - row;
     const int panels = preconditions || rows > 2 * cluster_rows ? 8 : rows > cluster_rows / 2 ? 16 : 32;
     return std::max(64, std::min(max_block_columns_, panels * panel_columns(row)));
   }
 
-  /// Returns the number of last columns that are merged into the last block. As a separate part they would
-  /// take as many launches as that block.
+  /// Returns the number of last columns that are merged into the last block. As a separate block they would
+  /// need the same number of launches as that block.
   int merged_columns(int n) const {
     const int block = block_columns(n - 1), beyond = n % block;
     return preconditions || n < block || beyond > block / 8 ? 0 : beyond;
@@ -133,25 +133,25 @@ class RecursiveLu {
 
   /// Factors columns [first, first + count) from row `first` down.
   void factor(int first, int count) {
-    const int whole = std::min(first + count, whole_) - first;
-    if (whole <= block_columns(first)) return factor_block(first, count);
+    const int unmerged = std::min(first + count, unmerged_) - first;
+    if (unmerged <= block_columns(first)) return factor_block(first, count);
     int half = 32;
-    while (2 * half < whole) half *= 2;
+    while (2 * half < unmerged) half *= 2;
     const int right = first + half;
-    const int rest = count - half;
+    const int right_count = count - half;
     factor(first, half);
-    if (continue_ && !aborted_ && right >= next_check_) {
-      aborted_ = !continue_(right);
-      // Checks more often when much is done but most of the work is still to come.
+    if (should_continue_ && !aborted_ && right >= next_check_) {
+      aborted_ = !should_continue_(right);
+      // Checks more often from n / 2 to 5 n / 8: much of the diagonal is known, most of the work remains.
       next_check_ = right + (2 * right >= n_ && 8 * right < 5 * n_ ? n_ / 32 : n_ / 8);
     }
     if (aborted_) return;
-    exchange(first, half, half, right, rest);
-    solve(first, half, right, rest);
-    product(rows_from(right), rest, half, at(right, first), at(first, right), at(right, right));
-    factor(right, rest);
+    exchange(first, half, half, right, right_count);
+    solve(first, half, right, right_count);
+    product(rows_from(right), right_count, half, at(right, first), at(first, right), at(right, right));
+    factor(right, right_count);
     if (aborted_) return;
-    exchange(right, rest, half, first, half);
+    exchange(right, right_count, half, first, half);
   }
 
   void factor_block(int first, int count) {
@@ -181,7 +181,7 @@ class RecursiveLu {
   /// Returns the bit mask that selects one of each pair of permutations for column j.
   unsigned parities_of(int j) const {
     unsigned parities = 0;
-    const int column = std::min(j, whole_ - 1);
+    const int column = std::min(j, unmerged_ - 1);
     for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(column / (64 << i) % 2) << i;
     return parities;
   }
@@ -225,17 +225,18 @@ class RecursiveLu {
     launch_panel<4 * elements_per_double, 16, panel_threads>(first, rows, cols, update);
   }
 
-  template <int Columns, int RowsPerThread, int Threads, Senders By = Senders::blocks>
+  template <int Columns, int RowsPerThread, int Threads, Senders SentBy = Senders::blocks>
   void launch_panel(int first, int rows, int cols, const Update& update) {
-    unsigned blocks = By == Senders::block
+    unsigned blocks = SentBy == Senders::block
                           ? 1
                           : 2;  // compute-sanitizer does not support messages within a cluster of one block
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
-    const unsigned clusters = update.cols == 0 ? 1 : 1 + exchangers<By> + blocks_of(update.beyond, Columns);
-    simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads, By>, blocks, clusters,
-                          dim3(Threads), sizeof(PanelMemory<T, Columns, RowsPerThread, Threads, By>),
-                          at(first, first), lda_, rows, cols, first, pivots_ + first, exchanges_of(first),
-                          info_, update);
+    const unsigned clusters =
+        update.cols == 0 ? 1 : 1 + exchangers<SentBy> + blocks_of(update.columns_right, Columns);
+    simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads, SentBy>, blocks,
+                          clusters, dim3(Threads),
+                          sizeof(PanelMemory<T, Columns, RowsPerThread, Threads, SentBy>), at(first, first),
+                          lda_, rows, cols, first, pivots_ + first, exchanges_of(first), info_, update);
   }
 
   Exchanges exchanges_of(int first) const { return {exchanges_.source + first, exchanges_.target + first}; }
@@ -282,7 +283,7 @@ class RecursiveLu {
       }
     }
     if (count <= solve_rows) {
-      return solve_at_once(context_, at(first, first), lda_, count, at(first, begin), lda_, columns);
+      return solve_in_one_launch(context_, at(first, first), lda_, count, at(first, begin), lda_, columns);
     }
     int half = solve_rows;
     while (2 * half < count) half *= 2;
@@ -298,15 +299,15 @@ class RecursiveLu {
   std::int64_t lda_;
   int n_;
   int max_block_columns_ =
-      most_rows;  ///< limit for block_columns (at least 64); must be initialised before whole_
-  int whole_;     // columns without those of merged_columns
+      max_rows;   ///< limit for block_columns (at least 64); must be initialised before whole_
+  int unmerged_;  // columns without those of merged_columns
   int* pivots_;
   int* info_;
   Exchanges exchanges_{};
   int* permutations_ = nullptr;
   T* buffer_ = nullptr;
   Products* products_ = nullptr;
-  std::function<bool(int)> continue_;
+  std::function<bool(int)> should_continue_;
   int next_check_ = 0;
   bool aborted_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Products of the LU by residues (gemm/residue_products.cuh), used if they are faster.
+/// Products of the LU by residues of 8 bits (gemm/residue_products.cuh), used if they are faster.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -7,8 +7,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// Computes the products of a factorisation of order n; products that residues cannot compute are left to the
-/// vendor.
+/// Computes the products of a factorisation of order n, except those that residues cannot compute.
 template <class T>
 class ResidueUpdates {
  public:
@@ -29,19 +28,19 @@ class ResidueUpdates {
     const int moduli =
         products_.multiply(moduli_, {const_cast<T*>(l), m, k, ldl}, {const_cast<T*>(u), k, n, ldu},
                            {c, m, n, ldc}, residues::Output::subtracted);
-    made_ += moduli != 0;
+    count_ += moduli != 0;
     return moduli != 0;
   }
-  /// Returns the k from which all products are by residues; 0: none is set.
+  /// Returns the k from which all products are by residues, or 0 if measured rates decide per product.
   std::int64_t least_inner() const { return least_inner_; }
   /// Returns the number of products by residues so far.
-  int made() const { return made_; }
+  int count() const { return count_; }
 
  private:
   int moduli_;
   std::int64_t least_inner_;
   residues::ResidueProducts<T> products_;
-  int made_ = 0;
+  int count_ = 0;
 };
 
 /// Factors P A = L U in place. The report's iterations are the number of products by residues.
@@ -51,7 +50,7 @@ void factor_by_residues(Context& context, MatrixView<T> a, int* pivots, int* inf
   context.report = {};
   ResidueUpdates<T> products(context, a.rows, parameters, memory);
   RecursiveLu<T, ResidueUpdates<T>>(context, a.data, a.ld, a.rows, pivots, info, memory).factor(products);
-  context.report.iterations = products.made();
+  context.report.iterations = products.count();
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

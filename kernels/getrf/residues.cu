@@ -1,14 +1,14 @@
 /// getrf/residues: getrf/recursive, with large products by residues on 8-bit integer tensor cores.
 ///
 /// The recursion is in recursive_lu.cuh, the products are in gemm/residue_products.cuh. Products with k below
-/// the parameter `least_inner` use the vendor's GEMM; if it is 0, rates measured on an H100 decide per
-/// product. Workspace: that of getrf/recursive and, per modulus, n^2 / 4 bytes and 2048 columns of 9 n / 2
-/// bytes. Products with elements that are not finite, or with rows or columns above 2^400 or below 2^-400,
-/// also use the vendor's GEMM. The report's iterations are the number of products by residues. Otherwise as
-/// getrf/recursive.
+/// the parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H100 decide
+/// per product. Workspace: the workspace of getrf/recursive and, per modulus, n^2 / 4 bytes and 2048 columns
+/// of 9 n / 2 bytes. Products with elements that are not finite, or with rows or columns above 2^400 or below
+/// 2^-400, also use the vendor's GEMM. The report's iterations are the number of products by residues. All
+/// else is as in getrf/recursive.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). Every product by residues adds the error of gemm/residues with given `moduli`,
+/// 2nd ed., theorem 9.3). Every product by residues adds the error of gemm/residues with the same `moduli`,
 /// which is relative to the largest elements of a row of L and of a column of U.
 
 #include "kernels/getrf/residue_lu.cuh"

@@ -8,64 +8,65 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The output for the row exchanges, n integers from 0 per system: either LAPACK's pivots, or per step the
-/// index of the pivot row. The other pointer is null.
-struct Taken {
+/// Where to store the row exchanges, n integers from 0 per system: either LAPACK's pivots, or `order`, the
+/// index of the pivot row of each step. The other pointer is null.
+struct PivotOutput {
   int* pivots;
-  int* rows;
+  int* order;
 };
 
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
-    factor_rows(std::int64_t count, int n, T* a, Taken taken, int* info) {
+    factor_rows(std::int64_t count, int n, T* a, PivotOutput output, int* info) {
   __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
-  const Seat<S> seat;
-  const bool inside = seat.system < count;
-  Rows<T, S> rows(shared_of[seat.shared], seat.thread);
-  T* const own = inside ? a + seat.system * n * n : nullptr;
+  const GroupIndex<S> index;
+  const bool inside = index.system < count;
+  Rows<T, S> rows(shared_of[index.in_block], index.thread);
+  T* const own = inside ? a + index.system * n * n : nullptr;
   rows.load({own, n, n});
-  rows.load_beside(nullptr, n, n, 0);
+  rows.load_rhs(nullptr, n, n, 0);
   const int found = rows.factor();
   rows.store({own, n, n});
-  if (taken.pivots != nullptr) {
-    rows.store_pivots(inside ? taken.pivots + seat.system * n : nullptr, n);
+  if (output.pivots != nullptr) {
+    rows.store_pivots(inside ? output.pivots + index.system * n : nullptr, n);
   } else if (inside) {
-    rows.store_order(taken.rows + seat.system * n, n);
+    rows.store_order(output.order + index.system * n, n);
   }
-  if (inside && seat.thread == 0) info[seat.system] = found;
+  if (inside && index.thread == 0) info[index.system] = found;
 }
 
 template <class T, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks) factor_panels(int n, T* a, Taken taken, int* info) {
+__global__ void __launch_bounds__(S::threads, S::blocks)
+    factor_panels(int n, T* a, PivotOutput output, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x;
   panels::Panels<T, S, false> system(shared, {a + s * n * n, n, Uplo::lower});
   const int found = system.factor();
   system.exchange();
-  if (taken.pivots != nullptr) {
-    system.store_pivots(taken.pivots + s * n);
+  if (output.pivots != nullptr) {
+    system.store_pivots(output.pivots + s * n);
   } else {
-    system.store_order(taken.rows + s * n);
+    system.store_order(output.order + s * n);
   }
   if (threadIdx.x == 0) info[s] = found;
 }
 
-/// Replaces A by L and U, with rows in the order of the steps.
+/// Replaces A by L and U, whose row k is the pivot row of step k.
 template <class T>
-void factor(Context& context, Operands<T>& op, Taken taken, const Parameters& parameters) {
+void factor(Context& context, Operands<T>& op, PivotOutput output, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
-    return panels::for_rows<T, false>(shape.n, [&](auto share) {
-      using S = decltype(share);
+  if (batched::uses_panels(shape.n, parameters, batched::max_rows_order(sizeof(T)))) {
+    return panels::with_work_split<T, false>(shape.n, [&](auto split) {
+      using S = decltype(split);
       simt::launch(context, factor_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
-                   S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, taken, op.info);
+                   S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, output, op.info);
     });
   }
-  for_order<T, 1, false>(shape.n, [&](auto share) {
-    using S = decltype(share);
+  with_work_split<T, 1, false>(shape.n, [&](auto split) {
+    using S = decltype(split);
     simt::launch(context, factor_rows<T, S>, blocks_for<S>(shape.batch), dim3(S::threads), 0, shape.batch,
-                 static_cast<int>(shape.n), op.a.data, taken, op.info);
+                 static_cast<int>(shape.n), op.a.data, output, op.info);
   });
 }
 

@@ -11,7 +11,7 @@
 /// register: column k is always in the first register, and the finished column enters behind the active ones.
 /// The steps are split into four segments. The columns of a finished segment stay in their registers, and the
 /// next segment shifts only the remaining columns. The final register of each column is therefore a constant
-/// (`place_of`).
+/// (`final_register`).
 ///
 /// The matrix is padded with an identity from order n to N, so that every loop has a constant length.
 /// Segments beyond n are skipped. Padding row i is marked as the pivot of step i from the start. It therefore
@@ -37,19 +37,19 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
 /// The work split of a thread block for systems of order up to N. `W`: threads per row. `Columns`: right-hand
-/// sides per system that the first part eliminates together with A. `Symmetric`: the matrix is positive
+/// sides per system, which part 0 of each row eliminates together with A. `Symmetric`: the matrix is positive
 /// definite, and row k is the pivot of step k.
 template <int N_, int W_, int Columns, bool Symmetric>
-struct Share {
+struct WorkSplit {
   static constexpr int N = N_, W = W_;
   static constexpr bool symmetric = Symmetric;
   /// All columns of L D stay in shared memory.
   static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;
-  /// Cholesky factors are rounded once from L D. Otherwise more roundings than LAPACK's are visible at orders
-  /// up to 3, because the residual ratio is relative to n u.
+  /// Cholesky factors are computed from L D with a single rounding. With more, residuals at orders up to 3
+  /// would exceed LAPACK's visibly, because they are measured in units of n u.
   static constexpr bool rounds_once = Symmetric && N <= 4;
-  static constexpr int columns = N / W;   ///< of A per thread
-  static constexpr int beside = Columns;  ///< right-hand sides per thread of the first part
+  static constexpr int columns = N / W;        ///< of A per thread
+  static constexpr int rhs_columns = Columns;  ///< right-hand sides per thread of part 0
   static constexpr int rows = N <= 4    ? 4
                               : N <= 8  ? 8
                               : N <= 16 ? 16
@@ -66,7 +66,7 @@ struct Share {
   static_assert(N % (W * segments) == 0 && (W == 1 || N > 32), "segments of whole steps");
 
   /// Returns the register that holds the thread's column c (from 0) after the last step.
-  static constexpr int place_of(int c) { return columns - (c / steps + 1) * steps + c % steps; }
+  static constexpr int final_register(int c) { return columns - (c / steps + 1) * steps + c % steps; }
 };
 
 /// `Storage` padded to an odd multiple of 16 bytes, so that equal elements of the systems of a warp lie in
@@ -79,15 +79,15 @@ struct Padded : Storage {
 template <class T, class S>
 struct SharedStorage {
   alignas(16) T row[S::stages][S::W][S::columns];  ///< the pivot row, part by part
-  T beside[S::stages][S::beside];
+  T rhs[S::stages][S::rhs_columns];
   T factor[S::W > 1 ? S::rows : 1];  ///< per row: its multiplier in the current step
-  T size[S::warps];                  ///< per warp: the value of its pivot candidate
-  int of_row[S::warps];
-  int taken[S::N];            ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
-  T sum[2][S::W][S::beside];  ///< the current unknown, or each part's share of its right-hand side
+  T candidate[S::warps];             ///< per warp: the value of its pivot candidate
+  int candidate_row[S::warps];
+  int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
+  T sum[2][S::W][S::rhs_columns];  ///< the current unknown, or each part's partial sum for it
   T pivot[2];
-  /// 1 / sqrt(diagonal); with S::rounds_once followed by the rounding errors of these numbers.
-  T over_root[S::symmetric ? (S::rounds_once ? 2 : 1) * S::rows : 1];
+  /// 1 / sqrt(pivot) per row; if S::rounds_once, then the rounding errors of these numbers.
+  T inverse_root[S::symmetric ? (S::rounds_once ? 2 : 1) * S::rows : 1];
 };
 /// The additional shared memory for an inverse.
 template <class T, class S>
@@ -96,17 +96,17 @@ struct InverseStorage {
   T columns[S::N][S::rows];     ///< columns of U; each row is scaled by a power of two near 1 / pivot
 };
 
-/// Returns 2^-e for |value| in [2^e, 2^(e + 1)), and the largest power of two for 0 and subnormal values.
+/// Returns 2^-e for |value| in [2^e, 2^(e + 1)), or the largest power of two for 0 and subnormal values.
 template <class T>
-__device__ __forceinline__ T over_power_of_two(T value) {
+__device__ __forceinline__ T inverse_power_of_two(T value) {
   using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   constexpr int digits = std::numeric_limits<T>::digits - 1;
   // Exponent field of the largest power of two.
-  constexpr Bits most = (Bits(1) << (8 * sizeof(T) - 1 - digits)) - 2;
+  constexpr Bits largest = (Bits(1) << (8 * sizeof(T) - 1 - digits)) - 2;
   Bits bits;
   memcpy(&bits, &value, sizeof bits);
-  const Bits exponent = (bits >> digits) & (most + 1);
-  bits = (exponent < most ? most - exponent : Bits(1)) << digits;
+  const Bits exponent = (bits >> digits) & (largest + 1);
+  bits = (exponent < largest ? largest - exponent : Bits(1)) << digits;
   memcpy(&value, &bits, sizeof bits);
   return value;
 }
@@ -142,24 +142,24 @@ class Rows {
   __device__ int step() const { return step_; }
   __device__ bool is_first_part() const { return part_ == 0; }
 
-  __device__ void load(const System<const T>& of) {
-    take([&](int i, int j) { return of.a[i + j * of.ld]; }, of);
+  __device__ void load(const System<const T>& source) {
+    load_elements([&](int i, int j) { return source.a[i + j * source.ld]; }, source);
   }
-  /// Loads the row of a symmetric A from one stored triangle. Omits elements right of the diagonal if no step
-  /// uses them.
-  __device__ void load(const System<const T>& of, Uplo uplo) {
+  /// Loads the row of a symmetric A from the stored triangle, without elements right of the diagonal if no
+  /// step uses them.
+  __device__ void load(const System<const T>& source, Uplo uplo) {
     const bool lower = uplo == Uplo::lower;
-    take(
+    load_elements(
         [&](int i, int j) {
           if (S::keeps_columns && j > i) return T(0);
-          return of.a[lower == (i > j) ? i + j * of.ld : j + i * of.ld];
+          return source.a[lower == (i > j) ? i + j * source.ld : j + i * source.ld];
         },
-        of);
+        source);
   }
-  /// Loads the row's elements of up to S::beside columns of B.
-  __device__ void load_beside(const T* b, std::int64_t ld, int n, int count) {
+  /// Loads the row's elements of up to S::rhs_columns columns of B.
+  __device__ void load_rhs(const T* b, std::int64_t ld, int n, int count) {
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::beside; ++r) {
+    for (int r = 0; r < S::rhs_columns; ++r) {
       const bool inside = b != nullptr && row_ < n && r < count && part_ == 0;
       y_[r] = inside ? b[row_ + r * ld] : T(0);
     }
@@ -172,25 +172,24 @@ class Rows {
     return info_within(info);
   }
 
-  /// Solves U x = y. Afterwards `beside` returns the unknown with index step().
+  /// Solves U x = y. Afterwards `unknown` returns the unknown with index step().
   __device__ void substitute() {
-    scale_ = over_power_of_two(pivot_);
+    scale_ = inverse_power_of_two(pivot_);
     inverse_ = T(1) / (pivot_ * scale_);
-    segment_back<S::segments - 1>();
+    substitute_segment<S::segments - 1>();
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::beside; ++r) y_[r] = x_[r];
+    for (int r = 0; r < S::rhs_columns; ++r) y_[r] = x_[r];
   }
 
-  __device__ T beside(int r) const { return y_[r]; }
+  __device__ T unknown(int r) const { return y_[r]; }
   /// Stores the row of L and U as row step() of the result.
   __device__ void store(const System<T>& to) const {
-    put(to, [&](int c, int) { return a_[S::place_of(c)]; });
+    store_elements(to, [&](int c, int) { return a_[S::final_register(c)]; });
   }
-  /// Stores LAPACK's pivots, from 0. They are those of an elimination that exchanges the pivot row with row k
-  /// in step k.
+  /// Stores LAPACK's pivots, from 0. LAPACK exchanges the pivot row with row k in step k.
   __device__ void store_pivots(int* pivots, int n) {
     wait_for_group<S>();
-    if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = shared_.taken[row_];
+    if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = shared_.pivots[row_];
   }
   /// Stores the index of the pivot row of each step.
   __device__ void store_order(int* rows, int n) const {
@@ -198,24 +197,24 @@ class Rows {
   }
   /// Stores the row of the Cholesky factor. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
-    const T root = std::sqrt(pivot_), over_root = T(1) / root;
-    if (part_ == row_ % S::W) shared_.over_root[row_] = over_root;
+    const T root = std::sqrt(pivot_), inverse_root = T(1) / root;
+    if (part_ == row_ % S::W) shared_.inverse_root[row_] = inverse_root;
     if constexpr (S::rounds_once) {
-      // The errors of the root and of its reciprocal. No product overflows if the pivot is subnormal.
-      const T of_root = T(-0.5) * std::fma(-root, root, pivot_) * over_root * over_root;
-      const T of_quotient = std::fma(-root, over_root, T(1));
-      shared_.over_root[S::rows + row_] = over_root * (of_quotient + of_root);
+      // Rounding errors of the root and of its reciprocal. No product overflows if the pivot is subnormal.
+      const T root_error = T(-0.5) * std::fma(-root, root, pivot_) * inverse_root * inverse_root;
+      const T reciprocal_error = std::fma(-root, inverse_root, T(1));
+      shared_.inverse_root[S::rows + row_] = inverse_root * (reciprocal_error + root_error);
     }
     wait_for_group<S>();
     if (to.a == nullptr || row_ >= to.n) return;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::columns; ++c) {
       const int j = c * S::W + part_;
-      const T own = a_[S::place_of(c)];
+      const T element = a_[S::final_register(c)];
       if (j == row_) to.a[row_ + j * to.ld] = root;
-      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = divided_by_root(own, j);
+      if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = divided_by_root(element, j);
       if (uplo == Uplo::upper && j > row_ && j < to.n)
-        to.a[row_ + j * to.ld] = divided_by_root(right_of_diagonal(j, own), row_);
+        to.a[row_ + j * to.ld] = divided_by_root(right_of_diagonal(j, element), row_);
     }
   }
 
@@ -223,12 +222,12 @@ class Rows {
   /// shared memory, then substitutes with U. Rows of U are divided by a power of two near their pivot, so
   /// that no product overflows before it cancels. Returns LAPACK's info.
   __device__ int invert(InverseStorage<T, S>& upper, int n) {
-    static_assert(S::W == 1, "a thread has a row");
+    static_assert(S::W == 1, "each thread keeps a whole row");
     int info = 0;
     T pivot = 1;
     GAUSSWEEP_ROLLED
-    for (int k = 0; k < S::N; ++k) take_inverse_step(k, upper, pivot, info);
-    const T scale = over_power_of_two(pivot), inverse = T(1) / (pivot * scale);
+    for (int k = 0; k < S::N; ++k) invert_step(k, upper, pivot, info);
+    const T scale = inverse_power_of_two(pivot), inverse = T(1) / (pivot * scale);
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::N; ++c) a_[c] *= scale;
     wait_for_group<S>();
@@ -256,24 +255,26 @@ class Rows {
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::N; ++c) {
-      if (c < to.n) to.a[step_ + shared_.taken[c] * to.ld] = a_[c];
+      if (c < to.n) to.a[step_ + shared_.pivots[c] * to.ld] = a_[c];
     }
   }
 
  private:
+  /// Keeps element(i, j) for each of the thread's elements (i, j) of the matrix.
   template <class Element>
-  __device__ void take(Element&& element, const System<const T>& of) {
-    n_ = of.n;
+  __device__ void load_elements(Element&& element, const System<const T>& source) {
+    n_ = source.n;
     step_ = row_ < n_ ? -1 : row_;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::columns; ++c) {
       const int j = c * S::W + part_;
-      const bool inside = of.a != nullptr && row_ < of.n && j < of.n;
+      const bool inside = source.a != nullptr && row_ < source.n && j < source.n;
       a_[c] = inside ? element(row_, j) : row_ == j ? T(1) : T(0);
     }
   }
+  /// Stores element(c, j) for each of the thread's columns j; c is the column's index in the thread.
   template <class Element>
-  __device__ void put(const System<T>& to, Element&& element) const {
+  __device__ void store_elements(const System<T>& to, Element&& element) const {
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::columns; ++c) {
@@ -290,18 +291,17 @@ class Rows {
   /// Returns info, or 0 if it names a padding step beyond n.
   __device__ int info_within(int info) const { return info > n_ ? 0 : info; }
 
-  /// Returns the eligible lane of the group with the largest |value|, or -1; ties go to the lowest lane. Does
-  /// the same as lane_of_largest, for groups of fewer than 32 lanes.
-  __device__ int lane_of_largest_in_group(bool may, T value) const {
+  /// Like lane_of_largest, for groups of fewer than 32 lanes. Returns a lane of the group, or -1.
+  __device__ int lane_of_largest_in_group(bool eligible, T value) const {
     constexpr unsigned all = 0xffffffffu;
     using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
-    const T size = std::fabs(value);
+    const T magnitude = std::fabs(value);
     Bits bits;
-    memcpy(&bits, &size, sizeof bits);
-    const auto most_of_group = [](unsigned word) {
+    memcpy(&bits, &magnitude, sizeof bits);
+    const auto group_max = [](unsigned word) {
       GAUSSWEEP_UNROLL
-      for (int apart = S::lanes / 2; apart > 0; apart /= 2) {
-        const unsigned other = __shfl_xor_sync(all, word, apart);
+      for (int distance = S::lanes / 2; distance > 0; distance /= 2) {
+        const unsigned other = __shfl_xor_sync(all, word, distance);
         word = other > word ? other : word;
       }
       return word;
@@ -311,13 +311,13 @@ class Rows {
       return __ballot_sync(all, has ? 1 : 0) >> first_lane() & mask;
     };
     const unsigned high = static_cast<unsigned>(bits >> (8 * sizeof(T) - 32));
-    const unsigned most = most_of_group(may ? high : 0);
-    const bool is_most = may && high == most;
-    unsigned lanes = lanes_with(is_most);
+    const unsigned largest = group_max(eligible ? high : 0);
+    const bool has_largest = eligible && high == largest;
+    unsigned lanes = lanes_with(has_largest);
     if (sizeof(T) == 8 && __any_sync(all, (lanes & (lanes - 1)) != 0 ? 1 : 0)) {
       const unsigned low = static_cast<unsigned>(bits);
-      const unsigned most_low = most_of_group(is_most ? low : 0);
-      lanes = lanes_with(is_most && low == most_low);
+      const unsigned largest_low = group_max(has_largest ? low : 0);
+      lanes = lanes_with(has_largest && low == largest_low);
     }
     return __ffs(static_cast<int>(lanes)) - 1;
   }
@@ -326,123 +326,128 @@ class Rows {
   /// row. NaN compares as larger than every number, so that it reaches all elements that depend on it.
   /// Returns no valid row in padding steps.
   __device__ int find_pivot(bool owner, T& pivot) {
-    constexpr int none = 0x7fffffff;
+    constexpr int no_row = 0x7fffffff;
     if (owner) {
-      const bool may = step_ < 0;
+      const bool eligible = step_ < 0;
       int lane = 0;
       if constexpr (S::lanes == 32) {
-        lane = lane_of_largest(may, a_[0]);
+        lane = lane_of_largest(eligible, a_[0]);
       } else {
-        lane = lane_of_largest_in_group(may, a_[0]);
+        lane = lane_of_largest_in_group(eligible, a_[0]);
       }
       pivot = __shfl_sync(0xffffffffu, a_[0], lane & (S::lanes - 1), S::lanes);
-      const int row = lane < 0 ? none : row_ / 32 * 32 + lane;
+      const int row = lane < 0 ? no_row : row_ / 32 * 32 + lane;
       if (S::group <= 32) return row;
       if (row_ % 32 == 0) {
-        shared_.size[row_ / 32] = row == none ? T(0) : pivot;
-        shared_.of_row[row_ / 32] = row;
+        shared_.candidate[row_ / 32] = row == no_row ? T(0) : pivot;
+        shared_.candidate_row[row_ / 32] = row;
       }
     }
     wait_for_group<S>();
-    int row = none;
+    int row = no_row;
     T size = T(-1);
     GAUSSWEEP_UNROLL
     for (int w = 0; w < S::warps; ++w) {
-      const T one = shared_.size[w];
-      const T size_of_one = shared_.of_row[w] == none ? T(-1) : one == one ? std::fabs(one) : T(INFINITY);
-      if (size_of_one > size) {
-        size = size_of_one;
-        row = shared_.of_row[w];
-        pivot = one;
+      const T candidate = shared_.candidate[w];
+      const T candidate_size = shared_.candidate_row[w] == no_row ? T(-1)
+                               : candidate == candidate           ? std::fabs(candidate)
+                                                                  : T(INFINITY);
+      if (candidate_size > size) {
+        size = candidate_size;
+        row = shared_.candidate_row[w];
+        pivot = candidate;
       }
     }
     return row;
   }
 
-  /// Runs step k in a segment that has Width registers left; `done` of its columns are finished.
+  /// Runs step k in a segment with Width registers, `done` of which contain finished columns. Part
+  /// `owner_part` of each row contains column k.
   template <int Width>
-  __device__ void take_step(int k, int owner_part, int done, int& info) {
-    if constexpr (S::symmetric) return take_symmetric_step<Width>(k, owner_part, done, info);
+  __device__ void eliminate_step(int k, int owner_part, int done, int& info) {
+    if constexpr (S::symmetric) return eliminate_symmetric_step<Width>(k, owner_part, done, info);
     const bool owner = S::W == 1 || part_ == owner_part;
     const int stage = k % S::stages;
     T pivot = T(0);
-    const bool takes = row_ == find_pivot(owner, pivot);
-    // Finished columns are in the last registers. Parts before `owner_part` have finished one more.
-    const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
-    if (takes) {
+    const bool is_pivot_row = row_ == find_pivot(owner, pivot);
+    // Finished columns are in the last registers. Parts before `owner_part` have one more finished column.
+    const int active = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
+    if (is_pivot_row) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) shared_.row[stage][part_][c] = c < live ? a_[c] : T(0);
+      for (int c = 0; c < Width; ++c) shared_.row[stage][part_][c] = c < active ? a_[c] : T(0);
       if (part_ == 0) {
         GAUSSWEEP_UNROLL
-        for (int r = 0; r < S::beside; ++r) shared_.beside[stage][r] = y_[r];
+        for (int r = 0; r < S::rhs_columns; ++r) shared_.rhs[stage][r] = y_[r];
       }
     }
     if (info == 0 && pivot == T(0)) info = k + 1;
-    const bool is_left = step_ < 0 && !takes;
+    const bool remains = step_ < 0 && !is_pivot_row;
     // A pivot of 0 means that the whole column is 0.
-    T factor = owner && is_left && pivot != T(0) ? a_[0] / pivot : T(0);
+    T factor = owner && remains && pivot != T(0) ? a_[0] / pivot : T(0);
     if (S::W > 1 && owner) shared_.factor[row_] = factor;
-    if (takes) {
+    if (is_pivot_row) {
       step_ = k;
       pivot_ = pivot;
-      shared_.taken[k] = place_;
+      shared_.pivots[k] = position_;
     }
     wait_for_group<S>();
-    place_ = takes ? k : place_ == k && k < n_ ? shared_.taken[k] : place_;
+    position_ = is_pivot_row ? k : position_ == k && k < n_ ? shared_.pivots[k] : position_;
     if (S::W > 1) factor = shared_.factor[row_];
     // Finished rows subtract 0 * row: selecting per element would be slower.
-    add_row<Width>(shared_.row[stage][part_], owner, -factor, is_left ? factor : a_[0]);
-    if (part_ == 0 && is_left) subtract_beside(factor, stage);
+    add_row<Width>(shared_.row[stage][part_], owner, -factor, remains ? factor : a_[0]);
+    if (part_ == 0 && remains) subtract_rhs(factor, stage);
   }
 
-  /// Runs step k of a symmetric system. Every row below k stores its element of column k, an element of L D,
-  /// in shared memory. That column also serves as row k of D L^T; the elements right of the diagonal in row k
-  /// differ from it by rounding errors and are not used. If shared memory does not keep all columns, the
-  /// thread of row k copies the column into its registers.
+  /// Runs step k of a symmetric system. Every row below k stores its element of column k of L D in shared
+  /// memory. This column is also used as row k of D L^T, because the elements right of the diagonal in row k
+  /// have other rounding errors. If shared memory does not keep all columns, the thread of row k copies the
+  /// column into its registers.
   template <int Width>
-  __device__ void take_symmetric_step(int k, int owner_part, int done, int& info) {
-    const bool owner = S::W == 1 || part_ == owner_part, takes = row_ == k, is_left = row_ > k;
+  __device__ void eliminate_symmetric_step(int k, int owner_part, int done, int& info) {
+    const bool owner = S::W == 1 || part_ == owner_part, is_pivot_row = row_ == k, remains = row_ > k;
     const int stage = k % S::stages;
     T(*const column)[S::columns] = shared_.row[stage];
     const int own_part = row_ % S::W;
-    const int own = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
+    const int own_column = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
     // Threads beyond the last row compute a valid address but write nothing.
-    T* const element = &column[own_part][row_ >= S::N ? 0 : own < 0 ? own + S::columns : own];
+    T* const element = &column[own_part][row_ >= S::N     ? 0
+                                         : own_column < 0 ? own_column + S::columns
+                                                          : own_column];
     // Rows above k store 0, so that finished columns do not change.
     if (owner && row_ < S::N) *element = row_ < k ? T(0) : a_[0];
-    if (takes && part_ == 0) {
+    if (is_pivot_row && part_ == 0) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) shared_.beside[stage][r] = y_[r];
+      for (int r = 0; r < S::rhs_columns; ++r) shared_.rhs[stage][r] = y_[r];
     }
     T pivot = T(0);
     if (S::group <= 32) pivot = __shfl_sync(0xffffffffu, a_[0], k, S::rows);
     wait_for_group<S>();
     if (S::group > 32) pivot = column[owner_part][0];
     if (info == 0 && !(pivot > T(0))) info = k + 1;
-    const T of_row = S::W == 1 ? a_[0] : *element;
-    const T factor = is_left && pivot != T(0) ? of_row / pivot : T(0);
-    if (takes) {
+    const T own_element = S::W == 1 ? a_[0] : *element;
+    const T factor = remains && pivot != T(0) ? own_element / pivot : T(0);
+    if (is_pivot_row) {
       step_ = k;
       pivot_ = pivot;
     }
     if constexpr (S::keeps_columns) {
       add_row<Width>(column[0], owner, -factor, a_[0]);
     } else {
-      const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
-      if (takes) {
+      const int active = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
+      if (is_pivot_row) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < Width; ++c) a_[c] = c < live && !(owner && c == 0) ? T(0) : a_[c];
+        for (int c = 0; c < Width; ++c) a_[c] = c < active && !(owner && c == 0) ? T(0) : a_[c];
       }
-      add_row<Width>(column[part_], owner, takes ? T(1) : -factor, a_[0]);
+      add_row<Width>(column[part_], owner, is_pivot_row ? T(1) : -factor, a_[0]);
     }
-    if (part_ == 0 && is_left) subtract_beside(factor, stage);
+    if (part_ == 0 && remains) subtract_rhs(factor, stage);
     if (S::stages == 1) wait_for_group<S>();
   }
-  __device__ __forceinline__ void subtract_beside(T factor, int stage) {
+  __device__ __forceinline__ void subtract_rhs(T factor, int stage) {
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, shared_.beside[stage][r], y_[r]);
+    for (int r = 0; r < S::rhs_columns; ++r) y_[r] = std::fma(-factor, shared_.rhs[stage][r], y_[r]);
   }
-  /// Returns element j > row() of the row of D L^T; `own` is the element in the thread's register.
+  /// Returns element j > row() of the thread's row of D L^T, which is `own` if it is kept in a register.
   __device__ __forceinline__ T right_of_diagonal(int j, T own) const {
     if constexpr (S::keeps_columns) {
       return j > row_ ? shared_.row[row_][0][j - row_] : T(0);
@@ -453,14 +458,14 @@ class Rows {
 
   /// Returns `element` / sqrt(pivot of step k).
   __device__ __forceinline__ T divided_by_root(T element, int k) const {
-    const T over_root = shared_.over_root[k], product = element * over_root;
+    const T inverse_root = shared_.inverse_root[k], product = element * inverse_root;
     if constexpr (!S::rounds_once) return product;
-    const T rest = shared_.over_root[S::rows + k];
-    return product + std::fma(element, rest, std::fma(element, over_root, -product));
+    const T correction = shared_.inverse_root[S::rows + k];
+    return product + std::fma(element, correction, std::fma(element, inverse_root, -product));
   }
 
-  /// Adds `factor` times a row in shared memory. In the part that owns the pivot column, also shifts the
-  /// columns left and appends `finished`.
+  /// Adds `factor` times a row in shared memory. If the thread's part contains the pivot column (`owner`),
+  /// also shifts the columns left and appends `finished`.
   template <int Width>
   __device__ __forceinline__ void add_row(const T* row, bool owner, T factor, T finished) {
     if (owner) {
@@ -475,28 +480,28 @@ class Rows {
 
   /// Runs step k of the elimination of [A I]. The register of a finished column of A receives a
   /// column of the identity.
-  __device__ void take_inverse_step(int k, InverseStorage<T, S>& upper, T& own_pivot, int& info) {
-    // Padding steps beyond n have no pivot row. They read buffer 0, which was written, because an
-    // unwritten one may hold NaN.
+  __device__ void invert_step(int k, InverseStorage<T, S>& upper, T& own_pivot, int& info) {
+    // Padding steps beyond n have no pivot row. They read buffer 0, because an unwritten buffer may hold NaN.
     T* const row = shared_.row[k < n_ ? k % S::stages : 0][0];
     T pivot = T(0);
-    const bool takes = row_ == find_pivot(true, pivot), was_taken = step_ >= 0;
+    const bool is_pivot_row = row_ == find_pivot(true, pivot), was_pivot_row = step_ >= 0;
     if (pivot == T(0) && info == 0) info = k + 1;
-    if (takes) {
+    if (is_pivot_row) {
       GAUSSWEEP_UNROLL
       for (int c = 1; c < S::N; ++c) row[c] = a_[c];
-      shared_.taken[k] = row_;
+      shared_.pivots[k] = row_;
       step_ = k;
       own_pivot = pivot;
     }
-    const T factor = takes || was_taken || pivot == T(0) ? T(0) : a_[0] / pivot;
-    if (was_taken) upper.columns[k][row_] = a_[0] * over_power_of_two(own_pivot);
+    const T factor = is_pivot_row || was_pivot_row || pivot == T(0) ? T(0) : a_[0] / pivot;
+    if (was_pivot_row) upper.columns[k][row_] = a_[0] * inverse_power_of_two(own_pivot);
     wait_for_group<S>();
     GAUSSWEEP_UNROLL
     for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, row[c], a_[c]);
-    a_[S::N - 1] = takes ? T(1) : -factor;
+    a_[S::N - 1] = is_pivot_row ? T(1) : -factor;
   }
 
+  /// Runs the steps of this segment and of all later ones.
   template <int Segment>
   __device__ void segment(int& info) {
     constexpr int width = S::columns - Segment * S::steps;
@@ -504,58 +509,60 @@ class Rows {
     for (int t = 0; t < S::steps; ++t) {
       GAUSSWEEP_UNROLL
       for (int part = 0; part < S::W; ++part)
-        take_step<width>((Segment * S::steps + t) * S::W + part, part, t, info);
+        eliminate_step<width>((Segment * S::steps + t) * S::W + part, part, t, info);
     }
     if constexpr (Segment + 1 < S::segments) {
       if ((Segment + 1) * S::steps * S::W < n_) segment<Segment + 1>(info);
     }
   }
 
-  /// Solves for the unknowns of this segment and of all earlier ones, last unknown first.
+  /// Solves for the unknowns of this segment and of all earlier segments, last unknown first.
   template <int Segment>
-  __device__ void segment_back() {
+  __device__ void substitute_segment() {
     if (Segment * S::steps * S::W < n_) {
       GAUSSWEEP_UNROLL
       for (int t = S::steps - 1; t >= 0; --t) {
         GAUSSWEEP_UNROLL
         for (int part = S::W - 1; part >= 0; --part) {
           constexpr int first = S::columns - (Segment + 1) * S::steps;
-          take_unknown((Segment * S::steps + t) * S::W + part, part, a_[first + t]);
+          solve_unknown((Segment * S::steps + t) * S::W + part, part, a_[first + t]);
         }
       }
     }
-    if constexpr (Segment > 0) segment_back<Segment - 1>();
+    if constexpr (Segment > 0) substitute_segment<Segment - 1>();
   }
-  /// Returns y / pivot. Multiplies by the pivot's reciprocal, which all steps share, and corrects the
+  /// Returns y / pivot. Multiplies by the pivot's reciprocal, which was computed once, and corrects the
   /// quotient by its remainder. A power of two keeps the reciprocal of a small pivot finite without a branch.
-  __device__ __forceinline__ T over_pivot(T y) const {
-    const T about = y * scale_ * inverse_;
-    return std::fma(std::fma(-about, pivot_, y) * scale_, inverse_, about);
+  __device__ __forceinline__ T divided_by_pivot(T y) const {
+    const T quotient = y * scale_ * inverse_;
+    return std::fma(std::fma(-quotient, pivot_, y) * scale_, inverse_, quotient);
   }
-  __device__ void take_unknown(int k, int owner_part, T of_column) {
+  /// Computes unknown k of every right-hand side and subtracts its products from the rows above. Part
+  /// `owner_part` has `column_element`, the row's element of column k.
+  __device__ void solve_unknown(int k, int owner_part, T column_element) {
     const bool owner = S::W == 1 || part_ == owner_part, is_next = step_ == k;
     const int stage = k % 2;
-    const T element = right_of_diagonal(k, of_column);
+    const T element = right_of_diagonal(k, column_element);
     int source = k;
     if (S::group <= 32 && !S::symmetric) {
       const unsigned lanes = __ballot_sync(0xffffffffu, is_next ? 1 : 0);
       source = __ffs(static_cast<int>(lanes >> first_lane())) - 1;
     }
     if (S::group > 32) {
-      // Each part of the row stores its share of the right-hand side.
+      // Each part of the row stores its partial sum.
       if (is_next) {
         GAUSSWEEP_UNROLL
-        for (int r = 0; r < S::beside; ++r)
-          shared_.sum[stage][part_][r] = S::W == 1 ? over_pivot(y_[r]) : y_[r];
-        if (S::W > 1 && owner) shared_.pivot[stage] = of_column;
+        for (int r = 0; r < S::rhs_columns; ++r)
+          shared_.sum[stage][part_][r] = S::W == 1 ? divided_by_pivot(y_[r]) : y_[r];
+        if (S::W > 1 && owner) shared_.pivot[stage] = column_element;
       }
       wait_for_group<S>();
     }
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::beside; ++r) {
+    for (int r = 0; r < S::rhs_columns; ++r) {
       T x;
       if (S::group <= 32) {
-        x = __shfl_sync(0xffffffffu, over_pivot(y_[r]), source, S::rows);
+        x = __shfl_sync(0xffffffffu, divided_by_pivot(y_[r]), source, S::rows);
       } else {
         x = shared_.sum[stage][0][r];
         GAUSSWEEP_UNROLL
@@ -571,41 +578,41 @@ class Rows {
   int row_, part_;
   int n_ = S::N;
   int step_ = -1;
-  int place_ = row_;  ///< the row's current index if every step exchanged rows
+  int position_ = row_;  ///< the row's current position under LAPACK's row exchanges
   T pivot_ = 1;
   T scale_ = 1, inverse_ = 1;  ///< a power of two near 1 / pivot_, and 1 / (pivot_ * scale_)
   T a_[S::columns];
-  T y_[S::beside] = {}, x_[S::beside] = {};
+  T y_[S::rhs_columns] = {}, x_[S::rhs_columns] = {};
 };
 
-/// Calls launch with the smallest Share that covers order n. @pre n <= Most <= most_rows
-template <class T, int Columns, bool Symmetric, int Most = batched::most_rows, class Launch>
-void for_order(std::int64_t n, Launch&& launch) {
+/// Calls launch with the smallest WorkSplit that covers order n. @pre n <= MaxOrder <= max_rows
+template <class T, int Columns, bool Symmetric, int MaxOrder = batched::max_rows, class Launch>
+void with_work_split(std::int64_t n, Launch&& launch) {
   // Threads per row above order 64. In double one thread would exceed its 255 registers.
   constexpr int parts = sizeof(T) == 8 ? 4 : 1;
-  if (n <= 4) return launch(Share<4, 1, Columns, Symmetric>());
-  if (n <= 8) return launch(Share<8, 1, Columns, Symmetric>());
-  if (n <= 12) return launch(Share<12, 1, Columns, Symmetric>());
-  if (n <= 16) return launch(Share<16, 1, Columns, Symmetric>());
-  if (n <= 24) return launch(Share<24, 1, Columns, Symmetric>());
-  if (n <= 32) return launch(Share<32, 1, Columns, Symmetric>());
-  if (n <= 48) return launch(Share<48, 1, Columns, Symmetric>());
-  if (n <= 64 || Most <= 64) return launch(Share<64, 1, Columns, Symmetric>());
-  if constexpr (Most > 64) {
-    if (n <= 96) return launch(Share<96, parts, Columns, Symmetric>());
-    launch(Share<128, parts, Columns, Symmetric>());
+  if (n <= 4) return launch(WorkSplit<4, 1, Columns, Symmetric>());
+  if (n <= 8) return launch(WorkSplit<8, 1, Columns, Symmetric>());
+  if (n <= 12) return launch(WorkSplit<12, 1, Columns, Symmetric>());
+  if (n <= 16) return launch(WorkSplit<16, 1, Columns, Symmetric>());
+  if (n <= 24) return launch(WorkSplit<24, 1, Columns, Symmetric>());
+  if (n <= 32) return launch(WorkSplit<32, 1, Columns, Symmetric>());
+  if (n <= 48) return launch(WorkSplit<48, 1, Columns, Symmetric>());
+  if (n <= 64 || MaxOrder <= 64) return launch(WorkSplit<64, 1, Columns, Symmetric>());
+  if constexpr (MaxOrder > 64) {
+    if (n <= 96) return launch(WorkSplit<96, parts, Columns, Symmetric>());
+    launch(WorkSplit<128, parts, Columns, Symmetric>());
   }
 }
 
-/// The index of a thread's system, in the batch and in the block, and the thread's index in the system's
+/// The index of a thread's system in the batch (`system`) and in the block, and the thread's index in its
 /// group.
 template <class S>
-struct Seat {
-  __device__ Seat()
-      : shared(static_cast<int>(threadIdx.x) / S::group),
+struct GroupIndex {
+  __device__ GroupIndex()
+      : in_block(static_cast<int>(threadIdx.x) / S::group),
         thread(static_cast<int>(threadIdx.x) % S::group),
-        system(static_cast<std::int64_t>(blockIdx.x) * S::systems + shared) {}
-  int shared, thread;
+        system(static_cast<std::int64_t>(blockIdx.x) * S::systems + in_block) {}
+  int in_block, thread;
   std::int64_t system;
 };
 template <class S>

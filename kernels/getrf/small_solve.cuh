@@ -15,35 +15,35 @@ struct Batch {
   Uplo uplo;
 };
 
-/// Solves S::systems systems per block, with S::beside right-hand sides per system. `blockIdx.y` selects the
-/// right-hand sides.
+/// Solves S::systems systems per block, with S::rhs_columns right-hand sides per system. `blockIdx.y` selects
+/// these right-hand sides.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
   __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
-  const Seat<S> seat;
-  const int first = static_cast<int>(blockIdx.y) * S::beside;
+  const GroupIndex<S> index;
+  const int first = static_cast<int>(blockIdx.y) * S::rhs_columns;
   const std::int64_t n = batch.n;
-  const bool inside = seat.system < batch.count;
-  const std::int64_t offset = seat.system * n * batch.nrhs + first * n;
+  const bool inside = index.system < batch.count;
+  const std::int64_t offset = index.system * n * batch.nrhs + first * n;
   const int count = batch.nrhs - first;
 
-  Rows<T, S> rows(shared_of[seat.shared], seat.thread);
-  const System<const T> system{inside ? a + seat.system * n * n : nullptr, n, batch.n};
+  Rows<T, S> rows(shared_of[index.in_block], index.thread);
+  const System<const T> system{inside ? a + index.system * n * n : nullptr, n, batch.n};
   if (S::symmetric) {
     rows.load(system, batch.uplo);
   } else {
     rows.load(system);
   }
-  rows.load_beside(inside ? b + offset : nullptr, n, batch.n, count);
+  rows.load_rhs(inside ? b + offset : nullptr, n, batch.n, count);
   const int found = rows.factor();
   rows.substitute();
   if (!inside || !rows.is_first_part()) return;
-  if (seat.thread == 0 && blockIdx.y == 0) info[seat.system] = found;
+  if (index.thread == 0 && blockIdx.y == 0) info[index.system] = found;
   if (rows.step() < 0 || rows.step() >= batch.n) return;
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < S::beside; ++r) {
-    if (r < count) x[offset + r * n + rows.step()] = rows.beside(r);
+  for (int r = 0; r < S::rhs_columns; ++r) {
+    if (r < count) x[offset + r * n + rows.step()] = rows.unknown(r);
   }
 }
 
@@ -51,25 +51,25 @@ template <class T, int Columns, bool Symmetric>
 void solve_columns(Context& context, Operands<T>& op) {
   const Shape& shape = op.shape;
   const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
-  for_order<T, Columns, Symmetric>(shape.n, [&](auto share) {
-    using S = decltype(share);
+  with_work_split<T, Columns, Symmetric>(shape.n, [&](auto split) {
+    using S = decltype(split);
     simt::launch(context, solve_kernel<T, S>,
                  blocks_for<S>(shape.batch, (shape.nrhs + Columns - 1) / Columns), dim3(S::threads), 0, batch,
                  op.a.data, op.b.data, op.x.data, op.info);
   });
 }
 
-/// Solves one system per block by panels and overwrites A. `Beside`: there is one right-hand side, which is
+/// Solves one system per block by panels and overwrites A. `WithRhs`: there is one right-hand side, which is
 /// eliminated together with A.
-template <class T, class S, bool Symmetric, bool Beside>
+template <class T, class S, bool Symmetric, bool WithRhs>
 __global__ void __launch_bounds__(S::threads, S::blocks)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
-  const std::int64_t s = blockIdx.x, n = batch.n, of_b = s * n * batch.nrhs;
-  panels::Panels<T, S, Symmetric, Beside> system(shared, {a + s * n * n, batch.n, batch.uplo});
-  const int found = system.factor(b + of_b);
+  const std::int64_t s = blockIdx.x, n = batch.n, b_offset = s * n * batch.nrhs;
+  panels::Panels<T, S, Symmetric, WithRhs> system(shared, {a + s * n * n, batch.n, batch.uplo});
+  const int found = system.factor(b + b_offset);
   if (threadIdx.x == 0) info[s] = found;
-  Beside ? system.solve_beside(x + of_b) : system.solve(b + of_b, x + of_b, batch.nrhs);
+  WithRhs ? system.solve_rhs(x + b_offset) : system.solve(b + b_offset, x + b_offset, batch.nrhs);
 }
 
 /// Solves A X = B. `Symmetric`: A is positive definite. Kernels with rows in registers solve up to four
@@ -78,10 +78,10 @@ template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
   const Shape& shape = op.shape;
-  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T), shape.nrhs))) {
+  if (batched::uses_panels(shape.n, parameters, batched::max_rows_order(sizeof(T), shape.nrhs))) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
-    return panels::for_rows<T, Symmetric>(shape.n, [&](auto share) {
-      using S = decltype(share);
+    return panels::with_work_split<T, Symmetric>(shape.n, [&](auto split) {
+      using S = decltype(split);
       const auto kernel =
           shape.nrhs == 1 ? solve_panels<T, S, Symmetric, true> : solve_panels<T, S, Symmetric, false>;
       simt::launch(context, kernel, dim3(static_cast<unsigned>(shape.batch)), S::threads_of(shape.n), 0,

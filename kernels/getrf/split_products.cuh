@@ -1,16 +1,16 @@
 #pragma once
-/// Products of the LU in float on tensor cores: every float is split into two halves, and three of the four
-/// partial products are computed.
+/// Products of the LU in float on tensor cores: every float is split into two halves (half-precision
+/// numbers), and three of the four partial products are computed.
 ///
 /// x = hi + lo: hi is x rounded to half, lo is x - hi rounded to half; together they keep 22 of 24 bits. Then
 /// hi hi + hi lo + lo hi is one product of half-precision matrices with three times the k range, accumulated
 /// in float. Tensor cores truncate, not round, when they add to the accumulator. The small products therefore
-/// come first, while the accumulator is small. Every `most_inner` terms, cuBLAS adds the sum to C with
+/// come first, while the accumulator is small. Every `max_split_k` terms, cuBLAS adds the sum to C with
 /// rounding. The range of halves is 2^-24 to 65504. L and U are scaled by 2^4, so that elements of about 1
-/// lose nothing. Elements above 4094 become infinite, which then shows in the factors. (With pivots from all
-/// rows |L| <= 1; with pivots from a window it may be much larger.) (H. Ootomo, R. Yokota, Recovering single
-/// precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36,
-/// 2022)
+/// lose nothing. Elements above 4094 become infinite, which then shows in the factors. (|L| <= 1 with pivots
+/// from all rows, but |L| may be much larger with pivots from a window.) Source: H. Ootomo, R. Yokota,
+/// Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
+/// performance, IJHPCA 36, 2022.
 
 #include <cuda_fp16.h>
 
@@ -83,10 +83,10 @@ __global__ void __launch_bounds__(256)
     if (is_left) {
       detail::split_four(l + row + column * ldl, m - row, high, low);
       Half* const to = left + row + column * ld_left;
-      const std::int64_t third = k * ld_left;
+      const std::int64_t part_stride = k * ld_left;
       *reinterpret_cast<detail::FourHalves*>(to) = low;
-      *reinterpret_cast<detail::FourHalves*>(to + third) = high;
-      *reinterpret_cast<detail::FourHalves*>(to + 2 * third) = high;
+      *reinterpret_cast<detail::FourHalves*>(to + part_stride) = high;
+      *reinterpret_cast<detail::FourHalves*>(to + 2 * part_stride) = high;
     } else {
       detail::split_four(u + row + column * ldu, 4, high, low);
       Half* const to = right + row + column * (3 * static_cast<std::int64_t>(k));
@@ -116,35 +116,37 @@ class SplitProducts {
   /// Six times as fast if m is a multiple of 8.
   bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
-    if (k < gaussweep::lu::least_split || k % 8 != 0) return false;
+    if (k < gaussweep::lu::min_split_k || k % 8 != 0) return false;
     const std::int64_t ld_left = (m + 7) / 8 * 8;
-    for (int done = 0; done < k; done += gaussweep::lu::most_inner) {
-      const int inner = std::min(k - done, gaussweep::lu::most_inner);
-      split(l + done * ldl, ldl, m, left_, ld_left, u + done, ldu, n, inner);
+    for (int k_begin = 0; k_begin < k; k_begin += gaussweep::lu::max_split_k) {
+      const int k_count = std::min(k - k_begin, gaussweep::lu::max_split_k);
+      split(l + k_begin * ldl, ldl, m, left_, ld_left, u + k_begin, ldu, n, k_count);
       context_.stage("split_product");
-      vendor::gemm_of_halves(handles_, m, n, 3 * inner, -product_scale, left_, ld_left, right_, 3 * inner,
+      vendor::gemm_of_halves(handles_, m, n, 3 * k_count, -product_scale, left_, ld_left, right_, 3 * k_count,
                              1.0f, c, ldc);
     }
     return true;
   }
 
   /// Computes B = L^-1 B (B is solve_rows x columns); `block`: the index of L among the diagonal blocks of
-  /// solve_rows rows. For many columns, multiplies by the inverse, which is kept, because the recursion
-  /// solves with each block once per level.
+  /// solve_rows rows. For many columns, multiplies by the inverse and keeps it, because the recursion solves
+  /// with each block once per level.
   void solve(int block, const float* l, std::int64_t ldl, float* b, std::int64_t ldb, int columns) {
-    constexpr int each = 8;
+    constexpr int columns_per_block = 8;
     if (columns <= 1024) {
       context_.stage("solve");
-      simt::launch(context_, substitute<float, each>, dim3(blocks_of(columns, each)), dim3(solve_rows), 0, l,
-                   ldl, solve_rows, b, ldb, columns, false, nullptr);
+      simt::launch(context_, substitute<float, columns_per_block>,
+                   dim3(blocks_of(columns, columns_per_block)), dim3(solve_rows), 0, l, ldl, solve_rows, b,
+                   ldb, columns, false, nullptr);
       return;
     }
     __half* const inverse = inverses_ + block * inverse_elements;
     const bool is_inverted = is_inverted_[static_cast<std::size_t>(block)];
     if (!is_inverted) {
       context_.stage("invert");
-      simt::launch(context_, substitute<float, each>, dim3(blocks_of(solve_rows, each)), dim3(solve_rows), 0,
-                   l, ldl, solve_rows, inverse_, solve_rows, solve_rows, true, nullptr);
+      simt::launch(context_, substitute<float, columns_per_block>,
+                   dim3(blocks_of(solve_rows, columns_per_block)), dim3(solve_rows), 0, l, ldl, solve_rows,
+                   inverse_, solve_rows, solve_rows, true, nullptr);
       is_inverted_[static_cast<std::size_t>(block)] = true;
     }
     split(inverse_, solve_rows, is_inverted ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns,
@@ -163,13 +165,13 @@ class SplitProducts {
 
   /// Splits `l` (m x inner) to `left` and `u` (inner x n) to right_.
   void split(const float* l, std::int64_t ldl, int m, __half* left, std::int64_t ld_left, const float* u,
-             std::int64_t ldu, int n, int inner) {
+             std::int64_t ldu, int n, int k_count) {
     context_.stage("split");
-    constexpr std::int64_t each = 4 * 256 * 2;  // elements per thread block
-    const unsigned left_blocks = blocks_of(static_cast<std::int64_t>(m) * inner, each);
-    const unsigned right_blocks = blocks_of(static_cast<std::int64_t>(n) * inner, each);
+    constexpr std::int64_t elements_per_block = 4 * 256 * 2;  // elements per thread block
+    const unsigned left_blocks = blocks_of(static_cast<std::int64_t>(m) * k_count, elements_per_block);
+    const unsigned right_blocks = blocks_of(static_cast<std::int64_t>(n) * k_count, elements_per_block);
     simt::launch(context_, split_operands<__half>, dim3(left_blocks + right_blocks), dim3(256), 0, l, ldl, m,
-                 left, ld_left, static_cast<int>(left_blocks), u, ldu, n, right_, inner);
+                 left, ld_left, static_cast<int>(left_blocks), u, ldu, n, right_, k_count);
   }
 
   Context& context_;

@@ -49,8 +49,7 @@ Method getrf_method(std::string variant, std::string summary, std::string source
   return method;
 }
 
-/// Returns a method with the properties that both methods of the thesis share: no pivoting, unit diagonal in
-/// U.
+/// Returns a method with the properties of both methods in Čejka's thesis: no pivoting, unit diagonal in U.
 Method cejka_method(std::string variant, std::string summary) {
   Method method = getrf_method(std::move(variant), std::move(summary),
                                "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022");
@@ -82,7 +81,7 @@ Method recursive() {
   Method method = getrf_method(
       "recursive", "LU with partial pivoting, recursive in columns; panels in a cluster's registers",
       "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return lu::workspace_bytes(shape.n, element);
   };
@@ -95,7 +94,7 @@ Method by_residues() {
       "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = lu::residue_parameters();
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = lu::residue_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_residues), 90);
 }
@@ -106,7 +105,7 @@ Method by_halves() {
                    "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.parameters = halves::lu_parameters();
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return lu::workspace_bytes(shape.n, element) + halves::lu_bytes(shape.n, parameters, false);
   };

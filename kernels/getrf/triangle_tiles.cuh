@@ -3,8 +3,8 @@
 /// of an LU factorisation to the columns beyond it.
 ///
 /// Fragments of an 8 x 8 product with 4 columns of A, with g = lane / 4 and t = lane % 4: a lane has A(g, t),
-/// B(t, g), D(g, 2t) and D(g, 2t + 1). The order of the k indices is free if A and B agree. With k = 2t + h
-/// in the h-th of two products, a lane's elements of D are the ones that it needs as A. The result of one
+/// B(t, g), D(g, 2t) and D(g, 2t + 1). The k indices may have any order that is the same in A and B. With
+/// k = 2t + h in the h-th of two products, a lane's elements of D are its elements of A. The result of one
 /// product is therefore the operand of the next without leaving its registers.
 
 #include <cmath>
@@ -93,8 +93,8 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
   __syncwarp();
 }
 
-/// Returns true if one of these inverses is too inaccurate: the sum of a column of a tile or of its inverse
-/// exceeds `trusted`. The product of the largest two sums is the tile's condition number in the 1-norm.
+/// Returns true if one of these inverses is too inaccurate: the absolute column sum of a tile or of its
+/// inverse exceeds `trusted`. The product of a tile's largest two sums is its condition number in the 1-norm.
 /// @pre `triangle` has zeros on and above its diagonal; called by one warp after invert_diagonal_tiles
 __device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
                                                  double trusted) {
@@ -109,8 +109,8 @@ __device__ __forceinline__ bool needs_correction(const double* triangle, const d
 }
 
 /// Solves with a unit lower triangle of 32 rows for eight columns of `x` (row-major with leading dimension
-/// `stride`), by one warp, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). All is transposed:
-/// columns of x are rows of A and D.
+/// `stride`), by one warp, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). The products on
+/// tensor cores are transposed: columns of x are rows of A and D.
 /// @tparam Corrected corrects every X_i by the inverse times its residual. `triangle` must then have zeros on
 /// and above its diagonal.
 template <bool Corrected = false>
@@ -118,21 +118,21 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
                                                        double* x, int stride) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;
   const int t = static_cast<int>(threadIdx.x) % 4;
-  double rest[4][2];
+  double remaining[4][2];
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; ++i) {
     GAUSSWEEP_UNROLL
-    for (int h = 0; h < 2; ++h) rest[i][h] = x[(i * 8 + 2 * t + h) * stride + g];
+    for (int h = 0; h < 2; ++h) remaining[i][h] = x[(i * 8 + 2 * t + h) * stride + g];
   }
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; ++i) {
     double solved[2] = {0, 0};
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
-      multiply_8x8(solved, rest[i][h], inverses[(i * 8 + 2 * t + h) * inverse_stride + g]);
+      multiply_8x8(solved, remaining[i][h], inverses[(i * 8 + 2 * t + h) * inverse_stride + g]);
     }
     if constexpr (Corrected) {
-      double residual[2] = {rest[i][0] - solved[0], rest[i][1] - solved[1]};
+      double residual[2] = {remaining[i][0] - solved[0], remaining[i][1] - solved[1]};
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h)
         multiply_8x8(residual, -solved[h], triangle[(i * 8 + 2 * t + h) * triangle_stride + i * 8 + g]);
@@ -144,7 +144,7 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
     for (int j = i + 1; j < 4; ++j) {
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h) {
-        multiply_8x8(rest[j], -solved[h], triangle[(i * 8 + 2 * t + h) * triangle_stride + j * 8 + g]);
+        multiply_8x8(remaining[j], -solved[h], triangle[(i * 8 + 2 * t + h) * triangle_stride + j * 8 + g]);
       }
     }
     GAUSSWEEP_UNROLL
@@ -156,10 +156,10 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
 template <class T>
 __device__ __forceinline__ void load_two(const T* from, T& first, T& second) {
 #ifdef __CUDA_ARCH__
-  using Two = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
-  const Two both = *reinterpret_cast<const Two*>(from);
-  first = both.x;
-  second = both.y;
+  using Pair = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
+  const Pair pair = *reinterpret_cast<const Pair*>(from);
+  first = pair.x;
+  second = pair.y;
 #else
   first = from[0];
   second = from[1];
@@ -174,31 +174,31 @@ __device__ __forceinline__ void store_two(double* to, double first, double secon
 #endif
 }
 
-/// Leading dimension and size of the shared memory through which a warp passes a tile from fragment layout to
+/// Leading dimension and size of the shared memory in which a warp converts a tile from fragment layout to
 /// row layout.
-constexpr int handed_stride = 10;
-constexpr int handed_size = 32 * handed_stride;
+constexpr int staging_stride = 10;
+constexpr int staging_size = 32 * staging_stride;
 
-/// Computes v -= L U by one warp. Each lane owns `row` of v, with neighbouring lanes owning neighbouring
-/// rows, and further rows `step` apart. L: the `inner` <= Columns columns at `l`; rows from `rows` on are not
-/// read. U: `upper` in shared memory, row-major with leading dimension `Stride`, with zeros in rows `inner`
-/// to `Columns`. The constructor starts the first loads of L (prologue).
+/// Computes v -= L U by one warp. Each lane owns rows `row`, `row` + `step`, ... of v; neighbouring lanes own
+/// neighbouring rows. L: the `k_count` <= Columns columns at `l`; rows from `rows` on are not read. U:
+/// `upper` in shared memory, row-major with leading dimension `Stride`, with zeros from row `k_count` on. The
+/// constructor starts the first loads of L (prologue).
 template <int Columns, int RowsPerThread, int Stride>
 class ProductOnTensorCores {
  public:
   __device__ __forceinline__ ProductOnTensorCores(int row, int step, int rows, const double* l,
-                                                  std::int64_t lda, int inner)
+                                                  std::int64_t lda, int k_count)
       : row_(row - static_cast<int>(threadIdx.x) % 32),
         step_(step),
         rows_(rows),
-        inner_(inner),
+        k_count_(k_count),
         l_(l),
         lda_(lda) {
     load(0);
   }
-  /// `handed`: handed_size elements of shared memory for this warp, aligned to 16 bytes.
+  /// `staging`: handed_size elements of shared memory for this warp, aligned to 16 bytes.
   __device__ __forceinline__ void subtract(double (&v)[RowsPerThread][Columns], const double* upper,
-                                           double* handed) {
+                                           double* staging) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int g = lane / 4;
     const int t = lane % 4;
@@ -212,7 +212,7 @@ class ProductOnTensorCores {
         for (int m = 0; m < 2; ++m) {
           GAUSSWEEP_UNROLL
           for (int half = 0; half < 2; ++half) {
-            store_two(handed + (m * 16 + half * 8 + g) * handed_stride + 2 * t, next[m][2 * half],
+            store_two(staging + (m * 16 + half * 8 + g) * staging_stride + 2 * t, next[m][2 * half],
                       next[m][2 * half + 1]);
           }
         }
@@ -225,7 +225,7 @@ class ProductOnTensorCores {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < 8; c += 2) {
           double first, second;
-          load_two(handed + lane * handed_stride + c, first, second);
+          load_two(staging + lane * staging_stride + c, first, second);
           v[s][tile * 8 + c] -= first;
           v[s][tile * 8 + c + 1] -= second;
         }
@@ -252,7 +252,7 @@ class ProductOnTensorCores {
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 4; ++e) {
         const unsigned column =
-            static_cast<unsigned>(min(q * 8 + lane % 4 * 2 + e / 2, inner_ - 1)) * column_step;
+            static_cast<unsigned>(min(q * 8 + lane % 4 * 2 + e / 2, k_count_ - 1)) * column_step;
         GAUSSWEEP_UNROLL
         for (int m = 0; m < 2; ++m) factor_[q][m][e] = l_[column + row[m][e % 2]];
       }
@@ -275,7 +275,7 @@ class ProductOnTensorCores {
     }
   }
 
-  int row_, step_, rows_, inner_;
+  int row_, step_, rows_, k_count_;
   const double* l_;
   std::int64_t lda_;
   double factor_[steps][2][4];

@@ -3,8 +3,8 @@
 ///
 /// Pivots are the largest elements of the next 256 rows, not of all rows, which suffices for an LU that is a
 /// preconditioner. All data stays on one multiprocessor, and a column costs one barrier: every warp stores
-/// its candidate and the candidate's row before the barrier, and selects the best candidate after it. The
-/// rows below the window follow by substitution afterwards (solve_beyond); their multipliers may exceed 1.
+/// its candidate and the candidate's row before the barrier, and selects the best candidate after it. L in
+/// the rows below the window is computed afterwards (solve_below_window); its elements may exceed 1.
 ///
 /// Each thread keeps one row in registers. Each step shifts the remaining elements by one column, so that
 /// registers are indexed by constants only. Multipliers and rows of U are stored in shared memory once they
@@ -36,14 +36,14 @@ struct WindowMemory {
 /// is the panel's row in the matrix: pivots (from 1) and exchanges refer to rows of the matrix. `info`: set
 /// to the first zero pivot, from 1, if it is still 0; the panel is then unusable.
 /// @pre WindowMemory of dynamic shared memory
-/// @pre WindowMemory of dynamic shared memory
 template <class T>
 __global__ void __launch_bounds__(gaussweep::lu::window)
     factor_window(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
                   int* info) {
 #if GAUSSWEEP_CLUSTERS
   using namespace detail;
-  static_assert(sizeof(T) == 4, "magnitudes are compared as words, and twice the shared memory is not there");
+  static_assert(sizeof(T) == 4,
+                "magnitudes are compared as 32-bit words, and doubles do not fit in shared memory");
   constexpr int width = 32;
   constexpr int threads = gaussweep::lu::window;
   constexpr int warps = threads / 32;
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
-  const unsigned rows_out = simt::shared_address(warp_rows);
+  const unsigned warp_rows_address = simt::shared_address(warp_rows);
 
   T v[width];
   int position = thread < rows ? thread : -1;  // never a pivot, even if its zeros become NaN
@@ -70,39 +70,42 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   for (int j = 0; j < cols; ++j) {
     const int buffer = j % 2;
     const unsigned mine = position >= j ? magnitude(v[0]) : 0u;
-    const unsigned most = __reduce_max_sync(0xffffffffu, mine);
-    const int leader = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, mine == most))) - 1;
-    if (lane == leader) {
+    const unsigned largest = __reduce_max_sync(0xffffffffu, mine);
+    const int best_warp_lane = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, mine == largest))) - 1;
+    if (lane == best_warp_lane) {
       warp_best[buffer][warp] = {mine, position, v[0]};
       GAUSSWEEP_UNROLL
       for (int c = 0; c < width; c += pack)
-        simt::store_pack(rows_out + static_cast<unsigned>(((buffer * warps + warp) * width + c) * sizeof(T)),
-                         &v[c]);
+        simt::store_pack(
+            warp_rows_address + static_cast<unsigned>(((buffer * warps + warp) * width + c) * sizeof(T)),
+            &v[c]);
     }
     __syncthreads();
     WindowCandidate lane_best = {0, 0, T(0)};
     if (lane < warps) lane_best = warp_best[buffer][lane];
     T inverse = reciprocal(lane_best.value);
     const unsigned best = __reduce_max_sync(0xffffffffu, lane_best.magnitude);
-    const int from = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, lane_best.magnitude == best))) - 1;
-    inverse = __shfl_sync(0xffffffffu, inverse, from);
+    const int best_warp =
+        __ffs(static_cast<int>(__ballot_sync(0xffffffffu, lane_best.magnitude == best))) - 1;
+    inverse = __shfl_sync(0xffffffffu, inverse, best_warp);
     const bool zero = best == 0;
-    const int pivot = zero ? j : __shfl_sync(0xffffffffu, lane_best.position, from);
-    const unsigned u_row = rows_out + static_cast<unsigned>((buffer * warps + from) * width * sizeof(T));
+    const int pivot = zero ? j : __shfl_sync(0xffffffffu, lane_best.position, best_warp);
+    const unsigned u_row_address =
+        warp_rows_address + static_cast<unsigned>((buffer * warps + best_warp) * width * sizeof(T));
     if (zero && first_zero == no_row) first_zero = j;
     if (lane == j) my_pivot = pivot;
-    if (warp == j % warps) upper[j][lane] = warp_rows[buffer][from][lane];
+    if (warp == j % warps) upper[j][lane] = warp_rows[buffer][best_warp][lane];
 
     T factor = v[0] * inverse;
     if (best - 0x01000000u >= 0x7e000000u - 0x01000000u)  // the reciprocal is not a normal number
-      factor = zero ? T(0) : v[0] / warp_rows[buffer][from][0];
+      factor = zero ? T(0) : v[0] / warp_rows[buffer][best_warp][0];
     lower[j][thread] = factor;
     factor = position >= j && position != pivot ? -factor : T(0);
     position = position == pivot ? j : position == j ? pivot : position;
     T u[pack];
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) {
-      if (c % pack == 0) simt::load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
+      if (c % pack == 0) simt::load_pack(u_row_address + static_cast<unsigned>(c * sizeof(T)), u);
       if (c > 0) v[c - 1] = std::fma(factor, u[c % pack], v[c]);
     }
     v[width - 1] = T(0);
@@ -121,10 +124,10 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
 #endif
 }
 
-/// Computes L in a row below the window, one row per thread, by substitution with U, the panel's upper
-/// triangle of 32 columns at `u`. @pre 32 threads, full columns
+/// Computes one row of L below the window per thread, by substitution with U, the panel's upper triangle of
+/// 32 columns at `u`. @pre 32 threads; the panel has 32 columns
 template <class T>
-__device__ __forceinline__ void solve_beyond(const T* u, T* row, std::int64_t lda, bool inside) {
+__device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int64_t lda, bool inside) {
   constexpr int width = 32;
   __shared__ __align__(16) T upper[width][width + 4];  // [row][column]
   const int lane = static_cast<int>(threadIdx.x);

@@ -7,13 +7,13 @@
 /// remaining rows (trtri/gets_adaptive).
 ///
 /// Layout: column-major; the lower triangle of A is read and A is overwritten. The inverse is a separate
-/// matrix, symmetric to the bit. Cost: 8/3 n^3 operations, of which 2 n^3 are the product, which does not
-/// skip zeros; GETS moves n^3 / 3 elements; the host never waits for the device. Workspace: n^2 elements.
+/// matrix, symmetric to the last bit. Cost: 8/3 n^3 operations, of which 2 n^3 are the product, which does
+/// not skip zeros; GETS moves n^3 / 3 elements; the host never waits for the device. Workspace: n^2 elements.
 /// Needs a symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the answer is
 /// then meaningless.
 ///
 /// Error: |A X - I| is of the order n u |L| |L^T| |Q^T| |L^T| |Q^T| |Q| with Q = L^-1. GETS keeps L Q - I
-/// small, and not Q L - I, which X = Q^T Q needs (Higham, "Accuracy and Stability of Numerical Algorithms",
+/// small, but X = Q^T Q would need a small Q L - I (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., sections 14.2 and 14.3). The bound exceeds that of LAPACK by up to the condition number of L.
 
 #include "kernels/gemm/shared_steps.cuh"

@@ -2,9 +2,8 @@
 /// xpotri; then a kernel fills the other triangle.
 ///
 /// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations.
-/// Workspace: the size that cuSOLVER requests is kept with the handles (VendorHandles). The first run of a
-/// size, which is the warm-up, allocates it. A pivot that is not positive gives info > 0, and the answer is
-/// then meaningless.
+/// Workspace: cuSOLVER's buffer. VendorHandles keeps it; the first run of a size (the warm-up) allocates it.
+/// A pivot that is not positive gives info > 0, and the answer is then meaningless.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

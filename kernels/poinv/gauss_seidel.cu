@@ -1,17 +1,17 @@
 /// poinv/gauss_seidel: the inverse column by column as the solutions of A x = e, by Gauss-Seidel iteration.
 ///
 /// J. Soriano, IIT 2011, section 5.3, uses this method in comparisons, with code from elsewhere and without
-/// describing it. The parallelisation here is therefore our own. A sweep solves one equation after another
-/// for its unknown, with the newest values of all others. The n columns of the inverse are independent: one
-/// launch per sweep, in which each thread block owns 16 columns. A block proceeds in steps of 16 rows: first
-/// the products with all other rows in tiles in shared memory, one thread per element, then the 16 equations
-/// in order.
+/// describing it. The parallelisation here is therefore our own. A sweep solves each equation for its
+/// unknown, one after another, with the newest values of all other unknowns. The n columns of the inverse are
+/// independent: one launch per sweep, in which each thread block owns 16 columns. A block proceeds in steps
+/// of 16 rows. First it computes the products with all other rows, in tiles in shared memory, one thread per
+/// element. Then it solves the 16 equations in order.
 ///
-/// An equation's residual just before it is solved costs nothing. After every sweep the host reads the
-/// largest of them, relative to the identity's 1, and adds it to the reported history. The iteration ends as
-/// converged if this value is at most `residual_tolerance` (0: 32 unit roundoffs), and as diverged if it is
-/// not finite. It ends as stagnated if more than 10 consecutive sweeps have not reduced it (as diverged if it
-/// is above the first one), and else with max_iterations.
+/// The residual of an equation just before it is solved needs no extra work. After every sweep the host reads
+/// the largest of these residuals and adds it to the reported history. The iteration ends as converged if
+/// this value is at most `residual_tolerance` (0: 32 unit roundoffs), as diverged if it is not finite, and as
+/// stagnated if more than 10 consecutive sweeps have not reduced it, or after max_iterations. In the last two
+/// cases it ends as diverged if the value is above that of the first sweep.
 ///
 /// Layout: column-major; A is not changed; the inverse is a separate matrix and starts as 0. Cost: 2 n^3
 /// operations per sweep; the number of sweeps grows with the condition number. Workspace: one number.
@@ -32,15 +32,16 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 constexpr unsigned tile_size = 16;
-constexpr std::int64_t patience = 10;
+constexpr std::int64_t max_stalled_sweeps = 10;
 
 /// Returns the larger of two residuals; NaN is larger than any number. @pre neither is negative
-__device__ __forceinline__ double worse(double one, double other) {
-  return one > other || one != one ? one : other;
+__device__ __forceinline__ double larger_residual(double a, double b) {
+  return a > b || a != a ? a : b;
 }
 
-/// Runs one sweep over all rows for the 16 columns of X that this thread block owns. Raises *residual to the
-/// largest residual, as its bits: for non-negative numbers these have the same order, and NaN is above all.
+/// Runs one sweep over all rows for the 16 columns of X that this thread block owns. Sets *residual to the
+/// bits of the largest residual, if larger. The bits of nonnegative numbers are ordered like the numbers; NaN
+/// is the largest.
 template <class T>
 __global__ void __launch_bounds__(tile_size* tile_size)
     sweep(MatrixView<T> a, MatrixView<T> x, unsigned long long* residual) {
@@ -61,18 +62,18 @@ __global__ void __launch_bounds__(tile_size* tile_size)
   double largest = 0;
   for (std::int64_t i0 = 0; i0 < n; i0 += tile_size) {
     const std::int64_t i = i0 + tx;
-    T rest = i == j ? T(1) : T(0);
+    T remainder = i == j ? T(1) : T(0);
     for (std::int64_t k0 = 0; k0 < n; k0 += tile_size) {
       if (k0 == i0) continue;
       load(i0, k0);
       __syncthreads();
-      for (unsigned k = 0; k < tile_size; ++k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
-      __syncthreads();  // the tiles must not be overwritten before all threads have read them
+      for (unsigned k = 0; k < tile_size; ++k) remainder = std::fma(-a_tile[k][tx], x_tile[ty][k], remainder);
+      __syncthreads();  // all threads have read the tiles before they are overwritten
     }
     load(i0, i0);
     __syncthreads();
-    for (unsigned k = tx + 1; k < tile_size; ++k) {  // equations that are not solved yet: the old values
-      rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
+    for (unsigned k = tx + 1; k < tile_size; ++k) {  // old values of the unknowns that are not solved yet
+      remainder = std::fma(-a_tile[k][tx], x_tile[ty][k], remainder);
     }
     __syncthreads();
     const auto size = static_cast<unsigned>(n - i0 < tile_size ? n - i0 : tile_size);
@@ -80,13 +81,13 @@ __global__ void __launch_bounds__(tile_size* tile_size)
       if (tx == k) {
         const T diagonal = a_tile[k][k];
         if (column_inside) {
-          const T before = std::fma(-diagonal, x_tile[ty][k], rest);
-          largest = worse(largest, std::fabs(static_cast<double>(before)));
+          const T residual_before = std::fma(-diagonal, x_tile[ty][k], remainder);
+          largest = larger_residual(largest, std::fabs(static_cast<double>(residual_before)));
         }
-        x_tile[ty][k] = rest / diagonal;
+        x_tile[ty][k] = remainder / diagonal;
       }
       __syncthreads();
-      if (tx > k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
+      if (tx > k) remainder = std::fma(-a_tile[k][tx], x_tile[ty][k], remainder);
     }
     if (i < n && column_inside) x.data[i + j * x.ld] = x_tile[ty][tx];
     __syncthreads();  // makes the stored values visible to this block's next loads
@@ -100,14 +101,15 @@ __global__ void __launch_bounds__(tile_size* tile_size)
 }
 
 /// Returns how the iteration ends, or Convergence::none if it continues.
-Convergence ending(const IterationReport& report, std::int64_t best, double tolerance, std::int64_t most) {
+Convergence ending(const IterationReport& report, std::int64_t best, double tolerance,
+                   std::int64_t max_iterations) {
   const double last = report.history.back();
   if (last <= tolerance) return Convergence::converged;
   if (!std::isfinite(last)) return Convergence::diverged;
-  const bool stuck = report.iterations - best > patience;
-  if (!stuck && report.iterations < most) return Convergence::none;
+  const bool stalled = report.iterations - best > max_stalled_sweeps;
+  if (!stalled && report.iterations < max_iterations) return Convergence::none;
   if (last > report.history.front()) return Convergence::diverged;
-  return stuck ? Convergence::stagnated : Convergence::max_iterations;
+  return stalled ? Convergence::stagnated : Convergence::max_iterations;
 }
 
 }  // namespace
@@ -115,9 +117,9 @@ Convergence ending(const IterationReport& report, std::int64_t best, double tole
 template <class T>
 void poinv_gauss_seidel(Context& context, Operands<T>& op, const Parameters& parameters) {
   Device& device = context.device;
-  const double asked = parameters.real("residual_tolerance");
-  const double tolerance = asked > 0 ? asked : 16.0 * std::numeric_limits<T>::epsilon();
-  const std::int64_t most = parameters.integer("max_iterations");
+  const double requested = parameters.real("residual_tolerance");
+  const double tolerance = requested > 0 ? requested : 16.0 * std::numeric_limits<T>::epsilon();
+  const std::int64_t max_iterations = parameters.integer("max_iterations");
   auto* residual = op.workspace.template take<unsigned long long>(1);
 
   context.stage("diagonal");
@@ -141,7 +143,7 @@ void poinv_gauss_seidel(Context& context, Operands<T>& op, const Parameters& par
       smallest = largest;
       best = report.iterations;
     }
-    report.convergence = ending(report, best, tolerance, most);
+    report.convergence = ending(report, best, tolerance, max_iterations);
   }
 }
 

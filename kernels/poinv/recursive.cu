@@ -1,18 +1,18 @@
 /// poinv/recursive: the inverse from the Cholesky factor and the factor's inverse.
 ///
 /// In double on a Hopper GPU, potrf/recursive computes the factor L. Substitution then gives P = L^-T, row by
-/// row from the last one up, and one launch computes A^-1 = P P^T in tiles. If inverses of 8 x 8 tiles are
-/// ill-conditioned, a correction follows. Error: |A X - I| is of the order n u |L| |L^T| |X|, like LAPACK's
+/// row from the last one up, and one launch computes A^-1 = P P^T in tiles. Solutions with ill-conditioned
+/// inverses of 8 x 8 tiles are corrected. Error: |A X - I| is of the order n u |L| |L^T| |X|, like LAPACK's
 /// potri (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
 ///
-/// In all other cases the vendor computes L (in float on a Hopper GPU potrf/recursive does), trtri/levels.cuh
-/// computes Q = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as by substitution, which
-/// is the condition for the same error bound (same section).
+/// In all other cases potrf/recursive (on a Hopper GPU) or the vendor computes L, trtri/levels.cuh computes Q
+/// = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as by substitution, which is the
+/// condition for the same error bound (same section).
 ///
 /// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations
-/// and up to a tenth more. Workspace: 5/4 n^2 elements, 9/4 n^2 if n is not a multiple of 64, plus that of
+/// and up to a tenth more. Workspace: 5/4 n^2 elements, or 9/4 n^2 if n is not a multiple of 64, plus that of
 /// potrf/recursive. A pivot that is not positive gives info > 0; a wait between blocks that timed out gives
-/// info = -1. The answer is then meaningless. Written for compute capability 9.0; needs 8.0 to be fast.
+/// info = -1. The answer is then meaningless. Written for compute capability 9.0; slow below 8.0.
 
 #include <type_traits>
 
@@ -29,19 +29,19 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Computes the Cholesky factor and returns its location: the matrix itself or, padded with an identity, the
-/// workspace. `mirrored`: also stores its transpose in the other triangle.
+/// Computes the Cholesky factor. Returns it in place of A or, padded with an identity, in the workspace. If
+/// `mirrors`, also stores its transpose in the other triangle.
 template <class T>
-MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrored) {
+MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
 #ifdef __CUDACC__
   if (!simt::has_clusters(context)) {
-    const std::int64_t order = levels::whole_order(op.shape.n);
+    const std::int64_t order = levels::padded_order(op.shape.n);
     MatrixView<T> a = op.a;
     if (order != op.shape.n) {
       a = {op.workspace.template take<T>(order * order), order, order, order};
-      const int whole = static_cast<int>(order);
+      const int padded = static_cast<int>(order);
       lu::copy_matrix<T>(context, {op.a.data, op.a.ld, static_cast<int>(op.shape.n), true}, a.data, order,
-                         whole, whole);
+                         padded, padded);
     }
     context.stage("potrf");
     vendor::potrf(vendor_handles(context), Uplo::lower, order, a.data, a.ld, op.info);
@@ -51,7 +51,7 @@ MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrored) {
   Shape shape;
   shape.n = op.shape.n;
   tiles::RecursiveCholesky<T> cholesky(context, shape, op.a.data, op.a.ld, op.info, op.workspace);
-  return mirrored ? cholesky.factor_and_mirror() : cholesky.factor_where_it_is();
+  return mirrors ? cholesky.factor_and_mirror() : cholesky.factor_without_copy_back();
 }
 
 /// Replaces the factor, padded to `order`, by the inverse of A.
@@ -61,12 +61,11 @@ struct Inverse {
   MatrixView<T> x;
   int order;
   T* triangle;     ///< order x order elements of workspace
-  T* elements;     ///< geinv_recursive_elements(order)
-  T* reciprocals;  ///< order
+  T* elements;     ///< geinv_recursive_elements(order) elements of workspace
+  T* reciprocals;  ///< `order` elements of workspace
 
   void by_levels() {
-    // from_left: A Q^T Q - I = L (Q L - I)^T Q + (L Q - I), where Q L - I is multiplied by the larger
-    // factors.
+    // from_left keeps Q L - I small: in A Q^T Q - I = L (Q L - I)^T Q + (L Q - I) it has the larger factors.
     levels::TriangleInverse<T>(context, {x.data, x.ld, order, true, false, 1, 0, true}, order, elements)
         .invert(triangle, order, nullptr);
     levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();
@@ -80,7 +79,7 @@ struct Inverse {
     solve.solve();
     context.stage("square");
     levels::square_by_large_tiles(context, levels::square_of_upper(triangle, order, order, x.data, x.ld),
-                                  levels::many_of_square);
+                                  levels::min_large_tiles_of_square);
   }
 };
 
@@ -88,7 +87,7 @@ struct Inverse {
 
 template <class T>
 void poinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
-  const int order = static_cast<int>(levels::whole_order(op.shape.n));
+  const int order = static_cast<int>(levels::padded_order(op.shape.n));
   T* const triangle = op.workspace.template take<T>(static_cast<std::int64_t>(order) * order);
   T* const elements = op.workspace.template take<T>(geinv_recursive_elements(order));
   T* const reciprocals = op.workspace.template take<T>(order);

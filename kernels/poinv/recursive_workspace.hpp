@@ -6,11 +6,10 @@
 
 namespace gaussweep {
 
-/// Returns the bytes of four pieces: the inverse of the factor, scratch for products as in geinv/recursive,
-/// the reciprocals of the diagonal, and potrf/recursive's workspace. The last one contains a copy of the
-/// matrix if n is not a multiple of 64.
+/// Returns the bytes for the inverse of the factor, scratch elements as in geinv/recursive, the reciprocals
+/// of the diagonal, and potrf/recursive's workspace.
 inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element) {
-  const std::int64_t order = levels::whole_order(n);
+  const std::int64_t order = levels::padded_order(n);
   Shape shape;
   shape.n = n;
   return workspace_piece(order * order, element) + workspace_piece(geinv_recursive_elements(order), element) +

@@ -40,14 +40,14 @@ Problem poinv() {
   return Problem(the_row);
 }
 
-/// Creates a method of this problem. Unless a method says otherwise, the inverse overwrites A.
+/// Returns a method whose inverse overwrites A.
 Method poinv_method(std::string variant, std::string summary, std::string source) {
   Method method = row(poinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
 
-/// Creates a method of the paper, which stores the inverse in a separate matrix.
+/// Returns a method of Soriano's thesis, which stores the inverse in a separate matrix.
 Method soriano_method(std::string variant, std::string summary) {
   Method method = poinv_method(std::move(variant), std::move(summary),
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
@@ -57,10 +57,11 @@ Method soriano_method(std::string variant, std::string summary) {
 
 Method cholesky_gets() {
   Method method = soriano_method("cholesky_gets", "Cholesky by blocks, GETS, and the product L^-T L^-1");
-  method.parameters = {choice_parameter("update", {"sequential", "simultaneous"},
-                                        "trailing blocks of the factorisation one after another, or at once"),
-                       choice_parameter("gets", {"fixed", "adaptive"},
-                                        "thread blocks of 512 rows, or as high as rows are left")};
+  method.parameters = {
+      choice_parameter("update", {"sequential", "simultaneous"},
+                       "trailing blocks of the factorisation one after another, or in one launch"),
+      choice_parameter("gets", {"fixed", "adaptive"},
+                       "thread blocks of 512 rows, or at most of the remaining rows")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n * shape.n, element);
   };
@@ -71,9 +72,8 @@ Method gauss_seidel() {
   Method method = soriano_method("gauss_seidel", "all columns of the inverse by Gauss-Seidel iteration");
   method.overwrites = false;
   method.parameters = {
-      real_parameter("residual_tolerance", 0, 0, 1,
-                     "ends where no equation is off by more than this; 0: 32 unit roundoffs"),
-      integer_parameter("max_iterations", 1000, 1, 1 << 30, "most sweeps")};
+      real_parameter("residual_tolerance", 0, 0, 1, "ends if no residual exceeds this; 0: 32 unit roundoffs"),
+      integer_parameter("max_iterations", 1000, 1, 1 << 30, "maximum number of sweeps")};
   method.workspace_bytes = [](const Shape&, const Parameters&, std::size_t) {
     return workspace_piece(1, sizeof(unsigned long long));
   };
@@ -86,7 +86,7 @@ Method gauss_seidel() {
 
 Method recursive() {
   Method method =
-      poinv_method("recursive", "Cholesky's factor, the inverse of that, and its square", "gaussweep");
+      poinv_method("recursive", "the Cholesky factor L, its inverse, and the product L^-T L^-1", "gaussweep");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return poinv_recursive_workspace(shape.n, element);
   };

@@ -1,8 +1,9 @@
 #pragma once
-/// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. First come
+/// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. Starts with
 /// all squares on the diagonal. Then each level joins pairs of squares: it computes Q22^T Q21 for the block
-/// below the first square, and adds Q21^T Q21 to the first square. Strips skip zeros and the upper triangle
-/// of C. In double on a Hopper GPU one launch of large_tiles.cuh computes C = P P^T with P = Q^T.
+/// below the first square, and adds Q21^T Q21 to the first square. The products are split into strips that
+/// omit zeros of Q and the upper triangle of C. In double on a Hopper GPU, one launch of large_tiles.cuh
+/// computes C = P P^T with P = Q^T instead.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// Returns the product P P^T of an upper triangular P with zeros below its diagonal; its order is a multiple
-/// of 64.
+/// Returns the arguments of large_tiles.cuh for C = P P^T, with an upper triangular P that has zeros below
+/// its diagonal. `order` is a multiple of 64.
 inline LevelProduct<double> square_of_upper(const double* p, std::int64_t ldp, int order, double* c,
                                             std::int64_t ldc) {
   LevelProduct<double> product{};
@@ -21,8 +22,8 @@ inline LevelProduct<double> square_of_upper(const double* p, std::int64_t ldp, i
   product.lda = product.ldb = ldp;
   product.c = c;
   product.ldc = ldc;
-  product.rows = product.columns = product.inner = product.last_rows = product.last_columns = order;
-  product.counts = Inner::from_rows;
+  product.rows = product.columns = product.k = product.last_rows = product.last_columns = order;
+  product.k_range = KRange::from_rows;
   product.factor = 1;
   return product;
 }
@@ -33,19 +34,19 @@ class TriangleSquare {
   TriangleSquare(Context& context, const T* q, std::int64_t ldq, int order, T* c, std::int64_t ldc)
       : context_(context), q_(q), ldq_(ldq), order_(order), c_(c), ldc_(ldc) {}
 
-  /// Computes C. `q` must have zeros above its diagonal. Some elements of `c` above the diagonal are
-  /// overwritten too. `least`: order of the first squares. Asynchronous.
-  void multiply(int least = 256) {
+  /// Computes C. `q` must have zeros above its diagonal. Also overwrites some elements of `c` above the
+  /// diagonal. `square_order`: order of the first squares. Asynchronous.
+  void multiply(int square_order = 256) {
     context_.stage("square");
-    const int whole = order_ / least;
-    if (whole > 0) start(0, least, whole);
-    if (order_ % least > 0) start(whole * least, order_ % least, 1);
-    for (int half = least; half < order_; half *= 2) {
+    const int full_squares = order_ / square_order;
+    if (full_squares > 0) start(0, square_order, full_squares);
+    if (order_ % square_order > 0) start(full_squares * square_order, order_ % square_order, 1);
+    for (int half = square_order; half < order_; half *= 2) {
       const int pairs = (order_ - half + 2 * half - 1) / (2 * half);
-      const int last = std::min(half, order_ - (pairs - 1) * 2 * half - half);
-      const int alike = last == half ? pairs : pairs - 1;
-      if (alike > 0) join(0, half, half, alike);
-      if (alike < pairs) join(alike * 2 * half, half, last, 1);
+      const int last_order = std::min(half, order_ - (pairs - 1) * 2 * half - half);
+      const int full_pairs = last_order == half ? pairs : pairs - 1;
+      if (full_pairs > 0) join(0, half, half, full_pairs);
+      if (full_pairs < pairs) join(full_pairs * 2 * half, half, last_order, 1);
     }
   }
 
@@ -54,18 +55,19 @@ class TriangleSquare {
     product(size, size, size, q(first, first), q(first, first), T(0), c(first, first), size, count);
   }
 
-  /// Joins `count` pairs of squares of orders `half` and `rest`; the first pair begins at row `first`.
-  void join(int first, int half, int rest, int count) {
+  /// Joins `count` pairs of squares of orders `half` and `second_order`; the first pair begins at row
+  /// `first`.
+  void join(int first, int half, int second_order, int count) {
     const int second = first + half;
-    const int width = std::max(512, (1 << 22) / order_ / 64 * 64);  // enough tiles for the GPU
-    for (int begin = 0; begin < rest; begin += width) {
-      const int rows = std::min(width, rest - begin);
-      product(rows, half, rest - begin, q(second + begin, second + begin), q(second + begin, first), T(0),
-              c(second + begin, first), 2 * half, count);
+    const int strip_width = std::max(512, (1 << 22) / order_ / 64 * 64);  // enough tiles for the GPU
+    for (int begin = 0; begin < second_order; begin += strip_width) {
+      const int rows = std::min(strip_width, second_order - begin);
+      product(rows, half, second_order - begin, q(second + begin, second + begin), q(second + begin, first),
+              T(0), c(second + begin, first), 2 * half, count);
     }
-    for (int begin = 0; begin < half; begin += width) {
-      const int columns = std::min(width, half - begin);
-      product(half - begin, columns, rest, q(second, first + begin), q(second, first + begin), T(1),
+    for (int begin = 0; begin < half; begin += strip_width) {
+      const int columns = std::min(strip_width, half - begin);
+      product(half - begin, columns, second_order, q(second, first + begin), q(second, first + begin), T(1),
               c(first + begin, first + begin), 2 * half, count);
     }
   }

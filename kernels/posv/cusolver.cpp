@@ -1,10 +1,10 @@
-/// posv/cusolver: Cholesky on the GPU, cuSOLVER's xpotrf and xpotrs; for batches xpotrfBatched and
-/// xpotrsBatched, with several right-hand sides cuBLAS's xtrsmBatched.
+/// posv/cusolver: Cholesky on the GPU, cuSOLVER's xpotrf and xpotrs. Batches use xpotrfBatched, and
+/// xpotrsBatched for one right-hand side or cuBLAS's xtrsmBatched for several.
 ///
-/// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: the buffer
-/// of xpotrf is kept with the handles (VendorHandles); the first run of a size, which is the warm-up,
-/// allocates it. Needs a symmetric positive definite matrix, whose triangle `uplo` is read: a pivot that is
-/// not positive gives info > 0, and the answer is then undefined.
+/// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: xpotrf's
+/// buffer. VendorHandles keeps it; the first run of a size (the warm-up) allocates it. Needs a symmetric
+/// positive definite matrix, whose triangle `uplo` is read: a pivot that is not positive gives info > 0, and
+/// the answer is then undefined.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

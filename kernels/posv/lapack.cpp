@@ -3,7 +3,7 @@
 ///
 /// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: OpenBLAS's
 /// own. Needs a symmetric positive definite matrix, whose triangle `uplo` is read: a pivot that is not
-/// positive gives info > 0, and b is unchanged.
+/// positive gives info > 0 and leaves b unchanged.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
@@ -15,12 +15,13 @@ template <class T>
 void posv_lapack(Context& context, Operands<T>& op, const Parameters&) {
   const auto [m, n, k, nrhs, uplo, batch] = op.shape;
   context.stage("potrf");
-  vendor::for_systems(op, [uplo = uplo, n = n](Operands<T>& one) {
-    *one.info = vendor::potrf(uplo, n, one.a.data, one.a.ld);
+  vendor::for_systems(op, [uplo = uplo, n = n](Operands<T>& system) {
+    *system.info = vendor::potrf(uplo, n, system.a.data, system.a.ld);
   });
   context.stage("potrs");
-  vendor::for_systems(op, [uplo = uplo, n = n, nrhs = nrhs](Operands<T>& one) {
-    if (*one.info == 0) vendor::potrs(uplo, n, nrhs, one.a.data, one.a.ld, one.b.data, one.b.ld);
+  vendor::for_systems(op, [uplo = uplo, n = n, nrhs = nrhs](Operands<T>& system) {
+    if (*system.info == 0)
+      vendor::potrs(uplo, n, nrhs, system.a.data, system.a.ld, system.b.data, system.b.ld);
   });
 }
 

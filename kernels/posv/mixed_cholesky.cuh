@@ -1,11 +1,11 @@
 #pragma once
 /// The factorisation of posv/mixed_gmres: Cholesky of the scaled matrix in float.
 ///
-/// R = C scales the diagonal by powers of two to [1/2, 2); no other element is then larger in size. A small
-/// shift, larger than the rounding errors, is added to the diagonal. So a matrix with a few tiny eigenvalues
-/// keeps positive pivots, and each of these eigenvalues costs an iteration instead of a failed factorisation.
-/// (N. J. Higham, S. Pranesh, Exploiting lower precision arithmetic in solving symmetric positive definite
-/// linear systems and least squares problems, SIAM J. Sci. Comput. 43, 2021)
+/// R = C scales the diagonal by powers of two to [1/2, 2); no other element is then larger in magnitude. A
+/// shift, slightly larger than the rounding errors, is added to the diagonal. A matrix with a few tiny
+/// eigenvalues then keeps positive pivots, and each of these eigenvalues costs an iteration instead of a
+/// failed factorisation. (N. J. Higham, S. Pranesh, Exploiting lower precision arithmetic in solving
+/// symmetric positive definite linear systems and least squares problems, SIAM J. Sci. Comput. 43, 2021)
 
 #include <functional>
 
@@ -22,23 +22,24 @@ constexpr int square = 32;  ///< order of a tile of scale_symmetric
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_by_diagonal(const T* a, std::int64_t lda, int n, double* row_scale, double* column_scale,
-                      Scalars* found) {
+                      Scalars* result) {
   const int i = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   const double scale = i < n ? tiles::root_scale(static_cast<double>(a[i + i * lda])) : 1.0;
-  raise(&found->columns, i < n ? 1 / scale : 0.0);
+  atomic_max_of_warp(&result->columns, i < n ? 1 / scale : 0.0);
   if (i < n) row_scale[i] = column_scale[i] = scale;
 }
 
-/// Scales a symmetric matrix of order n with one stored triangle. If `mirrored`, writes the other triangle of
-/// `a`. `out` (ld_out x ld_out) gets the lower triangle of the scaled matrix in float, continued by an
-/// identity. `sums` gets row sums, separately for each column of tiles with stride ld_out: first those of
-/// |A|, then those of the squares of A C without the diagonal. A block processes a tile and its mirror image.
+/// Scales a symmetric matrix of order n with one stored triangle. If `mirrored`, also writes the other
+/// triangle of `a`. Stores the lower triangle of the scaled matrix in float, padded with an identity, in
+/// `out` (ld_out x ld_out). Stores row sums per column of tiles, with stride ld_out, in `sums`: first the
+/// sums of |A|, then the sums of squares of A C without the diagonal. A block processes a tile and its mirror
+/// image.
 template <class T>
 __global__ void __launch_bounds__(256)
     scale_symmetric(T* a, std::int64_t lda, int n, bool upper, bool mirrored, const double* scale,
                     float shift, float* out, std::int64_t ld_out, double* sums) {
   __shared__ T tile[square][square + 1];
-  __shared__ double scales[2][square];  // of the tile's rows and of its columns
+  __shared__ double scales[2][square];  // for the tile's rows and for its columns
   if (blockIdx.y > blockIdx.x) return;
   const bool diagonal = blockIdx.x == blockIdx.y;
   const int first_row = static_cast<int>(blockIdx.x) * square;
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(256)
     const int i = (y == 0 ? first_row : first_column) + x;
     scales[y][x] = i < n ? scale[i] : 1.0;
   }
-  // x runs along columns in memory.
+  // Threads with neighbouring x access neighbouring elements of a column in memory.
 #pragma unroll
   for (int k = y; k < square; k += step) {
     const int r = upper ? k : x, c = upper ? x : k;
@@ -99,12 +100,12 @@ __global__ void __launch_bounds__(256)
   sums[index + ld_out * (ld_out / square)] = squares;
 }
 
-/// Computes the largest row sum, and the largest row sum of the scaled matrix's squares without the diagonal.
-/// A block has 32 rows; each warp adds up an eighth of their partial sums.
+/// Computes the largest row sum of |A|, and the largest row sum of squares of the scaled matrix without the
+/// diagonal. A block has 32 rows; each warp adds up an eighth of the partial sums.
 static __global__ void __launch_bounds__(group)
-    largest_sums(const double* sums, std::int64_t ld, int n, const double* scale, Scalars* found) {
+    largest_sums(const double* sums, std::int64_t ld, int n, const double* scale, Scalars* result) {
   constexpr int warps = group / 32;
-  __shared__ double part[2][warps][32];
+  __shared__ double warp_sums[2][warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int row = static_cast<int>(blockIdx.x) * 32 + lane;
   const int tiles = static_cast<int>(ld) / square;
@@ -114,17 +115,17 @@ static __global__ void __launch_bounds__(group)
     sum += sums[row + t * ld];
     squares += sums[row + (tiles + t) * ld];
   }
-  part[0][warp][lane] = sum;
-  part[1][warp][lane] = squares;
+  warp_sums[0][warp][lane] = sum;
+  warp_sums[1][warp][lane] = squares;
   __syncthreads();
   if (warp != 0) return;
   for (int w = 1; w < warps; ++w) {
-    sum += part[0][w][lane];
-    squares += part[1][w][lane];
+    sum += warp_sums[0][w][lane];
+    squares += warp_sums[1][w][lane];
   }
   const double factor = row < n ? scale[row] : 0.0;
-  raise(&found->norm_of_a, sum);
-  raise(&found->beside_diagonal, squares * factor * factor);
+  atomic_max_of_warp(&result->norm_of_a, sum);
+  atomic_max_of_warp(&result->off_diagonal, squares * factor * factor);
 }
 
 template <class T>
@@ -132,10 +133,10 @@ class CholeskyFactors {
  public:
   static constexpr bool unit = false;  ///< the lower factor has no unit diagonal
   static constexpr bool symmetric = true;
-  static constexpr int patience = 4;  ///< the number of iterations after which refinement is given up
+  static constexpr int max_iterations = 4;  ///< the number of iterations after which refinement is given up
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::padded(n); }
 
-  /// `mirrored`: A's other triangle is filled too. `memory` has definite::refinement_bytes less
+  /// `mirrored`: also fills A's other triangle. `memory`: definite::refinement_bytes -
   /// mixed::iteration_bytes.
   CholeskyFactors(const System<T>& system, Uplo uplo, bool mirrored, Workspace& memory)
       : system_(system),
@@ -148,35 +149,37 @@ class CholeskyFactors {
   bool upper() const { return uplo_ == Uplo::upper; }
   bool mirrored() const { return mirrored_; }
 
-  /// Scales and factors. Returns false if refinement is not promising: an element is not finite or out of
+  /// Scales and factors. Returns false if refinement is not worth trying: an element is not finite or out of
   /// range, a pivot is not positive, or a sample indicates many tiny eigenvalues.
-  bool make(Scalars& measured) {
+  bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
     context.stage("scale");
     context.device.fill(s.scalars, 0, sizeof(Scalars));
     simt::launch(context, scale_by_diagonal<T>, dim3(s.blocks), dim3(group), 0, s.a.data, s.a.ld, s.n,
                  s.row_scale, s.column_scale, s.scalars);
-    s.take_sample(s.a.data, s.a.ld, upper() ? Given::upper : Given::lower, s.row_scale, low_pivot);
+    s.factor_sample(s.a.data, s.a.ld, upper() ? StoredPart::upper : StoredPart::lower, s.row_scale,
+                    low_pivot);
     measured = s.read();
     if (!s.has_few_low_pivots(measured)) return false;
     context.stage("scale");
     const auto tiles_down = static_cast<unsigned>(s.ld / square);
-    double* const sums = s.wide;  // unused memory in front of `narrow`
+    double* const sums = s.double_factors;  // unused memory in front of `float_factors`
     simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
-                 s.n, upper(), mirrored_, s.row_scale, shift, s.narrow, s.ld, sums);
+                 s.n, upper(), mirrored_, s.row_scale, shift, s.float_factors, s.ld, sums);
     simt::launch(context, largest_sums, dim3(tiles_down), dim3(group), 0, sums, s.ld, s.n, s.row_scale,
                  s.scalars);
     measured = s.read();
     measured.scale_of_rows = 1 / value_of(measured.columns);
     if (!s.is_in_range(measured)) return false;
     context.device.fill(info_, 0, sizeof(int));
-    // If eigenvalues are about 1, at most about 1 is subtracted from any element, and rounding to FP16
-    // suffices.
-    const bool plain = value_of(measured.beside_diagonal) <= small_updates && measured.smallest_sampled > 0.5;
-    tiles::SplitUpdates updates(context, s.n, memory_, plain);
-    tiles::RecursiveCholesky<float, tiles::SplitUpdates> cholesky(
-        context, definite::padded_shape(s.n), s.narrow, s.ld, info_, memory_, tiles::widths_of_halves());
+    // If all eigenvalues are about 1, the subtracted products are small, and rounding to FP16 suffices.
+    const bool high_only =
+        value_of(measured.off_diagonal) <= small_updates && measured.smallest_sampled > 0.5;
+    tiles::SplitUpdates updates(context, s.n, memory_, high_only);
+    tiles::RecursiveCholesky<float, tiles::SplitUpdates> cholesky(context, definite::padded_shape(s.n),
+                                                                  s.float_factors, s.ld, info_, memory_,
+                                                                  tiles::widths_of_halves());
     if (!cholesky.factor(updates, [this](int columns) { return is_positive(columns); })) return false;
     cholesky.mirror();
     return failed_at() == 0;
@@ -185,15 +188,15 @@ class CholeskyFactors {
   /// Returns null: rows are not exchanged.
   const int* rows() const { return nullptr; }
 
-  /// Replaces z by the solution of the system of these factors.
+  /// Replaces z by the solution of L L^T x = z.
   template <class F>
   void solve(const F* factors, F* z, std::int64_t nrhs) {
-    solve_cholesky(system_.context, system_.n, nrhs, factors, system_.ld, z, system_.ld, system_.solving,
+    solve_cholesky(system_.context, system_.n, nrhs, factors, system_.ld, z, system_.ld, system_.solve_memory,
                    info_);
   }
 
  private:
-  /// Checks for a failed pivot now and then, while most of the work is still to do.
+  /// Checks for a failed pivot after about each eighth of the columns, as long as most of the work remains.
   bool is_positive(int columns) {
     if (columns < next_check_ || 8 * columns > 5 * system_.n) return true;
     next_check_ += system_.n / 8;
@@ -207,7 +210,7 @@ class CholeskyFactors {
 
   static constexpr float shift = 0x1p-20f;
   static constexpr double small_updates = 0x1p-8;
-  static constexpr double low_pivot = -6;  ///< log2, in the sample: smaller pivots cost too many iterations
+  static constexpr double low_pivot = -6;  ///< log2 of the limit for low pivots of the sample
 
   System<T> system_;
   Uplo uplo_;

@@ -20,42 +20,44 @@ inline Shape padded_shape(std::int64_t n) {
   return {order, order, order, 1, Uplo::lower};
 }
 
-/// Returns the bytes for the factor in float, its computation, and the refinement of `nrhs` right-hand sides
-/// together.
+/// Returns the bytes for factoring in float and refining `nrhs` right-hand sides together.
 inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
   return mixed::iteration_bytes(n, nrhs, tiles::padded(n)) +
          tiles::workspace_bytes(padded_shape(n), sizeof(float)) + tiles::split_bytes(n) +
          workspace_piece(1, sizeof(int));
 }
 
-/// Estimates the milliseconds of posv/recursive on an H200: the dependency chain and the products.
+/// Returns the expected milliseconds of posv/recursive on an H200: the critical path, the products and the
+/// solves.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
   const double solve = 0.03 * thousands + 0.0015 * square;
-  const auto eights = static_cast<double>((nrhs + 7) / 8);
+  const auto passes = static_cast<double>((nrhs + 7) / 8);
   return 0.135 * thousands + 0.0068 * square * thousands +
          solve * (nrhs == 1   ? 1
                   : nrhs <= 4 ? 1.2
-                              : 1.6 * eights);
+                              : 1.6 * passes);
 }
 
-/// Estimates the same with a factor in float and five iterations.
+/// Returns the expected milliseconds of posv/mixed_gmres on an H200, with a factor in float and five
+/// iterations.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
   constexpr double iterations = 5;
-  double all = 0.0018 * square * thousands + 0.012 * square + 0.25 * thousands + 0.5;
-  for (std::int64_t done = 0; done < nrhs; done += mixed::max_rhs_per_group) {
-    const auto count = static_cast<double>(std::min(nrhs - done, mixed::max_rhs_per_group));
+  double time = 0.0018 * square * thousands + 0.012 * square + 0.25 * thousands + 0.5;
+  for (std::int64_t first = 0; first < nrhs; first += mixed::max_rhs_per_group) {
+    const auto count = static_cast<double>(std::min(nrhs - first, mixed::max_rhs_per_group));
     const double apply = nrhs < mixed::min_rhs_for_products ? (0.024 + 0.002 * count) * thousands
                                                             : 0.14 + 0.095 * thousands + 0.0015 * square;
-    all += iterations * (0.08 + 0.002 * count + apply + (nrhs == 1 ? 0.0015 : 0.0036) * square);
+    time += iterations * (0.08 + 0.002 * count + apply + (nrhs == 1 ? 0.0015 : 0.0036) * square);
   }
-  return all;
+  return time;
 }
 
-/// Returns true if float is tried at all; `from` is the parameter `float_from`.
+/// Returns true if a factor in float is tried. @param from the parameter `float_from`; if it is 0, compares
+/// the expected times
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   if (from > 0) return n >= from;
   const auto order = static_cast<double>(n);

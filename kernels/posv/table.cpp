@@ -44,8 +44,7 @@ Problem posv() {
   return Problem(the_row);
 }
 
-/// Returns the common part of all rows of this problem: the triangle `uplo` of A and the columns of B are
-/// given, and the answer replaces B.
+/// Returns a method whose answer replaces B.
 Method posv_method(std::string variant, std::string summary, std::string source) {
   Method method = row(posv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
@@ -68,8 +67,8 @@ Method mixed_gmres() {
                   "gaussweep, after N. J. Higham, S. Pranesh, SIAM J. Sci. Comput. 43, 2021");
   method.mixed_precision = true;
   method.parameters = {integer_parameter("float_from", 0, 0, 65537,
-                                         "order from which on float is tried; below it, as recursive; 0: "
-                                         "where that is expected to be faster")};
+                                         "smallest n that tries factors in float (below: recursive); 0: "
+                                         "if that is expected to be faster")};
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return definite::mixed_bytes(shape, element, parameters.integer("float_from"));
   };
@@ -82,8 +81,8 @@ Method lapack() {
 }
 
 Method batched() {
-  Method method = row(posv(), "batched",
-                      "Cholesky of many small systems, rows or panels of them in registers", "gaussweep");
+  Method method =
+      row(posv(), "batched", "Cholesky of many small systems, with rows or panels in registers", "gaussweep");
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(posv_batched)));

@@ -3,12 +3,12 @@
 /// Source: gaussweep. A thread group factors one matrix, with one row per thread in registers
 /// (getrf/small_rows.cuh): A = L D L^T from the lower triangle; then the columns of L D are divided by the
 /// square roots of D. If the rows do not fit in registers, a thread block factors one matrix in panels of 32
-/// columns (getrf/panels.cuh). Error: L L^T = A + E with |E| <= g |L| |L^T|, where g = (n + 7) u / (1 - (n +
-/// 7) u), with rows in registers up to order 4 (n + 3) u / (1 - (n + 3) u). This is Cholesky's bound with six
-/// (two) more roundings per product (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
-/// theorem 10.3). Layout: column-major, matrices contiguous; the factor overwrites the triangle `uplo` of A,
-/// and the other triangle is neither read nor written. Cost: 2/3 n^3 operations per matrix, twice Cholesky's,
-/// in panels 1/3 n^3. The triangle is read and written once, in panels n / 96 times. Workspace: none. A pivot
+/// columns (getrf/panels.cuh). Error: L L^T = A + E with |E| <= g |L| |L^T| and g = c u / (1 - c u), where c
+/// = n + 3 for rows in registers up to order 4, else c = n + 7. This is Cholesky's bound with two or six more
+/// roundings per product (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.3).
+/// Layout: column-major, matrices contiguous; the factor overwrites the triangle `uplo` of A, and the other
+/// triangle is neither read nor written. Cost: 2/3 n^3 operations per matrix, twice Cholesky's, or with
+/// panels 1/3 n^3. The triangle is read and written once, with panels n / 96 times. Workspace: none. A pivot
 /// that is not positive gives info > 0. n <= 512.
 
 #include "kernels/getrf/panels.cuh"
@@ -24,15 +24,15 @@ template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
   __shared__ small::Padded<small::SharedStorage<T, S>> shared_of[S::systems];
-  const small::Seat<S> seat;
-  const bool inside = seat.system < count;
-  small::Rows<T, S> rows(shared_of[seat.shared], seat.thread);
-  T* const own = inside ? a + seat.system * n * n : nullptr;
+  const small::GroupIndex<S> index;
+  const bool inside = index.system < count;
+  small::Rows<T, S> rows(shared_of[index.in_block], index.thread);
+  T* const own = inside ? a + index.system * n * n : nullptr;
   rows.load({own, n, n}, uplo);
-  rows.load_beside(nullptr, n, n, 0);
+  rows.load_rhs(nullptr, n, n, 0);
   const int found = rows.factor();
   rows.store_cholesky({own, n, n}, uplo);
-  if (inside && seat.thread == 0) info[seat.system] = found;
+  if (inside && index.thread == 0) info[index.system] = found;
 }
 
 template <class T, class S>
@@ -49,15 +49,15 @@ template <class T>
 void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::rows_to(sizeof(T)))) {
-    return panels::for_rows<T, true>(shape.n, [&](auto share) {
-      using S = decltype(share);
+  if (batched::uses_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::max_rows_order(sizeof(T)))) {
+    return panels::with_work_split<T, true>(shape.n, [&](auto split) {
+      using S = decltype(split);
       simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                    S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
     });
   }
-  small::for_order<T, 1, true>(shape.n, [&](auto share) {
-    using S = decltype(share);
+  small::with_work_split<T, 1, true>(shape.n, [&](auto split) {
+    using S = decltype(split);
     simt::launch(context, cholesky_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
                  shape.batch, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
   });

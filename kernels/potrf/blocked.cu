@@ -8,7 +8,7 @@
 /// Layout: column-major; the factor replaces the triangle `uplo` of A, and the other triangle is neither read
 /// nor written. Cost: 1/3 n^3 operations; n / 16 launches of each kernel, without waiting for the device.
 /// Workspace: none. Needs a symmetric positive definite matrix: a pivot that is not positive (or NaN) gives
-/// LAPACK's info > 0, and the rest is left unfactorised.
+/// LAPACK's info > 0 and ends the factorisation.
 ///
 /// Error: |A - L L^T| is of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 10.3).

@@ -7,9 +7,9 @@
 /// updates the diagonal blocks, and `loupdate` the others, one thread block per block column. Alternatively
 /// one launch of `update` has a thread block per trailing block.
 ///
-/// This version works for any n (elements beyond the edge are 0) and for both triangles. Comments describe L;
-/// U is stored as L^T. Every subtracted product is one fma, so that all backends and both kinds of updates
-/// give the same bits.
+/// This version works for any n (elements beyond the edge are 0) and for both triangles. The comments
+/// describe L; with `upper`, L^T is stored. Every subtracted product is one fma, so that all backends and
+/// both kinds of updates give the same bits.
 
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::cholesky {
 
 constexpr int tile = 16;
 
-/// A symmetric matrix; one triangle is read and overwritten.
+/// A symmetric matrix, whose lower or upper triangle is read and overwritten.
 template <class T>
 struct Factor {
   T* data;
@@ -36,7 +36,8 @@ struct Factor {
   __host__ __device__ std::int64_t blocks() const { return (n + tile - 1) / tile; }
 };
 
-/// The thread's element of a block of L, chosen so that neighbouring threads access neighbouring addresses.
+/// Row and column of the thread's element in a block of L. Neighbouring threads access neighbouring
+/// addresses.
 struct BlockElement {
   int i, j;
 };
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t 
   for (int k = 0; k < size; ++k) {
     __syncthreads();
     const T pivot = block[k][k];
-    if (!(pivot > T(0))) {  // NaN too
+    if (!(pivot > T(0))) {  // also true for NaN
       if (p.i == 0 && p.j == 0) *a.info = static_cast<int>(first + k + 1);
       return;
     }
@@ -98,7 +99,7 @@ __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t 
 }
 
 /// Computes L(i, b) = A(i, b) L(b, b)^-T for the blocks i below b; thread block x computes i = b + 1 + x. As
-/// in the paper 16 threads solve, one row each; all threads load and store.
+/// in the paper, only 16 threads solve, one row each; all threads load and store.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> corner;
@@ -111,9 +112,9 @@ __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b)
   if (threadIdx.y == 0) {
     T* const row = work[threadIdx.x];
     for (int k = 0; k < tile; ++k) {
-      T rest = row[k];
-      for (int m = 0; m < k; ++m) rest = std::fma(-corner[k][m], row[m], rest);
-      row[k] = rest / corner[k][k];
+      T remainder = row[k];
+      for (int m = 0; m < k; ++m) remainder = std::fma(-corner[k][m], row[m], remainder);
+      row[k] = remainder / corner[k][k];
     }
   }
   __syncthreads();
@@ -163,8 +164,8 @@ __global__ void __launch_bounds__(tile* tile) loupdate(Factor<T> a, std::int64_t
   }
 }
 
-/// Does both updates in one launch; thread block x updates block x of the trailing triangle, numbered row by
-/// row.
+/// Does the work of diagupdate and loupdate in one launch; thread block x updates block x of the trailing
+/// triangle, numbered row by row.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) update(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> left;
@@ -187,17 +188,18 @@ enum class Update { sequential, simultaneous };
 /// The threads of topleft: one per element of the block, or of its lower triangle.
 enum class Topleft { square, triangle };
 
-/// Replaces the triangle `uplo` of `a` by its Cholesky factor. Asynchronous; *info, 0 at the start, becomes
-/// LAPACK's. Columns after a pivot that is not positive keep their values.
+/// Replaces the triangle `uplo` of `a` by its Cholesky factor. Asynchronous. *info, which must be 0, becomes
+/// LAPACK's info. Columns after a pivot that is not positive keep their values.
 template <class T>
-void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update how, Topleft corner, int* info) {
+void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update update_kind, Topleft topleft_threads,
+               int* info) {
   const Factor<T> factor{a.data, a.rows, a.ld, uplo == Uplo::upper, info};
   const dim3 block(tile, tile);
   const std::int64_t blocks = factor.blocks();
   for (std::int64_t b = 0; b < blocks; ++b) {
     const auto below = static_cast<unsigned>(blocks - 1 - b);
     context.stage("topleft");
-    if (corner == Topleft::triangle) {
+    if (topleft_threads == Topleft::triangle) {
       simt::launch(context, topleft<T, true>, dim3(1), dim3(triangle_threads), 0, factor, b);
     } else {
       simt::launch(context, topleft<T, false>, dim3(1), block, 0, factor, b);
@@ -205,7 +207,7 @@ void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update how, Topleft
     if (below == 0) return;
     context.stage("strip");
     simt::launch(context, strip<T>, dim3(below), block, 0, factor, b);
-    if (how == Update::simultaneous) {
+    if (update_kind == Update::simultaneous) {
       context.stage("update");
       simt::launch(context, update<T>, dim3(below * (below + 1) / 2), block, 0, factor, b);
       continue;

@@ -1,9 +1,9 @@
 /// potrf/cusolver: Cholesky factorisation on the GPU, cuSOLVER's xpotrf.
 ///
 /// Layout: column-major; the factor replaces the triangle `uplo` of A. Cost: 1/3 n^3 operations. Workspace:
-/// the buffer of xpotrf is kept with the handles (VendorHandles), because only cuSOLVER on a GPU can report
-/// its size. The first run of a size, which is the warm-up, allocates it. Needs a symmetric positive definite
-/// matrix: a pivot that is not positive gives info > 0.
+/// xpotrf's buffer. Only cuSOLVER on a GPU can report its size, so VendorHandles keeps it; the first run of a
+/// size (the warm-up) allocates it. Needs a symmetric positive definite matrix: a pivot that is not positive
+/// gives info > 0.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

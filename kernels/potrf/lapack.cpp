@@ -14,8 +14,8 @@ namespace gaussweep::host {
 template <class T>
 void potrf_lapack(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("potrf");
-  vendor::for_systems(op, [](Operands<T>& one) {
-    *one.info = vendor::potrf(one.shape.uplo, one.shape.n, one.a.data, one.a.ld);
+  vendor::for_systems(op, [](Operands<T>& system) {
+    *system.info = vendor::potrf(system.shape.uplo, system.shape.n, system.a.data, system.a.ld);
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-/// The recursive Cholesky factorisation. Small matrices and block columns are one launch each
-/// (tile_chain.cuh). The recursion splits columns, so that the updates between launches have the largest k.
+/// The recursive Cholesky factorisation. A small matrix or a block column is factored in one launch
+/// (tile_chain.cuh). The recursion halves the columns, so that the updates between launches have the largest
+/// k.
 
 #include <algorithm>
 #include <functional>
@@ -26,20 +27,20 @@ using namespace gaussweep::tiles;
 /// Thresholds of the factorisation; the defaults were measured (docs/notebook/cholesky.md).
 struct Widths {
   int one_launch = 0;  ///< the largest order that is factored in one launch; 0: 9216, in float 6144
-  int panel = 0;       ///< columns per launch beyond that; 0: 2048, from n = 14336 on 3072, in float 1024
-  int tail = 40;       ///< rows of tiles of a launch's tail: see Schedule
+  int panel = 0;  ///< columns per launch of larger orders; 0: 2048, from n = 14336 on 3072, in float 1024
+  int tail = 40;  ///< rows of tiles of a launch's tail (see Schedule)
 };
 
-/// Selects updates by the vendor's products.
+/// Selects the vendor's products for updates.
 struct NoUpdates {};
 
 /// One factorisation A = L L^T in place of the lower triangle, or A = U^T U in place of the upper one.
-/// @tparam Updates the class that computes updates in place of the vendor's products, e.g. split_updates.cuh
+/// @tparam Updates a class that computes the updates instead of the vendor, e.g. SplitUpdates
 template <class T, class Updates = NoUpdates>
 class RecursiveCholesky {
  public:
-  /// `a` is on the device. `info`, 0 at the start, becomes the first pivot, from 1, that is not positive.
-  /// `scaled`: factors a copy with a diagonal that is scaled by powers of two to [1/2, 2].
+  /// `a` is on the device. `info`, which must be 0, becomes the index, from 1, of the first pivot that is not
+  /// positive. `scaled`: factors a copy whose diagonal is scaled by powers of two to [1/2, 2].
   /// @throws std::invalid_argument if `a` itself is factored and its columns are not 16 bytes aligned
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
                     Workspace& workspace, Widths widths = {}, bool scaled = false)
@@ -64,30 +65,30 @@ class RecursiveCholesky {
     if (scaled) scale_ = workspace.take<T>(n_);
   }
 
-  /// Factors. Asynchronous on the device's stream.
+  /// Factors the matrix. Asynchronous on the device's stream.
   void factor() {
     factor_matrix();
     if (a_ != input_) copy(true);
   }
-  /// The same with Updates. After every launch except the last it calls go_on(number of final columns) and
-  /// stops if the result is false. Returns false if it stopped.
-  bool factor(Updates& updates, const std::function<bool(int)>& go_on) {
+  /// Factors the matrix with `updates`. After every launch except the last, calls should_continue with the
+  /// number of final columns; stops and returns false if it returns false.
+  bool factor(Updates& updates, const std::function<bool(int)>& should_continue) {
     updates_ = &updates;
-    continue_ = go_on;
+    should_continue_ = should_continue;
     factor();
     return !stopped_;
   }
-  /// The same, but does not copy a copy back. Returns the factor: the matrix itself, or the copy in the
-  /// workspace, which an identity extends to whole tiles.
-  MatrixView<T> factor_where_it_is() {
+  /// Like factor(), but does not copy the factor back. Returns the factor: the matrix itself, or the copy in
+  /// the workspace, which an identity extends to whole tiles.
+  MatrixView<T> factor_without_copy_back() {
     factor_matrix();
     return {a_, n_, n_, lda_};
   }
-  /// The same, with the transpose of the factor in the other triangle.
+  /// Like factor_without_copy_back(), with the transpose of the factor in the other triangle.
   MatrixView<T> factor_and_mirror() {
-    const MatrixView<T> both = factor_where_it_is();
+    const MatrixView<T> factor = factor_without_copy_back();
     mirror();
-    return both;
+    return factor;
   }
   /// Stores the transpose of the factor in the other triangle, after `factor`. @pre no copy was factored
   void mirror() { copy_by_squares(a_, lda_, n_, Uplo::upper, true, nullptr); }
@@ -99,7 +100,7 @@ class RecursiveCholesky {
 
   void factor_matrix() {
     context_.stage("start");
-    // The flags and, behind them, the mailboxes.
+    // Resets the flags and the mailboxes, which follow them in memory.
     const auto end =
         reinterpret_cast<std::uintptr_t>(mailboxes_ + static_cast<std::int64_t>(count_) * mailbox_size);
     context_.device.fill(flags_, 0xff, end - reinterpret_cast<std::uintptr_t>(flags_));
@@ -109,13 +110,13 @@ class RecursiveCholesky {
     }
     if (a_ != input_) copy(false);
     constexpr bool in_double = sizeof(T) == sizeof(double);
-    const auto value_or = [](int given, int otherwise) { return given > 0 ? given : otherwise; };
+    const auto value_or = [](int value, int fallback) { return value > 0 ? value : fallback; };
     const int panel = value_or(widths_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
     panel_ = n_ <= value_or(widths_.one_launch, in_double ? 9216 : 6144) ? n_ : panel;
     factor(0, n_);
   }
 
-  /// Copies the given triangle to the workspace, or back.
+  /// Copies the stored triangle to the workspace, or the factor back.
   void copy(bool back) {
     const int n = static_cast<int>(shape_.n);
     if (shape_.uplo == Uplo::upper || scale_ != nullptr) {
@@ -126,7 +127,7 @@ class RecursiveCholesky {
       lu::copy_matrix<T>(context_, {input_, input_ld_, n, true}, a_, lda_, n_, n_);
     }
   }
-  /// The same for a matrix of order n that may be transposed or scaled.
+  /// Like copy(), for a matrix of order n that is transposed or scaled.
   void copy_by_squares(T* matrix, std::int64_t ld, int n, Uplo uplo, bool back, const T* scale) {
     context_.stage("copy");
     const auto blocks = static_cast<unsigned>(n_ / 32);
@@ -138,7 +139,7 @@ class RecursiveCholesky {
   void factor(int first, int count) {
     if (count <= panel_) {
       chain(first, count);
-      stopped_ = continue_ && first + count < n_ && !continue_(first + count);
+      stopped_ = should_continue_ && first + count < n_ && !should_continue_(first + count);
       return;
     }
     int half = panel_;
@@ -149,35 +150,36 @@ class RecursiveCholesky {
     factor(first + half, count - half);
   }
 
+  /// Factors columns [first, first + count) from row `first` down, in one launch.
   void chain(int first, int count) {
     context_.stage("panel");
-    Chain<T> work{};
-    work.a = at(first, first);
-    work.ld = lda_;
-    work.rows = (n_ - first) / order;
-    work.columns = count / order;
-    work.rows_of_tail = widths_.tail;
-    work.mailboxes = mailboxes_ + (first / order) * static_cast<std::int64_t>(mailbox_size);
-    work.states = flags_ + (first / order) * static_cast<std::int64_t>(count_ + 1);
-    work.states_ld = count_;
-    work.ticket = flags_ + static_cast<std::int64_t>(count_) * count_ + first / order;
-    work.abandoned = flags_ + flag_words(shape_.n) - 1;
-    work.before = first;
-    work.in_order = shape_.n <= 8;
-    work.info = info_;
-    work.max_polls = 1 << 22;  // polls, which take seconds; a launch takes milliseconds
-    const int tasks = (work.rows + 1) / 2 * work.columns + 1;
+    Chain<T> arguments{};
+    arguments.a = at(first, first);
+    arguments.ld = lda_;
+    arguments.rows = (n_ - first) / order;
+    arguments.columns = count / order;
+    arguments.tail_rows = widths_.tail;
+    arguments.mailboxes = mailboxes_ + (first / order) * static_cast<std::int64_t>(mailbox_size);
+    arguments.states = flags_ + (first / order) * static_cast<std::int64_t>(count_ + 1);
+    arguments.states_ld = count_;
+    arguments.ticket = flags_ + static_cast<std::int64_t>(count_) * count_ + first / order;
+    arguments.timed_out = flags_ + flag_words(shape_.n) - 1;
+    arguments.first_column = first;
+    arguments.by_division = shape_.n <= 8;
+    arguments.info = info_;
+    arguments.max_polls = 1 << 22;  // these polls take seconds; a launch takes milliseconds
+    const int tasks = (arguments.rows + 1) / 2 * arguments.columns + 1;
     const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
     if constexpr (sizeof(T) == sizeof(float)) {
-      launch<1>(work, grid);
+      launch<1>(arguments, grid);
     } else {
-      launch<3>(work, grid);
+      launch<3>(arguments, grid);
     }
   }
   template <int GroupsPerUpdate>
-  void launch(const Chain<T>& work, unsigned grid) {
+  void launch(const Chain<T>& arguments, unsigned grid) {
     simt::launch_clusters(context_, factor_chain<T, GroupsPerUpdate>, 1, grid, dim3(threads),
-                          sizeof(ChainMemory<T, GroupsPerUpdate>), work);
+                          sizeof(ChainMemory<T, GroupsPerUpdate>), arguments);
   }
 
   /// Subtracts the product of the `k` columns beginning at `first` from the `count` columns beginning at
@@ -187,22 +189,23 @@ class RecursiveCholesky {
       return updates_->subtract(n_ - begin, k, at(begin, first), count, at(begin, begin), lda_);
     }
     context_.stage("update");
-    constexpr auto as_is = vendor::Op::none;
+    constexpr auto no_transpose = vendor::Op::none;
     constexpr auto transposed = vendor::Op::transpose;
-    const int below = begin + count;
-    const int rows = n_ - below;
+    const int rows_begin = begin + count;
+    const int rows = n_ - rows_begin;
 #ifdef __CUDACC__
     VendorHandles& handles = vendor_handles(context_);
-    vendor::syrk(handles, Uplo::lower, as_is, count, k, T(-1), at(begin, first), lda_, T(1), at(begin, begin),
+    vendor::syrk(handles, Uplo::lower, no_transpose, count, k, T(-1), at(begin, first), lda_, T(1),
+                 at(begin, begin), lda_);
+    if (rows == 0) return;
+    vendor::gemm(handles, no_transpose, transposed, rows, count, k, T(-1), at(rows_begin, first), lda_,
+                 at(begin, first), lda_, T(1), at(rows_begin, begin), lda_);
+#else
+    vendor::syrk(Uplo::lower, no_transpose, count, k, T(-1), at(begin, first), lda_, T(1), at(begin, begin),
                  lda_);
     if (rows == 0) return;
-    vendor::gemm(handles, as_is, transposed, rows, count, k, T(-1), at(below, first), lda_, at(begin, first),
-                 lda_, T(1), at(below, begin), lda_);
-#else
-    vendor::syrk(Uplo::lower, as_is, count, k, T(-1), at(begin, first), lda_, T(1), at(begin, begin), lda_);
-    if (rows == 0) return;
-    vendor::gemm(as_is, transposed, rows, count, k, T(-1), at(below, first), lda_, at(begin, first), lda_,
-                 T(1), at(below, begin), lda_);
+    vendor::gemm(no_transpose, transposed, rows, count, k, T(-1), at(rows_begin, first), lda_,
+                 at(begin, first), lda_, T(1), at(rows_begin, begin), lda_);
 #endif
   }
 
@@ -213,15 +216,15 @@ class RecursiveCholesky {
   int* info_;
   Widths widths_;
   int n_;
-  int count_;  // tiles per column
+  int count_;  // tiles per column of the matrix
   unsigned* flags_;
   T* mailboxes_;
-  T* a_;  // the given matrix or its copy
+  T* a_;  // the input matrix or its copy
   std::int64_t lda_;
   T* scale_ = nullptr;
   int panel_ = 0;
   Updates* updates_ = nullptr;
-  std::function<bool(int)> continue_;
+  std::function<bool(int)> should_continue_;
   bool stopped_ = false;
 };
 

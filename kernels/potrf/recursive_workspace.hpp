@@ -10,11 +10,11 @@ namespace gaussweep::tiles {
 
 constexpr int tile_order = 64;
 
-/// Returns n rounded up to whole tiles: the order of a copied matrix.
+/// Returns the order of a copied matrix: n rounded up to whole tiles.
 constexpr std::int64_t padded(std::int64_t n) {
   return (n + tile_order - 1) / tile_order * tile_order;
 }
-/// Returns true if a copy of the matrix is factored, so that it has whole tiles and is lower triangular.
+/// Returns true if a copy of the matrix is factored. The copy has whole tiles and is lower triangular.
 inline bool is_copied(const Shape& shape, bool scaled = false) {
   return scaled || shape.uplo == Uplo::upper || shape.n % tile_order != 0;
 }
@@ -24,7 +24,7 @@ constexpr std::int64_t flag_words(std::int64_t n) {
   return count * count + count + 1;
 }
 
-/// The elements of a diagonal tile's mailbox.
+/// Number of elements of a diagonal tile's mailbox.
 constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 
 /// Returns the bytes of workspace of a factorisation.
@@ -35,7 +35,7 @@ inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool
          workspace_piece(scaled ? padded(shape.n) : 0, element);
 }
 
-/// Returns the maximum number of columns that are split into four FP16 parts together.
+/// Returns the maximum number of columns that one split converts to FP16 (split_updates.cuh).
 constexpr std::int64_t split_columns(std::int64_t n) {
   return std::min<std::int64_t>(padded(n), 4096);
 }

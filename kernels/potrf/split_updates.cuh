@@ -2,9 +2,9 @@
 /// Updates of a Cholesky factorisation in float on tensor cores: C -= P P^T with P in FP16.
 ///
 /// A float is split into two FP16 numbers, and three of their products are computed (getrf/split_products.cuh
-/// explains why). Both factors are the same matrix, so it is split once, into [high, low, high, high]. The
-/// last three parts times the first three parts are the three products. If the symmetric matrix has a
-/// diagonal of about 1, no element of the factor overflows in FP16.
+/// explains why). Both factors are the same matrix, so that it is split once, into the four parts [high, low,
+/// high, high]. The last three parts times the first three parts are the three products. If the symmetric
+/// matrix has a diagonal of about 1, no element of the factor overflows in FP16.
 
 #include <cuda_fp16.h>
 
@@ -18,26 +18,26 @@
 
 namespace gaussweep::cuda::tiles {
 
-/// Splits the rows x inner matrix at `p` into rows x 4 inner FP16 numbers; `Plain`: rounds it to FP16 only. A
-/// thread converts four elements of a column at a time. @pre all columns are aligned to 16 bytes; rows % 8 ==
-/// 0, because `rows` is the leading dimension of the result
-template <bool Plain, class Half>
+/// Splits the rows x k_count matrix at `p` into rows x 4 k_count FP16 numbers. `HighOnly`: computes only the
+/// first part, the matrix rounded to FP16. A thread converts four elements of a column at a time. @pre all
+/// columns are aligned to 16 bytes; rows % 8 == 0, because `rows` is the leading dimension of the result
+template <bool HighOnly, class Half>
 __global__ void __launch_bounds__(256)
-    split_panel(const float* p, std::int64_t ldp, int rows, int inner, Half* halves) {
-  const unsigned fours = static_cast<unsigned>(rows) / 4;
-  const unsigned all = fours * static_cast<unsigned>(inner);
-  const std::int64_t part = static_cast<std::int64_t>(rows) * inner;
-  for (unsigned i = blockIdx.x * 256u + threadIdx.x; i < all; i += gridDim.x * 256u) {
-    const auto column = static_cast<std::int64_t>(i / fours);
-    const int row = static_cast<int>(i % fours) * 4;
+    split_panel(const float* p, std::int64_t ldp, int rows, int k_count, Half* halves) {
+  const unsigned quads_per_column = static_cast<unsigned>(rows) / 4;
+  const unsigned quads = quads_per_column * static_cast<unsigned>(k_count);
+  const std::int64_t part_stride = static_cast<std::int64_t>(rows) * k_count;
+  for (unsigned i = blockIdx.x * 256u + threadIdx.x; i < quads; i += gridDim.x * 256u) {
+    const auto column = static_cast<std::int64_t>(i / quads_per_column);
+    const int row = static_cast<int>(i % quads_per_column) * 4;
     lu::detail::FourHalves high, low;
     lu::detail::split_four(p + row + column * ldp, 4, high, low);
     Half* const to = halves + row + column * rows;
     *reinterpret_cast<lu::detail::FourHalves*>(to) = high;
-    if (Plain) continue;
-    *reinterpret_cast<lu::detail::FourHalves*>(to + part) = low;
-    *reinterpret_cast<lu::detail::FourHalves*>(to + 2 * part) = high;
-    *reinterpret_cast<lu::detail::FourHalves*>(to + 3 * part) = high;
+    if (HighOnly) continue;
+    *reinterpret_cast<lu::detail::FourHalves*>(to + part_stride) = low;
+    *reinterpret_cast<lu::detail::FourHalves*>(to + 2 * part_stride) = high;
+    *reinterpret_cast<lu::detail::FourHalves*>(to + 3 * part_stride) = high;
   }
 }
 
@@ -49,26 +49,26 @@ inline Widths widths_of_halves() {
   return widths;
 }
 
-/// The FP16 parts of some columns, and products of them.
+/// Computes the updates of a factorisation from the FP16 parts of some columns.
 class SplitUpdates {
  public:
-  /// `plain`: rounds to FP16 without a low part, which is a third of the work, with an error of 2^-11 of the
-  /// product. `memory` has gaussweep::tiles::split_bytes(n).
-  SplitUpdates(Context& context, std::int64_t n, Workspace& memory, bool plain = false)
+  /// `high_only`: rounds to FP16 without a low part, which takes a third of the work and causes a relative
+  /// error of 2^-11. `memory`: gaussweep::tiles::split_bytes(n).
+  SplitUpdates(Context& context, std::int64_t n, Workspace& memory, bool high_only = false)
       : context_(context),
-        plain_(plain),
+        high_only_(high_only),
         handles_(vendor_handles(context)),
         columns_(static_cast<int>(gaussweep::tiles::split_columns(n))),
         halves_(memory.take<__half>(4 * gaussweep::tiles::padded(n) * columns_)) {}
 
   /// Subtracts P P^T from the `count` columns at c: from their lower triangle and the rows below. P is the
-  /// rows x inner matrix at p; both have leading dimension `ld`. Some elements above the diagonal are written
-  /// too.
-  void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
-    const int max_columns = plain_ ? 4 * columns_ : columns_;
-    for (int done = 0; done < inner; done += max_columns) {
-      const Panel panel{rows, std::min(max_columns, inner - done)};
-      split(panel, p + done * ld, ld);
+  /// rows x k_count matrix at p. Both have leading dimension `ld`. Also writes some elements above the
+  /// diagonal.
+  void subtract(int rows, int k_count, const float* p, int count, float* c, std::int64_t ld) {
+    const int max_columns = high_only_ ? 4 * columns_ : columns_;
+    for (int k_begin = 0; k_begin < k_count; k_begin += max_columns) {
+      const Panel panel{rows, std::min(max_columns, k_count - k_begin)};
+      split(panel, p + k_begin * ld, ld);
       context_.stage("split_product");
       multiply(panel, count, c, ld);
     }
@@ -78,47 +78,47 @@ class SplitUpdates {
   static constexpr int square = 512;
   static constexpr float product_scale = 1 / (lu::detail::split_scale * lu::detail::split_scale);
   struct Panel {
-    int height, inner;
+    int height, k_count;
   };
-  struct Part {
+  struct Block {
     int row, column, rows, columns;
   };
   void split(const Panel& panel, const float* p, std::int64_t ldp) {
     context_.stage("split");
     const std::int64_t elements_per_block = 4 * 256 * 2;  // elements per thread block
-    const std::int64_t all = static_cast<std::int64_t>(panel.height) * panel.inner;
-    const auto blocks = static_cast<unsigned>((all + elements_per_block - 1) / elements_per_block);
-    simt::launch(context_, plain_ ? split_panel<true, __half> : split_panel<false, __half>, dim3(blocks),
-                 dim3(256), 0, p, ldp, panel.height, panel.inner, halves_);
+    const std::int64_t elements = static_cast<std::int64_t>(panel.height) * panel.k_count;
+    const auto blocks = static_cast<unsigned>((elements + elements_per_block - 1) / elements_per_block);
+    simt::launch(context_, high_only_ ? split_panel<true, __half> : split_panel<false, __half>, dim3(blocks),
+                 dim3(256), 0, p, ldp, panel.height, panel.k_count, halves_);
   }
   void multiply(const Panel& panel, int count, float* c, std::int64_t ldc) {
     const int below = panel.height - count;
     if (below > 0) multiply(panel, {count, 0, below, count}, 1, c, ldc);
-    // The triangle: squares on its diagonal, then the blocks below pairs of these, pairs of pairs, ...
-    const int squares = count / square, rest = count % square;
+    // The triangle: first the squares on its diagonal. Then, for squares of doubling order, the blocks that
+    // complete pairs of them to squares of twice the order.
+    const int squares = count / square, remainder = count % square;
     if (squares > 0) multiply(panel, {0, 0, square, square}, squares, c, ldc);
-    if (rest > 0) multiply(panel, {squares * square, squares * square, rest, rest}, 1, c, ldc);
+    if (remainder > 0) multiply(panel, {squares * square, squares * square, remainder, remainder}, 1, c, ldc);
     for (int half = square; half < count; half *= 2) {
       const int pairs = count / (2 * half);
-      const int done = 2 * half * pairs;
+      const int end = 2 * half * pairs;
       if (pairs > 0) multiply(panel, {half, 0, half, half}, pairs, c, ldc);
-      if (count - done > half) multiply(panel, {done + half, done, count - done - half, half}, 1, c, ldc);
+      if (count - end > half) multiply(panel, {end + half, end, count - end - half, half}, 1, c, ldc);
     }
   }
-  /// Multiplies `count` parts of equal size. Each is moved down the diagonal by row + rows - column relative
-  /// to the one before.
-  void multiply(const Panel& panel, const Part& part, int count, float* c, std::int64_t ldc) {
+  /// Multiplies `count` blocks of equal size. Each block is `step` rows and columns after the previous one.
+  void multiply(const Panel& panel, const Block& block, int count, float* c, std::int64_t ldc) {
     const std::int64_t ld = panel.height;
-    const std::int64_t step = part.row + part.rows - part.column;
-    const __half* const left = halves_ + part.row + (plain_ ? 0 : panel.inner * ld);
-    const __half* const right = halves_ + part.column;
-    vendor::gemm_batch_of_halves(handles_, part.rows, part.columns, (plain_ ? 1 : 3) * panel.inner,
+    const std::int64_t step = block.row + block.rows - block.column;
+    const __half* const left = halves_ + block.row + (high_only_ ? 0 : panel.k_count * ld);
+    const __half* const right = halves_ + block.column;
+    vendor::gemm_batch_of_halves(handles_, block.rows, block.columns, (high_only_ ? 1 : 3) * panel.k_count,
                                  -product_scale, left, ld, step, right, ld, step, 1.0f,
-                                 c + part.row + part.column * ldc, ldc, step * (ldc + 1), count);
+                                 c + block.row + block.column * ldc, ldc, step * (ldc + 1), count);
   }
 
   Context& context_;
-  bool plain_;
+  bool high_only_;
   VendorHandles& handles_;
   int columns_;  // columns that are split into four FP16 parts together
   __half* halves_;

@@ -45,8 +45,8 @@ Problem potrf() {
   return Problem(the_row);
 }
 
-/// Returns the common part of all rows of this problem: the Cholesky factor replaces the triangle `uplo` of
-/// A.
+/// Returns a method with the property that all potrf methods share: the factor replaces the triangle `uplo`
+/// of A.
 Method potrf_method(std::string variant, std::string summary, std::string source) {
   Method method = row(potrf(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
@@ -57,8 +57,8 @@ Method blocked(std::string variant, std::string summary, PortableEntries entries
   Method method = potrf_method(std::move(variant), std::move(summary),
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
   method.parameters = {choice_parameter("topleft", {"square", "triangle"},
-                                        "threads that factorise a block on the diagonal: 16 x 16, or, as he "
-                                        "proposes, only those that its triangle needs")};
+                                        "threads that factorise a diagonal block: 16 x 16 or, as the paper "
+                                        "proposes, one per element of its triangle")};
   return portable(std::move(method), entries);
 }
 
@@ -73,7 +73,7 @@ Method recursive() {
 }
 
 Method halves() {
-  Method method = potrf_method("halves", "as recursive, in float, products of halves on tensor cores",
+  Method method = potrf_method("halves", "recursive in float, with products of halves on tensor cores",
                                "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
@@ -93,8 +93,8 @@ Method lapack() {
 }
 
 Method batched() {
-  Method method = potrf_method(
-      "batched", "Cholesky of many small matrices, rows or panels of them in registers", "gaussweep");
+  Method method = potrf_method("batched", "Cholesky of many small matrices, with rows or panels in registers",
+                               "gaussweep");
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_batched)));

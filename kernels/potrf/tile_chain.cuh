@@ -2,34 +2,34 @@
 /// The Cholesky factorisation of some block columns in one launch whose blocks wait for each other's tiles.
 ///
 /// The columns consist of `columns` tiles of 64; they have `rows` >= columns tiles from the first diagonal
-/// down. Blocks take tasks by ticket, in an order in which a task waits only for earlier tasks. So any number
-/// of resident blocks makes progress. A tile's state is a 32-bit flag in global memory: the number of groups
-/// (8 tile columns) that were subtracted from it, or `finished`. There are three kinds of tasks. Each
-/// multiplies operands as they become finished:
+/// down. Blocks take tasks by ticket, in an order in which a task waits only for earlier tasks, so that any
+/// number of resident blocks makes progress. A tile's state is a 32-bit flag in global memory: the number of
+/// groups (8 tile columns) whose products were subtracted from it, or `finished`. There are three kinds of
+/// tasks, which multiply operands as soon as they are finished:
 ///
 ///   diagonal j  subtracts the products of the columns of j - 1's group (or of the tail) left of j - 1 from
 ///               A(j, j - 1) and A(j, j); solves for L(j, j - 1) with column j - 1's triangle as its columns
-///               arrive; subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors it. These tasks are the
-///               critical path.
+///               arrive; subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors A(j, j). These tasks
+///               are the critical path.
 ///   panel i, j  computes L of tiles i and i + 1 in column j by substitution with inverses of 8 x 8 tiles
-///   update i, j subtracts the product of a group of columns (from far columns of `GroupsPerUpdate` groups)
-///               from tiles i and i + 1 of columns j and j + 1
+///   update i, j subtracts the product of one group of columns (or of `GroupsPerUpdate` groups, if j is
+///               far from them) from tiles i and i + 1 of columns j and j + 1
 ///
-/// The updates that the next group's columns need come before these columns. The other updates of a group are
-/// spread over the next eight steps, so that the critical path and the bulk of the operations overlap. The
-/// last columns, the tail, have no updates: see Schedule.
+/// The updates of the next group's columns come before these columns. The other updates of a group are spread
+/// over the next eight steps, so that the critical path and the bulk of the operations overlap. The last
+/// columns, the tail, have no updates (Schedule explains why).
 
-#include "kernels/potrf/tile_handed.cuh"
 #include "kernels/potrf/tile_launch.cuh"
 #include "kernels/potrf/tile_update.cuh"
+#include "kernels/potrf/triangle_receiver.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Runs the current task. `kind` is a template argument so that each body is specialised.
 template <class T, int GroupsPerUpdate, Kind kind>
-__device__ GAUSSWEEP_NOINLINE void do_task();
+__device__ GAUSSWEEP_NOINLINE void run_task_function();
 
-/// Takes the next task. Not inlined, because values that live across calls would take registers from tasks.
+/// Takes the next task. Not inlined, because its variables would take registers from tasks.
 template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task();
 
@@ -41,17 +41,17 @@ class Worker {
       : chain_(chain), memory_(memory) {}
 
   __device__ void work() {
-    if (thread() == 0) memory_.schedule = {chain_.rows, chain_.columns, chain_.rows_of_tail};
+    if (thread() == 0) memory_.schedule = {chain_.rows, chain_.columns, chain_.tail_rows};
     if (thread() < 2) memory_.added[thread()] = 0;
     for (;;) {
       const Kind kind = next_kind();
       if (kind == Kind::none) return;
       if (kind == Kind::diagonal) {
-        do_task<Kind::diagonal>();
+        run_task_function<Kind::diagonal>();
       } else if (kind == Kind::panel) {
-        do_task<Kind::panel>();
+        run_task_function<Kind::panel>();
       } else {
-        do_task<Kind::update>();
+        run_task_function<Kind::update>();
       }
     }
   }
@@ -83,17 +83,17 @@ class Worker {
   /// Returns true to all lanes of a warp if a wait times out after this many polls, or another wait has.
   __device__ bool times_out(int polls) const {
     if (polls >= chain_.max_polls) {
-      simt::store_volatile(global(memory_.chain.abandoned), 0u);
+      simt::store_volatile(global(memory_.chain.timed_out), 0u);
       *global(memory_.chain.info) = -1;
       return true;
     }
     return polls % 1024 == 1023 &&
-           __any_sync(0xffffffffu, simt::load_volatile(global(memory_.chain.abandoned)) == 0) != 0;
+           __any_sync(0xffffffffu, simt::load_volatile(global(memory_.chain.timed_out)) == 0) != 0;
   }
 
  private:
-  /// In double, tasks are separate functions: in one function all kinds would share registers, and loops
-  /// would spill.
+  /// Takes the next task. In double, this function and the tasks are not inlined: a single function would
+  /// spill registers in its loops.
   __device__ __forceinline__ Kind next_kind() {
     if constexpr (sizeof(T) == sizeof(double)) {
       return next_task<T, GroupsPerUpdate>();
@@ -102,9 +102,9 @@ class Worker {
     }
   }
   template <Kind kind>
-  __device__ __forceinline__ void do_task() {
+  __device__ __forceinline__ void run_task_function() {
     if constexpr (sizeof(T) == sizeof(double)) {
-      tiles::do_task<T, GroupsPerUpdate, kind>();
+      tiles::run_task_function<T, GroupsPerUpdate, kind>();
     } else {
       run_task<kind>();
     }
@@ -113,37 +113,40 @@ class Worker {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Returns the first column whose operands are awaited during the products: for an update that of its last
-  /// group.
+  /// Returns the first column whose operands the Gate waits for during the products. For an update it is the
+  /// first column of the last group; is_result_ready waits for the earlier groups.
   __device__ static int first_awaited(const Task& task) {
     return task.kind == Kind::update && task.to - task.from > group ? task.to - group : task.from;
   }
 
-  /// Returns the state of a tile in row or column (by lane) of the operands in column `column`, or null.
+  /// Returns the address of the state of one of the four operand tiles in column `column`, selected by lane %
+  /// 4, or null if the task does not multiply this column.
   __device__ const unsigned* operand_state(const Task& task, int column) const {
     if (column >= task.to) return nullptr;
-    const Tiles own(task, chain_.rows, chain_.columns);
-    const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
+    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    const int tile =
+        lane() % 4 < 2 ? task_tiles.row_of(lane() % 2) : task_tiles.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
     return chain_.state(tile, column);
   }
   __device__ static bool is_finished(const unsigned* state) {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Opens the tiles of a sum's operands as they are finished: one group of columns, then the next. A lane
+  /// Tracks which operand tiles of a product are finished (open), one group of columns after another. A lane
   /// polls one tile.
   class Gate {
    public:
-    /// `open_mask`: the finished tiles of the first polled group, one bit per lane.
+    /// `open_mask`: the open tiles of the first polled group, one bit per lane.
     __device__ Gate(const Worker& worker, const Task& task, unsigned open_mask)
         : worker_(worker),
           state_(worker.operand_state(task, first_awaited(task) + lane() / 4)),
           open_mask_(open_mask),
-          open_(first_awaited(task) - task.from),
+          open_tiles_(first_awaited(task) - task.from),
           columns_left_(task.to - first_awaited(task) - group) {}
     __device__ bool is_all_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
     __device__ bool is_open(int tile) const {
-      return tile < open_ || (tile < open_ + group && (open_mask_ >> 4 * (tile - open_) & 15u) == 15u);
+      return tile < open_tiles_ ||
+             (tile < open_tiles_ + group && (open_mask_ >> 4 * (tile - open_tiles_) & 15u) == 15u);
     }
     __device__ void wait_for(int tile) {
       if (warp() == 0) {
@@ -151,7 +154,7 @@ class Worker {
           peek();
           if (worker_.times_out(polls)) open_mask_ = ~0u;
         }
-        if (lane() == 0) worker_.memory_.open[3] = open_mask_;  // others may still read open[2]
+        if (lane() == 0) worker_.memory_.open[3] = open_mask_;  // other warps may still read open[2]
       }
       __syncthreads();
       open_mask_ = worker_.memory_.open[3];
@@ -159,13 +162,13 @@ class Worker {
     }
     __device__ void poll_gate(int p, bool useful) {
       if (is_all_open()) return __syncthreads();
-      unsigned& open = worker_.memory_.open[p % 2];
+      unsigned& open_word = worker_.memory_.open[p % 2];
       if (warp() == 0) {
         if (useful) peek();
-        if (lane() == 0) open = open_mask_;
+        if (lane() == 0) open_word = open_mask_;
       }
       __syncthreads();
-      open_mask_ = open;
+      open_mask_ = open_word;
       advance();
     }
     __device__ unsigned peek() { return open_mask_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
@@ -175,7 +178,7 @@ class Worker {
     __device__ void advance() {
       if (open_mask_ != ~0u || columns_left_ <= 0) return;
       open_mask_ = 0;
-      open_ += group;
+      open_tiles_ += group;
       state_ = lane() / 4 < columns_left_ ? state_ + group * worker_.chain_.states_ld : nullptr;
       columns_left_ -= group;
     }
@@ -183,11 +186,12 @@ class Worker {
     const Worker& worker_;
     const unsigned* state_;
     unsigned open_mask_;
-    int open_;          ///< tiles before the polled group, which are open
+    int open_tiles_;    ///< tile columns before the polled group, all open
     int columns_left_;  ///< columns of tiles after the polled group
   };
 
-  /// Waits, in the first warp, until all earlier updates of the result are complete. Polls the operands, too.
+  /// Waits, in the first warp, until all earlier updates of the task's tiles are complete. Polls the
+  /// operands, too.
   __device__ void await_result(const Task& task) const {
     Gate gate(*this, task, 0);
     for (int polls = 0;; ++polls) {
@@ -197,24 +201,26 @@ class Worker {
       if (ready || times_out(polls)) return;
     }
   }
-  /// Returns true to all lanes of a warp if these updates and the operands that no product waits for are
-  /// complete.
+  /// Returns true to all lanes of a warp if the earlier updates of the task's tiles are complete and the
+  /// operands before first_awaited() are finished.
   __device__ bool is_result_ready(const Task& task) const {
-    const Tiles own(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, chain_.rows, chain_.columns);
     const unsigned required = static_cast<unsigned>(task.from / group);
-    bool ready = lane() >= 4 || !own.counts(lane()) ||
-                 simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= required;
+    bool ready =
+        lane() >= 4 || !task_tiles.is_changed(lane()) ||
+        simt::load_acquire(chain_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane()))) + 1 >=
+            required;
     for (int first = task.from; first < first_awaited(task); first += group) {
       ready = ready && is_finished(operand_state(task, first + lane() / 4));
     }
     return __all_sync(0xffffffffu, ready) != 0;
   }
-  /// Sets the state of a task's tiles after a barrier. It uses a warp that has nothing to wait for.
+  /// Sets the state of the task's tiles after a barrier. Uses warp 3, which never polls.
   __device__ void publish(const Task& task, unsigned state) const {
     __syncthreads();
-    const Tiles own(task, chain_.rows, chain_.columns);
-    if (warp() == 3 && lane() < 4 && own.counts(lane())) {
-      simt::store_release(chain_.state(own.row_of(lane()), own.column_of(lane())), state);
+    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    if (warp() == 3 && lane() < 4 && task_tiles.is_changed(lane())) {
+      simt::store_release(chain_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane())), state);
     }
     __syncwarp();  // the lanes leave the task's function together
   }
@@ -224,82 +230,87 @@ class Worker {
     return {*this, chain_.triangle(j), memory_.triangle(), memory_.inverses()};
   }
 
-  /// Computes a task's sum of products minus a Rows x Columns part of the matrix. The part is subtracted
-  /// last, because it may be far larger than the terms, which would be rounded to its size one by one.
-  /// Registers hold it meanwhile.
+  /// Computes a task's sum of products minus a Rows x Columns part C of the matrix. C is loaded to registers
+  /// first and subtracted last, because it may be far larger than the terms: each term would be rounded to
+  /// its magnitude.
   template <int Rows, int Columns, int Strips>
   __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, Strips>& product, const Task& task,
-                                           const Tiles& own) {
-    const int rows = own.next_row == own.row ? order : 2 * order;
-    const int columns = own.next_column == own.column ? order : 2 * order;
-    const T* const c = chain_.tile(own.row, own.column);
-    T given[2 * product.pairs];
+                                           const Tiles& task_tiles) {
+    const int rows = task_tiles.next_row == task_tiles.row ? order : 2 * order;
+    const int columns = task_tiles.next_column == task_tiles.column ? order : 2 * order;
+    const T* const c = chain_.tile(task_tiles.row, task_tiles.column);
+    T c_elements[2 * product.pairs];
     int e = 0;
     product.for_pairs([&](int row, int column, T&, T&) {
       load_two(
           c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
-          given[e], given[e + 1]);
+          c_elements[e], c_elements[e + 1]);
       e += 2;
     });
-    add_products(product, task, own, [] {});
+    add_products(product, task, task_tiles, [] {});
     e = 0;
     product.for_pairs([&](int, int, T& first, T& second) {
-      first -= given[e++];
-      second -= given[e++];
+      first -= c_elements[e++];
+      second -= c_elements[e++];
     });
   }
-  template <class Product, class Begun>
-  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own,
-                                               Begun begun) {
+  template <class Product, class OnFirstSlice>
+  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& task_tiles,
+                                               OnFirstSlice on_first_slice) {
     product.clear();
     Gate gate(*this, task, memory_.open[2]);
-    const Operand<T> a{chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order};
-    const Operand<T> b{chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order};
-    product.template add_tiles<stages>(memory_.room, a, b, chain_.ld, task.to - task.from, gate, begun);
+    const Operand<T> a{chain_.tile(task_tiles.row, task.from),
+                       task_tiles.next_row == task_tiles.row ? order : 2 * order};
+    const Operand<T> b{chain_.tile(task_tiles.column, task.from),
+                       task_tiles.next_column == task_tiles.column ? order : 2 * order};
+    product.template add_tiles<stages>(memory_.storage, a, b, chain_.ld, task.to - task.from, gate,
+                                       on_first_slice);
   }
 
   __device__ __forceinline__ void update(const Task& task) {
-    const Tiles own(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
-    add_products(product, task, own, [&] { prefetch_result(task, own); });
+    add_products(product, task, task_tiles, [&] { prefetch_result(task, task_tiles); });
     if constexpr (sizeof(T) == sizeof(double)) {
-      add_sums(product, task, own);
+      add_sums(product, task, task_tiles);
     } else {
       // A warp tile is in one of the four tiles.
       const int tile = product.warp_row() + product.warp_column() / 2 * 2;
-      if (own.counts(tile)) {
+      if (task_tiles.is_changed(tile)) {
         subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld,
-                      own.row_of(tile) == own.column_of(tile));
+                      task_tiles.row_of(tile) == task_tiles.column_of(tile));
       }
       publish(task, static_cast<unsigned>(task.to / group) - 1);
     }
   }
-  /// Subtracts an update's sums with the copy engine, and sets the tiles' states. Two warps do so for each
-  /// column of tiles; the other warps continue. The rows that count are neighbours.
+  /// Subtracts an update's sums with the copy engine, and sets the tiles' states. Two warps process each
+  /// column of tiles; the other warps continue. The changed tiles of a column are neighbours.
   template <class Product>
-  __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& own) {
+  __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& task_tiles) {
     static_assert(2 * order * sums_stride <= ChainMemory<T, GroupsPerUpdate>::elements);
-    double* const sums = memory_.room;
-    put_negated(product, sums);
+    double* const sums = memory_.storage;
+    store_negated(product, sums);
     __syncthreads();
-    const int column = warp() / 4, part = warp() % 4 - 2;
-    if (part >= 0 && lane() == 0) {
-      const int j = own.column_of(2 * column);
-      const int begin = own.counts(2 * column) ? 0 : 1, end = own.counts(2 * column + 1) ? 2 : 1;
-      add_columns(chain_.tile(own.row, j), chain_.ld, sums + column * order * sums_stride, begin * order,
-                  end * order, own.row + begin == j, part, 2);
+    const int column = warp() / 4, column_part = warp() % 4 - 2;
+    if (column_part >= 0 && lane() == 0) {
+      const int j = task_tiles.column_of(2 * column);
+      const int begin = task_tiles.is_changed(2 * column) ? 0 : 1,
+                end = task_tiles.is_changed(2 * column + 1) ? 2 : 1;
+      add_columns(chain_.tile(task_tiles.row, j), chain_.ld, sums + column * order * sums_stride,
+                  begin * order, end * order, task_tiles.row + begin == j, column_part, 2);
       __threadfence_block();
       if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp is done too
         for (int i = begin; i < end; ++i) {
-          simt::store_release(chain_.state(own.row + i, j), static_cast<unsigned>(task.to / group) - 1);
+          simt::store_release(chain_.state(task_tiles.row + i, j),
+                              static_cast<unsigned>(task.to / group) - 1);
         }
       }
     }
     __syncwarp();  // as in publish
   }
   /// Prefetches the part of the matrix that an update changes to the L2 cache.
-  __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& own) {
-    if (!own.counts(3)) return;
+  __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& task_tiles) {
+    if (!task_tiles.is_changed(3)) return;
     constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
     const T* const c = chain_.tile(task.i, task.j);
     for (int k = thread(); k < lines * 2 * order; k += threads) {
@@ -307,15 +318,15 @@ class Worker {
     }
   }
   __device__ __forceinline__ void panel(const Task& task) {
-    const Tiles own(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, order, 2> product;
-    subtract(product, task, own);
+    subtract(product, task, task_tiles);
     constexpr int stride = stride_of<T>(2 * order);
     product.for_pairs([&](int row, int column, T first, T second) {
       memory_.solved()[column * stride + row] = -first;
       memory_.solved()[column * stride + row + 1] = -second;
     });
-    const int rows = own.next_row == own.row ? order : 2 * order;
+    const int rows = task_tiles.next_row == task_tiles.row ? order : 2 * order;
     T* const c = chain_.tile(task.i, task.j);
     __syncthreads();
     RowSolver<T, stride> solver(memory_.solved(), product.registers());
@@ -334,17 +345,17 @@ class Worker {
 
   __device__ __forceinline__ void diagonal(const Task& task) {
     const int j = task.j;
-    const Tiles own(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, chain_.rows, chain_.columns);
     TileProduct<T, order, 2 * order, 2> product;
-    subtract(product, task, own);
-    // Columns from 64 on are those of the diagonal tile. If j is 0, both halves are.
+    subtract(product, task, task_tiles);
+    // Columns from 64 on belong to the diagonal tile. If j is 0, both halves do.
     const bool has_diagonal = product.warp_column() >= 2;
     T* const triangle = memory_.triangle();
     if (j > 0) {
       constexpr int stride = stride_of<T>(order);
       T* const solved = memory_.solved();
       T* const c = chain_.tile(j, j - 1);
-      // A warp needs either its part of the sum or the remaining columns of its rows, in the same registers.
+      // A warp needs either its sums or the remaining columns of its rows; both use the same registers.
       RowSolver<T, stride> solver(solved, product.registers());
       const auto load_rows = [&] {
         if (!has_diagonal) {
@@ -368,8 +379,8 @@ class Worker {
         product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
                                                 product.warp_column() % 2 * 32, [] {});
       };
-      // With this order the compiler leaves the next columns in the registers that they are loaded to. Moving
-      // a register would wait for its load.
+      // With this order of calls the compiler does not move loaded columns to other registers, which would
+      // wait for the loads.
       auto receiver = receiver_of(j - 1);
       load_rows();
       GAUSSWEEP_ROLLED_IN_DOUBLE
@@ -391,9 +402,9 @@ class Worker {
     }
     __syncthreads();
     if (j > 0 && thread() == 96) simt::store_release(chain_.state(j, j - 1), finished);
-    const int failed = factor_tile(triangle, memory_.reciprocals, chain_.triangle(j), chain_.in_order);
+    const int failed = factor_tile(triangle, memory_.reciprocals, chain_.triangle(j), chain_.by_division);
     if (thread() == 0 && failed >= 0 && *chain_.info == 0) {
-      *chain_.info = chain_.before + j * order + failed + 1;
+      *chain_.info = chain_.first_column + j * order + failed + 1;
     }
     T* const target = chain_.tile(j, j);
     GAUSSWEEP_UNROLL
@@ -409,7 +420,7 @@ class Worker {
 };
 
 template <class T, int GroupsPerUpdate, Kind kind>
-__device__ GAUSSWEEP_NOINLINE void do_task() {
+__device__ GAUSSWEEP_NOINLINE void run_task_function() {
   ChainMemory<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<ChainMemory<T, GroupsPerUpdate>>();
   const Chain<T> chain = memory.chain;
   Worker<T, GroupsPerUpdate>(chain, memory).template run_task<kind>();

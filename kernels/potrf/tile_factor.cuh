@@ -12,7 +12,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Leading dimensions in shared memory of a triangle and of the inverse of one of its 8 x 8 diagonal tiles,
-/// and the elements of all these inverses.
+/// and the number of elements of all these inverses.
 constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;
@@ -21,20 +21,20 @@ constexpr int inverses_in_shared = order * inverse_stride;
 constexpr int mailbox_inverses = order * order;
 constexpr int mailbox_size = mailbox_inverses + order * 8;
 
-/// Sends an element without a flag: the mailbox is filled with ones before, and no number has all bits set.
+/// Sends an element without a flag: all bits of an empty mailbox are set, which no published number has.
 template <class T>
 __device__ __forceinline__ void send(T* target, T value) {
   simt::store_volatile(target, chain::publishable(value));
 }
 
-/// Computes c -= A B^T for 8 x 8 tiles of the triangle in shared memory, with one warp. c begins at (row,
-/// column); A and B are the columns [inner, inner + 8) of the same rows and of rows `column`.
+/// Computes c -= A B^T for 8 x 8 tiles of the triangle in shared memory, with one warp. The tile c begins at
+/// (row, column), A at (row, k_begin) and B at (column, k_begin).
 template <class T>
-__device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int inner) {
+__device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int k_begin) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
   T* const target = triangle + (column + 2 * t) * triangle_stride + row + g;
-  const T* const left = triangle + inner * triangle_stride + row + g;
-  const T* const right = triangle + inner * triangle_stride + column;
+  const T* const left = triangle + k_begin * triangle_stride + row + g;
+  const T* const right = triangle + k_begin * triangle_stride + column;
   T c[2] = {target[0], target[triangle_stride]};
   if constexpr (sizeof(T) == sizeof(double)) {
     GAUSSWEEP_UNROLL
@@ -72,18 +72,19 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 #endif
 }
 
-/// Computes eight columns like factor_8_columns, but each pivot from the columns that are stored, with sqrt
-/// and division. This path is rare: rolled loops on an array in local memory keep its code short.
+/// Computes eight columns like factor_8_columns, but as LAPACK does: every pivot from the stored columns,
+/// with sqrt and division. This path is rare, so that rolled loops on an array in local memory keep its code
+/// short.
 template <class T>
-__device__ __forceinline__ void factor_8_columns_in_order(const T* triangle, int first, T* reciprocals,
-                                                          int& failed, T (&own_row)[8]) {
-  constexpr int own = 8;  // the thread's row, behind those of the diagonal tile
+__device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, int first, T* reciprocals,
+                                                             int& failed, T (&own_row)[8]) {
+  constexpr int own_index = 8;  // the thread's row follows the rows of the diagonal tile
   T rows[9][8];
   GAUSSWEEP_ROLLED
-  for (int i = 0; i <= own; ++i) {
-    const int from = i < own ? first + i : static_cast<int>(threadIdx.x);
+  for (int i = 0; i <= own_index; ++i) {
+    const int row = i < own_index ? first + i : static_cast<int>(threadIdx.x);
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < 8; ++k) rows[i][k] = triangle[(first + k) * triangle_stride + from];
+    for (int k = 0; k < 8; ++k) rows[i][k] = triangle[(first + k) * triangle_stride + row];
   }
   GAUSSWEEP_ROLLED
   for (int k = 0; k < 8; ++k) {
@@ -95,8 +96,8 @@ __device__ __forceinline__ void factor_8_columns_in_order(const T* triangle, int
     GAUSSWEEP_UNROLL
     for (int j = 0; j < 8; ++j) column[j] = rows[j][k] * reciprocal;
     GAUSSWEEP_ROLLED
-    for (int i = k + 1; i <= own; ++i) {
-      const T element = i == own && is_diagonal ? root : rows[i][k] * reciprocal;
+    for (int i = k + 1; i <= own_index; ++i) {
+      const T element = i == own_index && is_diagonal ? root : rows[i][k] * reciprocal;
       rows[i][k] = element;
       GAUSSWEEP_UNROLL
       for (int j = 1; j < 8; ++j) {
@@ -105,24 +106,23 @@ __device__ __forceinline__ void factor_8_columns_in_order(const T* triangle, int
     }
   }
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < 8; ++k) own_row[k] = rows[own][k];
+  for (int k = 0; k < 8; ++k) own_row[k] = rows[own_index][k];
 }
 
 /// Factors eight columns beginning at `first`; each of 64 threads has a row. Every thread also factors the 8
-/// x 8 diagonal tile, so that no thread waits for another. The diagonal's reciprocals are stored to
-/// `reciprocals`. `failed`, unless it is set already, becomes the first column with a pivot that is no
-/// positive number. The rows of the diagonal tile stay in `own_row`, because other threads still read them in
-/// shared memory.
+/// x 8 diagonal tile, so that no thread waits for another. The diagonal's reciprocals are stored in
+/// `reciprocals`. `failed`, if negative, becomes the first column whose pivot is no positive number. The rows
+/// of the diagonal tile stay in `own_row`, because other threads still read them in shared memory.
 ///
 /// For a pivot p let y be about 1 / sqrt(p) and e = 1 - p y^2; then 1 / p = y^2 (1 + e + e^2 + ...). The next
-/// pivot is computed from this series, four operations after y. The columns need the accurate root and are
-/// computed meanwhile. If a pivot is no normal number, all eight columns are computed again in order: each
-/// pivot from the columns that are stored. `in_order` requires this too. The series has up to six roundings
-/// per diagonal element more than LAPACK, which is visible for orders up to 3: the residual ratio is relative
-/// to n u.
+/// pivot is computed from this series, four operations after y. The columns, which need the accurate root,
+/// are computed concurrently. If a pivot is no normal number, or if `by_division`, all eight columns are
+/// computed again by factor_8_columns_by_division. The series has up to six roundings per diagonal element
+/// more than LAPACK. At orders up to 3 they would visibly increase residuals, which are measured in units of
+/// n u.
 template <class T>
 __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reciprocals, int& failed,
-                                                 T (&own_row)[8], bool in_order) {
+                                                 T (&own_row)[8], bool by_division) {
   const int row = static_cast<int>(threadIdx.x);
   T tile[8][8];
   GAUSSWEEP_UNROLL
@@ -132,18 +132,18 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     GAUSSWEEP_UNROLL
     for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
   }
-  bool all_normal = !in_order;
+  bool all_normal = !by_division;
   // Above the diagonal of the diagonal tile, `own_row` has meaningless values, which are not stored.
   T pivot = tile[0][0];
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 8; ++k) {
     const T y = approximate_reciprocal_root(pivot);
-    const T near_root = pivot * y;
-    const T e = std::fma(-near_root, y, T(1));
+    const T root_estimate = pivot * y;
+    const T e = std::fma(-root_estimate, y, T(1));
     const T this_pivot = pivot;
     if (k < 7) {
-      const T near_below = tile[k + 1][k] * y;
-      const T square = near_below * near_below;
+      const T below_estimate = tile[k + 1][k] * y;
+      const T square = below_estimate * below_estimate;
       pivot = std::fma(-square, std::fma(e, e, e), tile[k + 1][k + 1] - square);
     }
     const T correction = e * std::fma(T(0.375), e, T(0.5));
@@ -164,7 +164,7 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
       own_row[j] = std::fma(-own_row[k], tile[j][k], own_row[j]);
     }
   }
-  if (!all_normal) factor_8_columns_in_order(triangle, first, reciprocals, failed, own_row);
+  if (!all_normal) factor_8_columns_by_division(triangle, first, reciprocals, failed, own_row);
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 8; ++k) {
     if (row >= first + 8) triangle[(first + k) * triangle_stride + row] = own_row[k];
@@ -192,12 +192,12 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
 }
 
 /// Replaces the lower triangle of a 64 x 64 tile by its Cholesky factor, with a block of 8 warps. Two warps
-/// factor eight columns at a time, while the others apply the previous columns to the rest of the tile.
+/// factor eight columns at a time, while the other warps apply the previous columns to the rest of the tile.
 /// `reciprocals` has 64 elements in shared memory. The columns and inverses that a solve needs are sent to
-/// `mailbox` as they are computed. `in_order`: the first eight columns, see factor_8_columns.
+/// `mailbox` as they are computed. `by_division` applies to the first eight columns (factor_8_columns).
 /// @return the first column with a pivot that is not positive, or -1; valid in the first warp
 template <class T>
-__device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailbox, bool in_order) {
+__device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailbox, bool by_division) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
   int failed = -1;
@@ -205,7 +205,7 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
   GAUSSWEEP_ROLLED
   for (int s = 0; s < 8; ++s) {
     if (warp < 2) {
-      factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, in_order && s == 0);
+      factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, by_division && s == 0);
     } else if (s > 0) {
       if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
       int number = warp - 2;  // of the tiles right of the next column of tiles, counted column by column
@@ -239,9 +239,9 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
 template <class T, int Stride>
 class RowSolver {
  public:
-  /// @param rest registers of the lane; they hold the columns that are not solved yet
-  __device__ __forceinline__ RowSolver(T* x, T (&rest)[8][4])
-      : rest_(rest),
+  /// @param remaining registers of the lane for the columns that are not solved yet
+  __device__ __forceinline__ RowSolver(T* x, T (&remaining)[8][4])
+      : remaining_(remaining),
         x_(x),
         first_(static_cast<int>(threadIdx.x) / 32 * 16),
         lane_(static_cast<int>(threadIdx.x) % 32) {}
@@ -249,35 +249,35 @@ class RowSolver {
     GAUSSWEEP_UNROLL
     for (int j = 0; j < 8; ++j) {
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) rest_[j][e] = adds_late ? T(0) : x_[column(j, e) * Stride + row(e)];
+      for (int e = 0; e < 4; ++e) remaining_[j][e] = adds_b_last ? T(0) : x_[column(j, e) * Stride + row(e)];
     }
   }
-  /// Solves columns 8m to 8m + 7, m one more than in the previous call. Calls store(row, column, element) for
-  /// each.
+  /// Solves columns 8m to 8m + 7, and calls store(row, column, element) for each element. @pre m is 0 in the
+  /// first call and one more in each further call
   template <class Store>
   __device__ __forceinline__ void solve(int m, const T* triangle, const T* inverses, Store store) {
     const int g = lane_ / 4, t = lane_ % 4;
     T solved[4] = {0, 0, 0, 0};
-    if (adds_late) {
+    if (adds_b_last) {
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) rest_[0][e] += x_[column(m, e) * Stride + row(e)];
+      for (int e = 0; e < 4; ++e) remaining_[0][e] += x_[column(m, e) * Stride + row(e)];
     }
-    const T left[4] = {rest_[0][0], rest_[0][2], rest_[0][1], rest_[0][3]};
+    const T left[4] = {remaining_[0][0], remaining_[0][2], remaining_[0][1], remaining_[0][3]};
     const T* const inverse = inverses + (8 * m + 2 * t) * inverse_stride + g;
     const T right[2] = {inverse[0], inverse[inverse_stride]};
     multiply_16x8(solved, left, right);
     const T factor[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
-    const T* const below = triangle + (8 * m + 2 * t) * triangle_stride + g;
-    // Columns shift by one per call, so that all calls run the same code: a task begins with instruction
-    // cache misses.
+    const T* const l_columns = triangle + (8 * m + 2 * t) * triangle_stride + g;
+    // The columns shift by eight per call, so that all calls run the same code, which saves instruction cache
+    // misses.
     GAUSSWEEP_UNROLL
     for (int j = 1; j < 8; ++j) {
       if (m + j < 8) {
-        const T l[2] = {below[8 * (m + j)], below[triangle_stride + 8 * (m + j)]};
-        multiply_16x8(rest_[j], factor, l);
+        const T l[2] = {l_columns[8 * (m + j)], l_columns[triangle_stride + 8 * (m + j)]};
+        multiply_16x8(remaining_[j], factor, l);
       }
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) rest_[j - 1][e] = rest_[j][e];
+      for (int e = 0; e < 4; ++e) remaining_[j - 1][e] = remaining_[j][e];
     }
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {
@@ -287,13 +287,14 @@ class RowSolver {
   }
 
  private:
-  /// Of a 16 x 8 tile a lane has row g, columns 2t and 2t + 1, and the same columns of row g + 8.
+  /// Return the row and the column of the lane's element e of 16 x 8 tile j. A lane has columns 2t and 2t + 1
+  /// of rows g and g + 8.
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
 
-  /// In float the sums begin at 0, and B is added at the end: see TileProduct::partial.
-  static constexpr bool adds_late = sizeof(T) == sizeof(float);
-  T (&rest_)[8][4];
+  /// True in float: the sums begin at 0, and B is added last. TileProduct::partial tells why.
+  static constexpr bool adds_b_last = sizeof(T) == sizeof(float);
+  T (&remaining_)[8][4];
   T* x_;
   int first_, lane_;
 };

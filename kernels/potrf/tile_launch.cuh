@@ -8,21 +8,21 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr unsigned finished = 1u << 30;
 constexpr int stages = 4;  ///< k slices in shared memory
-/// One launch. Counts and indices are in tiles; the origin is the part that the launch factors. All bits of
-/// the mailboxes and of the flags are set at the start.
+/// The arguments of one launch. Counts and indices are in tiles, counted from the first diagonal tile of the
+/// launch. All bits of the mailboxes and of the flags are set before the launch.
 template <class T>
 struct Chain {
   T* a;
   std::int64_t ld;
   int rows, columns;
-  int rows_of_tail;  ///< for Schedule
+  int tail_rows;     ///< rows of the tail (see Schedule)
   T* mailboxes;      ///< mailboxes of the diagonal tiles, mailbox_size elements each
   unsigned* states;  ///< each tile's state (tile_chain.cuh) - 1, column by column with stride `states_ld`
   std::int64_t states_ld;
   unsigned* ticket;     ///< the last ticket that was taken
-  unsigned* abandoned;  ///< one flag per factorisation: 0 after a time-out
-  int before;           ///< columns of the matrix left of this part
-  bool in_order;        ///< for factor_8_columns
+  unsigned* timed_out;  ///< one flag per factorisation: 0 after a time-out
+  int first_column;     ///< the launch's first column in the matrix, in elements
+  bool by_division;     ///< argument of factor_8_columns
   int* info;
   int max_polls;  ///< the number of polls after which a wait times out
 
@@ -39,18 +39,20 @@ struct ChainMemory {
   static constexpr int elements = stages * TileProduct<T, 2 * order, 2 * order, 4>::slice_elements;
   static_assert(order * stride_of<T>(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
                 "after the products, the solver's data replace the k slices");
-  alignas(16) T room[elements];
+  alignas(16) T storage[elements];
   T reciprocals[order];
   Chain<T> chain;
   Schedule<GroupsPerUpdate> schedule;  ///< used by the thread that takes tickets
   Task task;
-  unsigned added[2];  ///< per column of tiles, the number of additions by warps
-  unsigned open[4];   ///< masks of finished operands: of alternate slices; at the start; after a wait
+  unsigned added[2];  ///< per column of tiles, the number of warps that have added their sums
+  /// Masks of finished operands (Gate): [0] and [1] alternate between slices, [2] is the mask at the start of
+  /// a task, [3] the mask after a wait.
+  unsigned open[4];
 
-  /// After the products: the rows to solve (64 or 128, leading dimension stride_of), the triangle and its
-  /// inverses.
-  __device__ T* solved() { return room; }
-  __device__ T* triangle() { return room + order * stride_of<T>(2 * order); }
+  /// Return the memory that is used after the products: the 64 or 128 rows to solve with leading dimension
+  /// stride_of, the triangle, and its inverses.
+  __device__ T* solved() { return storage; }
+  __device__ T* triangle() { return storage + order * stride_of<T>(2 * order); }
   __device__ T* inverses() { return triangle() + order * triangle_stride; }
 };
 

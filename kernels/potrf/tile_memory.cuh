@@ -12,8 +12,8 @@
 #else
 #define GAUSSWEEP_NOINLINE
 #endif
-/// Before a loop over a tile's eight columns of 8 x 8 tiles: keeps it rolled in double, which has longer
-/// code.
+/// Keeps the following loop over a tile's eight columns of 8 x 8 tiles rolled in double, where its code is
+/// longer.
 #ifdef __CUDACC__
 #define GAUSSWEEP_ROLLED_IN_DOUBLE _Pragma("unroll (sizeof(T) == sizeof(double) ? 1 : 9)")
 #else
@@ -27,8 +27,8 @@ using lu::load_two;
 template <class T>
 __device__ __forceinline__ void store_two(T* to, T first, T second) {
 #ifdef __CUDA_ARCH__
-  using Two = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
-  *reinterpret_cast<Two*>(to) = Two{first, second};
+  using Pair = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
+  *reinterpret_cast<Pair*>(to) = Pair{first, second};
 #else
   to[0] = first;
   to[1] = second;
@@ -43,13 +43,13 @@ __device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
 }
 
 /// Makes the thread's earlier memory accesses visible to the copy engine (async proxy), after a barrier.
-__device__ __forceinline__ void show_to_copy_engine() {
+__device__ __forceinline__ void fence_async_proxy() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
 }
-/// Makes the copy engine add elements in shared memory to global memory, in the L2 cache. Asynchronous: see
-/// await_additions. All addresses are multiples of 16, `count` is even.
+/// Makes the copy engine add elements in shared memory to global memory, in the L2 cache. Asynchronous;
+/// await_additions() waits. @pre all addresses are multiples of 16, and `count` is even
 __device__ __forceinline__ void add_in_cache(double* to, const double* shared, int count) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(
@@ -79,12 +79,12 @@ __device__ __forceinline__ T* global(T* pointer) {
 }
 
 #ifdef __CUDACC__
-/// Loads two elements from shared memory in program order. Loads that the compiler moves ahead take registers
-/// that the sums need.
+/// Loads two elements from shared memory in program order. The compiler would move ordinary loads ahead and
+/// spill the sums.
 __device__ __forceinline__ void load_in_order(unsigned from, double (&pair)[2]) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair[0]), "=d"(pair[1]) : "r"(from));
 }
-/// simt::copy_pack to an address in shared memory if `wanted`, without a branch.
+/// Does simt::copy_pack to an address in shared memory if `wanted`, without a branch.
 __device__ __forceinline__ void copy_pack_if(bool wanted, unsigned shared, const void* global) {
 #if __CUDA_ARCH__ >= 800
   asm volatile(

@@ -1,12 +1,12 @@
 #pragma once
 /// Products of tiles of 64 rows by a thread block. k slices of 128 bytes per row are staged in shared memory:
-/// while one is multiplied, copies of others are in flight. All products run on tensor cores; a float is two
-/// TF32 numbers.
+/// while one slice is multiplied, copies of other slices are in flight. All products run on tensor cores; a
+/// float is split into two TF32 numbers.
 ///
 /// A block has 256 threads. The result of Rows x Columns is in registers: each warp has a warp tile of 16
 /// Strips x 32. The rows and columns of a lane are the same in both precisions: in each 16 x 16 square, rows
-/// 2g and 2g + 1 and columns 4t to 4t + 3, with g = lane / 4 and t = lane % 4. So loads of two elements from
-/// shared memory give tensor core operands. Global memory is accessed 16 bytes at a time.
+/// 2g and 2g + 1 and columns 4t to 4t + 3, with g = lane / 4 and t = lane % 4. With these, a load of two
+/// elements from shared memory gives operands of tensor cores. Global memory is accessed 16 bytes at a time.
 
 #include <cstdint>
 
@@ -18,8 +18,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 constexpr int order = 64;  ///< rows and columns of a tile
 constexpr int threads = 256;
 
-/// Returns the leading dimension of a k slice with this many rows, padded so that lanes have no bank
-/// conflicts.
+/// Returns the leading dimension of a k slice with `rows` rows, padded to avoid bank conflicts.
 template <class T>
 constexpr int stride_of(int rows) {
   return rows + 32 / static_cast<int>(sizeof(T));
@@ -42,8 +41,8 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 }
 #endif
 
-/// D += A B for D of 16 x 8 and 8 columns of A, as in triangle_tiles.cuh. A lane has rows g and g + 8 of A in
-/// two columns, and the same two rows of B. Of the four TF32 products the smallest one is omitted.
+/// Computes D += A B for D of 16 x 8 and 8 columns of A, as in triangle_tiles.cuh. A lane has rows g and g +
+/// 8 of A in two columns, and the same two rows of B. Omits the smallest of the four TF32 products.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #ifdef __CUDA_ARCH__
@@ -70,11 +69,11 @@ __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4]
 #endif
 }
 
-/// The rows of an operand of a product. `given` rows exist; a row r >= given is read from row r % given.
+/// The rows of an operand of a product. Row r is read from row r % stored_rows.
 template <class T>
 struct Operand {
   const T* data;
-  int given;
+  int stored_rows;
 };
 
 /// Returns true if columns of T with leading dimension `ld` can be copied 16 bytes at a time.
@@ -102,24 +101,24 @@ struct TileProduct {
   __device__ static int warp_row() { return warp() % warps_down; }
   __device__ static int warp_column() { return warp() / warps_down; }
 
-  /// In float, the sum of `add` since the last `add_partial_sums`. Tensor cores truncate when they add to an
+  /// In float, the sums since the last `add_partial_sums`. Tensor cores truncate when they add to an
   /// accumulator, and a short sum loses less.
   static constexpr bool has_partial = sizeof(T) == sizeof(float);
   T partial[has_partial ? Strips : 1][2][2][4];
 
   __device__ __forceinline__ void clear() {
     for_pairs([](int, int, T& first, T& second) { first = second = 0; });
-    for_partial_sums([](T&, T& own) { own = 0; });
+    for_partial_sums([](T&, T& partial) { partial = 0; });
   }
   /// Adds the partial sums to the sums.
   __device__ __forceinline__ void add_partial_sums() {
-    for_partial_sums([](T& all, T& own) {
-      all += own;
-      own = 0;
+    for_partial_sums([](T& sum, T& partial) {
+      sum += partial;
+      partial = 0;
     });
   }
-  static constexpr int pairs = 8 * Strips;  ///< pairs of rows in a column that a lane has
-  /// Calls visit(row, column, sum of this row, sum of the next row) for one of the lane's pairs.
+  static constexpr int pairs = 8 * Strips;  ///< a lane's pairs of sums in neighbouring rows of a column
+  /// Calls visit(row, column, sum, sum in the next row) for one of the lane's pairs.
   template <class Visit>
   __device__ __forceinline__ void visit_pair(int pair, Visit visit) {
     const int s = pair % Strips, c = pair / Strips % 4, square = pair / Strips / 4;
@@ -154,8 +153,8 @@ struct TileProduct {
   class Copies {
    public:
     __device__ __forceinline__ Copies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld)
-        : a_(a.data + row<Rows>() % a.given + column<Rows>() * ld),
-          b_(b.data + row<Columns>() % b.given + column<Columns>() * ld),
+        : a_(a.data + row<Rows>() % a.stored_rows + column<Rows>() * ld),
+          b_(b.data + row<Columns>() % b.stored_rows + column<Columns>() * ld),
           ld_(ld) {}
     /// Starts to copy the next slice.
     __device__ __forceinline__ void start(T* to) {
@@ -201,14 +200,14 @@ struct TileProduct {
   };
 
   /// Adds the product of `Depth` columns in shared memory with leading dimensions `StrideA` and `StrideB`.
-  /// Calls overlapped() after the first multiplications, so that it overlaps the others.
+  /// Calls overlapped() after the first multiplications, so that it overlaps the other multiplications.
   template <int StrideA, int StrideB, int Depth, class Overlapped>
   __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Overlapped overlapped) {
     const int g = lane() / 4, t = lane() % 4;
-    const T* const own_a = a + row + 2 * g;
+    const T* const a_rows = a + row + 2 * g;
     if constexpr (sizeof(T) == sizeof(double)) {
       // Double buffering: the next four columns are loaded to registers while four are multiplied.
-      const T* const left = own_a + t * StrideA;
+      const T* const left = a_rows + t * StrideA;
       const T* const right = b + column + 2 * g + t * StrideB;
       double left_of[2][Strips][2], right_of[2][2][2];
       const auto load = [&](int k) {
@@ -243,14 +242,14 @@ struct TileProduct {
         float left_of[Strips][4], right_of[4][2];
         GAUSSWEEP_UNROLL
         for (int h = 0; h < 2; ++h) {
-          const int own_k = k + 4 * h + t;
+          const int own_column = k + 4 * h + t;
           GAUSSWEEP_UNROLL
           for (int s = 0; s < Strips; ++s) {
-            load_two(own_a + own_k * StrideA + s * 16, left_of[s][2 * h], left_of[s][2 * h + 1]);
+            load_two(a_rows + own_column * StrideA + s * 16, left_of[s][2 * h], left_of[s][2 * h + 1]);
           }
           GAUSSWEEP_UNROLL
           for (int square = 0; square < 2; ++square) {
-            load_two(b + column + 2 * g + own_k * StrideB + square * 16, right_of[2 * square][h],
+            load_two(b + column + 2 * g + own_column * StrideB + square * 16, right_of[2 * square][h],
                      right_of[2 * square + 1][h]);
           }
         }
@@ -269,7 +268,7 @@ struct TileProduct {
           for (int e = 0; e < 16; ++e) {
             const int c = e % 4, square = e / 4 % 2, r = e / 8;
             T& value = sum[s][square][c % 2][2 * r + c / 2];
-            value = std::fma(own_a[k * StrideA + s * 16 + r],
+            value = std::fma(a_rows[k * StrideA + s * 16 + r],
                              b[column + 4 * t + k * StrideB + square * 16 + c], value);
           }
         }
@@ -279,10 +278,10 @@ struct TileProduct {
   }
 
 #ifdef __CUDACC__
-  /// The register fragments of doubles: addresses in shared memory, and double buffers. The operands of the
-  /// next products are loaded during these, at the end of a slice those of the next slice.
+  /// The double-buffered register fragments of doubles, and their addresses in shared memory. The operands of
+  /// the next products are loaded during the current ones, also across slices.
   struct Pipeline {
-    unsigned begin;  ///< of the slices
+    unsigned begin;  ///< address of the slices
     int slot = 0;    ///< the stage of the next slice
     double left[2][Strips][2], right[2][2];
 
@@ -292,30 +291,30 @@ struct TileProduct {
       load_right(0, begin, 0, 0);
     }
     __device__ __forceinline__ void load_left(int which, unsigned from, int step) {
-      const unsigned own = (lane() % 4 * stride_a + warp_row() * 16 * Strips + lane() / 4 * 2) * size;
+      const unsigned lane_offset = (lane() % 4 * stride_a + warp_row() * 16 * Strips + lane() / 4 * 2) * size;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Strips; ++s) {
-        load_in_order(from + own + (4 * step * stride_a + s * 16) * size, left[which][s]);
+        load_in_order(from + lane_offset + (4 * step * stride_a + s * 16) * size, left[which][s]);
       }
     }
     __device__ __forceinline__ void load_right(int which, unsigned from, int step, int square) {
-      const unsigned own =
+      const unsigned lane_offset =
           (depth * stride_a + lane() % 4 * stride_b + warp_column() * 32 + lane() / 4 * 2) * size;
-      load_in_order(from + own + (4 * step * stride_b + square * 16) * size, right[which]);
+      load_in_order(from + lane_offset + (4 * step * stride_b + square * 16) * size, right[which]);
     }
   };
   static constexpr int size = static_cast<int>(sizeof(T));
 
-  /// Multiplies the next slice. Meanwhile starts the copies of another slice if `more`, and then calls
-  /// copied(). await_next() waits for the next slice and returns true if there is one.
-  template <int Stages, class Copied, class Await>
-  __device__ __forceinline__ void multiply_slice(Pipeline& pipeline, Copies& copies, bool more, Copied copied,
-                                                 Await await_next) {
+  /// Multiplies the next slice. Interleaves the copies of another slice if `copies_next`, and then calls
+  /// on_copied(). await_next() waits for the next slice and returns true if there is one.
+  template <int Stages, class OnCopied, class Await>
+  __device__ __forceinline__ void multiply_slice(Pipeline& pipeline, Copies& copies, bool copies_next,
+                                                 OnCopied on_copied, Await await_next) {
     constexpr int steps = depth / 4;
-    // Copies are spread over all products before copied().
+    // The copies are spread over all products before on_copied().
     constexpr int between = (2 * steps - 1) * 2 * Strips / Copies::count;
-    const unsigned here = pipeline.begin + pipeline.slot * (slice_elements * size);
-    const unsigned before =
+    const unsigned current = pipeline.begin + pipeline.slot * (slice_elements * size);
+    const unsigned previous =
         pipeline.begin + (pipeline.slot == 0 ? Stages - 1 : pipeline.slot - 1) * (slice_elements * size);
     pipeline.slot = pipeline.slot == Stages - 1 ? 0 : pipeline.slot + 1;
     const unsigned next = pipeline.begin + pipeline.slot * (slice_elements * size);
@@ -323,11 +322,11 @@ struct TileProduct {
     for (int step = 0; step < steps; ++step) {
       GAUSSWEEP_UNROLL
       for (int square = 0; square < 2; ++square) {
-        if (square == 0 && step < steps - 1) pipeline.load_left((step + 1) % 2, here, step + 1);
+        if (square == 0 && step < steps - 1) pipeline.load_left((step + 1) % 2, current, step + 1);
         if (square == 0 || step < steps - 1) {
-          pipeline.load_right(1 - square, here, step + square, 1 - square);
+          pipeline.load_right(1 - square, current, step + square, 1 - square);
         } else {
-          copied();
+          on_copied();
           if (await_next()) {
             pipeline.load_left(0, next, 0);
             pipeline.load_right(0, next, 0, 0);
@@ -341,7 +340,7 @@ struct TileProduct {
           GAUSSWEEP_UNROLL
           for (int k = 0; k < Copies::count; ++k) {
             if (number != k * between + 1) continue;
-            copy_pack_if(more, before + Copies::offset(k) * size, copies.from(k));
+            copy_pack_if(copies_next, previous + Copies::offset(k) * size, copies.from(k));
           }
         }
       }
@@ -351,14 +350,15 @@ struct TileProduct {
 
   /// Adds the product of `tiles` tiles of columns. `memory`: `Stages` k slices of shared memory.
   ///
-  /// `gate` knows which tiles can be read already; all threads of the block have the same knowledge.
-  ///   bool is_open(tile)         true if the tile can be read; is_all_open(): all tiles
-  ///   void wait_for(tile)        waits until it is open; contains a barrier of the block
-  ///   void poll_gate(p, useful)  once per slice p: polls for open tiles if `useful`; contains a barrier
-  /// `begun` is called when the first slice has arrived. Ends with a barrier of the block.
-  template <int Stages, class Gate, class Begun>
+  /// `gate` tracks which tiles are finished and can be read, equally in all threads of the block:
+  ///   bool is_open(tile)         returns true if the tile can be read; is_all_open(): if all tiles can be
+  ///   read void wait_for(tile)        waits until the tile can be read; contains a barrier of the block void
+  ///   poll_gate(p, useful)  called once per slice p; polls if `useful`; contains a barrier of the block
+  /// Calls on_first_slice() when the first slice has arrived. Ends with a barrier of the block.
+  template <int Stages, class Gate, class OnFirstSlice>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
-                                            std::int64_t ld, int tiles, Gate& gate, Begun begun) {
+                                            std::int64_t ld, int tiles, Gate& gate,
+                                            OnFirstSlice on_first_slice) {
     const int count = tiles * slices_per_tile;
     int started = 0;
     Copies copies(a, b, ld);
@@ -372,10 +372,10 @@ struct TileProduct {
         copies.start(memory + started % Stages * slice_elements);
         ++started;
       }
-      const int later = started - p - 1;
-      if (later == 0) {
+      const int later_copies = started - p - 1;
+      if (later_copies == 0) {
         simt::await_copy_groups<0>();
-      } else if (later == 1) {
+      } else if (later_copies == 1) {
         simt::await_copy_groups<1>();
       } else {
         simt::await_copy_groups<2>();
@@ -384,23 +384,23 @@ struct TileProduct {
     };
     if (count == 0) return __syncthreads();
     await_slice(0);
-    begun();
+    on_first_slice();
 #ifdef __CUDACC__
     constexpr bool pipelined = sizeof(T) == sizeof(double);
     if constexpr (pipelined) {
       Pipeline pipeline(memory);
       int p = 0;
-      // This loop runs until only copies remain to be waited for: polls of the gate cost a tenth of the
+      // Runs until all tiles are finished. The loop after this one does not poll, which saves a tenth of the
       // products' time.
       GAUSSWEEP_ROLLED
       for (; p < count && !(started == p + Stages - 1 && gate.is_all_open()); ++p) {
-        const bool more = started == p + Stages - 1 && can_start(p + Stages);
-        const auto copied = [&] {
-          if (!more) return;
+        const bool copies_next = started == p + Stages - 1 && can_start(p + Stages);
+        const auto on_copied = [&] {
+          if (!copies_next) return;
           copies.end();
           ++started;
         };
-        multiply_slice<Stages>(pipeline, copies, more, copied, [&] {
+        multiply_slice<Stages>(pipeline, copies, copies_next, on_copied, [&] {
           if (p + 1 == count) return false;
           await_slice(p + 1);
           return true;
@@ -425,8 +425,8 @@ struct TileProduct {
     if constexpr (!pipelined) {
       GAUSSWEEP_ROLLED
       for (int p = 0; p < count; ++p) {
-        const T* const from = memory + p % Stages * slice_elements;
-        add<stride_a, stride_b, depth>(from, from + depth * stride_a, warp_row() * 16 * Strips,
+        const T* const slice = memory + p % Stages * slice_elements;
+        add<stride_a, stride_b, depth>(slice, slice + depth * stride_a, warp_row() * 16 * Strips,
                                        warp_column() * 32, [&] {
                                          if (!can_start(p + Stages)) return;
                                          copies.start(memory + started % Stages * slice_elements);

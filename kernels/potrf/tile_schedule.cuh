@@ -1,11 +1,11 @@
 #pragma once
-/// The tasks of a tiled factorisation, and the order in which blocks take them: see tile_chain.cuh.
+/// The tasks of a tiled factorisation (tile_chain.cuh), and the order in which blocks take them.
 
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int group = 8;       ///< tile columns of a group: updates subtract whole groups
+constexpr int group = 8;       ///< tile columns per group; an update subtracts the product of whole groups
 constexpr int min_share = 16;  ///< the minimum number of a group's deferred updates in one step
 
 enum class Kind { none, diagonal, panel, update };
@@ -24,88 +24,87 @@ __host__ __device__ constexpr int sum_up_to(int count) {
 }
 
 /// The tasks in the order of tickets, step by step. Step j contains the tasks that run while diagonal j is
-/// factored.
+/// factored. Required updates are those of the columns of the next group; all others are deferred and spread
+/// over the group's steps.
 ///
-/// The last columns are the tail: they have `rows_of_tail` rows, plus or minus half a group. Their operations
-/// cannot keep all blocks busy. So the tail has no updates, for which tasks would wait: its diagonals and
-/// panels subtract all products of the tail's columns.
-/// @tparam GroupsPerUpdate the number of groups that an update of far columns subtracts
+/// The last columns are the tail: they have `tail_rows` rows, plus or minus half a group. Their operations
+/// cannot keep all blocks busy, and tasks would wait for updates. The tail therefore has no updates: its
+/// diagonals and panels subtract all products of the tail's columns.
+/// @tparam GroupsPerUpdate the number of groups whose product a deferred update subtracts
 template <int GroupsPerUpdate>
 class Schedule {
  public:
-  __host__ __device__ Schedule(int rows, int columns, int rows_of_tail)
-      : rows_(rows),
-        columns_(columns),
-        tail_(max_of(rows - rows_of_tail + group / 2 - 1, 0) / group * group) {
+  __host__ __device__ Schedule(int rows, int columns, int tail_rows)
+      : rows_(rows), columns_(columns), tail_(max_of(rows - tail_rows + group / 2 - 1, 0) / group * group) {
     begin_step();
   }
 
   /// Returns the task of a ticket. @pre tickets ascend from call to call
   __host__ __device__ Task task(unsigned ticket) {
-    while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + urgent_ + deferred_)) {
-      first_ += static_cast<unsigned>(diagonal_ + panels_ + urgent_ + deferred_);
+    while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_)) {
+      first_ += static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_);
       if (++step_ > columns_) return {Kind::none, 0, 0, 0, 0};
       begin_step();
     }
     int number = static_cast<int>(ticket - first_);
-    // The first column of the sums of column step_ - 1.
-    const int left = min_of((step_ - 1) / group * group, tail_);
-    if (number < diagonal_) return {Kind::diagonal, step_, step_, step_ > 0 ? left : 0, max_of(step_ - 1, 0)};
+    // The first column whose products the diagonal and the panels subtract.
+    const int first_column = min_of((step_ - 1) / group * group, tail_);
+    if (number < diagonal_)
+      return {Kind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};
     number -= diagonal_;
     const bool deferred_first = step_ % group != 0;
     if (deferred_first && number < deferred_) return deferred_update(number);
     if (deferred_first) number -= deferred_;
     if (number < panels_) {
-      return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, left, step_ - 1};
+      return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, first_column, step_ - 1};
     }
     number -= panels_;
-    if (number < urgent_) return in_columns(number, step_, step_ - group, step_);
-    return deferred_update(number - urgent_);
+    if (number < required_) return in_columns(number, step_, step_ - group, step_);
+    return deferred_update(number - required_);
   }
 
  private:
   __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
-  /// The first row of panels: below column step - 1's diagonal, without the tile of the diagonal's own task.
+  /// Returns the first row of the panels of column step_ - 1. The diagonal's task computes the tile above it.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Returns the number of updates of a group of columns. A pair of columns has one less than the pair
-  /// before.
+  /// Returns the number of updates of the group of columns that begins at `column`. Every pair of columns has
+  /// one update less than the pair before.
   __host__ __device__ int updates(int column) const {
     return sum_up_to(pairs(rows_) - column / 2) -
            sum_up_to(pairs(rows_) - pairs(min_of(column + group, columns_)));
   }
-  /// The distance of column groups that are updated in this step: all groups at the beginning of the tail.
+  /// Returns the distance of the columns of two groups that are updated in this step. When the tail begins,
+  /// all groups are updated.
   __host__ __device__ int column_step() const {
     return current_group() == tail_ ? group : GroupsPerUpdate * group;
   }
-  __host__ __device__ int current_group() const {
-    return step_ / group * group;
-  }  ///< first column of the step's group
+  /// Returns the first column of the step's group.
+  __host__ __device__ int current_group() const { return step_ / group * group; }
   __host__ __device__ void begin_step() {
     diagonal_ = step_ < columns_ ? 1 : 0;
     panels_ = step_ > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
-    urgent_ = deferred_ = first_deferred_ = 0;
+    required_ = deferred_ = first_deferred_ = 0;
     if (current_group() == 0 || step_ >= columns_ || current_group() > tail_) return;
     if (step_ == current_group()) {
-      urgent_ = updates(current_group());
-      group_updates_ = 0;
+      required_ = updates(current_group());
+      group_deferred_ = 0;
       for (int column = current_group() + group; column < columns_; column += column_step())
-        group_updates_ += updates(column);
+        group_deferred_ += updates(column);
     }
-    const int step_share = max_of((group_updates_ + group - 1) / group, min_share);
+    const int step_share = max_of((group_deferred_ + group - 1) / group, min_share);
     first_deferred_ = step_share * (step_ - current_group());
-    deferred_ = max_of(min_of(group_updates_ - first_deferred_, step_share), 0);
+    deferred_ = max_of(min_of(group_deferred_ - first_deferred_, step_share), 0);
   }
-  /// Returns a deferred update. In a step one of each `GroupsPerUpdate` groups of columns gets all products
-  /// that it lacks; the other groups follow in later steps. So the next group always lacks only the current
-  /// one.
+  /// Returns a deferred update. In a step, one of every `GroupsPerUpdate` groups of columns gets all products
+  /// that it is missing. Only the product of the current group is therefore missing in the next group.
   __host__ __device__ Task deferred_update(int number) const {
     number += first_deferred_;
     int column = current_group() + group;
     for (; number >= updates(column); column += column_step()) number -= updates(column);
-    const int lacking =
+    const int missing_groups =
         (GroupsPerUpdate - (column - current_group()) / group % GroupsPerUpdate) % GroupsPerUpdate + 1;
-    const int from = max_of(current_group() - lacking * group, 0);
+    const int from = max_of(current_group() - missing_groups * group, 0);
     // For large matrices the operands of all rows do not fit in L2.
     const bool by_rows = GroupsPerUpdate > 1 && current_group() < tail_;
     return by_rows ? in_rows(number, column, from, current_group())
@@ -120,14 +119,14 @@ class Schedule {
     }
   }
 
-  /// The same counted row by row, so that concurrent updates share operands of both sides.
+  /// Like in_columns, but counted row by row, so that concurrent updates share operands of both sides.
   __host__ __device__ Task in_rows(int number, int column, int from, int to) const {
-    const int wide = pairs(min_of(group, columns_ - column));
-    int row = 0;  // pairs of rows: the first one has one update, each further one has one more, up to `wide`
-    for (; row < wide && number > row; ++row) number -= row + 1;
-    if (row == wide) {
-      row += number / wide;
-      number %= wide;
+    const int max_per_row = pairs(min_of(group, columns_ - column));
+    int row = 0;  // pair of rows; pair r has min(r + 1, max_per_row) updates
+    for (; row < max_per_row && number > row; ++row) number -= row + 1;
+    if (row == max_per_row) {
+      row += number / max_per_row;
+      number %= max_per_row;
     }
     return {Kind::update, column + 2 * row, column + 2 * number, from, to};
   }
@@ -136,30 +135,31 @@ class Schedule {
   int tail_;  ///< the tail's first column
   int step_ = 0;
   unsigned first_ = 0;  ///< the step's first ticket
-  int diagonal_ = 0, panels_ = 0, urgent_ = 0, deferred_ = 0;
-  int group_updates_ = 0;   ///< the group's deferred updates, which are spread over its steps
-  int first_deferred_ = 0;  ///< the first one of this step
+  int diagonal_ = 0, panels_ = 0, required_ = 0, deferred_ = 0;
+  int group_deferred_ = 0;  ///< number of the group's deferred updates
+  int first_deferred_ = 0;  ///< index of this step's first deferred update in the group
 };
 
-/// The tiles of a task: rows and columns of its operands. Its result are the tiles (row, column) that count.
+/// The rows and columns of a task's tiles. The task changes those tiles (row, column) for which is_changed().
 struct Tiles {
   int row, next_row, column, next_column;
-  int after;  ///< the diagonal tile after the group, which its diagonal task updates; -1: none
+  int excluded_diagonal;  ///< the diagonal tile that a diagonal task updates instead, or -1
 
   __host__ __device__ Tiles(const Task& task, int rows, int columns)
       : row(task.i),
         next_row(task.kind != Kind::diagonal && task.i + 1 < rows ? task.i + 1 : task.i),
         column(task.kind == Kind::diagonal && task.j > 0 ? task.j - 1 : task.j),
         next_column(task.kind == Kind::update && task.j + 1 < columns ? task.j + 1 : task.j),
-        after(task.kind == Kind::update ? task.to : -1) {}
+        excluded_diagonal(task.kind == Kind::update ? task.to : -1) {}
   /// Return the row and the column of result tile k of four: k % 2 selects the row, k / 2 the column.
   __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : next_row; }
   __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : next_column; }
-  /// Returns true if the task changes tile k: it exists, is in the lower triangle and is no duplicate of
-  /// another.
-  __host__ __device__ bool counts(int k) const {
+  /// Returns true if the task changes tile k: the tile is in the lower triangle and no duplicate of another
+  /// one.
+  __host__ __device__ bool is_changed(int k) const {
     const int i = row_of(k), j = column_of(k);
-    return i >= j && !(i == j && i == after) && (k % 2 == 0 || i != row) && (k / 2 == 0 || j != column);
+    return i >= j && !(i == j && i == excluded_diagonal) && (k % 2 == 0 || i != row) &&
+           (k / 2 == 0 || j != column);
   }
 };
 

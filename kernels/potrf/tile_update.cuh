@@ -9,54 +9,54 @@ constexpr int sums_stride = 2 * order + 2;  ///< elements between two columns of
 
 /// Stores a product's negated sums to shared memory.
 template <class Product>
-__device__ __forceinline__ void put_negated(Product& product, double* sums) {
-  product.for_pairs([&](int row, int column, double above, double below) {
-    store_two(sums + column * sums_stride + row, -above, -below);
+__device__ __forceinline__ void store_negated(Product& product, double* sums) {
+  product.for_pairs([&](int row, int column, double first, double second) {
+    store_two(sums + column * sums_stride + row, -first, -second);
   });
-  show_to_copy_engine();
+  fence_async_proxy();
 }
-/// Adds sums in shared memory to rows [begin, end) of a column of tiles. A thread adds every `parts`-th
-/// column, beginning with `part`. If row `begin` begins a diagonal tile (`on_diagonal`), elements above the
-/// diagonal are not changed.
+/// Adds sums in shared memory to rows [begin, end) of a column of tiles. A thread adds every
+/// `column_stride`-th column from `first_column` on. `on_diagonal`: row `begin` is the first row of a
+/// diagonal tile, in which elements above the diagonal stay unchanged.
 __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const double* sums, int begin,
-                                            int end, bool on_diagonal, int part, int parts) {
+                                            int end, bool on_diagonal, int first_column, int column_stride) {
   GAUSSWEEP_ROLLED
-  for (int column = part; column < order; column += parts) {
-    double* const to = c + column * ld;
-    const double* const from = sums + column * sums_stride;
+  for (int column = first_column; column < order; column += column_stride) {
+    double* const target = c + column * ld;
+    const double* const source = sums + column * sums_stride;
     int first = on_diagonal ? begin + column : begin;
-    if (first % 2 != 0) {  // the copy engine needs pairs
-      simt::atomic_add(to + first, from[first]);
+    if (first % 2 != 0) {  // the copy engine needs an even number of elements
+      simt::atomic_add(target + first, source[first]);
       ++first;
     }
-    if (first < end) add_in_cache(to + first, from + first, end - first);
+    if (first < end) add_in_cache(target + first, source + first, end - first);
   }
   await_additions();
 }
-/// Subtracts a warp's sums from its part of the matrix, which is loaded a few pairs at a time. `on_diagonal`:
-/// the part is in a diagonal tile, where only elements on and below the diagonal are changed.
+/// Subtracts a warp's sums from its part of the matrix, a few pairs at a time. `on_diagonal`: the part is in
+/// a diagonal tile, where only elements on and below the diagonal are changed.
 template <class Product, class T>
 __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64_t ld, bool on_diagonal) {
   constexpr int batch = 8;
   GAUSSWEEP_UNROLL
-  for (int first = 0; first < product.pairs; first += batch) {
-    T given[batch][2];
+  for (int first_pair = 0; first_pair < product.pairs; first_pair += batch) {
+    T c_pairs[batch][2];
     GAUSSWEEP_UNROLL
     for (int i = 0; i < batch; ++i) {
-      product.visit_pair(first + i, [&](int row, int column, T&, T&) {
-        load_two(c + row + column * ld, given[i][0], given[i][1]);
+      product.visit_pair(first_pair + i, [&](int row, int column, T&, T&) {
+        load_two(c + row + column * ld, c_pairs[i][0], c_pairs[i][1]);
       });
     }
     GAUSSWEEP_UNROLL
     for (int i = 0; i < batch; ++i) {
-      product.visit_pair(first + i, [&](int row, int column, T above, T below) {
+      product.visit_pair(first_pair + i, [&](int row, int column, T first_sum, T second_sum) {
         T* const target = c + row + column * ld;
-        above = -(above - given[i][0]);
-        below = -(below - given[i][1]);
+        first_sum = -(first_sum - c_pairs[i][0]);
+        second_sum = -(second_sum - c_pairs[i][1]);
         if (!on_diagonal || row % order >= column % order) {
-          store_two(target, above, below);
+          store_two(target, first_sum, second_sum);
         } else if (row % order + 1 >= column % order) {
-          target[1] = below;
+          target[1] = second_sum;
         }
       });
     }

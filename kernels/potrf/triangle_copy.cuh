@@ -8,7 +8,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Returns the power of two s for which s^2 `value` is in [1/2, 2]; 1 if `value` is not positive or not
+/// Returns the power of two s for which s^2 `value` is in [1/2, 2], or 1 if `value` is not positive or not
 /// finite.
 template <class T>
 __device__ __forceinline__ T root_scale(T value) {
@@ -23,9 +23,9 @@ __global__ void scale_diagonal(const T* a, std::int64_t lda, int n, T* scale) {
 }
 
 /// Copies the lower triangle of the matrix of order n at `matrix`, or the transpose of its upper triangle, to
-/// the lower triangle of `padded_copy`. The order of `padded_copy` is n rounded up to a multiple of 64, and
-/// an identity fills it up. `back` copies from `padded_copy` to `matrix`. `scale`, if given, scales rows and
-/// columns of the copy; on the way back rows are divided by it. A block copies 32 x 32 elements.
+/// the lower triangle of `padded_copy`, or with `back` from `padded_copy` to `matrix`. The order of
+/// `padded_copy` is n rounded up to a multiple of 64; an identity fills it up. `scale`, unless null, scales
+/// rows and columns of the copy; with `back`, rows are divided by it. A thread block copies 32 x 32 elements.
 template <class T>
 __global__ void __launch_bounds__(256)
     copy_triangle(T* matrix, std::int64_t ld, int n, bool upper, T* padded_copy, std::int64_t padded_ld,

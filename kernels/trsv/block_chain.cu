@@ -9,18 +9,18 @@ namespace {
 
 using chain::Chain;
 
-/// Polls after which a wait times out: they take seconds, while a solve takes milliseconds.
+/// Number of polls after which a wait times out. They take seconds, while a solve takes milliseconds.
 constexpr int max_polls = 1 << 24;
 
-/// Returns the condition number up to which the inverse of a triangle from partial pivoting is used without
-/// correction, in a system of order n. Such triangles have condition numbers from 100 to 1000 and lose less
-/// than a factor of 3 in accuracy. The verified ratio divides by n, so a small system is allowed at most n.
+/// Returns the limit of the condition number for inverses of triangles from partial pivoting that are used
+/// without correction, in a system of order n. Such triangles have condition numbers from 100 to 1000 and
+/// lose less than a factor of 3 in accuracy. Residuals are measured in units of n u, so that the limit of
+/// small systems is n.
 float max_condition_lu(std::int64_t n) {
   const auto order = static_cast<float>(n);
   return std::min(order < 128 ? order : order * order / 128, 2000.0f);
 }
-/// The same limit for Cholesky factors. Triangles of well-conditioned factors stay below it; other triangles
-/// need a correction.
+/// The same limit for Cholesky factors. Triangles of well-conditioned factors stay below this limit.
 constexpr float max_condition_cholesky = 32;
 
 /// The number of prefetched tiles, limited by the registers.
@@ -30,53 +30,55 @@ constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
                                                  : 2;
 
 template <class T, int R, bool Paired>
-void launch_chain(Context& context, const Chain<T>& work, int items) {
+void launch_chain(Context& context, const Chain<T>& arguments, int items) {
   const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
   simt::launch(context, chain::solve_chain<T, R, depth<T, R>, Paired>, dim3(grid), dim3(chain::threads), 0,
-               work);
+               arguments);
 }
 
 template <class T, int R>
-void launch_chain(Context& context, const Chain<T>& work, int items) {
-  const bool paired = reinterpret_cast<std::uintptr_t>(work.a) % (2 * sizeof(T)) == 0 && work.ld % 2 == 0;
-  paired ? launch_chain<T, R, true>(context, work, items) : launch_chain<T, R, false>(context, work, items);
+void launch_chain(Context& context, const Chain<T>& arguments, int items) {
+  const bool paired =
+      reinterpret_cast<std::uintptr_t>(arguments.a) % (2 * sizeof(T)) == 0 && arguments.ld % 2 == 0;
+  paired ? launch_chain<T, R, true>(context, arguments, items)
+         : launch_chain<T, R, false>(context, arguments, items);
 }
 
-/// Solves for all right-hand sides, rhs_per_launch at a time, and fills in the members of `work` that point
-/// into the workspace.
+/// Sets the members of `arguments` that point into the workspace, and solves for all right-hand sides,
+/// rhs_per_launch at a time.
 template <class T>
-void solve(Context& context, Chain<T> work, std::int64_t nrhs, void* memory) {
-  const ChainWorkspace layout(work.n, nrhs, sizeof(T), work.sweeps == 2);
+void solve(Context& context, Chain<T> arguments, std::int64_t nrhs, void* memory) {
+  const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), arguments.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
-  const auto pieces = [&](int number) { return reinterpret_cast<T*>(bytes + layout.pieces(number)); };
-  work.blocks = static_cast<int>((work.n + chain::order - 1) / chain::order);
-  work.control = reinterpret_cast<chain::Control*>(bytes);
-  for (int s = 0; s < work.sweeps; ++s) {
-    work.sweep[s].pieces = pieces(s);
-    work.sweep[s].source = s > 0 ? pieces(s - 1) : nullptr;
-    work.sweep[s].stores_answer = s + 1 == work.sweeps;
+  const auto segments = [&](int number) { return reinterpret_cast<T*>(bytes + layout.segments(number)); };
+  arguments.blocks = static_cast<int>((arguments.n + chain::order - 1) / chain::order);
+  arguments.control = reinterpret_cast<chain::Control*>(bytes);
+  for (int s = 0; s < arguments.sweeps; ++s) {
+    arguments.sweep[s].segments = segments(s);
+    arguments.sweep[s].source = s > 0 ? segments(s - 1) : nullptr;
+    arguments.sweep[s].stores_answer = s + 1 == arguments.sweeps;
   }
-  if (work.pivots != nullptr) {
-    work.sources = reinterpret_cast<int*>(bytes + layout.sources());
-    work.permuted = pieces(2);
-    work.sweep[0].source = work.permuted;
+  if (arguments.pivots != nullptr) {
+    arguments.sources = reinterpret_cast<int*>(bytes + layout.sources());
+    arguments.permuted = segments(2);
+    arguments.sweep[0].source = arguments.permuted;
   }
-  work.max_polls = max_polls;
-  const int items = work.sweeps * work.blocks + (work.pivots != nullptr ? 1 : 0);
-  T* const b = work.b;
-  for (std::int64_t done = 0; done < nrhs; done += layout.rhs_per_launch) {
-    work.nrhs = static_cast<int>(std::min<std::int64_t>(nrhs - done, layout.rhs_per_launch));
-    work.b = b + done * work.ldb;
+  arguments.max_polls = max_polls;
+  const int items = arguments.sweeps * arguments.blocks + (arguments.pivots != nullptr ? 1 : 0);
+  T* const b = arguments.b;
+  for (std::int64_t first_rhs = 0; first_rhs < nrhs; first_rhs += layout.rhs_per_launch) {
+    arguments.nrhs = static_cast<int>(std::min<std::int64_t>(nrhs - first_rhs, layout.rhs_per_launch));
+    arguments.b = b + first_rhs * arguments.ldb;
     context.device.fill(memory, 0xff, layout.bytes());
     switch (layout.rhs_per_launch) {
       case 1:
-        launch_chain<T, 1>(context, work, items);
+        launch_chain<T, 1>(context, arguments, items);
         break;
       case 4:
-        launch_chain<T, 4>(context, work, items);
+        launch_chain<T, 4>(context, arguments, items);
         break;
       default:
-        launch_chain<T, 8>(context, work, items);
+        launch_chain<T, 8>(context, arguments, items);
         break;
     }
   }
@@ -87,40 +89,41 @@ void solve(Context& context, Chain<T> work, std::int64_t nrhs, void* memory) {
 template <class T>
 void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std::int64_t n, std::int64_t nrhs,
                     const T* a, std::int64_t ld, T* b, std::int64_t ldb, void* workspace, int* info) {
-  Chain<T> work{};
-  work.n = n;
-  work.sweeps = 1;
-  work.a = a;
-  work.ld = ld;
-  work.b = b;
-  work.ldb = ldb;
-  work.info = info;
-  work.sweep[0].lower = uplo == Uplo::lower;
-  work.sweep[0].unit = diagonal == vendor::Diagonal::unit;
-  work.max_uncorrected_condition = max_condition_lu(n);
-  solve(context, work, nrhs, workspace);
+  Chain<T> arguments{};
+  arguments.n = n;
+  arguments.sweeps = 1;
+  arguments.a = a;
+  arguments.ld = ld;
+  arguments.b = b;
+  arguments.ldb = ldb;
+  arguments.info = info;
+  arguments.sweep[0].lower = uplo == Uplo::lower;
+  arguments.sweep[0].unit = diagonal == vendor::Diagonal::unit;
+  arguments.max_uncorrected_condition = max_condition_lu(n);
+  solve(context, arguments, nrhs, workspace);
 }
 
 namespace {
 
-/// Solves with both triangles of `a`, the lower one first. `unit_lower`: the lower one has a unit diagonal.
+/// Solves with both triangles of `a`, first with the lower one. `unit_lower`: the lower triangle has a unit
+/// diagonal.
 template <class T>
 void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld,
                 bool unit_lower, const int* pivots, T* b, std::int64_t ldb, float max_uncorrected_condition,
                 void* workspace, int* info) {
-  Chain<T> work{};
-  work.n = n;
-  work.sweeps = 2;
-  work.a = a;
-  work.ld = ld;
-  work.b = b;
-  work.ldb = ldb;
-  work.pivots = pivots;
-  work.info = info;
-  work.sweep[0].lower = true;
-  work.sweep[0].unit = unit_lower;
-  work.max_uncorrected_condition = max_uncorrected_condition;
-  solve(context, work, nrhs, workspace);
+  Chain<T> arguments{};
+  arguments.n = n;
+  arguments.sweeps = 2;
+  arguments.a = a;
+  arguments.ld = ld;
+  arguments.b = b;
+  arguments.ldb = ldb;
+  arguments.pivots = pivots;
+  arguments.info = info;
+  arguments.sweep[0].lower = true;
+  arguments.sweep[0].unit = unit_lower;
+  arguments.max_uncorrected_condition = max_uncorrected_condition;
+  solve(context, arguments, nrhs, workspace);
 }
 
 }  // namespace

@@ -1,25 +1,25 @@
 #pragma once
-/// The kernel of trsv/inverted_blocks and of the solves after an LU decomposition: a chain of block rows in
-/// one launch, started by block_chain.cu.
+/// The kernel of trsv/inverted_blocks and of the solves after an LU or Cholesky decomposition: a dependency
+/// chain of block rows in one launch, started by block_chain.cu.
 ///
-/// A thread block takes block rows of 64 rows by ticket. For each block row it inverts the 64 x 64 triangle
-/// on the diagonal, multiplies the off-diagonal tiles with the finished pieces of the answer (a piece: the 64
-/// elements of one block row), and multiplies the remaining right-hand side by the inverse, which gives this
-/// row's piece. Pieces are published without a flag: before the launch all bits in the memory of the
-/// pieces are set, a pattern that no published number has (`publishable`). A consumer polls the values. This
-/// costs one trip through L2 per block row, while a flag would cost two trips and a fence. Tiles do not
-/// depend on pieces, so they are prefetched before the wait.
+/// A thread block takes block rows of 64 rows by ticket. A segment of the answer consists of the 64 elements
+/// of one block row. For each block row, a thread block inverts the 64 x 64 triangle on the diagonal,
+/// multiplies the off-diagonal tiles by the finished segments, and multiplies the remaining right-hand side
+/// by the inverse, which gives this row's segment. Segments are published without a flag: before the launch
+/// all bits in their memory are set, a pattern that no published number has (`publishable`). A consumer polls
+/// the values. This costs one trip through L2 per block row, while a flag would cost two trips and a fence.
+/// Tiles do not depend on segments and are prefetched before the wait.
 ///
 /// A block waits only for lower tickets, whose blocks are running or have finished. The chain therefore
 /// progresses with any number of resident blocks, even one. A wait times out after `max_polls` polls: the row
 /// then becomes NaN, all other waits end soon, and info is -1.
 ///
 /// Accuracy. The residual of x = inverse * y is of order g u |x| instead of u |x|, with g = max |inverse|
-/// |triangle| e (Skeel's condition number, independent of row scaling; e is a vector of ones). Up to g =
-/// `max_uncorrected_condition`, which the caller chooses, x is used as it is. Beyond, x is corrected by
-/// inverse times residual, in float twice if needed. Each correction multiplies the error by about g u. If
-/// the corrections do not suffice (correctable_condition), the row is solved by substitution, which takes 20
-/// microseconds.
+/// |triangle| e (Skeel's condition number, independent of row scaling; e is a vector of ones). If g is at
+/// most `max_uncorrected_condition`, which the caller chooses, x is not corrected. Otherwise the inverse
+/// times the residual is added to x, in float twice if needed. Each correction multiplies the error by about
+/// g u. If the corrections do not suffice (correctable_condition), the row is solved by substitution, which
+/// takes 20 microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -44,13 +44,14 @@ template <class T>
 struct Sweep {
   bool lower;
   bool unit;           ///< unit diagonal; the stored one is not read
-  const T* source;     ///< pieces of the right-hand side; null: it is in b
-  T* pieces;           ///< pieces of the answer
-  bool stores_answer;  ///< also store the answer in b
+  const T* source;     ///< segments of the right-hand side, or null if it is in b
+  T* segments;         ///< segments of the answer
+  bool stores_answer;  ///< also stores the answer in b
 };
 
-/// The arguments of the kernel. In pieces, element i of right-hand side r is at [(i / order * R + r) * order
-/// + i % order].
+/// The arguments of the kernel. In an array of segments, element i of right-hand side r has index (i / order
+/// * R
+/// + r) * order + i % order.
 template <class T>
 struct Chain {
   std::int64_t n;
@@ -61,9 +62,9 @@ struct Chain {
   std::int64_t ld;
   T* b;
   std::int64_t ldb;
-  const int* pivots;  ///< LAPACK's, from 1: exchange the rows of b first; null: no exchange
+  const int* pivots;  ///< LAPACK's pivots, from 1, by which the rows of b are exchanged first, or null
   int* sources;       ///< with pivots: n ints, all bits set
-  T* permuted;        ///< with pivots: the pieces of b after the exchanges
+  T* permuted;        ///< with pivots: the segments of b after the exchanges
   Sweep<T> sweep[2];
   Control* control;
   int* info;                        ///< may be null
@@ -78,7 +79,7 @@ struct Shared {
   unsigned ticket;
 };
 
-/// Distributes the warp's elements of a piece, `columns` x R elements with columns fastest, over its lanes:
+/// Distributes the warp's elements of a segment, `columns` x R elements with columns fastest, over the lanes:
 /// slot s of a lane holds element index(lane, s). If there are fewer than 32 elements, several lanes hold
 /// copies.
 template <int R>
@@ -106,16 +107,16 @@ struct Worker {
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
     return sweep.lower ? step : blocks - 1 - step;
   }
-  /// Returns the address of this lane's element of a piece.
-  __device__ const T* element_address(const T* pieces, int block, int slot) const {
+  /// Returns the address of this lane's element of a segment.
+  __device__ const T* element_address(const T* segments, int block, int slot) const {
     const int index = Map::index(lane, slot);
-    return pieces + (static_cast<std::int64_t>(block) * R + index / columns) * order + warp * columns +
+    return segments + (static_cast<std::int64_t>(block) * R + index / columns) * order + warp * columns +
            index % columns;
   }
-  /// Reads the warp's numbers of a piece, published or not.
-  __device__ void peek(T (&numbers)[Map::slots], const T* pieces, int block) const {
+  /// Loads the warp's values of a segment without waiting; values that are not published have all bits set.
+  __device__ void peek(T (&values)[Map::slots], const T* segments, int block) const {
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < Map::slots; ++s) numbers[s] = simt::load_volatile(element_address(pieces, block, s));
+    for (int s = 0; s < Map::slots; ++s) values[s] = simt::load_volatile(element_address(segments, block, s));
   }
   /// Returns true if the wait ends after this poll without success, here or in another block.
   __device__ bool times_out(int polls) const {
@@ -125,35 +126,35 @@ struct Worker {
     }
     return polls % 1024 == 1023 && simt::load_volatile(&chain.control->timed_out) == 0u;
   }
-  /// Polls until all of the warp's numbers are published; after a timeout they become NaN.
-  __device__ void await(T (&numbers)[Map::slots], const T* pieces, int block) const {
+  /// Polls until all of the warp's values are published; after a timeout they become NaN.
+  __device__ void await(T (&values)[Map::slots], const T* segments, int block) const {
     for (int polls = 0;; ++polls) {
       bool missing = false;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < Map::slots; ++s) missing = missing || is_unpublished(numbers[s]);
+      for (int s = 0; s < Map::slots; ++s) missing = missing || is_unpublished(values[s]);
       if (!__any_sync(all_lanes, missing)) return;
       if (times_out(polls)) break;
-      peek(numbers, pieces, block);
+      peek(values, segments, block);
     }
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < Map::slots; ++s) numbers[s] = std::numeric_limits<T>::quiet_NaN();
+    for (int s = 0; s < Map::slots; ++s) values[s] = std::numeric_limits<T>::quiet_NaN();
   }
-  /// Copies the warp's numbers to shared memory for all its lanes.
-  __device__ const T* stage(const T (&numbers)[Map::slots]) const {
+  /// Copies the warp's values to shared memory for all its lanes.
+  __device__ const T* stage(const T (&values)[Map::slots]) const {
     T* const staged = shared.staged[warp];
-    __syncwarp();  // no lane still reads the previous numbers
+    __syncwarp();  // no lane still reads the previous values
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Map::slots; ++s) {
-      if (Map::copies == 1 || lane < Map::count) staged[Map::index(lane, s)] = numbers[s];
+      if (Map::copies == 1 || lane < Map::count) staged[Map::index(lane, s)] = values[s];
     }
     __syncwarp();
     return staged;
   }
-  /// Loads the right-hand side elements of the warp's columns.
-  __device__ void right_hand_side(T (&numbers)[Map::slots], const Sweep<T>& sweep, int block) const {
+  /// Loads the elements of the right-hand sides in the warp's columns.
+  __device__ void right_hand_side(T (&values)[Map::slots], const Sweep<T>& sweep, int block) const {
     if (sweep.source != nullptr) {
-      peek(numbers, sweep.source, block);
-      await(numbers, sweep.source, block);
+      peek(values, sweep.source, block);
+      await(values, sweep.source, block);
       return;
     }
     GAUSSWEEP_UNROLL
@@ -161,15 +162,15 @@ struct Worker {
       const int index = Map::index(lane, s);
       const int row = warp * columns + index % columns;
       const int r = index / columns;
-      numbers[s] = row < height(block) && r < chain.nrhs
-                       ? chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb]
-                       : T(0);
+      values[s] = row < height(block) && r < chain.nrhs
+                      ? chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb]
+                      : T(0);
     }
   }
-  /// Publishes an element of the answer's piece.
+  /// Publishes an element of the answer's segment.
   __device__ void publish(const Sweep<T>& sweep, int block, int r, int row, T value) const {
     value = publishable(value);
-    simt::store_volatile(sweep.pieces + (static_cast<std::int64_t>(block) * R + r) * order + row, value);
+    simt::store_volatile(sweep.segments + (static_cast<std::int64_t>(block) * R + r) * order + row, value);
     if (sweep.stores_answer && row < height(block) && r < chain.nrhs) {
       chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb] = value;
     }
@@ -182,22 +183,22 @@ struct Worker {
     const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
     constexpr int per_thread = order * order / threads;
     const int i = static_cast<int>(threadIdx.x) % order, j0 = static_cast<int>(threadIdx.x) / order;
-    T values[per_thread];
+    T elements[per_thread];
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {  // all loads before the first use
       const int j = j0 + k * (order / per_thread);
       const bool off_diagonal = sweep.lower ? i > j : i < j;
-      values[k] = i == j ? T(1) : T(0);
+      elements[k] = i == j ? T(1) : T(0);
       if (i < size && j < size && (off_diagonal || (i == j && !sweep.unit)))
-        values[k] = first[i + j * chain.ld];
+        elements[k] = first[i + j * chain.ld];
     }
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
       const int j = j0 + k * (order / per_thread);
-      if (i == j && values[k] == T(0)) {
+      if (i == j && elements[k] == T(0)) {
         atomicMin(&chain.control->zero, static_cast<unsigned>(block * order + i + 1));
       }
-      shared.square.at(sweep.lower ? i : order - 1 - i, sweep.lower ? j : order - 1 - j) = values[k];
+      shared.square.at(sweep.lower ? i : order - 1 - i, sweep.lower ? j : order - 1 - j) = elements[k];
     }
   }
 
@@ -231,7 +232,7 @@ struct Worker {
     }
   }
 
-  /// The sums of the warps have one or two buffers, depending on the size of `square`.
+  /// Number of buffers for the sums of the warps, which share memory with `square`.
   static constexpr int buffers = 2 * R * warps * order <= order * stride ? 2 : 1;
   /// Returns the warps' sums for right-hand side r: sums[w * order + row].
   __device__ T* sums_of(int r, int buffer) const {
@@ -261,10 +262,10 @@ struct Worker {
       return total<count / 2>(sums, from, row) + total<count / 2>(sums, from + count / 2, row);
     }
   }
-  /// Adds the sums of all warps to the numbers of the warp's columns, or subtracts them.
   static constexpr bool add = false, subtract = true;
+  /// Adds the sums of all warps to the values of the warp's columns, or subtracts them.
   template <bool negated>
-  __device__ void add_totals(T (&numbers)[Map::slots], int buffer) const {
+  __device__ void add_totals(T (&values)[Map::slots], int buffer) const {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Map::slots; ++s) {
       const int index = Map::index(lane, s);
@@ -275,11 +276,11 @@ struct Worker {
       for (int distance = Map::count; distance < lanes; distance *= 2) {
         sum += __shfl_xor_sync(all_lanes, sum, distance);
       }
-      numbers[s] += negated ? -sum : sum;
+      values[s] += negated ? -sum : sum;
     }
   }
 
-  /// Publishes the corrected piece x + inverse (y - triangle x), where x is the sum of the warps' `sums`.
+  /// Publishes the corrected segment x + inverse (y - triangle x), where x is the sum of the warps' `sums`.
   __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
                                     const Slice<T>& inverse, const T (&y)[Map::slots],
                                     const T (&sums)[R][rows], int corrections) const {
@@ -289,13 +290,13 @@ struct Worker {
     GAUSSWEEP_UNROLL
     for (int count = 0; count < max_corrections<T>; ++count) {
       if (count > 0 && count == corrections) break;
-      T product[R][rows] = {}, correction[R][rows] = {}, rest[Map::slots];
+      T product[R][rows] = {}, correction[R][rows] = {}, remainder[Map::slots];
       multiply<T, R>(triangle, stage(x), product);
       exchange_sums(product, 0);
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < Map::slots; ++s) rest[s] = y[s];
-      add_totals<subtract>(rest, 0);
-      multiply<T, R>(inverse, stage(rest), correction);
+      for (int s = 0; s < Map::slots; ++s) remainder[s] = y[s];
+      add_totals<subtract>(remainder, 0);
+      multiply<T, R>(inverse, stage(remainder), correction);
       exchange_sums(correction, 1);
       add_totals<add>(x, 1);
     }
@@ -307,7 +308,8 @@ struct Worker {
     }
   }
 
-  /// Solves the diagonal triangle by substitution from the warps' sums, one warp per right-hand side.
+  /// Solves the diagonal triangle by substitution, one warp per right-hand side, after subtracting the warps'
+  /// sums.
   __device__ void substitute(const Sweep<T>& sweep, int block) const {
     if (warp >= R) return;
     const int r = warp;
@@ -324,11 +326,11 @@ struct Worker {
       }
       y[v] = value - total<warps>(sums_of(r, 0), 0, row);
     }
-    const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
+    const T* const diagonal_block = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
     const auto group_of = [&](int step) { return sweep.lower ? step : warps - 1 - step; };
     const auto load_group = [&](Slice<T>& slice, int group) {
-      load<T, Paired>(slice, first + static_cast<std::int64_t>(group) * columns * chain.ld, chain.ld, lane,
-                      size, size - group * columns);
+      load<T, Paired>(slice, diagonal_block + static_cast<std::int64_t>(group) * columns * chain.ld, chain.ld,
+                      lane, size, size - group * columns);
     };
     Slice<T> next;
     load_group(next, group_of(0));
@@ -343,9 +345,9 @@ struct Worker {
           column[v] = sweep.lower ? slice.value[k][v] : slice.value[columns - 1 - k][v];
         }
         const int j = group_of(step) * columns + (sweep.lower ? k : columns - 1 - k);
-        const bool second = Paired ? j % rows == 1 : j >= lanes;
-        const T pivot = sweep.unit || j >= size ? T(1) : (second ? column[1] : column[0]);
-        const T quotient = (second ? y[1] : y[0]) / pivot;
+        const bool has_second_row = Paired ? j % rows == 1 : j >= lanes;
+        const T pivot = sweep.unit || j >= size ? T(1) : (has_second_row ? column[1] : column[0]);
+        const T quotient = (has_second_row ? y[1] : y[0]) / pivot;
         const T x = __shfl_sync(all_lanes, quotient, Paired ? j / rows : j % lanes);
         GAUSSWEEP_UNROLL
         for (int v = 0; v < rows; ++v) {
@@ -362,7 +364,7 @@ struct Worker {
     for (int v = 0; v < rows; ++v) publish(sweep, block, r, row_of<Paired>(lane, v), y[v]);
   }
 
-  /// Solves block row number `step` of a sweep.
+  /// Solves the block row of a sweep's step `step`.
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
     const int block = block_of(sweep, step, chain.blocks);
     const T* const row_tiles = chain.a + static_cast<std::int64_t>(block) * order;
@@ -378,7 +380,7 @@ struct Worker {
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
         load_tile(prefetched[d], block_at(d));
-        peek(prefetched_numbers[d], sweep.pieces, block_at(d));
+        peek(prefetched_numbers[d], sweep.segments, block_at(d));
       }
     }
     load_triangle(sweep, block);
@@ -390,11 +392,11 @@ struct Worker {
       GAUSSWEEP_UNROLL
       for (int d = 0; d < Depth; ++d) {
         if (s + d >= step - 1) break;
-        await(prefetched_numbers[d], sweep.pieces, block_at(s + d));
+        await(prefetched_numbers[d], sweep.segments, block_at(s + d));
         multiply<T, R>(prefetched[d], stage(prefetched_numbers[d]), sums);
         if (s + d + Depth < step - 1) {
           load_tile(prefetched[d], block_at(s + d + Depth));
-          peek(prefetched_numbers[d], sweep.pieces, block_at(s + d + Depth));
+          peek(prefetched_numbers[d], sweep.segments, block_at(s + d + Depth));
         }
       }
     }
@@ -402,23 +404,23 @@ struct Worker {
     Slice<T> inverse, triangle;
     load_inverse(inverse, sweep.lower);
     if (corrections > 0) load_own_columns(triangle, sweep, block);
-    T numbers[Map::slots];
-    right_hand_side(numbers, sweep, block);
+    T values[Map::slots];
+    right_hand_side(values, sweep, block);
     __syncthreads();  // the inverse is in registers; its memory is reused for sums
     if (step > 0) {
       T latest[Map::slots];
-      peek(latest, sweep.pieces, block_at(step - 1));
-      await(latest, sweep.pieces, block_at(step - 1));
+      peek(latest, sweep.segments, block_at(step - 1));
+      await(latest, sweep.segments, block_at(step - 1));
       multiply<T, R>(last_tile, stage(latest), sums);
     }
     store_sums(sums, 0);
     __syncthreads();
     if (corrections > max_corrections<T>) return substitute(sweep, block);
-    add_totals<subtract>(numbers, 0);
+    add_totals<subtract>(values, 0);
     T solved[R][rows] = {};
-    multiply<T, R>(inverse, stage(numbers), solved);
+    multiply<T, R>(inverse, stage(values), solved);
     if (corrections > 0) {
-      return publish_corrected(sweep, block, triangle, inverse, numbers, solved, corrections);
+      return publish_corrected(sweep, block, triangle, inverse, values, solved, corrections);
     }
     exchange_sums(solved, 1);
     for (int k = static_cast<int>(threadIdx.x); k < R * order; k += threads) {
@@ -426,10 +428,10 @@ struct Worker {
     }
   }
 
-  /// Publishes b after the row exchanges, piece by piece.
+  /// Publishes b after the row exchanges, segment by segment.
   __device__ void permute() const {
     static_assert(sizeof(shared.square.quarters) >= 2 * order * sizeof(int),
-                  "quarters must hold the source rows of two pieces");
+                  "quarters must hold the source rows of two segments");
     exchange_rows<T, R>(chain.n, chain.nrhs, chain.b, chain.ldb, chain.pivots, chain.permuted,
                         reinterpret_cast<int*>(shared.square.elements),
                         static_cast<int>(order * stride * sizeof(T) / sizeof(int)), chain.sources,
@@ -452,7 +454,7 @@ struct Worker {
       } else {
         solve_row(chain.sweep[item / chain.blocks], item % chain.blocks);
       }
-      __syncthreads();  // also: no thread still uses the ticket or shared memory
+      __syncthreads();  // no thread still uses the ticket or shared memory
       if (threadIdx.x == 0) finish_item();
     }
   }

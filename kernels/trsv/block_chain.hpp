@@ -20,14 +20,14 @@
   void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std::int64_t n,                \
                       std::int64_t nrhs, const T* a, std::int64_t ld, T* b, std::int64_t ldb,                \
                       void* workspace, int* info);                                                           \
-  /** Solves A x = b in place of b, from P A = L U as getrf leaves it in `lu`, with LAPACK's pivots, from 1  \
-      (on the method's backend; null: no exchanges). `workspace`: solve_lu_workspace bytes, aligned to 256.  \
+  /** Solves A x = b in place of b, from getrf's factors P A = L U in `lu` and LAPACK's pivots, from 1, on   \
+      the method's backend, or null for no exchanges. `workspace`: solve_lu_workspace bytes, aligned to 256. \
       `info` as in solve_triangle, for U's diagonal. */                                                      \
   template <class T>                                                                                         \
   void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,           \
                 const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info);                      \
   /** Solves A x = b in place of b, from A = L L^T with L in the lower triangle of `l` and L^T in the upper  \
-      one. Otherwise like solve_lu. */                                                                       \
+      one. `workspace` and `info` as in solve_lu. */                                                         \
   template <class T>                                                                                         \
   void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T* l, std::int64_t ld,      \
                       T* b, std::int64_t ldb, void* workspace, int* info);                                   \

@@ -1,9 +1,9 @@
 #pragma once
-/// LAPACK's n sequential row exchanges, applied by one block while other blocks already solve.
+/// Applies LAPACK's n sequential row exchanges in one thread block, while other blocks already solve.
 ///
-/// A warp processes 32 exchanges (one per lane) together: each lane finds by shuffles the last lower lane
-/// that wrote one of its two rows. Only row numbers (`sources`) are exchanged; each right-hand side element
-/// moves once. Pivots are at or below their row, so row i is final after exchange i, and pieces can be
+/// A warp processes 32 exchanges together, one per lane: each lane finds by shuffles the last lower lane that
+/// wrote one of its two rows. Only row numbers (`sources`) are exchanged; each element of a right-hand side
+/// moves once. Pivots are at or below their row, so that row i is final after exchange i, and segments can be
 /// published in order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
@@ -14,32 +14,31 @@ namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 struct Exchanges {
   int n;
   const int* pivots;  ///< from 1
-  int* sources;       ///< n ints: the row of the original b that is now in a row; -1: the row itself
+  int* sources;       ///< n ints: the row of the original b that is now in this row, or -1 for the row itself
 
   __device__ int source_of(int q) const { return sources[q] < 0 ? q : sources[q]; }
 
   __device__ int pivot_of(int i) const { return i < n ? pivots[i] : 0; }
-  /// Returns the row, from 0, that is exchanged with row i; for i >= n a number that no other lane of the
-  /// window has.
+  /// Returns the row, from 0, that is exchanged with row i, or for i >= n a number that no other lane has.
   __device__ int partner(int i, int pivot) const {
     if (i >= n) return -1 - i % lanes;
     return pivot <= i || pivot > n ? i : pivot - 1;  // guards against invalid pivots
   }
 
-  /// Applies the exchanges of rows first … first + 31; lane l exchanges row first + l with its row q.
+  /// Applies the exchanges of rows first … first + 31; every lane exchanges row first + lane with its row q.
   /// @return the row of the original b that is then in row first + lane
   __device__ int exchange(int first, int lane, int q) const {
     const int i = first + lane;
     const bool inside = i < n;
-    int link = -1;          // the last lower lane that writes row i
-    int previous = -1;      // the last lower lane that writes row q
-    bool followed = false;  // a higher lane writes row q
+    int link = -1;                   // the last lower lane that writes row i
+    int previous = -1;               // the last lower lane that writes row q
+    bool overwritten_later = false;  // a higher lane writes row q
     GAUSSWEEP_UNROLL
     for (int s = 0; s < lanes; ++s) {
       const int other = __shfl_sync(all_lanes, q, s);
       if (s < lane && other == i) link = s;
       if (s < lane && other == q) previous = s;
-      followed = followed || (s > lane && other == q);
+      overwritten_later = overwritten_later || (s > lane && other == q);
     }
     int content = inside ? source_of(i) : 0;
     int moved_in = inside ? source_of(q) : 0;  // the content of row q before its exchange
@@ -53,16 +52,16 @@ struct Exchanges {
     const int moved = __shfl_sync(all_lanes, content, previous < 0 ? lane : previous);
     if (previous >= 0) moved_in = moved;
     __syncwarp();  // all lanes have read `sources`
-    if (q >= first + lanes && !followed) sources[q] = content;
+    if (q >= first + lanes && !overwritten_later) sources[q] = content;
     __syncwarp();
     return q == i ? content : moved_in;
   }
 };
 
-/// Publishes b (n x nrhs) after the exchanges as pieces of R right-hand sides. Warp 0 computes the source
-/// rows; the other warps move the elements. `shared_sources`: `capacity` ints in shared memory, used if they
-/// suffice for n; otherwise `global_sources` (all bits set). `source_rows`: a double buffer in shared memory
-/// for the source rows of two pieces.
+/// Publishes b (n x nrhs) after the exchanges as segments of R right-hand sides. Warp 0 computes the source
+/// rows; the other warps move the elements. The sources are kept in `shared_sources`, `capacity` ints in
+/// shared memory, if these suffice, else in `global_sources` (all bits set). `source_rows`: a double buffer
+/// in shared memory for the source rows of two segments.
 template <class T, int R>
 __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t ldb, const int* pivots,
                               T* permuted, int* shared_sources, int capacity, int* global_sources,
@@ -72,7 +71,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
   const int blocks = static_cast<int>((n + order - 1) / order);
   const Exchanges rows_of_b{static_cast<int>(n), pivots, n <= capacity ? shared_sources : global_sources};
   for (int i = t; i < capacity; i += threads) shared_sources[i] = -1;
-  // Pivots are prefetched two pieces ahead, because a load takes longer than a piece.
+  // Pivots are prefetched two segments ahead, because a load takes longer than a segment.
   int pivot[2][rows];
   GAUSSWEEP_UNROLL
   for (int buffer = 0; buffer < 2; ++buffer) {
@@ -97,12 +96,12 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
         }
       }
       if (warp > 0 && block > 0) {
-        const std::int64_t before = block - 1;
+        const std::int64_t previous_block = block - 1;
         for (int k = t - lanes; k < R * order; k += threads - lanes) {
           const int row = k % order, r = k / order;
-          const bool inside = before * order + row < n && r < nrhs;
+          const bool inside = previous_block * order + row < n && r < nrhs;
           const T value = inside ? b[source_rows[(1 - buffer) * order + row] + r * ldb] : T(0);
-          simt::store_volatile(permuted + (before * R + r) * order + row, publishable(value));
+          simt::store_volatile(permuted + (previous_block * R + r) * order + row, publishable(value));
         }
       }
       __syncthreads();

@@ -1,6 +1,6 @@
 #pragma once
-/// The inverse of a 64 x 64 lower triangle in shared memory, by all threads of a block: inverts the 16 x 16
-/// triangles on the diagonal, then joins pairs of inverses twice. trtri/diagonal_blocks.cuh handles larger
+/// Inverts a 64 x 64 lower triangle in shared memory with all threads of a block: inverts the 16 x 16
+/// triangles on the diagonal, then joins pairs of inverses twice. trtri/diagonal_blocks.cuh inverts larger
 /// triangles.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
@@ -10,15 +10,15 @@ namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 /// The maximum number of corrections. In double a second correction would need too many registers.
 template <class T>
 constexpr int max_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
-/// Returns the largest condition number g = max |inverse| |triangle| e at which `count` corrections of an
-/// inverse's answer suffice: g (g u)^count <= 1/4. See block_chain.cuh.
+/// Returns the largest condition number g = max |inverse| |triangle| e for which `count` corrections suffice
+/// (block_chain.cuh): g (g u)^count <= 1/4.
 template <class T>
 __device__ constexpr T correctable_condition(int count) {
   if (sizeof(T) == sizeof(double)) return T(0x1p25);
   return count == 1 ? T(0x1p11) : T(0x1p15);
 }
 
-/// A square in shared memory. The block has 4 Order threads.
+/// A triangle in shared memory, stored as a square. The thread block has 4 Order threads.
 template <class T, int Order = order>
 struct Square {
   static constexpr int leading_dimension = Order + 2;  ///< columns start in different banks
@@ -31,7 +31,7 @@ struct Square {
   __device__ T& at(int i, int j) { return elements[j * leading_dimension + i]; }
   __device__ const T& at(int i, int j) const { return elements[j * leading_dimension + i]; }
 
-  /// Computes row sums of |square|, weighted by `scale` if `scaled`; each thread sums a quarter of a row.
+  /// Computes quarters of the row sums of |square|, weighted by `scale` if `scaled`, one quarter per thread.
   __device__ void sum_quarters(bool scaled) {
     const int i = static_cast<int>(threadIdx.x) % order, quarter = static_cast<int>(threadIdx.x) / order;
     T sum = 0;
@@ -48,14 +48,14 @@ struct Square {
 
   /// Inverts the 16 x 16 triangles on the diagonal, one thread per column. @pre `reciprocals` are set,
   /// followed by a barrier
-  __device__ void invert_small() {
-    constexpr int small = 16;
+  __device__ void invert_16x16() {
+    constexpr int small_order = 16;
     const int t = static_cast<int>(threadIdx.x);
-    const int base = t / small * small, c = t % small;
-    T x[small];
+    const int base = t / small_order * small_order, c = t % small_order;
+    T x[small_order];
     if (t < Order) {
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < small; ++i) {
+      for (int i = 0; i < small_order; ++i) {
         T sum = i == c ? T(1) : T(0);
         GAUSSWEEP_UNROLL
         for (int m = 0; m < i; ++m) sum = std::fma(-at(base + i, base + m), x[m], sum);
@@ -65,12 +65,13 @@ struct Square {
     __syncthreads();
     if (t < Order) {
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < small; ++i) at(base + i, base + c) = x[i];
+      for (int i = 0; i < small_order; ++i) at(base + i, base + c) = x[i];
     }
     __syncthreads();
   }
 
-  /// Computes sums[e] = (row r of the h x h block at (i0, j0)) times (column e of the block at (i1, j1)).
+  /// Computes sums[e] = (first row of the h x h block at (i0, j0)) times (column e of the block at (i1, j1)),
+  /// over the k range [from, h).
   template <int h, int E>
   __device__ void small_product(T (&sums)[E], int i0, int j0, int i1, int j1, int from) const {
     GAUSSWEEP_UNROLL
@@ -107,8 +108,8 @@ struct Square {
   }
 
   /// Replaces the triangle by its inverse.
-  /// @return the number of corrections that answers need (0 up to condition number
-  /// `max_uncorrected_condition`); more than max_corrections if the inverse is unusable
+  /// @return the number of corrections that answers need: 0 if the condition number is at most
+  /// `max_uncorrected_condition`, more than max_corrections if the inverse is unusable
   __device__ int invert(float max_uncorrected_condition) {
     const int t = static_cast<int>(threadIdx.x);
     constexpr bool unscaled = false, scaled = true;
@@ -117,7 +118,7 @@ struct Square {
     if (t == 0) corrections = 0;
     __syncthreads();
     if (t < order) scale[t] = row_sum(t);
-    invert_small();
+    invert_16x16();
     join<16>();
     join<32>();
     sum_quarters(scaled);

@@ -1,6 +1,6 @@
 #pragma once
-/// The building blocks of block_chain.cuh: tile sizes, tiles of the matrix, and the numbers that blocks
-/// exchange through global memory.
+/// The building blocks of block_chain.cuh: tile sizes, tiles of the matrix, and the numbers that thread
+/// blocks exchange through global memory.
 
 #include <cmath>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// Returns true if all bits of the value are set, the pattern of memory that was not published yet.
+/// Returns true if all bits of the value are set, which means that no value was published at its address.
 template <class T>
 __device__ __forceinline__ bool is_unpublished(T value) {
   if constexpr (sizeof(T) == 8) {
@@ -52,8 +52,8 @@ struct Slice {
   T value[columns][rows];
 };
 
-/// Returns the v-th row of a lane within a block row. @tparam Paired a lane has two neighbouring rows, which
-/// one access loads
+/// Returns the v-th row of a lane within a block row. @tparam Paired a lane has two neighbouring rows, so
+/// that one access loads both
 template <bool Paired>
 __device__ __forceinline__ int row_of(int lane, int v) {
   return Paired ? rows * lane + v : lane + lanes * v;

@@ -5,26 +5,28 @@
 
 namespace gaussweep {
 
-/// Byte offsets, all multiples of 256. A set of pieces (block_chain.cuh) holds one vector of n elements per
+/// Byte offsets, all multiples of 256. A set of segments (block_chain.cuh) holds one vector of n elements per
 /// right-hand side of a launch.
 struct ChainWorkspace {
   ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool with_exchanges)
       : rhs_per_launch(nrhs == 1   ? 1
                        : nrhs <= 4 ? 4
                                    : 8),
-        piece_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_launch, element)),
+        segment_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_launch, element)),
         source_bytes_(with_exchanges ? workspace_piece(n, sizeof(int)) : 0),
         sets_(with_exchanges ? 3 : 1) {}
 
-  std::size_t pieces(int set) const { return control_bytes + static_cast<std::size_t>(set) * piece_bytes_; }
-  std::size_t sources() const { return pieces(sets_); }
+  std::size_t segments(int set) const {
+    return control_bytes + static_cast<std::size_t>(set) * segment_bytes_;
+  }
+  std::size_t sources() const { return segments(sets_); }
   std::size_t bytes() const { return sources() + source_bytes_; }
 
   int rhs_per_launch;  ///< right-hand sides per launch
 
  private:
   static constexpr std::size_t control_bytes = 256;
-  std::size_t piece_bytes_;
+  std::size_t segment_bytes_;
   std::size_t source_bytes_;
   int sets_;
 };

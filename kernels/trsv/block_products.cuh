@@ -2,8 +2,8 @@
 /// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides, by products with
 /// inverted diagonal blocks and with the off-diagonal blocks of the triangles.
 ///
-/// Takes 2 n / order dependent steps of two products each, and reads the triangles once for all right-hand
-/// sides. The answers are as accurate as the inverses, which suffices for a preconditioner.
+/// A solve takes 2 n / order dependent steps of two products each, and reads the triangles once for all
+/// right-hand sides. The answers are as accurate as the inverses, which suffices for a preconditioner.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,8 +18,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 class BlockProducts {
  public:
-  /// @param lu both triangles, n x n @param unit the lower one has a unit diagonal @param order of the blocks
-  /// @param nrhs the maximum number of right-hand sides @param ldb their leading dimension
+  /// @param lu both triangles, n x n @param unit the lower triangle has a unit diagonal
+  /// @param order order of the diagonal blocks
+  /// @param nrhs maximum number of right-hand sides @param ldb leading dimension of the right-hand sides
   /// @param memory BlockProductsWorkspace(n, nrhs, order, ldb).elements() elements
   BlockProducts(Context& context, std::int64_t n, const T* lu, std::int64_t ld, bool unit, std::int64_t order,
                 std::int64_t nrhs, std::int64_t ldb, T* memory)
@@ -56,11 +57,11 @@ class BlockProducts {
   void solve(T* b, std::int64_t nrhs) {
     for (std::int64_t first = 0; first < n_; first += order_) {
       const std::int64_t rows = std::min(order_, n_ - first);
-      const std::int64_t below = first + rows;
+      const std::int64_t rows_end = first + rows;
       multiply(rows, nrhs, rows, T(1), lower_inverses_ + first * order_, order_, b + first, T(0),
                solved_ + first);
-      multiply(n_ - below, nrhs, rows, T(-1), lu_ + below + first * ld_, ld_, solved_ + first, T(1),
-               b + below);
+      multiply(n_ - rows_end, nrhs, rows, T(-1), lu_ + rows_end + first * ld_, ld_, solved_ + first, T(1),
+               b + rows_end);
     }
     for (std::int64_t first = (layout_.count - 1) * order_; first >= 0; first -= order_) {
       const std::int64_t rows = std::min(order_, n_ - first);

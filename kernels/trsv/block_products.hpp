@@ -20,7 +20,7 @@ struct BlockProductsWorkspace {
 
   std::int64_t count;     ///< number of blocks
   std::int64_t inverses;  ///< elements of the inverses of one triangle
-  std::int64_t solved;    ///< elements of the solved right-hand sides; before, of the inversion's workspace
+  std::int64_t solved;    ///< elements of the inversion's workspace, then of the solved right-hand sides
 };
 
 }  // namespace gaussweep

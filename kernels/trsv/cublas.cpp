@@ -2,8 +2,9 @@
 /// and xtrsmBatched for batches.
 ///
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side. Workspace: for
-/// batches, pointers to all matrices. cuBLAS does not check for zeros on the diagonal, so a small kernel
-/// reads it first (stage "diagonal"); the first zero gives info > 0, and the answer is then not finite.
+/// batches, pointers to all matrices. cuBLAS does not check for zeros on the diagonal. A small kernel
+/// therefore reads the diagonal first (stage "diagonal"); the first zero gives info > 0, and the answer is
+/// then not finite.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

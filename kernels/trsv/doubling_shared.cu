@@ -2,14 +2,14 @@
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the optimised version of
 /// doubling.cu. A step is a matrix product of multipliers and rows: a block loads a tile of each into shared
-/// memory, accumulates its 32 x 32 elements, and continues with the next pair of tiles. Tiles are used from
-/// step 32 on, when a tile lies within one group of rows and either entirely left of the multipliers or not
-/// at all. Earlier steps have short sums and read global memory.
+/// memory, accumulates its 32 x 32 elements, and continues with the next pair of tiles. Steps from 32 on use
+/// tiles: a tile then lies within one group of rows and is either entirely left of the multipliers or not at
+/// all. Earlier steps have short sums and read global memory.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as trsv/doubling, n^3 / 6
 /// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. A zero
 /// on the diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then
-/// not finite. The residual is that of trsv/doubling.
+/// not finite. The error bound is that of trsv/doubling.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/doubling_steps.cuh"

@@ -6,8 +6,8 @@
 /// rows; a group begins in row and column g. The step subtracts from each lower row y of a group the upper i
 /// rows, times the multipliers l(y, g), …, l(y, g + i - 1). This eliminates the multipliers and changes the
 /// elements left of them and the right-hand sides. Afterwards the 2 i x 2 i triangles are identities. The
-/// multipliers keep their stored values, because no later step reads them. A step does not write what it
-/// reads, so the order within a step does not matter.
+/// multipliers keep their stored values, because no later step reads them. A step writes no element that it
+/// reads, so that threads need no order.
 
 #include <algorithm>
 
@@ -16,20 +16,20 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// Step i on one target: the part of l left of the multipliers, or the right-hand sides. One launch processes
-/// both, in different planes of the grid. The lower rows of all groups are numbered t = 0, 1, …, so that
-/// every thread has work.
+/// both targets, in different planes of the grid. The lower rows of all groups are numbered t = 0, 1, …, so
+/// that every thread has work.
 template <class T>
 struct RowOperations {
   LowerSystem<T> s;
   std::int64_t i;
-  bool on_matrix;  ///< else on the right-hand sides (grid planes other than 0)
+  bool on_matrix;  ///< true: the target is l (grid plane 0); false: the right-hand sides
 
   /// Returns the operations of this thread's plane.
   __device__ RowOperations for_plane() const { return {s, i, on_matrix && blockIdx.z == 0}; }
 
   __host__ __device__ std::int64_t lower_rows() const {
-    const std::int64_t rest = s.n % (2 * i);
-    return s.n / (2 * i) * i + (rest > i ? rest - i : 0);
+    const std::int64_t remainder = s.n % (2 * i);
+    return s.n / (2 * i) * i + (remainder > i ? remainder - i : 0);
   }
   /// Returns g for lower row t: the first row that is subtracted and the first column of the multipliers.
   __host__ __device__ std::int64_t group(std::int64_t t) const { return t / i * 2 * i; }

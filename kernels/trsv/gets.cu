@@ -1,13 +1,13 @@
 /// trsv/gets: a triangular system by Gaussian elimination, one launch per row, with a fixed thread block
 /// size.
 ///
-/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this without an implementation: GETS, which inverts
-/// a triangular matrix, solves triangular systems if the right-hand sides replace the identity
-/// (trtri/gets_steps.cuh). Row k of the right-hand sides, divided by the diagonal, is subtracted from all
-/// later rows; one final launch divides all rows by the diagonal.
+/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this method without an implementation: GETS, which
+/// inverts a triangular matrix, solves triangular systems if the right-hand sides replace the identity
+/// (trtri/gets_steps.cuh). Step k subtracts multiples of row k of the right-hand sides from all later rows;
+/// one final launch divides all rows by the diagonal.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
-/// n launches without synchronisation; each thread divides for itself. Workspace: none. A zero on the
+/// n launches without synchronisation; each thread divides by the diagonal. Workspace: none. A zero on the
 /// diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then not
 /// finite.
 ///

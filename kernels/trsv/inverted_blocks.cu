@@ -1,15 +1,15 @@
 /// trsv/inverted_blocks: substitution by blocks of 64 rows in one launch, with inverted diagonal triangles.
 ///
 /// A thread block takes a block row, inverts its diagonal triangle, subtracts the products of its tiles with
-/// the pieces of the answer as these are published, and multiplies the remainder by the inverse
+/// the segments of the answer as these are published, and multiplies the remainder by the inverse
 /// (block_chain.cuh). The n / 64 block rows form a dependency chain through polled values; tiles are
 /// prefetched.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
-/// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. For large n the
-/// time is that of reading the triangle, for small n that of n / 64 dependent steps. Workspace:
-/// solve_triangle_workspace, for the pieces. The first zero on the diagonal gives info > 0, and the answer is
-/// then not finite. If an inverse is too inaccurate, its answer is corrected or the block row is solved by
+/// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. The time is
+/// that of reading the triangle for large n, and that of n / 64 dependent steps for small n. Workspace: the
+/// segments (solve_triangle_workspace). The first zero on the diagonal gives info > 0, and the answer is then
+/// not finite. If an inverse is too inaccurate, its result is corrected or the block row is solved by
 /// substitution.
 
 #include "kernels/simt/simt.hpp"

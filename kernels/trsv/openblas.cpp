@@ -2,8 +2,8 @@
 /// several.
 ///
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side. Workspace: none.
-/// BLAS does not check for zeros on the diagonal, so the diagonal is read first, as LAPACK's xTRTRS does; the
-/// first zero gives info > 0 and leaves b unchanged.
+/// BLAS does not check for zeros on the diagonal. As in LAPACK's xTRTRS, the diagonal is therefore read
+/// first; the first zero gives info > 0 and leaves b unchanged.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

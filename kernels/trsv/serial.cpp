@@ -1,12 +1,11 @@
 /// trsv/serial: forward (lower) or back (upper) substitution on one CPU core.
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver: computes
-/// an unknown by a division, then subtracts its column from the right-hand side. Works for any n, both
-/// triangles and several right-hand sides.
+/// an unknown by a division, then subtracts the unknown times its column from the right-hand side. Works for
+/// any n, both triangles and several right-hand sides.
 ///
-/// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side, in loops down the
-/// columns. Workspace: none. A zero on the diagonal gives info > 0, its first index as for all trsv methods,
-/// and leaves b unchanged.
+/// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side, in loops over the
+/// columns. Workspace: none. A zero on the diagonal gives info > 0, its first index, and leaves b unchanged.
 ///
 /// Error: |b - A x| <= g |A| |x| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 8.5).

@@ -1,9 +1,9 @@
 /// trsv/serial_rows: forward (lower) or back (upper) substitution by rows on one CPU core.
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver as listed:
-/// subtracts the products of a row with the known unknowns from its right-hand side, one after another, and
-/// divides by the diagonal. Works for any n, both triangles and several right-hand sides. trsv/serial does
-/// the same by columns.
+/// subtracts the products of a row with the solved unknowns from the row's right-hand side, one after
+/// another, and divides by the diagonal. Works for any n, both triangles and several right-hand sides.
+/// trsv/serial does the same by columns.
 ///
 /// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations per right-hand side, in sequential
 /// sums along the rows. Workspace: none. A zero on the diagonal gives info > 0, its first index, and leaves b
@@ -35,9 +35,9 @@ void trsv_serial_rows(Context& context, Operands<T>& op, const Parameters&) {
     const std::int64_t end = lower ? i : n;
     for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {
       const T* x = op.b.data + r;
-      T rest = x[i * op.b.ld];
-      for (std::int64_t j = begin; j < end; ++j) rest -= row[j] * x[j * op.b.ld];
-      op.b.data[i * op.b.ld + r] = rest / row[i];
+      T remainder = x[i * op.b.ld];
+      for (std::int64_t j = begin; j < end; ++j) remainder -= row[j] * x[j * op.b.ld];
+      op.b.data[i * op.b.ld + r] = remainder / row[i];
     }
   }
 }

@@ -75,7 +75,7 @@ Method gets() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trsv_gets));
 }
 
-/// Returns a GPU method of the report.
+/// Returns a GPU method of the course report.
 Method report_method(std::string variant, std::string summary, PortableEntries entries) {
   Method method = trsv_method(std::move(variant), std::move(summary), report);
   method.max_nrhs = 65535;  // one row of blocks per right-hand side

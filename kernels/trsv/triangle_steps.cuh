@@ -1,7 +1,7 @@
 #pragma once
 /// Common parts of the GPU's triangular solvers, after the course report "Algorithmic Techniques: Dense Lower
-/// Triangular Solver": a view of either triangle as a lower one, and the report's first kernel, which solves
-/// the 2 x 2 triangles on the diagonal.
+/// Triangular Solver": a view of an upper triangle as a lower one, and the report's first kernel, which
+/// solves with the 2 x 2 triangles on the diagonal.
 
 #include <cmath>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// A matrix with strides of either sign. With rows and columns reversed, an upper triangle is a lower one.
+/// A matrix whose strides may be negative: with reversed rows and columns an upper triangle is a lower one.
 template <class T>
 struct StridedMatrix {
   T* first;
@@ -39,7 +39,7 @@ struct LowerSystem {
   StridedMatrix<T> b;
 };
 
-/// The index of this thread along x (and y) of the grid.
+/// Return the index of this thread along x or y of the grid.
 __device__ inline std::int64_t index_x() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
@@ -58,7 +58,7 @@ constexpr unsigned patch_columns = 8;
 
 /// Applies to `target` the row operations that make every 2 x 2 triangle of `l` an identity, one thread per 2
 /// x 2 block. `target` is either the part of `l` left of the triangles (below_diagonal) or the right-hand
-/// sides. The triangles themselves are not overwritten, because all threads of their rows read them; later
+/// sides. The triangles themselves keep their values, because all threads of their rows read them; later
 /// steps treat them as identities.
 template <class T>
 __global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int64_t columns,
@@ -67,13 +67,13 @@ __global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int6
   const std::int64_t x = 2 * index_y();
   if (y >= s.n || x >= (below_diagonal ? y : columns)) return;
   const bool has_second_row = y + 1 < s.n;  // false for the last row if n is odd
-  const T upper = s.l(y, y);
-  const T lower = has_second_row ? s.l(y + 1, y + 1) : T(1);
-  const T factor = has_second_row ? s.l(y + 1, y) / upper : T(0);
+  const T upper_pivot = s.l(y, y);
+  const T lower_pivot = has_second_row ? s.l(y + 1, y + 1) : T(1);
+  const T factor = has_second_row ? s.l(y + 1, y) / upper_pivot : T(0);
   for (std::int64_t c = x; c < x + 2 && c < columns; ++c) {
-    const T above = target(y, c);
-    target(y, c) = above / upper;
-    if (has_second_row) target(y + 1, c) = std::fma(-factor, above, target(y + 1, c)) / lower;
+    const T upper_element = target(y, c);
+    target(y, c) = upper_element / upper_pivot;
+    if (has_second_row) target(y + 1, c) = std::fma(-factor, upper_element, target(y + 1, c)) / lower_pivot;
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-/// The border of an inverse: the last few rows of a lower triangle's inverse, or columns of an upper one's.
-/// For a lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X
-/// once, however few rows L has. The tiles of level_products.cuh would take as long for one row as for 64.
+/// The border of an inverse: the last few rows of a lower triangle's inverse, or columns of an upper
+/// triangle's inverse. For a lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X).
+/// One launch reads X once. The tiles of level_products.cuh would take as long for one row as for 64.
 
 #include <cmath>
 #include <cstdint>
@@ -13,51 +13,52 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-constexpr int most_border = 16;  ///< the most rows (columns) of a border
+constexpr int max_border = 16;  ///< the largest number of rows (columns) of a border
 
 /// A border and the inverses around it. An upper triangle is treated as its transpose: "rows" of the border
 /// are then its columns, and the columns of X are its rows.
 template <class T>
 struct Border {
-  const T* from;  ///< the triangle's first element
+  const T* triangle;  ///< the triangle's first element
   std::int64_t ld;
-  T* x;  ///< its inverse, which already contains X and Y, with zeros in the other triangle of X
+  T* x;  ///< the triangle's inverse, which already contains X and Y, with zeros in the other triangle of X
   std::int64_t ldx;
-  T* lines;   ///< L or Y L if has_lines(): order x width() elements, the rows of L interleaved
+  T* staged;  ///< L or Y L if uses_staging(): order x width() elements, with interleaved rows
   int order;  ///< the order of X, a multiple of 16
-  int rows;   ///< rows of the border, at most most_border
+  int rows;   ///< rows of the border, at most max_border
   bool lower;
-  bool corner_first;  ///< compute -(Y L) X instead of -Y (L X)
-  T largest;          ///< *is_larger becomes 1 if an element of the first product is larger than this, or NaN
-  int* is_larger;     ///< null: no check
+  bool corner_first;  ///< computes -(Y L) X instead of -Y (L X)
+  T limit;  ///< *exceeds_limit becomes 1 if an |element| of the first product exceeds this or is NaN
+  int* exceeds_limit;  ///< may be null
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
-  /// Returns true if blocks read L or Y L from `lines`: they would overwrite the L that others read, or they
-  /// need Y L.
-  __host__ __device__ bool has_lines() const { return from == x || corner_first; }
-  __device__ void look(T value) const {
-    if (is_larger != nullptr && !(std::fabs(value) <= largest)) *is_larger = 1;
+  /// Returns true if blocks read L or Y L from `staged`: if they need Y L, or if they would overwrite the L
+  /// that other blocks read.
+  __host__ __device__ bool uses_staging() const { return triangle == x || corner_first; }
+  __device__ void check(T value) const {
+    if (exceeds_limit != nullptr && !(std::fabs(value) <= limit)) *exceeds_limit = 1;
   }
-  __device__ T corner(int i, int l) const { return x[place(i, order + l, ldx)]; }
-  /// Returns the offset of element k of the border's row i in a matrix with leading dimension `apart`.
-  __device__ std::int64_t place(int i, int k, std::int64_t apart) const {
-    return lower ? order + i + k * apart : k + (order + i) * apart;
+  __device__ T corner(int i, int l) const { return x[offset(i, order + l, ldx)]; }
+  /// Returns the offset of element k of the border's row i in a matrix with leading dimension
+  /// `leading_dimension`.
+  __device__ std::int64_t offset(int i, int k, std::int64_t leading_dimension) const {
+    return lower ? order + i + k * leading_dimension : k + (order + i) * leading_dimension;
   }
 };
 
-/// Fills `lines` with L, or with Y L if corner_first.
+/// Fills `staged` with L, or with Y L if corner_first.
 template <class T>
-__global__ void __launch_bounds__(256) turn_border(Border<T> b) {
+__global__ void __launch_bounds__(256) stage_border(Border<T> b) {
   simt::griddepcontrol_wait();
   const int e = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int i = e % b.width(), k = e / b.width();
   if (k >= b.order || i >= b.rows) return;
   T value = 0;
   for (int l = b.corner_first ? 0 : i; l <= i; ++l) {
-    const T of_l = b.from[b.place(l, k, b.ld)];
-    value = b.corner_first ? std::fma(b.corner(i, l), of_l, value) : of_l;
+    const T l_element = b.triangle[b.offset(l, k, b.ld)];
+    value = b.corner_first ? std::fma(b.corner(i, l), l_element, value) : l_element;
   }
-  if (b.corner_first) b.look(value);
-  b.lines[e] = value;
+  if (b.corner_first) b.check(value);
+  b.staged[e] = value;
 }
 
 constexpr int border_warps = 16, border_columns = 16;  ///< warps and columns of the border per thread block
@@ -69,26 +70,25 @@ __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
 
 /// One step of eight k indices of the product of 16 columns of X with 8 Parts rows of the border, by a warp.
 /// Holds the elements that a lane loads: in double a fragment for the tensor cores, in float all factors of
-/// the lane's sums. In both precisions a lane owns the sums that the fragment layout of tensor cores gives it
-/// (triangle_tiles.cuh).
+/// the lane's sums. In both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
 template <class T, int Parts>
 class BorderStep {
  public:
   /// Loads the k indices from k on, of X's columns from `column` on and of the border's first `count` rows.
-  __device__ __forceinline__ void load(const Strided<T>& x, int column, const Strided<T>& lines, int count,
+  __device__ __forceinline__ void load(const Strided<T>& x, int column, const Strided<T>& staged, int count,
                                        int k) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
     GAUSSWEEP_UNROLL
-    for (int o = 0; o < own; ++o) {
-      const int inner = k + (of_double ? t + 4 * o : o);
+    for (int o = 0; o < k_per_lane; ++o) {
+      const int k_index = k + (is_double ? t + 4 * o : o);
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < 2; ++c) x_[o][c] = element(x, inner, column + g + 8 * c);
+      for (int c = 0; c < 2; ++c) x_[o][c] = element(x, k_index, column + g + 8 * c);
       GAUSSWEEP_UNROLL
       for (int p = 0; p < Parts; ++p) {
         GAUSSWEEP_UNROLL
         for (int r = 0; r < rows; ++r) {
-          const int i = 8 * p + (of_double ? g : 2 * t + r);
-          lines_[o][p][r] = i < count ? element(lines, i, inner) : T(0);
+          const int i = 8 * p + (is_double ? g : 2 * t + r);
+          border_[o][p][r] = i < count ? element(staged, i, k_index) : T(0);
         }
       }
     }
@@ -96,24 +96,24 @@ class BorderStep {
   __device__ __forceinline__ void add_to(T (&sums)[Parts][4]) const {
     GAUSSWEEP_UNROLL
     for (int p = 0; p < Parts; ++p) {
-      if constexpr (of_double) {
+      if constexpr (is_double) {
         const double left[4] = {x_[0][0], x_[0][1], x_[1][0], x_[1][1]};
-        const double right[2] = {lines_[0][p][0], lines_[1][p][0]};
+        const double right[2] = {border_[0][p][0], border_[1][p][0]};
         lu::multiply_16x8(sums[p], left, right);
       } else {
         GAUSSWEEP_UNROLL
-        for (int k = 0; k < own; ++k) {
+        for (int k = 0; k < k_per_lane; ++k) {
           GAUSSWEEP_UNROLL
-          for (int e = 0; e < 4; ++e) sums[p][e] = std::fma(x_[k][e / 2], lines_[k][p][e % 2], sums[p][e]);
+          for (int e = 0; e < 4; ++e) sums[p][e] = std::fma(x_[k][e / 2], border_[k][p][e % 2], sums[p][e]);
         }
       }
     }
   }
 
  private:
-  static constexpr bool of_double = sizeof(T) == sizeof(double);
-  static constexpr int own = of_double ? 2 : 8, rows = of_double ? 1 : 2;
-  T x_[own][2], lines_[own][Parts][rows];
+  static constexpr bool is_double = sizeof(T) == sizeof(double);
+  static constexpr int k_per_lane = is_double ? 2 : 8, rows = is_double ? 1 : 2;
+  T x_[k_per_lane][2], border_[k_per_lane][Parts][rows];
 };
 
 /// Computes 16 columns of the border per thread block. The warps split the k range. The k indices of the
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
   T* const shared = simt::dynamic_shared<T>();
-  // Y is copied to the shared memory behind the sums.
+  // Y is copied to shared memory after the sums.
   T* const y = shared + border_warps * size;
   if (const int i = thread % Width, l = thread / Width; l <= i && i < b.rows) {
     const T* const corner = b.x + b.order * (b.ldx + 1);
@@ -134,27 +134,28 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   }
   simt::end_copy_group();
   const Strided<T> x = b.lower ? Strided<T>{b.x, 1, b.ldx} : Strided<T>{b.x, b.ldx, 1};
-  Strided<T> lines{b.lines, 1, Width};
-  if (!b.has_lines()) {
-    lines = b.lower ? Strided<T>{b.from + b.order, 1, b.ld} : Strided<T>{b.from + b.order * b.ld, b.ld, 1};
+  Strided<T> staged{b.staged, 1, Width};
+  if (!b.uses_staging()) {
+    staged = b.lower ? Strided<T>{b.triangle + b.order, 1, b.ld}
+                     : Strided<T>{b.triangle + b.order * b.ld, b.ld, 1};
   }
   T sums[parts][4] = {};
-  constexpr int at_once = sizeof(T) == sizeof(double) ? 4 : 2;  // steps whose loads are in flight together
-  constexpr int share = 8 * at_once;
+  constexpr int steps_in_flight = sizeof(T) == sizeof(double) ? 4 : 2;  // steps that are loaded together
+  constexpr int chunk = 8 * steps_in_flight;
   const auto add = [&](int k, auto steps) {
     constexpr int count = decltype(steps)::value;
     BorderStep<T, parts> step[count];
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < count; ++s) step[s].load(x, column, lines, b.rows, k + 8 * s);
+    for (int s = 0; s < count; ++s) step[s].load(x, column, staged, b.rows, k + 8 * s);
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) step[s].add_to(sums);
   };
-  const int shares = (b.order - column + share - 1) / share;
-  const int last_own = warp < shares ? warp + (shares - 1 - warp) / border_warps * border_warps : -1;
-  for (int own = last_own; own >= 0; own -= border_warps) {
-    const int k = column + own * share;
-    if (k + share <= b.order) {
-      add(k, std::integral_constant<int, at_once>());
+  const int chunks = (b.order - column + chunk - 1) / chunk;
+  const int last_chunk = warp < chunks ? warp + (chunks - 1 - warp) / border_warps * border_warps : -1;
+  for (int chunk_index = last_chunk; chunk_index >= 0; chunk_index -= border_warps) {
+    const int k = column + chunk_index * chunk;
+    if (k + chunk <= b.order) {
+      add(k, std::integral_constant<int, steps_in_flight>());
     } else {
       for (int last = k; last < b.order; last += 8) add(last, std::integral_constant<int, 1>());
     }
@@ -178,10 +179,10 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
     if (i >= b.rows) continue;
     T value = b.corner_first ? shared[e] : T(0);
     if (!b.corner_first) {
-      b.look(shared[e]);
+      b.check(shared[e]);
       for (int l = 0; l <= i; ++l) value = std::fma(y[i + l * Width], shared[j * Width + l], value);
     }
-    b.x[b.place(i, column + j, b.ldx)] = -value;
+    b.x[b.offset(i, column + j, b.ldx)] = -value;
     b.x[b.lower ? column + j + (b.order + i) * b.ldx : b.order + i + (column + j) * b.ldx] = T(0);
   }
 }
@@ -190,9 +191,9 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
 template <class T>
 void add_border(Context& context, const Border<T>& border) {
   context.stage("border");
-  if (border.has_lines()) {
+  if (border.uses_staging()) {
     const int elements = border.order * border.width();
-    simt::launch_early(context, turn_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)),
+    simt::launch_early(context, stage_border<T>, dim3(static_cast<unsigned>((elements + 255) / 256)),
                        dim3(256), 0, border);
   }
   const auto multiply = [&](auto kernel) {

@@ -1,10 +1,9 @@
 /// trtri/cusolver: the inverse of a triangular matrix on the GPU, cuSOLVER's Xtrtri (CUDA 11.4 and later).
 ///
 /// Layout: column-major; the inverse overwrites the triangle `uplo` of A. Cost: 1/3 n^3 operations.
-/// Workspace: the size that Xtrtri requests is kept with the handles (VendorHandles). The first run of a
-/// size, which is the warm-up, allocates it. A 0 on the diagonal gives info > 0, and the answer is then not
-/// the inverse. A small kernel reads the diagonal first (stage "diagonal"), so that info does not depend on
-/// the library's version.
+/// Workspace: Xtrtri's buffer. VendorHandles keeps it; the first run of a size (the warm-up) allocates it. A
+/// 0 on the diagonal gives info > 0, and the answer is then not the inverse. A small kernel reads the
+/// diagonal first (stage "diagonal"), so that info does not depend on the library's version.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,8 +1,8 @@
 /// trtri/gets: the inverse of a triangular matrix by Gaussian elimination, one launch per row, thread blocks
 /// of a fixed size.
 ///
-/// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh). Thread blocks are columns of 512
-/// threads, so that towards the end most threads of a block have no row to update.
+/// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh). A thread block has one thread per row of
+/// one column, so that towards the end most threads have no row to update.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix. Cost: 1/3 n^3 operations, n^3 / 3 elements
 /// moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix without a 0

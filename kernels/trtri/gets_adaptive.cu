@@ -1,10 +1,10 @@
 /// trtri/gets_adaptive: the inverse of a triangular matrix by Gaussian elimination, one launch per row,
 /// thread blocks that adapt to the number of remaining rows.
 ///
-/// J. Soriano, IIT 2011, section 5.2.3.2, proposes this without implementing it: the host, which launches
-/// every step anyway, adapts the thread blocks. Works like trtri/gets (gets_steps.cuh). If fewer rows remain
-/// than a block has threads, the block gets a smaller height (a power of two, at least 32) and covers several
-/// columns. The result is identical to the bit.
+/// J. Soriano, IIT 2011, section 5.2.3.2, proposes this method without implementing it: the host, which
+/// launches every step anyway, adapts the thread blocks. Works like trtri/gets (gets_steps.cuh). If fewer
+/// rows remain than a block has threads, the block gets a smaller height (a power of two, at least 32) and
+/// covers several columns. The result has the same bits.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix. Cost: 1/3 n^3 operations, n^3 / 3 elements
 /// moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix without a 0

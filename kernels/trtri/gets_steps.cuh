@@ -4,12 +4,12 @@
 ///
 /// The inverse X of a triangular A starts as the identity. The pivot row k runs from the first row to the
 /// last (upper: from the last to the first). Step k subtracts X(k, :) A(y, k) / A(k, k) from every later row
-/// y. Each step is one launch, which works only on the columns in which X(k, :) can differ from 0. A itself
-/// needs no update, because the elimination is known to turn its other elements into 0.
+/// y. Each step is one launch, which processes only the columns in which X(k, :) can differ from 0. A itself
+/// is not updated, because elimination would only turn its other elements into 0.
 ///
-/// In the paper the same launch also divides row k of X, by one thread block, while other blocks read that
-/// row: a race. Here row k keeps its undivided value, which the other rows need, and one launch at the end
-/// divides all rows. Every subtracted product is one fma, so that all backends agree to the bit.
+/// In the paper one thread block of the same launch divides row k of X while other blocks read that row,
+/// which is a race. Here row k keeps its undivided value, which the other rows need, and one launch at the
+/// end divides all rows. Every subtracted product is one fma, so that all backends give the same bits.
 
 #include <algorithm>
 #include <array>
@@ -53,8 +53,8 @@ __global__ void normalise(MatrixView<T> a, MatrixView<T> x) {
   if (i < x.rows) x.data[i + j * x.ld] /= a.data[i + i * a.ld];
 }
 
-/// The names of the timed stages. Each stage covers an eighth of the steps, so that timings show how the
-/// steps change.
+/// The names of the timed stages. Each stage covers an eighth of the steps, so that timings show how the time
+/// per step changes.
 constexpr std::array<std::string_view, 8> stages{"gets_1", "gets_2", "gets_3", "gets_4",
                                                  "gets_5", "gets_6", "gets_7", "gets_8"};
 
@@ -63,18 +63,18 @@ enum class Threads {
   adaptive  ///< the block's height shrinks with the remaining rows, and the block covers several columns
 };
 
-/// Returns the thread block for `rows` rows, of `threads` threads, a multiple of 32.
-inline dim3 block_for(std::int64_t rows, std::int64_t threads, Threads how) {
+/// Returns the shape of a thread block of `threads` threads, a multiple of 32, for `rows` rows.
+inline dim3 block_for(std::int64_t rows, std::int64_t threads, Threads thread_shape) {
   std::int64_t height = threads;
-  if (how == Threads::adaptive) {
+  if (thread_shape == Threads::adaptive) {
     height = 32;
     while (height < rows && 2 * height <= threads) height *= 2;
   }
   return dim3(static_cast<unsigned>(height), static_cast<unsigned>(threads / height));
 }
 
-inline unsigned pieces(std::int64_t count, unsigned piece) {
-  return static_cast<unsigned>((count + piece - 1) / piece);
+inline unsigned blocks_of(std::int64_t count, unsigned block_size) {
+  return static_cast<unsigned>((count + block_size - 1) / block_size);
 }
 
 /// A range [first, end) of columns of X.
@@ -86,8 +86,8 @@ struct Columns {
 /// in which row k of X can differ from 0. Asynchronous: does not check the diagonal; a 0 on it leads to
 /// elements that are not finite.
 template <class T, class ColumnsOfRow>
-void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads, Threads how,
-           ColumnsOfRow columns) {
+void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
+           Threads thread_shape, ColumnsOfRow columns) {
   const std::int64_t n = a.rows;
   const bool lower = uplo == Uplo::lower;
   for (std::int64_t step = 0; step + 1 < n; ++step) {
@@ -95,27 +95,27 @@ void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::i
     const std::int64_t k = lower ? step : n - 1 - step;
     const Columns changed = columns(k);
     const Step<T> s{a, x, k, lower ? k + 1 : 0, lower ? n : k, changed.first, changed.end};
-    const dim3 block = block_for(s.end_row - s.row, threads, how);
+    const dim3 block = block_for(s.end_row - s.row, threads, thread_shape);
     simt::launch(context, eliminate<T>,
-                 dim3(pieces(s.end_column - s.column, block.y), pieces(s.end_row - s.row, block.x)), block, 0,
-                 s);
+                 dim3(blocks_of(s.end_column - s.column, block.y), blocks_of(s.end_row - s.row, block.x)),
+                 block, 0, s);
   }
   context.stage("normalise");
   const auto block = static_cast<unsigned>(threads);
-  simt::launch(context, normalise<T>, dim3(static_cast<unsigned>(x.cols), pieces(n, block)), dim3(block), 0,
-               a, x);
+  simt::launch(context, normalise<T>, dim3(static_cast<unsigned>(x.cols), blocks_of(n, block)), dim3(block),
+               0, a, x);
 }
 
 /// Computes X = A^-1 for the triangle `uplo` of `a`, which is not changed, and sets the other triangle of X
 /// to 0. Asynchronous: does not check the diagonal; a 0 on it leads to elements that are not finite.
 template <class T>
 void invert(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
-            Threads how) {
+            Threads thread_shape) {
   const std::int64_t n = a.rows;
   const bool lower = uplo == Uplo::lower;
   context.stage("identity");
   set_identity(context, x);
-  solve(context, a, x, uplo, threads, how, [=](std::int64_t k) {
+  solve(context, a, x, uplo, threads, thread_shape, [=](std::int64_t k) {
     return lower ? Columns{0, k + 1} : Columns{k, n};
   });
 }

@@ -7,7 +7,7 @@
 /// shared memory. Eight or four consumer warps multiply; each computes half of the tile's rows and waits only
 /// for k tiles. Eight consumer warps can saturate a multiprocessor alone. Four need fewer loads from shared
 /// memory, which are the bottleneck if there are many blocks. If there are few C tiles, a cluster of two
-/// blocks splits the k range of each.
+/// blocks splits the k range of each tile.
 ///
 /// An operand's contiguous index (rows of A, columns of B, or k) stays contiguous in shared memory. Rows of a
 /// fragment are permuted such that a lane's two rows are neighbours, and so are its two columns in two
@@ -24,121 +24,123 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 constexpr int large_depth = 16;  ///< depth of a k tile
-/// The number of 128 x 128 tiles from which they are faster than 64 x 64 tiles: for a level, and for P P^T
-/// (one H100).
-constexpr int many_of_level = 200;
-constexpr int many_of_square = 276;
-/// The k range from which two blocks share a tile of a level that has few tiles (one H200).
-constexpr int shared_of_level = 500;
+/// The smallest number of 128 x 128 tiles that are faster than 64 x 64 tiles, for a level and for P P^T
+/// (measured on one H100).
+constexpr int min_large_tiles_of_level = 200;
+constexpr int min_large_tiles_of_square = 276;
+/// The smallest k of a level with few tiles for which two blocks share a tile (measured on one H200).
+constexpr int min_split_k_of_level = 500;
 
-/// An operand's k tile in shared memory: `Lines` rows (of B columns), 16 k indices.
-/// @tparam ByInner true if k is the contiguous index, false if the rows (columns) are
-template <bool ByInner, int Lines>
-struct LargePiece {
-  static constexpr int length = ByInner ? large_depth : Lines;  ///< contiguous elements
-  static constexpr int width = ByInner ? Lines : large_depth;   ///< columns
-  /// Leading dimension, without bank conflicts among the lanes that load a fragment.
-  static constexpr int stride = ByInner ? length + 4 : length + 2;
+/// An operand's k tile in shared memory: `Lines` rows of A or columns of B, and 16 k indices.
+/// @tparam KContiguous true if k is the contiguous index, false if the rows or columns are
+template <bool KContiguous, int Lines>
+struct LargeKTile {
+  static constexpr int length = KContiguous ? large_depth : Lines;  ///< contiguous elements
+  static constexpr int width = KContiguous ? Lines : large_depth;   ///< columns
+  /// Leading dimension with which loads of fragments have no bank conflicts.
+  static constexpr int stride = KContiguous ? length + 4 : length + 2;
   static constexpr int elements = width * stride;
 };
 
-constexpr int large_copiers = 4;  ///< producer warps, the last warps of a block
+constexpr int producer_warps = 4;  ///< producer warps, the last warps of a block
 
 /// The producer warps' copies of an operand from global to shared memory, one k tile after another. Elements
-/// beyond the k range are set to 0. Rows (of B columns) beyond the matrix keep old contents, which only reach
-/// sums that are not stored.
-/// @tparam Before the number of consumer warps, which precede the producer warps
-template <bool ByInner, int Lines, int Before>
+/// beyond the k range are set to 0. Rows of A or columns of B beyond the matrix keep old contents, which only
+/// reach sums that are not stored.
+/// @tparam ConsumerWarps number of consumer warps, which precede the producer warps
+template <bool KContiguous, int Lines, int ConsumerWarps>
 class LargeCopies {
-  using Piece = LargePiece<ByInner, Lines>;
+  using KTile = LargeKTile<KContiguous, Lines>;
 
  public:
-  /// `from`: the first k tile. `lines`: rows (of B columns) that exist. `inner`: the length of the k range
-  /// from there on. `step`: k indices to the next k tile.
-  __device__ __forceinline__ LargeCopies(const double* from, std::int64_t ld, int lines, int inner, int step)
-      : from_(from), ld_(ld), lines_(lines), inner_(inner), step_(step) {}
+  /// `source`: the first k tile. `line_count`: number of rows of A or columns of B that exist. `k_count`:
+  /// length of the k range from the first k tile on. `k_step`: distance to the next k tile.
+  __device__ __forceinline__ LargeCopies(const double* source, std::int64_t ld, int line_count, int k_count,
+                                         int k_step)
+      : source_(source), ld_(ld), line_count_(line_count), remaining_k_(k_count), k_step_(k_step) {}
   /// Starts to copy the next k tile.
-  __device__ __forceinline__ void copy(double* to) {
-    if (lines_ < Lines || inner_ < large_depth) {
-      copy<1, false>(to);
-    } else if (reinterpret_cast<std::uintptr_t>(from_) % 16 == 0 && ld_ % 2 == 0) {
-      copy<2, true>(to);
+  __device__ __forceinline__ void copy(double* k_tile) {
+    if (line_count_ < Lines || remaining_k_ < large_depth) {
+      copy<1, false>(k_tile);
+    } else if (reinterpret_cast<std::uintptr_t>(source_) % 16 == 0 && ld_ % 2 == 0) {
+      copy<2, true>(k_tile);
     } else {
-      copy<1, true>(to);
+      copy<1, true>(k_tile);
     }
-    from_ += ByInner ? step_ : step_ * ld_;
-    inner_ -= step_;
+    source_ += KContiguous ? k_step_ : k_step_ * ld_;
+    remaining_k_ -= k_step_;
   }
 
  private:
   /// @tparam Pack elements per copy instruction, one or two
   /// @tparam Whole true if the k tile is complete
   template <int Pack, bool Whole>
-  __device__ __forceinline__ void copy(double* to) const {
+  __device__ __forceinline__ void copy(double* k_tile) const {
     // `packs`: per column; `lanes`: lanes that copy one column.
-    constexpr int packs = Piece::length / Pack, lanes = packs < 32 ? packs : 32;
-    constexpr int columns = 32 / lanes;  // columns per warp and step, for `in_turn` steps
-    constexpr int in_turn = 4, share = in_turn * columns;
+    constexpr int packs = KTile::length / Pack, lanes = packs < 32 ? packs : 32;
+    constexpr int columns = 32 / lanes;  // columns per warp and step, for `steps_in_flight` steps
+    constexpr int steps_in_flight = 4, columns_per_warp = steps_in_flight * columns;
     const int lane = static_cast<int>(threadIdx.x) % 32, first = lane % lanes * Pack;
-    const int warp = static_cast<int>(threadIdx.x) / 32 - Before;
+    const int warp = static_cast<int>(threadIdx.x) / 32 - ConsumerWarps;
     GAUSSWEEP_ROLLED
-    for (int column = warp * share + lane / lanes; column < Piece::width; column += large_copiers * share) {
-      const double* from = from_ + first + column * ld_;
-      double* const own = to + first + column * Piece::stride;
+    for (int column = warp * columns_per_warp + lane / lanes; column < KTile::width;
+         column += producer_warps * columns_per_warp) {
+      const double* source = source_ + first + column * ld_;
+      double* const lane_target = k_tile + first + column * KTile::stride;
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < in_turn; ++k) {
+      for (int k = 0; k < steps_in_flight; ++k) {
         GAUSSWEEP_UNROLL
-        for (int along = 0; along < Piece::length; along += lanes * Pack) {
-          double* const place = own + along + k * columns * Piece::stride;
+        for (int offset = 0; offset < KTile::length; offset += lanes * Pack) {
+          double* const target = lane_target + offset + k * columns * KTile::stride;
           if constexpr (Pack == 2) {
-            simt::copy_pack_by_l1(place, from + along);
+            simt::copy_pack_by_l1(target, source + offset);
           } else {
-            const int in_column = first + along, beside = column + k * columns;
-            const bool wanted = Whole || (ByInner ? beside : in_column) < lines_;
-            const bool there = Whole || (ByInner ? in_column : beside) < inner_;
-            if (wanted) simt::copy_or_zero(place, from + along, there);
+            const int contiguous_index = first + offset, column_index = column + k * columns;
+            const bool line_exists = Whole || (KContiguous ? column_index : contiguous_index) < line_count_;
+            const bool in_k_range = Whole || (KContiguous ? contiguous_index : column_index) < remaining_k_;
+            if (line_exists) simt::copy_or_zero(target, source + offset, in_k_range);
           }
         }
-        from += columns * ld_;
+        source += columns * ld_;
       }
     }
   }
 
-  const double* from_;
+  const double* source_;
   std::int64_t ld_;
-  int lines_, inner_, step_;
+  int line_count_, remaining_k_, k_step_;
 };
 
-/// The ring buffer of k tiles in shared memory, followed by its barriers. More stages gain nothing: copies go
-/// through the L1 cache, which shrinks as shared memory grows.
+/// The ring buffer of k tiles in shared memory, followed by its barriers. More stages are not faster: copies
+/// go through the L1 cache, which shrinks as shared memory grows.
 template <int Order, bool Square>
 struct LargeRing {
-  using A = LargePiece<false, Order>;
-  using B = LargePiece<!Square, Order>;
-  static constexpr int piece = A::elements + B::elements;
-  static constexpr int pieces = 4;
-  static constexpr std::size_t bytes = pieces * (sizeof(double) * piece + 16);
+  using A = LargeKTile<false, Order>;
+  using B = LargeKTile<!Square, Order>;
+  static constexpr int stage_elements = A::elements + B::elements;
+  static constexpr int stages = 4;
+  static constexpr std::size_t bytes = stages * (sizeof(double) * stage_elements + 16);
 };
 
 #if GAUSSWEEP_CLUSTERS
 
 /// The accumulators of a C tile and the pipeline that computes them.
-/// @tparam Order of the tile, 128 or 64
-/// @tparam Square the product is P P^T: in B = P^T the columns are contiguous instead of k
-/// @tparam Warps consumer warps, the first ones of a block
+/// @tparam Order order of the tile, 128 or 64
+/// @tparam Square true for P P^T: in B = P^T the columns are contiguous instead of k
+/// @tparam Warps number of consumer warps, the first warps of a block
 template <int Order, bool Square, int Warps>
 class LargeProduct : LargeRing<Order, Square> {
   using Ring = LargeRing<Order, Square>;
-  using Ring::piece, Ring::pieces;
+  using Ring::stage_elements, Ring::stages;
   using typename Ring::A, typename Ring::B;
 
  public:
   /// Initialises the barriers. A barrier of the block must follow.
   __device__ __forceinline__ explicit LargeProduct(double* memory)
-      : memory_(memory), barriers_(simt::shared_address(memory + pieces * piece)) {
+      : memory_(memory), barriers_(simt::shared_address(memory + stages * stage_elements)) {
     if (threadIdx.x == 0) {
-      for (int p = 0; p < pieces; ++p) {
-        simt::mbarrier_init(full(p), 32 * large_copiers);
+      for (int p = 0; p < stages; ++p) {
+        simt::mbarrier_init(full(p), 32 * producer_warps);
         simt::mbarrier_init(empty(p), Warps);
       }
       simt::fence_mbarrier_init();
@@ -148,16 +150,16 @@ class LargeProduct : LargeRing<Order, Square> {
   /// Copies `count` k tiles. For producer warps.
   __device__ __forceinline__ void copy(LargeCopies<false, Order, Warps> a,
                                        LargeCopies<!Square, Order, Warps> b, int count) {
-    int here = 0;  // the k tile's slot in the ring
+    int current = 0;  // the k tile's stage
     unsigned parity = 1;
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
-      if (p >= pieces) simt::mbarrier_wait(empty(here), parity);
-      a.copy(slot(here));
-      b.copy(slot(here) + A::elements);
-      simt::cp_async_mbarrier_arrive(full(here));
-      here = here + 1 == pieces ? 0 : here + 1;
-      if (here == 0) parity ^= 1u;
+      if (p >= stages) simt::mbarrier_wait(empty(current), parity);
+      a.copy(slot(current));
+      b.copy(slot(current) + A::elements);
+      simt::cp_async_mbarrier_arrive(full(current));
+      current = current + 1 == stages ? 0 : current + 1;
+      if (current == 0) parity ^= 1u;
     }
     simt::end_copy_group();
     simt::await_copy_groups<0>();
@@ -166,9 +168,9 @@ class LargeProduct : LargeRing<Order, Square> {
   /// Multiplies and accumulates `count` k tiles. For consumer warps.
   __device__ __forceinline__ void add(int count) {
     GAUSSWEEP_UNROLL
-    for (int m = 0; m < down; ++m) {
+    for (int m = 0; m < tiles_down; ++m) {
       GAUSSWEEP_UNROLL
-      for (int n = 0; n < across; ++n) {
+      for (int n = 0; n < tiles_across; ++n) {
         GAUSSWEEP_UNROLL
         for (int e = 0; e < 4; ++e) sums_[m][n][e] = 0;
       }
@@ -177,41 +179,41 @@ class LargeProduct : LargeRing<Order, Square> {
     simt::mbarrier_wait(full(0), 0);
     load_left(0, slot(0), 0, 0);
     GAUSSWEEP_UNROLL
-    for (int n = 0; n < across; ++n) load_right(0, slot(0), 0, n);
-    int here = 0;
+    for (int n = 0; n < tiles_across; ++n) load_right(0, slot(0), 0, n);
+    int current = 0;
     unsigned parity = 0;
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
-      const int next = here + 1 == pieces ? 0 : here + 1;
+      const int next = current + 1 == stages ? 0 : current + 1;
       if (next == 0) parity ^= 1u;
-      multiply_half<0>(slot(here), slot(here));
+      multiply_half<0>(slot(current), slot(current));
       if (p + 1 < count) simt::mbarrier_wait(full(next), parity);
-      multiply_half<1>(slot(here), slot(next));
+      multiply_half<1>(slot(current), slot(next));
       __syncwarp();
-      if (threadIdx.x % 32 == 0) simt::mbarrier_arrive(empty(here));
-      here = next;
+      if (threadIdx.x % 32 == 0) simt::mbarrier_arrive(empty(current));
+      current = next;
     }
   }
 
-  /// Adds the sums of both blocks that share a tile, after `count` k tiles; the second block gets the result.
-  /// For consumer warps.
+  /// Adds the sums of both blocks that share a tile, after `count` k tiles, in the second block. For consumer
+  /// warps.
   __device__ __forceinline__ void join(int rank, int count) {
-    const unsigned place = simt::shared_address(memory_) + 16 * threadIdx.x;
-    const auto for_pairs_of_sums = [&](unsigned from, auto use) {
+    const unsigned pair_address = simt::shared_address(memory_) + 16 * threadIdx.x;
+    const auto for_pairs_of_sums = [&](unsigned from, auto visit) {
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < down * across * 2; ++k) {
-        use(from + k * 16 * 32 * Warps, &sums_[k / 2 / across][k / 2 % across][k % 2 * 2]);
+      for (int k = 0; k < tiles_down * tiles_across * 2; ++k) {
+        visit(from + k * 16 * 32 * Warps, &sums_[k / 2 / tiles_across][k / 2 % tiles_across][k % 2 * 2]);
       }
     };
     if (rank == 0) {
       // Waits until all warps have read the last k tile, because the sums overwrite the ring.
-      if (count > 0) simt::mbarrier_wait(empty((count - 1) % pieces), (count - 1) / pieces % 2);
-      for_pairs_of_sums(place, [](unsigned to, const double* pair) { simt::store_pack(to, pair); });
+      if (count > 0) simt::mbarrier_wait(empty((count - 1) % stages), (count - 1) / stages % 2);
+      for_pairs_of_sums(pair_address, [](unsigned to, const double* pair) { simt::store_pack(to, pair); });
     }
     simt::cluster_arrive();
     simt::cluster_wait();
     if (rank == 1) {
-      for_pairs_of_sums(simt::map_shared_rank(place, 0), [](unsigned from, double* pair) {
+      for_pairs_of_sums(simt::map_shared_rank(pair_address, 0), [](unsigned from, double* pair) {
         double other[2];
         simt::load_pack_there(from, other);
         pair[0] += other[0];
@@ -222,15 +224,15 @@ class LargeProduct : LargeRing<Order, Square> {
     simt::cluster_wait();
   }
 
-  /// Calls store(row, column, sum, sum of the next row) for all sums of the lane.
+  /// Calls store(row, column, sum, sum in the next row) for all sums of the lane.
   template <class Store>
   __device__ __forceinline__ void for_pairs(Store store) const {
     GAUSSWEEP_UNROLL
-    for (int n = 0; n < across; ++n) {
+    for (int n = 0; n < tiles_across; ++n) {
       GAUSSWEEP_UNROLL
       for (int q = 0; q < 2; ++q) {
         GAUSSWEEP_UNROLL
-        for (int m = 0; m < down; ++m) {
+        for (int m = 0; m < tiles_down; ++m) {
           store(row() + m * 16, column() + 4 * t() + 2 * q + n / 2 * 16 + n % 2, sums_[m][n][q],
                 sums_[m][n][2 + q]);
         }
@@ -239,16 +241,17 @@ class LargeProduct : LargeRing<Order, Square> {
   }
 
  private:
-  /// Fragments of 16 x 8 elements per warp, down and across.
-  static constexpr int down = Order / 32, across = Order / (4 * Warps);
+  /// Number of fragments of 16 x 8 elements per warp in both directions.
+  static constexpr int tiles_down = Order / 32, tiles_across = Order / (4 * Warps);
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
-  __device__ static int row_part() { return warp() % 2 * (Order / 2); }  ///< the warp's first row
-  __device__ static int row() { return row_part() + 2 * g(); }           ///< the lane's first row
-  __device__ static int column() { return warp() / 2 * (across * 8); }   ///< the warp's first column
-  __device__ __forceinline__ double* slot(int p) const { return memory_ + p * piece; }
-  /// The barriers of a slot: `full` signals that the k tile has arrived, `empty` that all warps have read it.
+  __device__ static int row_part() { return warp() % 2 * (Order / 2); }       ///< the warp's first row
+  __device__ static int row() { return row_part() + 2 * g(); }                ///< the lane's first row
+  __device__ static int column() { return warp() / 2 * (tiles_across * 8); }  ///< the warp's first column
+  __device__ __forceinline__ double* slot(int p) const { return memory_ + p * stage_elements; }
+  /// The barriers of a stage: `full` signals that the k tile has arrived, `empty` that all warps have read
+  /// it.
   __device__ __forceinline__ unsigned full(int p) const { return barriers_ + static_cast<unsigned>(16 * p); }
   __device__ __forceinline__ unsigned empty(int p) const { return full(p) + 8; }
 
@@ -256,53 +259,53 @@ class LargeProduct : LargeRing<Order, Square> {
     simt::load_pack(simt::shared_address(from), pair);
   }
   /// Loads the lane's fragment of A: 16 rows and eight k indices, half a k tile.
-  __device__ __forceinline__ void load_left(int which, const double* from, int half, int m) {
+  __device__ __forceinline__ void load_left(int buffer, const double* from, int half, int m) {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
       double pair[2];
       load_pair(from + (8 * half + 2 * t() + h) * A::stride + row() + m * 16, pair);
-      left_[which][2 * h] = pair[0];
-      left_[which][2 * h + 1] = pair[1];
+      left_[buffer][2 * h] = pair[0];
+      left_[buffer][2 * h + 1] = pair[1];
     }
   }
   /// Loads a pair of elements of B: two k indices of one column, or one k index of two columns. Calls with n
   /// = 0, 1, ... load all fragments of the half.
-  __device__ __forceinline__ void load_right(int which, const double* from, int half, int n) {
+  __device__ __forceinline__ void load_right(int buffer, const double* from, int half, int n) {
     const int inner = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
     if constexpr (Square) {
       double pair[2];
       load_pair(from + A::elements + (inner + n % 2) * B::stride + line, pair);
-      right_[which][n / 2 * 2][n % 2] = pair[0];
-      right_[which][n / 2 * 2 + 1][n % 2] = pair[1];
+      right_[buffer][n / 2 * 2][n % 2] = pair[0];
+      right_[buffer][n / 2 * 2 + 1][n % 2] = pair[1];
     } else {
-      load_pair(from + A::elements + (line + n % 2) * B::stride + inner, right_[which][n]);
+      load_pair(from + A::elements + (line + n % 2) * B::stride + inner, right_[buffer][n]);
     }
   }
-  /// Multiplies half a k tile. Meanwhile loads the fragments of the next multiplications, at the end those of
-  /// the other half from `next`.
+  /// Multiplies half a k tile. Concurrently loads the fragments of the next multiplications, at the end those
+  /// of the other half from `next`.
   template <int Half>
-  __device__ __forceinline__ void multiply_half(const double* here, const double* next) {
+  __device__ __forceinline__ void multiply_half(const double* current, const double* next) {
     GAUSSWEEP_UNROLL
-    for (int m = 0; m < down; ++m) {
-      if (m + 1 < down) {
-        load_left((m + 1) % 2, here, Half, m + 1);
+    for (int m = 0; m < tiles_down; ++m) {
+      if (m + 1 < tiles_down) {
+        load_left((m + 1) % 2, current, Half, m + 1);
       } else {
         load_left(0, next, 1 - Half, 0);
       }
       GAUSSWEEP_UNROLL
-      for (int n = 0; n < across; ++n) {
-        if (n * down / across == m) load_right(1 - Half, next, 1 - Half, n);
+      for (int n = 0; n < tiles_across; ++n) {
+        if (n * tiles_down / tiles_across == m) load_right(1 - Half, next, 1 - Half, n);
       }
       GAUSSWEEP_UNROLL
-      for (int n = 0; n < across; ++n) lu::multiply_16x8(sums_[m][n], left_[m % 2], right_[Half][n]);
+      for (int n = 0; n < tiles_across; ++n) lu::multiply_16x8(sums_[m][n], left_[m % 2], right_[Half][n]);
     }
   }
 
   double* memory_;
   unsigned barriers_;
-  double sums_[down][across][4];
+  double sums_[tiles_down][tiles_across][4];
   double left_[2][4];
-  double right_[2][across][2];
+  double right_[2][tiles_across][2];
 };
 
 #endif
@@ -311,15 +314,15 @@ class LargeProduct : LargeRing<Order, Square> {
 template <int Order, bool Square>
 struct LargeGrid {
   TileGrid<Order> all;
-  __host__ __device__ int tiles() const { return Square ? all.along * (all.along + 1) / 2 : all.blocks(); }
+  __host__ __device__ int tiles() const { return Square ? all.groups * (all.groups + 1) / 2 : all.blocks(); }
   __device__ Tile tile(const LevelProduct<double>& p, int index) const {
-    index = all.turned(index, tiles());
+    index = all.schedule_rank(index, tiles());
     if (Square) {
-      // Row r begins at r (r + 1) / 2; the root is rounded, so it may be one off.
+      // Row r begins at r (r + 1) / 2. The root is rounded, so that `row` may be off by one.
       int row = static_cast<int>((std::sqrt(8.0f * static_cast<float>(index) + 1) - 1) / 2);
       if (row * (row + 1) / 2 > index) --row;
       if ((row + 1) * (row + 2) / 2 <= index) ++row;
-      index += row * all.across - row * (row + 1) / 2;
+      index += row * all.group_size - row * (row + 1) / 2;
     }
     return all.at(p, index);
   }
@@ -327,23 +330,22 @@ struct LargeGrid {
 
 /// Computes one C tile per block or per cluster of two blocks. The second block of a cluster has the later
 /// half of the k range.
-/// @tparam Sharers blocks per tile
-/// @tparam Warps consumer warps per block
-template <int Order, bool Square, int Sharers, int Warps>
-__global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 : 1)
+/// @tparam Warps number of consumer warps per block
+template <int Order, bool Square, int BlocksPerTile, int Warps>
+__global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2 : 1)
     multiply_large(LevelProduct<double> p, LargeGrid<Order, Square> grid) {
 #if GAUSSWEEP_CLUSTERS
   LargeProduct<Order, Square, Warps> product(simt::dynamic_shared<double>());
-  const int rank = static_cast<int>(blockIdx.x) % Sharers;
-  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x) / Sharers);
+  const int rank = static_cast<int>(blockIdx.x) % BlocksPerTile;
+  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x) / BlocksPerTile);
   __syncthreads();
   simt::griddepcontrol_wait();
-  if (!tile.is_there()) return;
-  const int all = tile.pieces(large_depth), before = rank * (all / 2);
-  const int count = rank + 1 == Sharers ? all - before : all / 2;
+  if (!tile.is_nonempty()) return;
+  const int k_tiles = tile.k_tiles(large_depth), first_k_tile = rank * (k_tiles / 2);
+  const int count = rank + 1 == BlocksPerTile ? k_tiles - first_k_tile : k_tiles / 2;
   if (threadIdx.x >= 32 * Warps) {
     simt::setmaxnreg_dec<40>();
-    const int step = tile.step(large_depth), first = tile.first(large_depth) + before * step;
+    const int step = tile.step(large_depth), first = tile.first(large_depth) + first_k_tile * step;
     const int inner = tile.end - first;
     const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
     const double* const b =
@@ -355,7 +357,7 @@ __global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 
   simt::setmaxnreg_inc<Order == 128 ? 232 : Warps == 8 ? 96 : 168>();
   if (rank == 0) write_zeros(p, 0, tile, 32 * Warps);
   product.add(count);
-  if constexpr (Sharers == 2) {
+  if constexpr (BlocksPerTile == 2) {
     product.join(rank, count);
     if (rank == 0) return;
   }
@@ -363,63 +365,65 @@ __global__ void __launch_bounds__(32 * (Warps + large_copiers), Order == 64 ? 2 
   double* const c = p.c + tile.pair * p.c_step + tile.row + tile.column * p.ldc;
   const bool aligned = reinterpret_cast<std::uintptr_t>(c) % 16 == 0 && p.ldc % 2 == 0;
   bool is_within = true;
-  product.for_pairs([&](int i, int j, double above, double below) {
+  product.for_pairs([&](int i, int j, double sum, double next_sum) {
     if (i >= tile.rows || j >= tile.columns) return;
-    double* const to = c + i + j * p.ldc;
-    const bool both = i + 1 < tile.rows;
-    if (both && aligned) {
-      lu::store_two(to, p.factor * above, p.factor * below);
+    double* const target = c + i + j * p.ldc;
+    const bool has_second_row = i + 1 < tile.rows;
+    if (has_second_row && aligned) {
+      lu::store_two(target, p.factor * sum, p.factor * next_sum);
     } else {
-      to[0] = p.factor * above;
-      if (both) to[1] = p.factor * below;
+      target[0] = p.factor * sum;
+      if (has_second_row) target[1] = p.factor * next_sum;
     }
-    if (!Square) is_within = p.is_within(above) && (!both || p.is_within(below)) && is_within;
+    if (!Square) is_within = p.is_within(sum) && (!has_second_row || p.is_within(next_sum)) && is_within;
   });
-  if (!Square && p.is_larger != nullptr && !is_within) *p.is_larger = 1;
+  if (!Square && p.exceeds_limit != nullptr && !is_within) *p.exceeds_limit = 1;
 #endif
 }
 
 /// Returns true if the GPU supports multiply_large.
-inline bool can_be_large(const Context& context) {
+inline bool supports_large_tiles(const Context& context) {
   return simt::has_clusters(context);
 }
-template <int Sharers, int Warps, int Order, bool Square>
+template <int BlocksPerTile, int Warps, int Order, bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, const LargeGrid<Order, Square>& grid) {
-  simt::launch_clusters(context, multiply_large<Order, Square, Sharers, Warps>, Sharers,
-                        static_cast<unsigned>(grid.tiles()), dim3(32 * (Warps + large_copiers)),
+  simt::launch_clusters(context, multiply_large<Order, Square, BlocksPerTile, Warps>, BlocksPerTile,
+                        static_cast<unsigned>(grid.tiles()), dim3(32 * (Warps + producer_warps)),
                         LargeRing<Order, Square>::bytes, p, grid);
 }
 template <bool Square>
-void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int many, int shared) {
-  constexpr int all = 1 << 28;  // so large that tile() does not reorder the tiles, since few run together
-  const LargeGrid<128, Square> large{{p, pairs, all}};
-  if (large.tiles() >= many) return launch_large<1, 8>(context, p, large);
+void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int min_large_tiles,
+                  int min_split_k) {
+  constexpr int all_tiles = 1 << 28;  // a wave that contains all tiles: tile() then does not reorder them
+  const LargeGrid<128, Square> large{{p, pairs, all_tiles}};
+  if (large.tiles() >= min_large_tiles) return launch_large<1, 8>(context, p, large);
   const int multiprocessors = simt::multiprocessors(context);
   LargeGrid<64, Square> grid{{p, pairs, multiprocessors}};
   const int tiles = grid.tiles();
-  // Thresholds measured on one H200. P P^T has few tiles with a long k range.
-  const bool few = Square ? tiles <= 3 * multiprocessors : 3 * tiles <= 4 * multiprocessors;
-  const bool share = few && p.inner >= shared;
-  const bool even = (p.lda | p.ldb) % 2 == 0;
-  const bool alone = even && (share ? 2 : 1) * tiles <= 2 * multiprocessors;
-  if (share) {
+  // Thresholds measured on one H200. Few tiles of P P^T have a long k range.
+  const bool has_few_tiles = Square ? tiles <= 3 * multiprocessors : 3 * tiles <= 4 * multiprocessors;
+  const bool splits_k = has_few_tiles && p.k >= min_split_k;
+  const bool is_aligned = (p.lda | p.ldb) % 2 == 0;
+  const bool fits_one_wave = is_aligned && (splits_k ? 2 : 1) * tiles <= 2 * multiprocessors;
+  if (splits_k) {
     grid.all.wave /= 2;
-    return alone ? launch_large<2, 8>(context, p, grid) : launch_large<2, 4>(context, p, grid);
+    return fits_one_wave ? launch_large<2, 8>(context, p, grid) : launch_large<2, 4>(context, p, grid);
   }
-  if constexpr (!Square) {  // few tiles of P P^T are always shared
-    if (alone) return launch_large<1, 8>(context, p, grid);
+  if constexpr (!Square) {  // P P^T with few tiles always splits k
+    if (fits_one_wave) return launch_large<1, 8>(context, p, grid);
   }
   launch_large<1, 4>(context, p, grid);
 }
-/// Computes `pairs` products in one launch. Uses 128 x 128 tiles if there are at least `many` of them. Two
-/// blocks share each tile if there are few tiles and the k range is at least `shared`. @pre can_be_large
-inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs, int many,
-                                    int shared = shared_of_level) {
-  launch_large<false>(context, p, pairs, many, shared);
+/// Computes `pairs` products in one launch. Uses 128 x 128 tiles if there are at least `min_large_tiles` of
+/// them. Two blocks share each tile if there are few tiles and k is at least `min_split_k`. @pre
+/// supports_large_tiles
+inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs,
+                                    int min_large_tiles, int min_split_k = min_split_k_of_level) {
+  launch_large<false>(context, p, pairs, min_large_tiles, min_split_k);
 }
-/// Computes the lower triangle of C = P P^T in one launch. @pre can_be_large
-inline void square_by_large_tiles(Context& context, const LevelProduct<double>& p, int many) {
-  launch_large<true>(context, p, 1, many, 0);
+/// Computes the lower triangle of C = P P^T in one launch. @pre supports_large_tiles
+inline void square_by_large_tiles(Context& context, const LevelProduct<double>& p, int min_large_tiles) {
+  launch_large<true>(context, p, 1, min_large_tiles, 0);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

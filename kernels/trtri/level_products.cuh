@@ -10,13 +10,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The k range of a C tile in a product with a triangle: it begins or ends at the tile's rows or columns. The
-/// first two are the products of a lower triangle's level (triangle on the right, then on the left), the last
-/// two those of an upper triangle's.
-enum class Inner { from_columns, up_to_rows, up_to_columns, from_rows };
+/// The k range of a C tile in a product with a triangle: it begins or ends at the tile's rows or columns. For
+/// a lower triangle, from_columns applies to a triangle on the right and up_to_rows to one on the left; for
+/// an upper triangle, up_to_columns and from_rows.
+enum class KRange { from_columns, up_to_rows, up_to_columns, from_rows };
 
-/// C = factor A B for several pairs of the same shape. The last pair may have fewer rows of C (lower
-/// triangle) or columns (upper triangle).
+/// The products C = factor A B of all pairs of a level, which have the same shape. In the last pair C may
+/// have fewer rows (lower triangle) or fewer columns (upper triangle).
 template <class T>
 struct LevelProduct {
   const T* a;
@@ -25,21 +25,22 @@ struct LevelProduct {
   std::int64_t ldb, b_step;
   T* c;
   std::int64_t ldc, c_step;
-  T* zeros;  ///< the block of the other triangle that mirrors C and becomes 0; null: there is none
+  T* zeros;  ///< the block that mirrors C in the other triangle and is set to 0, or null
   std::int64_t ldz, z_step;
-  std::int64_t a_next, b_next, c_next, z_next;  ///< distances between triangles
-  int rows, columns, inner;
+  std::int64_t a_triangle_step, b_triangle_step, c_triangle_step,
+      z_triangle_step;  ///< distances between triangles
+  int rows, columns, k;
   int last_rows, last_columns;
-  Inner counts;
+  KRange k_range;
   T factor;
-  T largest;       ///< *is_larger becomes 1 if an element of C is larger than this, or NaN
-  int* is_larger;  ///< null: no check
+  T limit;             ///< *exceeds_limit becomes 1 if an |element| of A B exceeds this or is NaN
+  int* exceeds_limit;  ///< may be null
 
-  __device__ bool is_within(T c) const { return std::fabs(c) <= largest; }
+  __device__ bool is_within(T c) const { return std::fabs(c) <= limit; }
 
   /// Returns true if the k range depends on C's columns, false if it depends on its rows.
   __host__ __device__ bool is_by_columns() const {
-    return counts == Inner::from_columns || counts == Inner::up_to_columns;
+    return k_range == KRange::from_columns || k_range == KRange::up_to_columns;
   }
 };
 
@@ -47,38 +48,40 @@ struct LevelProduct {
 struct Tile {
   int pair, row, column, rows, columns;
   int begin, end;
-  bool from;  ///< the k range begins at the tile's diagonal instead of ending there
+  bool from_diagonal;  ///< the k range begins at the tile's diagonal instead of ending there
 
-  __device__ bool is_there() const { return rows > 0 && columns > 0; }
-  /// Returns the number of k tiles of this depth; the last one may be smaller. k tiles may run backwards, so
-  /// that the triangle's diagonal comes last (levels.cuh, multiply_by_strips).
-  __device__ int pieces(int depth) const { return (end - begin + depth - 1) / depth; }
-  __device__ int first(int depth) const { return from ? begin + (pieces(depth) - 1) * depth : begin; }
-  __device__ int step(int depth) const { return from ? -depth : depth; }
+  __device__ bool is_nonempty() const { return rows > 0 && columns > 0; }
+  /// Returns the number of k tiles of this depth; the last one may be smaller. With `from_diagonal` the k
+  /// tiles run backwards, so that the triangle's diagonal comes last (levels.cuh, multiply_by_strips).
+  __device__ int k_tiles(int depth) const { return (end - begin + depth - 1) / depth; }
+  __device__ int first(int depth) const {
+    return from_diagonal ? begin + (k_tiles(depth) - 1) * depth : begin;
+  }
+  __device__ int step(int depth) const { return from_diagonal ? -depth : depth; }
 };
 
-/// The C tiles of a product: `along` rows (or columns) of tiles in the direction in which the k range varies,
-/// with `across` tiles each. Tiles with the longest k range start first. If all tiles run together, a
-/// multiprocessor gets a long one and a short one.
+/// The C tiles of a product, in `groups` of `group_size` tiles. A group is a row or column of tiles with
+/// equal k ranges. Tiles with the longest k range start first. If all tiles run concurrently, a
+/// multiprocessor gets a long k range and a short one.
 template <int Order>
 struct TileGrid {
-  int pairs, across, along;
-  int wave;  ///< tiles that start together, one per multiprocessor
+  int pairs, group_size, groups;
+  int wave;  ///< number of multiprocessors: that many tiles start together
   template <class T>
   TileGrid(const LevelProduct<T>& p, int count, int multiprocessors) : pairs(count), wave(multiprocessors) {
     const int down = ((count == 1 ? p.last_rows : p.rows) + Order - 1) / Order;
     const int right = ((count == 1 ? p.last_columns : p.columns) + Order - 1) / Order;
-    across = p.is_by_columns() ? down : right;
-    along = p.is_by_columns() ? right : down;
+    group_size = p.is_by_columns() ? down : right;
+    groups = p.is_by_columns() ? right : down;
   }
-  __host__ __device__ int blocks() const { return pairs * across * along; }
+  __host__ __device__ int blocks() const { return pairs * group_size * groups; }
 
   template <class T>
   __device__ Tile tile(const LevelProduct<T>& p, int index) const {
-    return at(p, turned(index, blocks()));
+    return at(p, schedule_rank(index, blocks()));
   }
   /// Returns the rank by k range, longest first, of the tile that block `index` computes.
-  __device__ int turned(int index, int tiles) const {
+  __device__ int schedule_rank(int index, int tiles) const {
     if (tiles > 3 * wave || index < wave || index >= 2 * wave) return index;
     return wave + (tiles < 2 * wave ? tiles : 2 * wave) - 1 - index;
   }
@@ -87,77 +90,79 @@ struct TileGrid {
   __device__ Tile at(const LevelProduct<T>& p, int index) const {
     const bool by_columns = p.is_by_columns();
     Tile tile;
-    tile.from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
+    tile.from_diagonal = p.k_range == KRange::from_columns || p.k_range == KRange::from_rows;
     tile.pair = index % pairs;
-    const int beside = index / pairs % across, line = index / pairs / across;
-    const int own = tile.from ? line : along - 1 - line;
-    tile.row = (by_columns ? beside : own) * Order;
-    tile.column = (by_columns ? own : beside) * Order;
+    const int index_in_group = index / pairs % group_size, group = index / pairs / group_size;
+    const int position = tile.from_diagonal ? group : groups - 1 - group;
+    tile.row = (by_columns ? index_in_group : position) * Order;
+    tile.column = (by_columns ? position : index_in_group) * Order;
     const bool last = tile.pair + 1 == pairs;
-    const auto in_range = [](int left, int most) { return left < most ? left : most; };
+    const auto in_range = [](int remaining, int limit) { return remaining < limit ? remaining : limit; };
     tile.rows = in_range((last ? p.last_rows : p.rows) - tile.row, Order);
     tile.columns = in_range((last ? p.last_columns : p.columns) - tile.column, Order);
-    const int place = by_columns ? tile.column : tile.row;
-    tile.begin = tile.from ? place : 0;
-    tile.end = tile.from ? p.inner : place + (by_columns ? tile.columns : tile.rows);
+    const int diagonal = by_columns ? tile.column : tile.row;
+    tile.begin = tile.from_diagonal ? diagonal : 0;
+    tile.end = tile.from_diagonal ? p.k : diagonal + (by_columns ? tile.columns : tile.rows);
     return tile;
   }
 };
 
-constexpr int at_once = 16;  ///< depth of a k tile
+constexpr int tile_depth = 16;  ///< depth of a k tile
 
 /// Writes the zeros that mirror a C tile, with the first `threads` threads of a block.
 template <class T>
 __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile,
                                             int threads) {
   if (p.zeros == nullptr) return;
-  T* const zeros = p.zeros + tile.pair * p.z_step + triangle * p.z_next + tile.column + tile.row * p.ldz;
+  T* const zeros =
+      p.zeros + tile.pair * p.z_step + triangle * p.z_triangle_step + tile.column + tile.row * p.ldz;
   for (int i = static_cast<int>(threadIdx.x); i < tile.rows * tile.columns; i += threads) {
     zeros[i % tile.columns + i / tile.columns * p.ldz] = T(0);
   }
 }
 
-/// Checks a level's first product for large elements, and writes the zeros that mirror its second one; one
-/// thread block per tile.
+/// Checks a level's first product for large elements, and writes the zeros that mirror its second product.
+/// One thread block per tile.
 template <class T>
 __global__ void __launch_bounds__(256)
-    look_and_write_zeros(LevelProduct<T> first, LevelProduct<T> second, TileGrid<64> grid) {
+    check_and_write_zeros(LevelProduct<T> first, LevelProduct<T> second, TileGrid<64> grid) {
   const Tile tile = grid.tile(second, static_cast<int>(blockIdx.x));
-  if (!tile.is_there()) return;
+  if (!tile.is_nonempty()) return;
   write_zeros(second, 0, tile, 256);
-  if (first.is_larger == nullptr) return;
+  if (first.exceeds_limit == nullptr) return;
   const T* const c = first.c + tile.pair * first.c_step + tile.row + tile.column * first.ldc;
   bool is_within = true;
   for (int e = static_cast<int>(threadIdx.x); e < tile.rows * tile.columns; e += 256) {
     is_within = first.is_within(c[e % tile.rows + e / tile.rows * first.ldc]) && is_within;
   }
-  if (!is_within) *first.is_larger = 1;
+  if (!is_within) *first.exceeds_limit = 1;
 }
 
-/// A C tile of Order x Order elements, computed by two rows of warps from 16 x 8 fragments. A lane owns the
-/// sums that the fragment layout of tensor cores gives it (triangle_tiles.cuh), also in float, where it
-/// computes them one by one. k tiles pass through a ring buffer of `Pieces` stages in shared memory.
-template <class T, int Order, int Threads, int Pieces>
+/// A C tile of Order x Order elements, computed by two rows of warps from 16 x 8 fragments. Also in float,
+/// which does not use tensor cores, lanes own sums in the fragment layout of triangle_tiles.cuh. k tiles pass
+/// through a ring buffer of `Stages` stages in shared memory.
+template <class T, int Order, int Threads, int Stages>
 class TileProduct {
  public:
-  static constexpr std::size_t bytes = sizeof(T) * Pieces * (at_once * (Order + 2) + Order * (at_once + 8));
+  static constexpr std::size_t bytes =
+      sizeof(T) * Stages * (tile_depth * (Order + 2) + Order * (tile_depth + 8));
 
   __device__ __forceinline__ TileProduct(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile)
-      : a_(p.a + tile.pair * p.a_step + triangle * p.a_next + tile.row + a_row() +
-           (tile.first(at_once) + a_inner()) * p.lda),
-        b_(p.b + tile.pair * p.b_step + triangle * p.b_next + tile.first(at_once) + b_inner() +
+      : a_(p.a + tile.pair * p.a_step + triangle * p.a_triangle_step + tile.row + a_row() +
+           (tile.first(tile_depth) + a_k()) * p.lda),
+        b_(p.b + tile.pair * p.b_step + triangle * p.b_triangle_step + tile.first(tile_depth) + b_k() +
            (tile.column + b_column()) * p.ldb),
-        a_step_(tile.step(at_once) * p.lda),
-        a_apart_(a_apart * p.lda),
-        b_apart_(b_apart * p.ldb),
-        step_(tile.step(at_once)),
+        a_step_(tile.step(tile_depth) * p.lda),
+        a_copy_stride_(a_copy_step * p.lda),
+        b_copy_stride_(b_copy_step * p.ldb),
+        step_(tile.step(tile_depth)),
         rows_(tile.rows),
         columns_(tile.columns),
-        inner_(tile.end - tile.first(at_once)) {
+        remaining_k_(tile.end - tile.first(tile_depth)) {
     GAUSSWEEP_UNROLL
-    for (int m = 0; m < down; ++m) {
+    for (int m = 0; m < tiles_down; ++m) {
       GAUSSWEEP_UNROLL
-      for (int n = 0; n < across; ++n) {
+      for (int n = 0; n < tiles_across; ++n) {
         GAUSSWEEP_UNROLL
         for (int e = 0; e < 4; ++e) sums_[m][n][e] = T(0);
       }
@@ -176,11 +181,11 @@ class TileProduct {
   template <class Store>
   __device__ __forceinline__ void for_each(Store store) const {
     GAUSSWEEP_UNROLL
-    for (int n = 0; n < across; ++n) {
+    for (int n = 0; n < tiles_across; ++n) {
       GAUSSWEEP_UNROLL
       for (int q = 0; q < 2; ++q) {
         GAUSSWEEP_UNROLL
-        for (int m = 0; m < down; ++m) {
+        for (int m = 0; m < tiles_down; ++m) {
           GAUSSWEEP_UNROLL
           for (int e = 0; e < 2; ++e) {
             store(part_row() + g() + m * 16 + e * 8, part_column() + t() * 2 + n * 8 + q,
@@ -196,27 +201,27 @@ class TileProduct {
   template <bool Whole>
   __device__ __forceinline__ void add(int count) {
     T* const ring = simt::dynamic_shared<T>();
-    for (int p = 0; p < Pieces - 1; ++p) load<Whole>(p < count, ring + p * piece);
-    int here = 0, behind = Pieces - 1;  // slots of the current and the previous k tile
+    for (int p = 0; p < Stages - 1; ++p) load<Whole>(p < count, ring + p * stage_elements);
+    int current = 0, previous = Stages - 1;  // stages of the current and the previous k tile
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
-      simt::await_copy_groups<Pieces - 2>();
+      simt::await_copy_groups<Stages - 2>();
       __syncthreads();
-      load<Whole>(p + Pieces - 1 < count, ring + behind * piece);
-      multiply<Whole>(ring + here * piece, ring + here * piece + b_begin);
-      behind = here;
-      here = here + 1 == Pieces ? 0 : here + 1;
+      load<Whole>(p + Stages - 1 < count, ring + previous * stage_elements);
+      multiply<Whole>(ring + current * stage_elements, ring + current * stage_elements + b_begin);
+      previous = current;
+      current = current + 1 == Stages ? 0 : current + 1;
     }
   }
 
   static constexpr int part_rows = Order / 2, part_columns = Order / (Threads / 64);
-  static constexpr int down = part_rows / 16, across = part_columns / 8;
+  static constexpr int tiles_down = part_rows / 16, tiles_across = part_columns / 8;
   static constexpr int a_stride = Order + 2;  // 2 mod 8: no bank conflicts among lanes that load a fragment
-  static constexpr int b_stride = at_once + 8;
-  static constexpr int b_begin = at_once * a_stride;
-  static constexpr int piece = b_begin + Order * b_stride;
-  static constexpr int share = Order * at_once / Threads;  // elements per thread and operand
-  static constexpr int a_apart = Threads / Order, b_apart = Threads / at_once;
+  static constexpr int b_stride = tile_depth + 8;
+  static constexpr int b_begin = tile_depth * a_stride;
+  static constexpr int stage_elements = b_begin + Order * b_stride;
+  static constexpr int copies_per_thread = Order * tile_depth / Threads;  // elements per thread and operand
+  static constexpr int a_copy_step = Threads / Order, b_copy_step = Threads / tile_depth;
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int warp() { return thread() / 32; }
   __device__ static int g() { return thread() % 32 / 4; }
@@ -226,38 +231,38 @@ class TileProduct {
   __device__ static int part_column() { return warp() / 2 * part_columns; }
   // The indices of the first elements that the thread copies.
   __device__ static int a_row() { return thread() % Order; }
-  __device__ static int a_inner() { return thread() / Order; }
-  __device__ static int b_inner() { return thread() % at_once; }
-  __device__ static int b_column() { return thread() / at_once; }
+  __device__ static int a_k() { return thread() / Order; }
+  __device__ static int b_k() { return thread() % tile_depth; }
+  __device__ static int b_column() { return thread() / tile_depth; }
 
   /// Starts to copy the next k tile if `wanted`. Elements beyond the k range are set to 0. Rows and columns
   /// beyond the tile keep old contents, which only reach sums that are not stored.
   template <bool Whole>
   __device__ __forceinline__ void load(bool wanted, T* to) {
     if (wanted) {
-      if (inner_ >= at_once) {
+      if (remaining_k_ >= tile_depth) {
         copy<Whole>(to, [](int) { return true; });
       } else {
-        copy<Whole>(to, [this](int k) { return k < inner_; });
+        copy<Whole>(to, [this](int k) { return k < remaining_k_; });
       }
       a_ += a_step_;
       b_ += step_;
-      inner_ -= step_;
+      remaining_k_ -= step_;
     }
     simt::end_copy_group();
   }
   template <bool Whole, class InRange>
   __device__ __forceinline__ void copy(T* to, InRange in_range) const {
-    T* const to_a = to + a_inner() * a_stride + a_row();
-    T* const to_b = to + b_begin + b_column() * b_stride + b_inner();
+    T* const to_a = to + a_k() * a_stride + a_row();
+    T* const to_b = to + b_begin + b_column() * b_stride + b_k();
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < share; ++e) {
+    for (int e = 0; e < copies_per_thread; ++e) {
       if (Whole || a_row() < rows_) {
-        simt::copy_or_zero(to_a + e * a_apart * a_stride, a_ + e * a_apart_,
-                           in_range(a_inner() + e * a_apart));
+        simt::copy_or_zero(to_a + e * a_copy_step * a_stride, a_ + e * a_copy_stride_,
+                           in_range(a_k() + e * a_copy_step));
       }
-      if (Whole || b_column() + e * b_apart < columns_) {
-        simt::copy_or_zero(to_b + e * b_apart * b_stride, b_ + e * b_apart_, in_range(b_inner()));
+      if (Whole || b_column() + e * b_copy_step < columns_) {
+        simt::copy_or_zero(to_b + e * b_copy_step * b_stride, b_ + e * b_copy_stride_, in_range(b_k()));
       }
     }
   }
@@ -265,45 +270,45 @@ class TileProduct {
   template <bool Whole>
   __device__ __forceinline__ void multiply(const T* a, const T* b) {
     const int rows = Whole ? Order : rows_ - part_row(), columns = Whole ? Order : columns_ - part_column();
-    const T* const own_a = a + part_row() + g();
+    const T* const a_fragment = a + part_row() + g();
     if constexpr (sizeof(T) == sizeof(double)) {
-      const T* const own_b = b + (part_column() + g()) * b_stride;
+      const T* const b_fragment = b + (part_column() + g()) * b_stride;
       GAUSSWEEP_UNROLL
-      for (int step = 0; step < at_once; step += 8) {
+      for (int step = 0; step < tile_depth; step += 8) {
         const int k = step + 2 * t();
-        double left[down][4];
+        double left[tiles_down][4];
         GAUSSWEEP_UNROLL
-        for (int m = 0; m < down; ++m) {
+        for (int m = 0; m < tiles_down; ++m) {
           GAUSSWEEP_UNROLL
-          for (int e = 0; e < 4; ++e) left[m][e] = own_a[(k + e / 2) * a_stride + m * 16 + e % 2 * 8];
+          for (int e = 0; e < 4; ++e) left[m][e] = a_fragment[(k + e / 2) * a_stride + m * 16 + e % 2 * 8];
         }
         GAUSSWEEP_UNROLL
-        for (int n = 0; n < across; ++n) {
+        for (int n = 0; n < tiles_across; ++n) {
           double right[2];
-          lu::load_two(own_b + n * 8 * b_stride + k, right[0], right[1]);
+          lu::load_two(b_fragment + n * 8 * b_stride + k, right[0], right[1]);
           GAUSSWEEP_UNROLL
-          for (int m = 0; m < down; ++m) {
+          for (int m = 0; m < tiles_down; ++m) {
             if (m * 16 < rows && n * 8 < columns) lu::multiply_16x8(sums_[m][n], left[m], right);
           }
         }
       }
     } else {
-      const T* const own_b = b + (part_column() + 2 * t()) * b_stride;
+      const T* const b_fragment = b + (part_column() + 2 * t()) * b_stride;
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < at_once; ++k) {
-        T left[down][2];
+      for (int k = 0; k < tile_depth; ++k) {
+        T left[tiles_down][2];
         GAUSSWEEP_UNROLL
-        for (int m = 0; m < down; ++m) {
+        for (int m = 0; m < tiles_down; ++m) {
           GAUSSWEEP_UNROLL
-          for (int e = 0; e < 2; ++e) left[m][e] = own_a[k * a_stride + m * 16 + e * 8];
+          for (int e = 0; e < 2; ++e) left[m][e] = a_fragment[k * a_stride + m * 16 + e * 8];
         }
         GAUSSWEEP_UNROLL
-        for (int n = 0; n < across; ++n) {
+        for (int n = 0; n < tiles_across; ++n) {
           GAUSSWEEP_UNROLL
           for (int q = 0; q < 2; ++q) {
-            const T right = own_b[(n * 8 + q) * b_stride + k];
+            const T right = b_fragment[(n * 8 + q) * b_stride + k];
             GAUSSWEEP_UNROLL
-            for (int m = 0; m < down; ++m) {
+            for (int m = 0; m < tiles_down; ++m) {
               GAUSSWEEP_UNROLL
               for (int e = 0; e < 2; ++e) {
                 sums_[m][n][2 * e + q] = std::fma(left[m][e], right, sums_[m][n][2 * e + q]);
@@ -316,29 +321,29 @@ class TileProduct {
   }
 
   const T *a_, *b_;
-  std::int64_t a_step_, a_apart_, b_apart_;
-  int step_, rows_, columns_, inner_;
-  T sums_[down][across][4];
+  std::int64_t a_step_, a_copy_stride_, b_copy_stride_;
+  int step_, rows_, columns_, remaining_k_;
+  T sums_[tiles_down][tiles_across][4];
 };
 
 /// Computes one C tile per block. blockIdx.y selects the triangle.
-template <class T, int Order, int Threads, int Pieces>
+template <class T, int Order, int Threads, int Stages>
 __global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, TileGrid<Order> grid) {
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
   simt::griddepcontrol_wait();
-  if (!tile.is_there()) return;
+  if (!tile.is_nonempty()) return;
   const auto triangle = static_cast<std::int64_t>(blockIdx.y);
-  TileProduct<T, Order, Threads, Pieces> product(p, triangle, tile);
+  TileProduct<T, Order, Threads, Stages> product(p, triangle, tile);
   write_zeros(p, triangle, tile, Threads);
-  product.add(tile.pieces(at_once));
-  T* const c = p.c + tile.pair * p.c_step + triangle * p.c_next + tile.row + tile.column * p.ldc;
+  product.add(tile.k_tiles(tile_depth));
+  T* const c = p.c + tile.pair * p.c_step + triangle * p.c_triangle_step + tile.row + tile.column * p.ldc;
   bool is_within = true;
   product.for_each([&](int i, int j, T sum) {
     if (i >= tile.rows || j >= tile.columns) return;
     c[i + j * p.ldc] = p.factor * sum;
     is_within = p.is_within(sum) && is_within;
   });
-  if (p.is_larger != nullptr && !is_within) *p.is_larger = 1;
+  if (p.exceeds_limit != nullptr && !is_within) *p.exceeds_limit = 1;
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

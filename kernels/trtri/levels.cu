@@ -5,19 +5,19 @@
 /// inverses to inverses of twice the order (levels.cuh). For large halves cuBLAS computes the products if
 /// large_tiles.cuh does not support the GPU or the precision.
 ///
-/// Error: a block on the diagonal is inverted by substitution if its condition is above 16. Two inverses X
-/// and Y are joined by -Y (L X) only if L X has small elements (diagonal_blocks.cuh, trusted_product).
-/// Otherwise the whole inverse comes from substitution (whole_substitution.cuh), which takes about as long as
-/// cuSOLVER in double, and 1.4 times as long in float. Then |A X - I| <= g |A| |X| with g = n u / (1 - n u)
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2). Products of inverses
-/// increase this bound by a small factor, at most 16 on the diagonal.
+/// Error: a block on the diagonal is inverted by substitution if its condition number is above 16. Two
+/// inverses X and Y are joined by -Y (L X) only if L X has small elements (diagonal_blocks.cuh, max_product).
+/// Otherwise the whole inverse is computed by substitution (whole_substitution.cuh), which takes about as
+/// long as cuSOLVER in double, and 1.4 times as long in float. Then |A X - I| <= g |A| |X| with g = n u / (1
+/// - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2). Products of
+/// inverses increase this bound by a small factor, at most 16 on the diagonal.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix with zeros in the other triangle. Cost: 1/3
 /// n^3 operations; products by strips add up to a quarter for zeros on the diagonal. Workspace: n^2 / 4 + 1
 /// elements.
 ///
 /// A 0 on the diagonal gives info > 0, and the answer is then not finite. Written for compute capability 9.0;
-/// needs 8.0 to be fast.
+/// slow below 8.0.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

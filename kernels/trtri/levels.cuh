@@ -1,10 +1,10 @@
 #pragma once
 /// Inverts a triangular matrix level by level. The inverses X and Y of two neighbouring triangles on the
 /// diagonal are joined to the inverse of both: with the block L between them, -Y (L X) is the missing block.
-/// A few launches join all pairs of a level. The products skip the zeros of triangles tile by tile: small
-/// ones in level_products.cuh, large ones in double on a Hopper GPU in large_tiles.cuh. Other large products
-/// are computed by the vendor's library in strips, whose k range begins or ends at the diagonal. If the order
-/// exceeds equal halves by a few rows, border.cuh adds these rows last.
+/// A few launches join all pairs of a level. level_products.cuh computes small products, large_tiles.cuh
+/// large ones in double on a Hopper GPU; both skip the zeros of triangles tile by tile. The vendor's library
+/// computes other large products in strips, whose k range begins or ends at the diagonal. If the order
+/// exceeds a power of two times the block order by a few rows, border.cuh adds these rows last.
 ///
 /// L X determines the error A X - I: it multiplies the residual of Y and the errors of the second product. If
 /// L X has large elements, whole_substitution.cuh overwrites the inverse. X A - I depends on Y L in the same
@@ -27,60 +27,61 @@ using namespace gaussweep::levels;
 
 /// The order of the blocks on the diagonal, a multiple of 8, and the number of rows in the border. The order
 /// is chosen for few levels whose pairs are almost equal. Either the last block is smaller than the others,
-/// or the number of equal blocks is a power of two and a few rows remain for the border. Such rows in a level
-/// of their own would need whole tiles, which take as long as full ones.
+/// or the number of equal blocks is a power of two and a few rows remain for the border. An additional level
+/// for these rows would take as long as one with full tiles.
 struct Blocks {
-  int order, beyond;
-  static Blocks of(int order, int most) {
-    const int may = order >= least_with_border ? most_border : 0;
+  int order, border;
+  static Blocks of(int order, int max_order) {
+    const int max_border_rows = order >= min_order_with_border ? max_border : 0;
     int count = 1;
-    while (count * most + may < order) count *= 2;
-    const int less = std::min(order / count / 8 * 8, most), beyond = order - count * less;
-    if (beyond == 0 || (beyond <= may && less % 32 == 0)) return {less, beyond};
+    while (count * max_order + max_border_rows < order) count *= 2;
+    const int block_order = std::min(order / count / 8 * 8, max_order), border = order - count * block_order;
+    if (border == 0 || (border <= max_border_rows && block_order % 32 == 0)) return {block_order, border};
     return {(order / count + 8) / 8 * 8, 0};
   }
-  /// The smallest order with a border. A border needs one more launch, or two if the inverse is computed in
-  /// place, and space for its rows in the workspace of products.
-  static constexpr int least_with_border = 1000;
+  /// The smallest order with a border. A border takes one more launch, or two if the inverse is computed in
+  /// place, and its rows need space in the workspace of products.
+  static constexpr int min_order_with_border = 1000;
 };
 
 /// The schedule of one inversion: block orders and the thresholds between kernels.
 struct Schedule {
   static constexpr int never = 1 << 30;
   Blocks blocks{64, 0};  ///< on the diagonal
-  int own_order =
-      never;  ///< the largest half whose products our kernels compute; a lone pair may be as large
-  int own_tiles = never;  ///< the number of 64 x 64 tiles from which they replace smaller tiles
-  int strip = 0;          ///< columns (or rows) per call of the vendor's product
-  int large = never;      ///< the number of tiles from which large_tiles.cuh computes products in double
-  int many = 0;           ///< the number of 128 x 128 tiles from which large_tiles.cuh uses these
-  int shared = shared_of_level;  ///< the k range from which two thread blocks may share such a tile
-  int large_shared = never;      ///< `large` for k ranges from `shared` on
+  /// The largest half whose products level_products.cuh computes; a single pair may have as many elements.
+  int max_kernel_half = never;
+  int min_64_tiles = never;  ///< smallest number of 64 x 64 tiles for which level_products.cuh uses these
+  int strip_width = 0;       ///< columns (or rows) per call of the vendor's product
+  /// The smallest number of 64 x 64 tiles of a product in double for which large_tiles.cuh computes it.
+  int min_tiles_for_large = never;
+  int min_128_tiles = 0;  ///< smallest number of 128 x 128 tiles for which large_tiles.cuh uses these
+  int min_split_k = min_split_k_of_level;  ///< smallest k for which two thread blocks may share a large tile
+  int min_tiles_for_large_split = never;   ///< min_tiles_for_large if k >= min_split_k
 
-  /// Returns the fastest schedule on an H100 for one matrix.
+  /// Returns the schedule for one matrix, the fastest one on an H100.
   template <class T>
   static Schedule of(const Context& context, int order) {
-    // A diagonal block of order 96 needs its square in a thread block's shared memory.
-    const bool roomy = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
+    // A diagonal block of order 96 must fit in a thread block's shared memory.
+    const bool has_room_for_96 = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
     Schedule result;
-    result.blocks = Blocks::of(order, roomy ? 96 : 64);
-    if (sizeof(T) == sizeof(double) && can_be_large(context)) {
-      result.large = 80;
-      result.many = many_of_level;
-      result.large_shared = 72;
+    result.blocks = Blocks::of(order, has_room_for_96 ? 96 : 64);
+    if (sizeof(T) == sizeof(double) && supports_large_tiles(context)) {
+      result.min_tiles_for_large = 80;
+      result.min_128_tiles = min_large_tiles_of_level;
+      result.min_tiles_for_large_split = 72;
     } else {
-      result.own_order = 300;
-      result.own_tiles = 264;
-      result.strip = order <= 2048 ? order : 512;
+      result.max_kernel_half = 300;
+      result.min_64_tiles = 264;
+      result.strip_width = order <= 2048 ? order : 512;
     }
     return result;
   }
 
-  /// Returns the schedule for several matrices: all products by our kernels.
+  /// Returns the schedule for several matrices: level_products.cuh computes all products.
   static Schedule of_several(int order) {
     Schedule result;
-    result.own_order = result.strip = order;
-    result.own_tiles = 264;
+    result.max_kernel_half = result.strip_width = order;
+    result.min_64_tiles = 264;
     return result;
   }
 };
@@ -89,8 +90,8 @@ template <class T>
 class TriangleInverse {
  public:
   /// `order`: a.n, or more if the triangle is padded with an identity. `products`: workspace_elements(order)
-  /// elements. Several triangles: `order` is that of each triangle, a power of two from 64 on, and `products`
-  /// has product_elements(order) elements per triangle.
+  /// elements. For several triangles, `order` is the order of each triangle, a power of two from 64 on, and
+  /// `products` has product_elements(order) elements per triangle.
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
       : TriangleInverse(context, a, order, products,
                         a.count == 1 ? Schedule::of<T>(context, static_cast<int>(order))
@@ -107,15 +108,16 @@ class TriangleInverse {
     ldx_ = ldx;
     const bool copies = a_.n != order_ || a_.count > 1;
     invert_blocks(copies, info);
-    from_ = copies ? x : a_.data;
-    ld_from_ = copies ? ldx : a_.ld;
-    for (int half = schedule_.blocks.order; half < even(); half *= 2) join(half);
-    if (const int beyond = schedule_.blocks.beyond; beyond > 0) {
-      add_border<T>(context_, {from_, ld_from_, x, ldx, products_, even(), beyond, a_.lower,
-                               a_.lower == a_.from_left, trusted_product<T>(a_.unit, even()), needed()});
+    source_ = copies ? x : a_.data;
+    ld_source_ = copies ? ldx : a_.ld;
+    for (int half = schedule_.blocks.order; half < even_order(); half *= 2) join(half);
+    if (const int border_rows = schedule_.blocks.border; border_rows > 0) {
+      add_border<T>(context_,
+                    {source_, ld_source_, x, ldx, products_, even_order(), border_rows, a_.lower,
+                     a_.lower == a_.from_left, max_product<T>(a_.unit, even_order()), needs_substitution()});
     }
-    if (schedule_.blocks.order < order_ && needed() != nullptr) {
-      invert_if_needed<T>(context_, {a_, x, ldx, order_}, needed());
+    if (schedule_.blocks.order < order_ && needs_substitution() != nullptr) {
+      invert_if_needed<T>(context_, {a_, x, ldx, order_}, needs_substitution());
     }
   }
 
@@ -125,16 +127,16 @@ class TriangleInverse {
   /// distance to the next triangle's.
   struct Factor {
     const T* data;
-    std::int64_t ld, step, next;
+    std::int64_t ld, step, triangle_stride;
   };
 
-  /// Returns the flag that a level sets if its products lose digits; null if there is no check. The flag lies
-  /// behind the products in the workspace.
-  int* needed() const {
+  /// Returns the flag that a level sets if its products lose digits, or null if there is no check. The flag
+  /// follows the products in the workspace.
+  int* needs_substitution() const {
     return a_.count == 1 ? reinterpret_cast<int*>(products_ + product_elements(order_)) : nullptr;
   }
 
-  int even() const { return order_ - schedule_.blocks.beyond; }  ///< the order without a border
+  int even_order() const { return order_ - schedule_.blocks.border; }  ///< the order without a border
 
   void invert_blocks(bool copies, int* info) {
     context_.stage("diagonal_blocks");
@@ -142,7 +144,7 @@ class TriangleInverse {
     const int count = (order_ + order - 1) / order;
     const dim3 grid(static_cast<unsigned>(count), copies ? static_cast<unsigned>(count) : 1u,
                     static_cast<unsigned>(a_.count));
-    const Layout layout{order_, order, needed()};
+    const Layout layout{order_, order, needs_substitution()};
     if (order <= 64) {
       simt::launch(context_, invert_diagonal_blocks<T, 64>, grid, dim3(256), sizeof(chain::Square<T, 64>), a_,
                    x_, ldx_, layout, info);
@@ -154,68 +156,73 @@ class TriangleInverse {
 
   /// Joins all pairs of inverses of order `half`; the second inverse of the last pair may be smaller.
   void join(int half) {
-    const int pairs = (even() - half + 2 * half - 1) / (2 * half);
-    const int last = std::min(half, even() - (pairs - 1) * 2 * half - half);
+    const int pairs = (even_order() - half + 2 * half - 1) / (2 * half);
+    const int last_half = std::min(half, even_order() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
-    const std::int64_t next = ldx_ * order_;  // the distance between several triangles in x
+    const std::int64_t triangle_stride = ldx_ * order_;  // distance of several inverses in x
     const std::int64_t second = half * (ldx_ + 1), x_step = 2 * second;
-    const std::int64_t ld_first = pairs == 1 && lower ? last : half;
-    const Factor beside{from_ + half * (lower ? 1 : ld_from_), ld_from_, 2 * half * (ld_from_ + 1), next};
-    const Factor left{x_ + (lower ? second : 0), ldx_, x_step, next};
-    const Factor right{x_ + (lower ? 0 : second), ldx_, x_step, next};
-    const Factor between{products_, ld_first, half * ld_first, product_elements(order_)};
-    const Inner of_left = lower ? Inner::up_to_rows : Inner::from_rows;
-    const Inner of_right = lower ? Inner::from_columns : Inner::up_to_columns;
-    const auto product = [&](const Factor& a, const Factor& b, Inner counts, T factor) {
+    const std::int64_t ld_first = pairs == 1 && lower ? last_half : half;
+    const Factor block{source_ + half * (lower ? 1 : ld_source_), ld_source_, 2 * half * (ld_source_ + 1),
+                       triangle_stride};
+    const Factor left{x_ + (lower ? second : 0), ldx_, x_step, triangle_stride};
+    const Factor right{x_ + (lower ? 0 : second), ldx_, x_step, triangle_stride};
+    const Factor product_block{products_, ld_first, half * ld_first, product_elements(order_)};
+    const KRange left_range = lower ? KRange::up_to_rows : KRange::from_rows;
+    const KRange right_range = lower ? KRange::from_columns : KRange::up_to_columns;
+    const auto product = [&](const Factor& a, const Factor& b, KRange k_range, T factor) {
       Product p{};
       p.a = a.data;
       p.lda = a.ld;
       p.a_step = a.step;
-      p.a_next = a.next;
+      p.a_triangle_step = a.triangle_stride;
       p.b = b.data;
       p.ldb = b.ld;
       p.b_step = b.step;
-      p.b_next = b.next;
-      p.rows = p.columns = p.inner = half;
-      p.last_rows = lower ? last : half;
-      p.last_columns = lower ? half : last;
-      p.counts = counts;
+      p.b_triangle_step = b.triangle_stride;
+      p.rows = p.columns = p.k = half;
+      p.last_rows = lower ? last_half : half;
+      p.last_columns = lower ? half : last_half;
+      p.k_range = k_range;
       p.factor = factor;
       return p;
     };
     const bool left_first = a_.from_left;
     Product first_product =
-        left_first ? product(left, beside, of_left, T(1)) : product(beside, right, of_right, T(1));
+        left_first ? product(left, block, left_range, T(1)) : product(block, right, right_range, T(1));
     first_product.c = products_;
-    first_product.ldc = between.ld;
-    first_product.c_step = between.step;
-    first_product.c_next = between.next;
-    first_product.largest = trusted_product<T>(a_.unit, half);
-    first_product.is_larger = needed();
-    Product second_product =
-        left_first ? product(between, right, of_right, T(-1)) : product(left, between, of_left, T(-1));
+    first_product.ldc = product_block.ld;
+    first_product.c_step = product_block.step;
+    first_product.c_triangle_step = product_block.triangle_stride;
+    first_product.limit = max_product<T>(a_.unit, half);
+    first_product.exceeds_limit = needs_substitution();
+    Product second_product = left_first ? product(product_block, right, right_range, T(-1))
+                                        : product(left, product_block, left_range, T(-1));
     second_product.c = x_ + half * (lower ? 1 : ldx_);
     second_product.ldc = ldx_;
     second_product.c_step = x_step;
-    second_product.c_next = next;
+    second_product.c_triangle_step = triangle_stride;
     second_product.zeros = x_ + half * (lower ? ldx_ : 1);
     second_product.ldz = ldx_;
     second_product.z_step = x_step;
-    second_product.z_next = next;
+    second_product.z_triangle_step = triangle_stride;
 
     const int tiles = TileGrid<64>(second_product, pairs, 1).blocks();
     if constexpr (sizeof(T) == sizeof(double)) {
-      const int least =
-          half >= schedule_.shared ? std::min(schedule_.large, schedule_.large_shared) : schedule_.large;
-      if (a_.count == 1 && tiles >= least && can_be_large(context_)) {
+      const int min_tiles = half >= schedule_.min_split_k
+                                ? std::min(schedule_.min_tiles_for_large, schedule_.min_tiles_for_large_split)
+                                : schedule_.min_tiles_for_large;
+      if (a_.count == 1 && tiles >= min_tiles && supports_large_tiles(context_)) {
         context_.stage("product");
-        multiply_by_large_tiles(context_, first_product, pairs, schedule_.many, schedule_.shared);
-        multiply_by_large_tiles(context_, second_product, pairs, schedule_.many, schedule_.shared);
+        multiply_by_large_tiles(context_, first_product, pairs, schedule_.min_128_tiles,
+                                schedule_.min_split_k);
+        multiply_by_large_tiles(context_, second_product, pairs, schedule_.min_128_tiles,
+                                schedule_.min_split_k);
         return;
       }
     }
-    const std::int64_t own = schedule_.own_order;
-    if (half <= own || (pairs == 1 && static_cast<std::int64_t>(half) * last <= own * own)) {
+    const std::int64_t max_half = schedule_.max_kernel_half;
+    if (half <= max_half ||
+        (pairs == 1 && static_cast<std::int64_t>(half) * last_half <= max_half * max_half)) {
       context_.stage("join");
       launch(first_product, pairs, tiles);
       launch(second_product, pairs, tiles);
@@ -223,25 +230,26 @@ class TriangleInverse {
       context_.stage("product");
       multiply_pairs_by_strips(first_product, pairs);
       const TileGrid<64> grid(second_product, pairs, simt::multiprocessors(context_));
-      simt::launch(context_, look_and_write_zeros<T>, dim3(static_cast<unsigned>(grid.blocks())), dim3(256),
+      simt::launch(context_, check_and_write_zeros<T>, dim3(static_cast<unsigned>(grid.blocks())), dim3(256),
                    0, first_product, second_product, grid);
       multiply_pairs_by_strips(second_product, pairs);
     }
   }
 
   void launch(const Product& p, int pairs, int tiles) {
-    const bool large = tiles * a_.count >= schedule_.own_tiles &&
-                       simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
-    return large ? launch<64, 128, 3>(p, pairs) : launch<32, 128, 4>(p, pairs);
+    const bool uses_64_tiles = tiles * a_.count >= schedule_.min_64_tiles &&
+                               simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
+    return uses_64_tiles ? launch<64, 128, 3>(p, pairs) : launch<32, 128, 4>(p, pairs);
   }
-  template <int Order, int Threads, int Pieces>
+  template <int Order, int Threads, int Stages>
   void launch(const Product& p, int pairs) {
     const TileGrid<Order> grid(p, pairs, simt::multiprocessors(context_));
-    simt::launch_early(context_, multiply_pairs<T, Order, Threads, Pieces>,
+    simt::launch_early(context_, multiply_pairs<T, Order, Threads, Stages>,
                        dim3(static_cast<unsigned>(grid.blocks()), static_cast<unsigned>(a_.count)),
-                       dim3(Threads), TileProduct<T, Order, Threads, Pieces>::bytes, p, grid);
+                       dim3(Threads), TileProduct<T, Order, Threads, Stages>::bytes, p, grid);
   }
 
+  /// Returns the product of the last pair alone, whose index is `pair`.
   static Product only_last(Product p, int pair) {
     p.a += pair * p.a_step;
     p.b += pair * p.b_step;
@@ -249,40 +257,40 @@ class TriangleInverse {
     p.rows = p.last_rows;
     p.columns = p.last_columns;
     // The k range is the triangle's order, which is smaller for the last pair.
-    if (p.counts == Inner::up_to_rows) p.inner = p.rows;
-    if (p.counts == Inner::up_to_columns) p.inner = p.columns;
+    if (p.k_range == KRange::up_to_rows) p.k = p.rows;
+    if (p.k_range == KRange::up_to_columns) p.k = p.columns;
     return p;
   }
 
   void multiply_pairs_by_strips(const Product& p, int pairs) {
     const bool is_last_smaller = p.last_rows < p.rows || p.last_columns < p.columns;
-    const int whole = is_last_smaller ? pairs - 1 : pairs;
-    if (whole > 0) multiply_by_strips(p, whole);
-    if (whole < pairs) multiply_by_strips(only_last(p, whole), 1);
+    const int full_pairs = is_last_smaller ? pairs - 1 : pairs;
+    if (full_pairs > 0) multiply_by_strips(p, full_pairs);
+    if (full_pairs < pairs) multiply_by_strips(only_last(p, full_pairs), 1);
   }
 
-  /// Computes C in strips along the triangle, each over the k range in which the triangle is nonzero. The k
-  /// indices on the triangle's diagonal are added last, because their terms are the largest in
-  /// well-conditioned triangles: a term added after them would be rounded to the precision of the larger sum.
+  /// Computes C in strips along the triangle, each over the k range in which the triangle is nonzero. The
+  /// terms on the triangle's diagonal are added last, because they are the largest in well-conditioned
+  /// triangles: smaller terms added after them would lose digits.
   void multiply_by_strips(const Product& p, int pairs) {
     const bool by_columns = p.is_by_columns();
-    const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
+    const bool from_diagonal = p.k_range == KRange::from_columns || p.k_range == KRange::from_rows;
     const int length = by_columns ? p.columns : p.rows;
-    for (int begin = 0; begin < length; begin += schedule_.strip) {
-      const int end = std::min(begin + schedule_.strip, length);
-      const auto multiply = [&](int inner_begin, int inner_end, T beta) {
-        const T* const a = p.a + inner_begin * p.lda + (by_columns ? 0 : begin);
-        const T* const b = p.b + inner_begin + (by_columns ? begin * p.ldb : 0);
+    for (int begin = 0; begin < length; begin += schedule_.strip_width) {
+      const int end = std::min(begin + schedule_.strip_width, length);
+      const auto multiply = [&](int k_begin, int k_end, T beta) {
+        const T* const a = p.a + k_begin * p.lda + (by_columns ? 0 : begin);
+        const T* const b = p.b + k_begin + (by_columns ? begin * p.ldb : 0);
         T* const c = p.c + (by_columns ? begin * p.ldc : begin);
         gemm_batch_here(context_, vendor::Op::none, by_columns ? p.rows : end - begin,
-                        by_columns ? end - begin : p.columns, inner_end - inner_begin, p.factor, a, p.lda,
-                        p.a_step, b, p.ldb, p.b_step, beta, c, p.ldc, p.c_step, pairs);
+                        by_columns ? end - begin : p.columns, k_end - k_begin, p.factor, a, p.lda, p.a_step,
+                        b, p.ldb, p.b_step, beta, c, p.ldc, p.c_step, pairs);
       };
-      if (!from) {
+      if (!from_diagonal) {
         multiply(0, end, T(0));
       } else {
-        if (end < p.inner) multiply(end, p.inner, T(0));
-        multiply(begin, end, end < p.inner ? T(1) : T(0));
+        if (end < p.k) multiply(end, p.k, T(0));
+        multiply(begin, end, end < p.k ? T(1) : T(0));
       }
     }
   }
@@ -294,8 +302,8 @@ class TriangleInverse {
   Schedule schedule_;
   T* x_ = nullptr;
   std::int64_t ldx_ = 0;
-  const T* from_ = nullptr;  // the blocks of the triangle that are not inverted yet
-  std::int64_t ld_from_ = 0;
+  const T* source_ = nullptr;  // the matrix with the blocks that are not inverted yet
+  std::int64_t ld_source_ = 0;
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

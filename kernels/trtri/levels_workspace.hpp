@@ -7,16 +7,17 @@
 
 namespace gaussweep::levels {
 
-/// Returns n rounded up to a multiple of 16, the order of a matrix padded with an identity. Its columns then
-/// begin at multiples of 128 bytes (in double), with which products are fastest.
-constexpr std::int64_t whole_order(std::int64_t n) {
+/// Returns the order of a matrix padded with an identity: n rounded up to a multiple of 16. Products are
+/// fastest if columns begin at multiples of 128 bytes (in double).
+constexpr std::int64_t padded_order(std::int64_t n) {
   return (n + 15) / 16 * 16;
 }
 /// Returns the number of elements of a level's first products, for a matrix of this order.
 constexpr std::int64_t product_elements(std::int64_t order) {
   return order / 2 * ((order + 1) / 2);
 }
-/// Returns product_elements of `count` matrices plus one element for the flag that the products lost digits.
+/// Returns the number of elements of workspace: product_elements for `count` matrices, and one element for
+/// the flag that products lose digits.
 constexpr std::int64_t workspace_elements(std::int64_t order, std::int64_t count = 1) {
   return count * product_elements(order) + 1;
 }

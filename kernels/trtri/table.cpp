@@ -39,8 +39,7 @@ Problem trtri() {
   return Problem(the_row);
 }
 
-/// Creates a method of this problem. Unless a method says otherwise, the inverse overwrites A's triangle
-/// `uplo`.
+/// Returns a method whose inverse overwrites the triangle `uplo` of A.
 Method trtri_method(std::string variant, std::string summary, std::string source) {
   Method method = row(trtri(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
@@ -59,14 +58,14 @@ Method gets(std::string variant, std::string summary, PortableEntries entries) {
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
   method.answer = AnswerIn::x;
   method.overwrites = false;
-  method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"}, "threads of a block")};
+  method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"}, "threads per block")};
   method.bytes = gets_bytes;
   return portable(std::move(method), entries);
 }
 
 Method by_levels() {
   Method method =
-      trtri_method("levels", "pairs of inverses on the diagonal joined, level by level", "gaussweep");
+      trtri_method("levels", "level by level, by products that join pairs of inverses", "gaussweep");
   method.answer = AnswerIn::x;
   method.overwrites = false;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
@@ -87,10 +86,11 @@ Method cusolver() {
 }
 
 std::vector<Method> methods() {
-  return {gets("gets", "Gaussian elimination, a launch a row", GAUSSWEEP_ENTRIES(trtri_gets)),
-          gets("gets_adaptive", "Gaussian elimination, a launch a row, blocks as high as rows are left",
-               GAUSSWEEP_ENTRIES(trtri_gets_adaptive)),
-          by_levels(), lapack(), cusolver()};
+  return {
+      gets("gets", "Gaussian elimination, one launch per row", GAUSSWEEP_ENTRIES(trtri_gets)),
+      gets("gets_adaptive", "Gaussian elimination, one launch per row, blocks adapted to the remaining rows",
+           GAUSSWEEP_ENTRIES(trtri_gets_adaptive)),
+      by_levels(), lapack(), cusolver()};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-/// The inverse of a whole triangle by substitution, a strip of columns per thread block. trtri/levels uses it
-/// for triangles whose blocks, multiplied by inverses, would lose digits.
+/// The inverse of a whole triangle by substitution, one strip of columns per thread block. trtri/levels uses
+/// it for triangles whose blocks would lose digits in products with inverses.
 
 #include <cmath>
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-constexpr int strip_columns = 32;     ///< of the inverse, per thread block
-constexpr int strip_rows = 32;        ///< rows of the inverse that are solved for together
-constexpr int strip_depth = 64;       ///< k indices per step of a product
-constexpr int strip_apart = 34;       ///< elements between columns of a tile with strip_rows rows
-constexpr int strip_apart_deep = 66;  ///< elements between columns of a tile with strip_depth rows
+constexpr int strip_columns = 32;  ///< columns of the inverse per thread block
+constexpr int strip_rows = 32;     ///< rows of the inverse per step
+constexpr int strip_depth = 64;    ///< k indices per step of a product
+constexpr int strip_ld = 34;       ///< leading dimension of a tile with strip_rows rows
+constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile with strip_depth rows
 constexpr int strip_threads = 256;
 
-/// The equation M Y = I with a lower triangular M. Y is the inverse X, or its transpose, since X A = I is
-/// equivalent to A^T X^T = I. Rows and columns are reversed if only that makes M lower triangular.
+/// The equation M Y = I with a lower triangular M. Y is the inverse X, or its transpose: X A = I is
+/// equivalent to A^T X^T = I. Rows and columns are reversed if M would otherwise be upper triangular.
 template <class T>
 struct LowerEquation {
   Triangle<T> a;
@@ -26,28 +26,30 @@ struct LowerEquation {
   int order;  ///< the order of x; the triangle is padded with an identity
 
   __device__ bool is_transposed() const { return a.from_left; }
-  /// Returns the row and column of A and X that correspond to row and column k of M and Y.
-  __device__ int line(int k) const { return a.lower == a.from_left ? order - 1 - k : k; }
+  /// Returns the row (or column) of A and X that corresponds to row (or column) k of M and Y.
+  __device__ int index_in_a(int k) const { return a.lower == a.from_left ? order - 1 - k : k; }
   __device__ T m(int i, int j) const {
     return i >= order || j > i ? T(0) : i > j ? below_diagonal(i, j) : pivot(i);
   }
   /// @pre j < i < order
   __device__ T below_diagonal(int i, int j) const {
-    const int row = line(is_transposed() ? j : i), column = line(is_transposed() ? i : j);
+    const int row = index_in_a(is_transposed() ? j : i), column = index_in_a(is_transposed() ? i : j);
     return row < a.n && column < a.n ? a.data[row + column * a.ld] : T(0);
   }
-  __device__ T pivot(int i) const { return line(i) >= a.n || a.unit ? T(1) : a.data[line(i) * (a.ld + 1)]; }
+  __device__ T pivot(int i) const {
+    return index_in_a(i) >= a.n || a.unit ? T(1) : a.data[index_in_a(i) * (a.ld + 1)];
+  }
   __device__ T& y(int i, int j) const {
-    return is_transposed() ? x[line(j) + line(i) * ldx] : x[line(i) + line(j) * ldx];
+    return is_transposed() ? x[index_in_a(j) + index_in_a(i) * ldx] : x[index_in_a(i) + index_in_a(j) * ldx];
   }
 };
 
 template <class T>
 struct StripTiles {
-  T left[strip_apart * strip_depth];          ///< a tile of M
-  T right[strip_apart_deep * strip_columns];  ///< a tile of Y; later right-hand sides
+  T left[strip_ld * strip_depth];          ///< a tile of M
+  T right[strip_ld_deep * strip_columns];  ///< a tile of Y; later right-hand sides
   T pivots[strip_rows];
-  T largest[strip_threads / 32][strip_rows];  ///< |M| in a row, a part per warp
+  T max_abs[strip_threads / 32][strip_rows];  ///< |M| in a row, a part per warp
   int exponents[strip_rows];                  ///< row i of M and of I is multiplied by 2^-exponents[i]
   bool is_finite;
 };
@@ -57,9 +59,10 @@ struct StripTiles {
 /// the columns [32 s, 32 s + 32), 32 rows at a time. If a product overflows, these rows are computed again,
 /// with rows of M that are scaled by powers of two such that no product of M and Y overflows.
 template <class T>
-__global__ void __launch_bounds__(strip_threads) invert_by_strips(LowerEquation<T> e, const int* needed) {
+__global__ void __launch_bounds__(strip_threads)
+    invert_by_strips(LowerEquation<T> e, const int* needs_substitution) {
   simt::griddepcontrol_wait();
-  if (*needed == 0) return;
+  if (*needs_substitution == 0) return;
   auto& tiles = *simt::dynamic_shared<StripTiles<T>>();
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   const int first_column = static_cast<int>(blockIdx.x) * strip_columns;
@@ -70,43 +73,49 @@ __global__ void __launch_bounds__(strip_threads) invert_by_strips(LowerEquation<
   const auto scaled = [&](T value, int i) {
     return tiles.exponents[i] == 0 ? value : std::ldexp(value, -tiles.exponents[i]);
   };
-  // Element `at` of a tile of M, or of Y, in the order in which the elements lie in memory.
-  const auto row_of_left = [&](int at) { return e.is_transposed() ? at / strip_depth : at % strip_rows; };
-  const auto column_of_left = [&](int at) { return e.is_transposed() ? at % strip_depth : at / strip_rows; };
-  const auto row_of_right = [&](int at) { return e.is_transposed() ? at / strip_columns : at % strip_depth; };
-  const auto column_of_right = [&](int at) {
-    return e.is_transposed() ? at % strip_columns : at / strip_depth;
+  // Element `element` of a tile of M, or of Y, in the order in which the elements lie in memory.
+  const auto row_of_left = [&](int element) {
+    return e.is_transposed() ? element / strip_depth : element % strip_rows;
+  };
+  const auto column_of_left = [&](int element) {
+    return e.is_transposed() ? element % strip_depth : element / strip_rows;
+  };
+  const auto row_of_right = [&](int element) {
+    return e.is_transposed() ? element / strip_columns : element % strip_depth;
+  };
+  const auto column_of_right = [&](int element) {
+    return e.is_transposed() ? element % strip_columns : element / strip_depth;
   };
   T left[loads], right[loads];  // the next tiles
-  const auto load = [&](int row, int from) {
+  const auto load = [&](int row, int k_begin) {
     GAUSSWEEP_UNROLL
     for (int q = 0; q < loads; ++q) {
-      const int at = t + q * strip_threads;
-      const int i = row + row_of_left(at), k = from + column_of_left(at);
+      const int element = t + q * strip_threads;
+      const int i = row + row_of_left(element), k = k_begin + column_of_left(element);
       left[q] = k < row && i < e.order ? e.below_diagonal(i, k) : T(0);
-      const int l = from + row_of_right(at), j = first_column + column_of_right(at);
+      const int l = k_begin + row_of_right(element), j = first_column + column_of_right(element);
       right[q] = l < row && l >= j ? e.y(l, j) : T(0);
     }
   };
   const auto store = [&] {
     GAUSSWEEP_UNROLL
     for (int q = 0; q < loads; ++q) {
-      const int at = t + q * strip_threads, i = row_of_left(at);
-      tiles.left[i + column_of_left(at) * strip_apart] = scaled(left[q], i);
-      tiles.right[row_of_right(at) + column_of_right(at) * strip_apart_deep] = right[q];
+      const int element = t + q * strip_threads, i = row_of_left(element);
+      tiles.left[i + column_of_left(element) * strip_ld] = scaled(left[q], i);
+      tiles.right[row_of_right(element) + column_of_right(element) * strip_ld_deep] = right[q];
     }
   };
   const auto find_exponents = [&](int row) {
     T largest = 0;
     for (int k = first_column + warp; k <= row + lane; k += warps) {
-      const T size = std::fabs(e.m(row + lane, k));
-      if (size > largest) largest = size;
+      const T magnitude = std::fabs(e.m(row + lane, k));
+      if (magnitude > largest) largest = magnitude;
     }
-    tiles.largest[warp][lane] = largest;
+    tiles.max_abs[warp][lane] = largest;
     __syncthreads();
     if (t >= strip_rows) return;
     for (int w = 1; w < warps; ++w) {
-      if (tiles.largest[w][t] > largest) largest = tiles.largest[w][t];
+      if (tiles.max_abs[w][t] > largest) largest = tiles.max_abs[w][t];
     }
     const int exponent = exponent_of(largest) + 1;
     tiles.exponents[t] = exponent > 0 ? exponent : 0;
@@ -117,61 +126,62 @@ __global__ void __launch_bounds__(strip_threads) invert_by_strips(LowerEquation<
     T sums[4] = {};
     if (row > first_column) load(row, first_column);
     GAUSSWEEP_ROLLED
-    for (int from = first_column; from < row; from += strip_depth) {
+    for (int k_begin = first_column; k_begin < row; k_begin += strip_depth) {
       __syncthreads();
       store();
       __syncthreads();
-      if (from + strip_depth < row) load(row, from + strip_depth);
-      add_product(sums, tiles.left + warp_row, strip_apart, tiles.right + warp_column * strip_apart_deep,
-                  strip_apart_deep, 0, strip_depth);
+      if (k_begin + strip_depth < row) load(row, k_begin + strip_depth);
+      add_product(sums, tiles.left + warp_row, strip_ld, tiles.right + warp_column * strip_ld_deep,
+                  strip_ld_deep, 0, strip_depth);
     }
     __syncthreads();
-    for (int at = t; at < strip_rows * strip_rows; at += strip_threads) {
-      const int i = e.is_transposed() ? at / strip_rows : at % strip_rows;
-      const int k = e.is_transposed() ? at % strip_rows : at / strip_rows;
-      tiles.left[i + k * strip_apart] = scaled(e.m(row + i, row + k), i);
+    for (int element = t; element < strip_rows * strip_rows; element += strip_threads) {
+      const int i = e.is_transposed() ? element / strip_rows : element % strip_rows;
+      const int k = e.is_transposed() ? element % strip_rows : element / strip_rows;
+      tiles.left[i + k * strip_ld] = scaled(e.m(row + i, row + k), i);
     }
     if (t < strip_rows) tiles.pivots[t] = row + t < e.order ? e.pivot(row + t) : T(1);
     if (t == 0) tiles.is_finite = true;
     GAUSSWEEP_UNROLL
     for (int s = 0; s < 4; ++s) {
       const int i = warp_row + lane / 4 + s / 2 * 8, j = warp_column + 2 * (lane % 4) + s % 2;
-      const T of_identity = row + i == first_column + j ? scaled(T(1), i) : T(0);
-      tiles.right[i + j * strip_apart_deep] = of_identity - sums[s];
+      const T identity_element = row + i == first_column + j ? scaled(T(1), i) : T(0);
+      tiles.right[i + j * strip_ld_deep] = identity_element - sums[s];
     }
     __syncthreads();
     // A warp solves for four columns; a lane has a row of the triangle.
-    constexpr int each = strip_columns / warps;
-    T y[each];
+    constexpr int columns_per_warp = strip_columns / warps;
+    T y[columns_per_warp];
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < each; ++c) y[c] = tiles.right[lane + (warp * each + c) * strip_apart_deep];
+    for (int c = 0; c < columns_per_warp; ++c)
+      y[c] = tiles.right[lane + (warp * columns_per_warp + c) * strip_ld_deep];
     GAUSSWEEP_ROLLED
     for (int k = 0; k < strip_rows; ++k) {
-      const T own = tiles.left[lane + k * strip_apart], pivot = tiles.pivots[k];
+      const T m_element = tiles.left[lane + k * strip_ld], pivot = tiles.pivots[k];
       const int exponent = tiles.exponents[k];
       T quotient = 0;  // lane l divides for column l % each
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < each; ++c) {
+      for (int c = 0; c < columns_per_warp; ++c) {
         const T sum = __shfl_sync(0xffffffffu, y[c], k);
-        if (lane % each == c) quotient = sum;
+        if (lane % columns_per_warp == c) quotient = sum;
       }
       if (exponent == 0) {
         quotient /= pivot;
       } else {
-        const int of_pivot = exponent_of(pivot);
-        quotient = std::ldexp(quotient / std::ldexp(pivot, -of_pivot), exponent - of_pivot);
+        const int pivot_exponent = exponent_of(pivot);
+        quotient = std::ldexp(quotient / std::ldexp(pivot, -pivot_exponent), exponent - pivot_exponent);
       }
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < each; ++c) {
+      for (int c = 0; c < columns_per_warp; ++c) {
         const T solved = __shfl_sync(0xffffffffu, quotient, c);
         if (lane == k) y[c] = solved;
-        if (lane > k) y[c] = std::fma(-own, solved, y[c]);
+        if (lane > k) y[c] = std::fma(-m_element, solved, y[c]);
       }
     }
     bool is_finite = true;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < each; ++c) {
-      const int j = first_column + warp * each + c;
+    for (int c = 0; c < columns_per_warp; ++c) {
+      const int j = first_column + warp * columns_per_warp + c;
       if (row + lane >= e.order || j > row + lane) continue;
       e.y(row + lane, j) = y[c];
       is_finite = is_finite && y[c] - y[c] == T(0);
@@ -197,11 +207,11 @@ __global__ void __launch_bounds__(strip_threads) invert_by_strips(LowerEquation<
 
 /// Inverts the triangle by substitution if *needed is not 0. Asynchronous.
 template <class T>
-void invert_if_needed(Context& context, const LowerEquation<T>& equation, const int* needed) {
+void invert_if_needed(Context& context, const LowerEquation<T>& equation, const int* needs_substitution) {
   context.stage("substitution");
   simt::launch_early(context, invert_by_strips<T>,
                      dim3(static_cast<unsigned>((equation.order + strip_columns - 1) / strip_columns)),
-                     dim3(strip_threads), sizeof(StripTiles<T>), equation, needed);
+                     dim3(strip_threads), sizeof(StripTiles<T>), equation, needs_substitution);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

@@ -291,8 +291,8 @@ TYPED_TEST(BlockChain, AWaitTimesOut) {
   System<T> s(200, 1, 200, 0);
   const DeviceArray<T> a(*this->device, s.a), b(*this->device, s.b);
   const DeviceArray<int> info(*this->device, 1);
-  const ChainWorkspace room(s.n, 1, sizeof(T), false);
-  const DeviceArray<unsigned char> memory(*this->device, std::vector<unsigned char>(room.bytes(), 0xff));
+  const ChainWorkspace layout(s.n, 1, sizeof(T), false);
+  const DeviceArray<unsigned char> memory(*this->device, std::vector<unsigned char>(layout.bytes(), 0xff));
   const DeviceArray<chain::Control> control(
       *this->device, {chain::Control{0, 0, chain::unset, chain::unset}});  // ticket 0 is taken and "done"
   chain::Chain<T> work{};
@@ -304,7 +304,7 @@ TYPED_TEST(BlockChain, AWaitTimesOut) {
   work.ld = s.ld;
   work.b = b.data();
   work.ldb = s.n;
-  work.sweep[0] = {true, false, nullptr, reinterpret_cast<T*>(memory.data() + room.pieces(0)), true};
+  work.sweep[0] = {true, false, nullptr, reinterpret_cast<T*>(memory.data() + layout.segments(0)), true};
   work.control = control.data();
   work.info = info.data();
   work.max_polls = 5000;

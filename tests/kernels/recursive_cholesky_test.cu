@@ -54,7 +54,7 @@ void expect_all_tasks(int rows, int columns, int rows_of_tail) {
     }
     const tiles::Tiles own(task, rows, columns);
     for (int k = 0; k < 4; ++k) {
-      if (!own.counts(k)) continue;
+      if (!own.is_changed(k)) continue;
       const int row = own.row_of(k), column = own.column_of(k);
       expect_sum(task, row, column);
       if (task.kind == tiles::Kind::panel) {
@@ -119,29 +119,29 @@ CholeskyFactor<T> factor(Context& context, const std::vector<T>& a, int n, int l
   shape.n = n;
   shape.uplo = upper ? Uplo::upper : Uplo::lower;
   const std::size_t bytes = tiles::workspace_bytes(shape, sizeof(T));
-  DeviceArray<T> there(context.device, a);
+  DeviceArray<T> on_device(context.device, a);
   DeviceArray<double> memory(context.device, std::vector<double>(bytes / sizeof(double), NAN));
   DeviceArray<int> info(context.device, 1);
   Workspace workspace(memory.data(), bytes);
-  tiles::RecursiveCholesky<T>(context, shape, there.data(), lda, info.data(), workspace, widths).factor();
-  return {there.values(), info.values()[0]};
+  tiles::RecursiveCholesky<T>(context, shape, on_device.data(), lda, info.data(), workspace, widths).factor();
+  return {on_device.values(), info.values()[0]};
 }
 
 /// Expects LAPACK's factor, and untouched elements outside the triangle.
 template <class T>
 void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Widths& widths) {
   const std::vector<T> a = definite<T>(n, lda, upper);
-  std::vector<T> wanted = a;
-  ASSERT_EQ(vendor::potrf(upper ? Uplo::upper : Uplo::lower, n, wanted.data(), lda), 0);
-  const CholeskyFactor<T> seen = factor(context, a, n, lda, upper, widths);
-  EXPECT_EQ(seen.info, 0);
+  std::vector<T> expected = a;
+  ASSERT_EQ(vendor::potrf(upper ? Uplo::upper : Uplo::lower, n, expected.data(), lda), 0);
+  const CholeskyFactor<T> actual = factor(context, a, n, lda, upper, widths);
+  EXPECT_EQ(actual.info, 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
     const int row = static_cast<int>(i) % lda, column = static_cast<int>(i) / lda;
     if (row < n && (upper ? row <= column : row >= column)) {
-      ASSERT_NEAR(seen.a[i], wanted[i], (sizeof(T) == 8 ? 1e-13 : 1e-4) * std::sqrt(n))
+      ASSERT_NEAR(actual.a[i], expected[i], (sizeof(T) == 8 ? 1e-13 : 1e-4) * std::sqrt(n))
           << "n = " << n << ", " << row << ", " << column;
     } else {
-      ASSERT_TRUE(std::isnan(seen.a[i])) << "n = " << n << ", " << row << ", " << column;
+      ASSERT_TRUE(std::isnan(actual.a[i])) << "n = " << n << ", " << row << ", " << column;
     }
   }
 }
@@ -194,19 +194,19 @@ TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
         element = std::ldexp(element, 30 * (i % 3) + 30 * (j % 3) - 60);
       }
     }
-    std::vector<float> wanted = a;
-    ASSERT_EQ(vendor::potrf(Uplo::lower, n, wanted.data(), n), 0);
+    std::vector<float> expected = a;
+    ASSERT_EQ(vendor::potrf(Uplo::lower, n, expected.data(), n), 0);
     Shape shape;
     shape.n = n;
     const std::size_t bytes = tiles::workspace_bytes(shape, sizeof(float), true);
-    DeviceArray<float> there(context.device, a);
+    DeviceArray<float> on_device(context.device, a);
     DeviceArray<double> memory(context.device, std::vector<double>(bytes / sizeof(double), NAN));
     DeviceArray<int> info(context.device, 1);
     Workspace workspace(memory.data(), bytes);
     PlainUpdates updates;
     int asked = 0;
     const int last = most;
-    const bool whole = tiles::RecursiveCholesky<float, PlainUpdates>(context, shape, there.data(), n,
+    const bool whole = tiles::RecursiveCholesky<float, PlainUpdates>(context, shape, on_device.data(), n,
                                                                      info.data(), workspace, {64, 64}, true)
                            .factor(updates, [&asked, last](int columns) {
                              EXPECT_EQ(columns, asked + 64);
@@ -215,12 +215,12 @@ TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
                            });
     EXPECT_EQ(whole, most == n);
     EXPECT_EQ(info.values()[0], 0);
-    const std::vector<float> seen = there.values();
+    const std::vector<float> actual = on_device.values();
     for (int j = 0; whole && j < n; ++j) {
       for (int i = j; i < n; ++i) {
         const auto at = static_cast<std::size_t>(i + j * n);
         const float unscaled = std::ldexp(1.0f, 30 - 30 * (i % 3));
-        ASSERT_NEAR(seen[at] * unscaled, wanted[at] * unscaled, 3e-3) << i << ", " << j;
+        ASSERT_NEAR(actual[at] * unscaled, expected[at] * unscaled, 3e-3) << i << ", " << j;
       }
     }
   }

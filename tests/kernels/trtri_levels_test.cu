@@ -84,7 +84,7 @@ template <class T>
 void check_orders(Context& context, const levels::Schedule& schedule) {
   for (const int n : {64, 128, 192, 300}) {
     for (const bool lower : {true, false}) {
-      const int order = static_cast<int>(levels::whole_order(n));
+      const int order = static_cast<int>(levels::padded_order(n));
       check_inverse<T>(context, n, order, lower, n == 192, schedule);
       if (order != n) check_inverse<T>(context, n, n, lower, false, schedule);
     }
@@ -114,7 +114,7 @@ TEST(TrtriLevelsBlocks, BlocksGiveFewAndNearlyEvenLevels) {
                                          {8193, 64, 1}}) {
     const levels::Blocks blocks = levels::Blocks::of(n, 96);
     EXPECT_EQ(blocks.order, order) << n;
-    EXPECT_EQ(blocks.beyond, beyond) << n;
+    EXPECT_EQ(blocks.border, beyond) << n;
   }
   EXPECT_EQ(levels::Blocks::of(96, 64).order, 48);
 }
@@ -210,7 +210,7 @@ void check_hard_inverse(Context& context, int n, int order, bool from_left,
 
 TEST_P(TrtriLevels, IllConditionedTriangles) {
   levels::Schedule large;
-  large.large = 1;
+  large.min_tiles_for_large = 1;
   for (const bool from_left : {false, true}) {
     check_hard_inverse<float>(context, 130, 144, from_left, levels::Schedule::of<float>(context, 144));
     check_hard_inverse<double>(context, 97, 97, from_left, levels::Schedule::of<double>(context, 97));

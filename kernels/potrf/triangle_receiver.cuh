@@ -1,25 +1,27 @@
 #pragma once
-/// The receiving side of a factored tile's mailbox: see tile_chain.cuh.
+/// Receives a factored diagonal tile from its mailbox (tile_chain.cuh).
 
 #include "kernels/potrf/tile_factor.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Receives a triangle and the inverses of its diagonal 8 x 8 tiles, eight columns at a time, in shared
-/// memory. Only the elements below the diagonal tiles are loaded.
-/// @tparam Waiter its times_out(polls) returns true to all lanes of a warp if a wait has timed out
+/// Copies a triangle and the inverses of its diagonal 8 x 8 tiles to shared memory, eight columns at a time,
+/// as they arrive. Loads only the elements below the diagonal tiles.
+/// @tparam Waiter has times_out(polls), which returns true to all lanes of a warp if a wait has timed out
 template <class T, class Waiter>
 class TriangleReceiver {
  public:
-  /// `from`: the mailbox; `triangle` and `inverses`: in shared memory. Starts the loads of the first columns.
-  __device__ __forceinline__ TriangleReceiver(const Waiter& waiter, const T* from, T* triangle, T* inverses)
-      : waiter_(waiter), from_(from), triangle_(triangle), inverses_(inverses) {
+  /// `mailbox`: the mailbox; `triangle` and `inverses`: in shared memory. Starts the loads of the first
+  /// columns.
+  __device__ __forceinline__ TriangleReceiver(const Waiter& waiter, const T* mailbox, T* triangle,
+                                              T* inverses)
+      : waiter_(waiter), mailbox_(mailbox), triangle_(triangle), inverses_(inverses) {
     load(0);
   }
   /// Waits for columns 8m to 8m + 7 and stores them; contains a barrier of the block. Starts the loads of the
   /// next columns.
   __device__ __forceinline__ void receive(int m) {
-    for (int polls = 0; is_missing() && !waiter_.times_out(polls); ++polls) load(m);
+    for (int polls = 0; has_missing_element() && !waiter_.times_out(polls); ++polls) load(m);
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
       triangle_[(8 * m + column() + k * column_step) * triangle_stride + row()] = value_[k];
@@ -37,14 +39,14 @@ class TriangleReceiver {
   __device__ __forceinline__ void load(int m) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
-      const T* const source = from_ + (8 * m + column() + k * column_step) * order + row();
+      const T* const source = mailbox_ + (8 * m + column() + k * column_step) * order + row();
       value_[k] = row() >= 8 * m + 8 ? simt::load_volatile(source) : T(0);
     }
-    inverse_ = thread() < 64 ? simt::load_volatile(from_ + (mailbox_inverses + 64 * m) + thread()) : T(0);
+    inverse_ = thread() < 64 ? simt::load_volatile(mailbox_ + (mailbox_inverses + 64 * m) + thread()) : T(0);
   }
   /// Returns true to all lanes of a warp if one of them lacks an element.
-  __device__ __forceinline__ bool is_missing() const {
-    // The inverse is tested last: else the compiler moves registers that loads still write to.
+  __device__ __forceinline__ bool has_missing_element() const {
+    // Tests the inverse last: otherwise the compiler moves registers that loads still write to.
     bool missing = false;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) missing = missing || chain::is_unpublished(value_[k]);
@@ -53,7 +55,7 @@ class TriangleReceiver {
   }
 
   const Waiter& waiter_;
-  const T* from_;
+  const T* mailbox_;
   T* triangle_;
   T* inverses_;
   T value_[per_thread], inverse_;
