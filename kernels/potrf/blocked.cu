@@ -1,9 +1,11 @@
-/// potrf/blocked: Cholesky factorisation by blocks of 16 x 16. A thread block updates the trailing blocks of
-/// a block column one after another.
+/// potrf/blocked and potrf/blocked_simultaneous: Cholesky factorisation by blocks of 16 x 16.
 ///
-/// J. Soriano, IIT 2011, section 5.2.2 (tables 5.6 to 5.9): four kernels per block column, topleft, strip,
-/// diagupdate and loupdate (blocked_steps.cuh). The last one is the bottleneck that the paper reports,
-/// because a thread block processes a whole column of blocks serially.
+/// J. Soriano, IIT 2011, section 5.2.2 (tables 5.6 to 5.9). potrf/blocked: four kernels per block column,
+/// topleft, strip, diagupdate and loupdate (blocked_steps.cuh). The last one is the bottleneck that the paper
+/// reports, because a thread block processes a whole column of blocks serially. potrf/blocked_simultaneous:
+/// one kernel `update` with a thread block per trailing block replaces diagupdate and loupdate.
+/// Section 5.2.2.2 proposes this but does not implement it, because grids were limited to 65535 blocks. The
+/// factor has the same bits.
 ///
 /// Layout: column-major; the factor replaces the triangle `uplo` of A, and the other triangle is neither read
 /// nor written. Cost: 1/3 n^3 operations; n / 16 launches of each kernel, without waiting for the device.
@@ -17,14 +19,28 @@
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
 
 template <class T>
-void potrf_blocked(Context& context, Operands<T>& op, const Parameters& parameters) {
+void factorise_blocks(Context& context, Operands<T>& op, const Parameters& parameters,
+                      cholesky::Update update) {
   const bool triangle = parameters.choice("topleft") == "triangle";
-  cholesky::factorise(context, op.a, op.shape.uplo, cholesky::Update::sequential,
+  cholesky::factorise(context, op.a, op.shape.uplo, update,
                       triangle ? cholesky::Topleft::triangle : cholesky::Topleft::square, op.info);
 }
 
+}  // namespace
+
+template <class T>
+void potrf_blocked(Context& context, Operands<T>& op, const Parameters& parameters) {
+  factorise_blocks(context, op, parameters, cholesky::Update::sequential);
+}
+template <class T>
+void potrf_blocked_simultaneous(Context& context, Operands<T>& op, const Parameters& parameters) {
+  factorise_blocks(context, op, parameters, cholesky::Update::simultaneous);
+}
+
 GAUSSWEEP_INSTANTIATE(potrf_blocked)
+GAUSSWEEP_INSTANTIATE(potrf_blocked_simultaneous)
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,8 +1,11 @@
-/// trtri/gets: the inverse of a triangular matrix by Gaussian elimination, one launch per row, thread blocks
-/// of a fixed size.
+/// trtri/gets and trtri/gets_adaptive: the inverse of a triangular matrix by Gaussian elimination, one launch
+/// per row.
 ///
-/// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh). A thread block has one thread per row of
-/// one column, so that towards the end most threads have no row to update.
+/// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh). A thread block of trtri/gets has one
+/// thread per row of one column, so that towards the end most threads have no row to update.
+/// trtri/gets_adaptive, which section 5.2.3.2 proposes without implementing it, adapts the thread blocks: if
+/// fewer rows remain than a block has threads, the block gets a smaller height (a power of two, at least 32)
+/// and covers several columns. The result has the same bits.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix. Cost: 1/3 n^3 operations, n^3 / 3 elements
 /// moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix without a 0
@@ -15,15 +18,29 @@
 #include "kernels/trtri/gets_steps.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
 
 template <class T>
-void trtri_gets(Context& context, Operands<T>& op, const Parameters& parameters) {
+void invert_by_gets(Context& context, Operands<T>& op, const Parameters& parameters,
+                    gets::Threads thread_shape) {
   context.stage("diagonal");
   find_zero_diagonal(context, op.a, op.info);
   const std::int64_t threads = std::stoll(parameters.choice("threads"));
-  gets::invert(context, op.a, op.x, op.shape.uplo, threads, gets::Threads::fixed);
+  gets::invert(context, op.a, op.x, op.shape.uplo, threads, thread_shape);
+}
+
+}  // namespace
+
+template <class T>
+void trtri_gets(Context& context, Operands<T>& op, const Parameters& parameters) {
+  invert_by_gets(context, op, parameters, gets::Threads::fixed);
+}
+template <class T>
+void trtri_gets_adaptive(Context& context, Operands<T>& op, const Parameters& parameters) {
+  invert_by_gets(context, op, parameters, gets::Threads::adaptive);
 }
 
 GAUSSWEEP_INSTANTIATE(trtri_gets)
+GAUSSWEEP_INSTANTIATE(trtri_gets_adaptive)
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND
