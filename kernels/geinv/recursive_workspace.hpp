@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/trtri/levels_workspace.hpp"
 
 namespace gaussweep {

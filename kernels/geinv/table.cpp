@@ -4,7 +4,7 @@
 #include "kernels/registry/flops.hpp"
 
 #include "kernels/geinv/recursive_workspace.hpp"
-#include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/workspaces.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan_pivot)

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/gesv/mixed_common.hpp"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 
 namespace gaussweep::mixed {
 

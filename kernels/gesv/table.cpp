@@ -5,9 +5,7 @@
 
 #include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/gesv/mixed_workspace.hpp"
-#include "kernels/getrf/fixed_point_parameters.hpp"
-#include "kernels/getrf/residue_lu_parameters.hpp"
-#include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)

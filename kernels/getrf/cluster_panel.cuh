@@ -17,7 +17,7 @@
 #include "kernels/getrf/panel_columns.cuh"
 #include "kernels/getrf/panel_messages.cuh"
 #include "kernels/getrf/panel_update.cuh"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 

@@ -6,7 +6,7 @@
 
 #include "kernels/getrf/cluster_panel.cuh"
 #include "kernels/getrf/copy_columns.cuh"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/getrf/window_panel.cuh"
 #include "kernels/simt/simt.hpp"
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "kernels/getrf/panel_messages.cuh"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "kernels/getrf/panel_messages.cuh"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/getrf/triangle_tiles.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {

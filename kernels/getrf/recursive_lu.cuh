@@ -14,7 +14,7 @@
 
 #include "kernels/getrf/lu_products.cuh"
 #include "kernels/getrf/lu_updates.cuh"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
-#include "kernels/getrf/residue_lu_parameters.hpp"
+#include "kernels/getrf/workspaces.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 

@@ -31,7 +31,7 @@
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/largest.cuh"
-#include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {

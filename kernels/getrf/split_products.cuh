@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "kernels/getrf/lu_updates.cuh"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/simt/simt.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 

@@ -1,11 +1,9 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/float_rows.hpp"
 #include "kernels/gemm/half_memory.hpp"
-#include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/flops.hpp"
 
-#include "kernels/getrf/fixed_point_parameters.hpp"
-#include "kernels/getrf/residue_lu_parameters.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)

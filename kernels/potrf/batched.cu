@@ -13,7 +13,7 @@
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
-#include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 

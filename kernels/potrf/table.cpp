@@ -1,5 +1,5 @@
 #include "kernels/check/judges.hpp"
-#include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"

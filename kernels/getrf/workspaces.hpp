@@ -1,0 +1,161 @@
+#pragma once
+/// Parameters, workspaces and thresholds of the LU methods. Needs no CUDA.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/core/matrix.hpp"
+#include "kernels/gemm/residue_memory.hpp"
+#include "kernels/registry/method.hpp"
+#include "kernels/registry/parameters.hpp"
+
+namespace gaussweep::lu {
+
+constexpr int max_blocks = 16;  ///< thread blocks per cluster; NVIDIA calls more than 8 non-portable
+constexpr int panel_threads = 256;
+constexpr int cluster_rows = 2 * max_blocks * panel_threads;  ///< largest row count of a panel of 32 columns
+constexpr int max_rows = 8 * cluster_rows;                    ///< largest row count of a panel of 4 columns
+constexpr int levels = 12;  ///< levels of row permutations, for parts of 64, 128, ..., 131072 columns
+constexpr int max_few_exchanges = 512;  ///< largest number of row exchanges with one thread per exchange
+constexpr int column_buffers = 132;     ///< column buffers for more exchanges; they fit in L2
+
+/// Returns the leading dimension of internal matrices: products are fast with a multiple of 32 elements.
+constexpr std::int64_t leading_dimension(std::int64_t n) {
+  return (n + 31) / 32 * 32;
+}
+/// Returns true if a contiguous matrix of order n is factored in a copy with leading_dimension(n). Products
+/// of doubles are up to 1.5 times as fast if columns begin at multiples of 16 elements.
+constexpr bool is_copied(std::int64_t n, std::size_t element) {
+  return element == sizeof(double) && n >= 4096 && n % 16 != 0;
+}
+
+/// Returns the bytes of workspace for a factorisation of order n.
+inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
+  return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
+         workspace_piece(n > max_few_exchanges ? column_buffers * n : 0, element) +
+         workspace_piece(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
+}
+
+constexpr int solve_rows = 256;    ///< largest row count of a triangular update in one launch
+constexpr int window = 256;        ///< rows that the window panel (window_panel.cuh) searches for pivots
+constexpr int min_split_k = 256;   ///< smallest k of a float product on tensor cores
+constexpr int max_split_k = 1024;  ///< largest k of one such product
+
+/// Returns the number of halves (16-bit floats) per operand of such a product, for a factorisation of order
+/// n.
+inline std::int64_t split_elements(std::int64_t n) {
+  return n <= min_split_k ? 0 : (n + 7) / 8 * 8 * 3 * std::min<std::int64_t>(n, max_split_k);
+}
+/// Returns the bytes of workspace for both operands in halves and for inverted diagonal triangles.
+inline std::size_t split_bytes(std::int64_t n) {
+  return 2 * workspace_piece(split_elements(n), 2) + workspace_piece(solve_rows * solve_rows, sizeof(float)) +
+         workspace_piece(n / solve_rows * 3 * solve_rows * solve_rows, 2);
+}
+
+inline std::vector<Parameter> residue_parameters() {
+  return {integer_parameter("moduli", 15, 2, residues::max_moduli, "moduli of a product by residues"),
+          integer_parameter("least_inner", 0, 0, max_rows,
+                            "k from which products are by residues; 0: if that is faster")};
+}
+
+/// Returns the workspace sizes that suffice for every product of a factorisation of order n. Such products
+/// have m + k <= n.
+inline residues::Capacity residue_capacity(std::int64_t n, int moduli) {
+  residues::Capacity capacity = residues::capacity_for(n / 2 + 16, n, n / 2 + 16, moduli);
+  capacity.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
+  capacity.exponents = 2 * n;
+  return capacity;
+}
+
+inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+  return workspace_bytes(shape.n, element) +
+         residues::bytes_of(residue_capacity(shape.n, static_cast<int>(parameters.integer("moduli"))));
+}
+
+/// Returns true if m x n x k by residues takes less time than the vendor's product with this element size,
+/// from rates measured on an H100 in operations per second and bytes per second.
+inline bool residues_are_faster(double m, double n, double k, int moduli, std::size_t element) {
+  constexpr double vendor_double_rate = 55e12, vendor_float_rate = 50e12, byte_rate = 1.45e15,
+                   memory_rate = 2.5e12;
+  constexpr double half_rate_k = 300;        // k at which products of 8-bit integers reach half of byte_rate
+  constexpr double launch_seconds = 100e-6;  // including the wait for the check whether residues are possible
+  const double operations = 2 * m * n * k;
+  const double vendor_seconds =
+      operations / (element == sizeof(float) ? vendor_float_rate : vendor_double_rate);
+  const double product_seconds = moduli * operations / byte_rate * (1 + half_rate_k / k);
+  const double moved_bytes = (m * k + k * n) * (2.0 * static_cast<double>(element) + moduli) +
+                             m * n * (4.0 * moduli + 2.0 * static_cast<double>(element));
+  return product_seconds + moved_bytes / memory_rate + launch_seconds < vendor_seconds;
+}
+
+}  // namespace gaussweep::lu
+
+namespace gaussweep {
+
+inline std::vector<Parameter> fixed_point_parameters() {
+  return {choice_parameter("update", {"double_buffered", "in_place"},
+                           "every element from the last iterate, or from the current values"),
+          choice_parameter("start", {"matrix", "scaled"},
+                           "L and U start as the triangles of A, or with U's rows divided by the diagonal"),
+          real_parameter("change_tolerance", 0, 0, 1e300,
+                         "ends if no element changes by more than this; 0: if no element changes"),
+          integer_parameter("max_iterations", 0, 0, 1 << 30,
+                            "maximum number of iterations; 0: 2 n, after which no element can change")};
+}
+
+/// Returns the estimated number of iterations: 20, as for diagonally dominant matrices. Others may take 2 n.
+inline double fixed_point_iterations(const Shape& shape, const Parameters& parameters) {
+  const std::int64_t requested = parameters.integer("max_iterations");
+  return static_cast<double>(std::min<std::int64_t>(20, requested > 0 ? requested : 2 * shape.n));
+}
+
+/// Returns the bytes for the changes of an iteration and, if double-buffered, for a second iterate.
+inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& parameters,
+                                         std::size_t element) {
+  const std::size_t changes = workspace_piece(2, sizeof(unsigned long long));
+  if (parameters.choice("update") == "in_place") return changes;
+  return changes + workspace_piece(shape.n * shape.n, element);
+}
+
+}  // namespace gaussweep
+
+namespace gaussweep::batched {
+
+/// Largest orders: with rows in registers, of an inverse with rows in registers, and with panels.
+constexpr std::int64_t max_rows = 128, max_inverted = 64, max_panel_order = 512;
+
+inline std::vector<Parameter> parameters() {
+  return {choice_parameter("kernel", {"auto", "rows", "panels"},
+                           "rows in registers (order at most 128, in geinv 64) or panels of 16 or 32 "
+                           "columns; auto: rows to order 16 to 64")};
+}
+
+inline bool accepts(const Shape& shape, const Parameters& parameters) {
+  return shape.n <= (parameters.choice("kernel") == "rows" ? max_rows : max_panel_order);
+}
+
+inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
+  return shape.n <= (parameters.choice("kernel") == "rows" ? max_inverted : max_panel_order);
+}
+
+/// Returns true if the panel kernels factor order n. @param last the largest order at which rows in registers
+/// are faster
+inline bool uses_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
+  const std::string& kernel = parameters.choice("kernel");
+  return kernel == "auto" ? n > last : kernel == "panels";
+}
+/// Returns true if geinv/batched in double computes LU first and then the inverse column by column
+/// (geinv/factored_columns.cuh).
+inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
+  return uses_panels(n, parameters, 16);
+}
+/// Returns the largest order at which rows in registers are faster than panels for LU, measured on an H200
+/// (docs/performance.md). The limit falls with `nrhs`, because kernels with rows in registers factor A again
+/// for every four right-hand sides.
+constexpr std::int64_t max_rows_order(std::size_t element_bytes, std::int64_t nrhs = 1) {
+  return std::min<std::int64_t>(element_bytes == 8 ? 32 : 48, 64 / ((nrhs + 3) / 4));
+}
+
+}  // namespace gaussweep::batched
