@@ -1,6 +1,6 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/float_rows.hpp"
-#include "kernels/gemm/half_memory.hpp"
+#include "kernels/gemm/workspaces.hpp"
 #include "kernels/registry/flops.hpp"
 
 #include "kernels/geinv/recursive_workspace.hpp"

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "kernels/core/matrix.hpp"
-#include "kernels/gemm/half_memory.hpp"
+#include "kernels/gemm/workspaces.hpp"
 #include "kernels/simt/simt.hpp"
 #ifdef __CUDACC__
 #include <cuda_fp16.h>

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "kernels/gemm/residue_memory.hpp"
 #include "kernels/gemm/residue_steps.cuh"
+#include "kernels/gemm/workspaces.hpp"
 #include "kernels/registry/method.hpp"
 #ifdef __CUDACC__
 #include "kernels/vendor/cuda_blas.hpp"

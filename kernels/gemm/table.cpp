@@ -1,7 +1,6 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/float_rows.hpp"
-#include "kernels/gemm/half_memory.hpp"
-#include "kernels/gemm/residue_memory.hpp"
+#include "kernels/gemm/workspaces.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gemm_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_direct)

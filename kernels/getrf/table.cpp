@@ -1,9 +1,8 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/float_rows.hpp"
-#include "kernels/gemm/half_memory.hpp"
+#include "kernels/gemm/workspaces.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/flops.hpp"
-
 
 GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)

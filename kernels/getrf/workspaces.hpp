@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/core/matrix.hpp"
-#include "kernels/gemm/residue_memory.hpp"
+#include "kernels/gemm/workspaces.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/registry/parameters.hpp"
 
