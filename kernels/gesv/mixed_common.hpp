@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "kernels/registry/method.hpp"
-#include "kernels/trsv/block_chain_workspace.hpp"
-#include "kernels/trsv/block_products.hpp"
+#include "kernels/trsv/workspaces.hpp"
 
 namespace gaussweep::mixed {
 

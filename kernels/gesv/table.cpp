@@ -6,7 +6,7 @@
 #include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/gesv/mixed_workspace.hpp"
 #include "kernels/getrf/workspaces.hpp"
-#include "kernels/trsv/block_chain_workspace.hpp"
+#include "kernels/trsv/workspaces.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_block)

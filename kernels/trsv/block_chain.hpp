@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/device/context.hpp"
-#include "kernels/trsv/block_chain_workspace.hpp"
+#include "kernels/trsv/workspaces.hpp"
 #include "kernels/vendor/enums.hpp"
 
 #define GAUSSWEEP_DECLARE_BLOCK_CHAIN(space)                                                                 \

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/trsv/block_products.hpp"
+#include "kernels/trsv/workspaces.hpp"
 #include "kernels/trtri/levels.cuh"
 #include "kernels/vendor/gemm_here.hpp"
 

@@ -1,7 +1,7 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/trsv/block_chain_workspace.hpp"
+#include "kernels/trsv/workspaces.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, trsv_serial)
 GAUSSWEEP_DECLARE_IN(host, trsv_serial_rows)
