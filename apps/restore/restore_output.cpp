@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/system/batch_job.hpp"
+#include "driver/system/origin.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"

@@ -12,8 +12,7 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/command/option_checks.hpp"
-#include "driver/system/blas_memory.hpp"
-#include "driver/system/blas_threads.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
@@ -77,9 +76,9 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   // one thread if more do not fit.
   const std::string command = argc > 1 ? argv[1] : "";
   const bool computes =
-      command == "worker" || (command == "restore" && limit_below_blas(usable_cpus()).empty());
+      command == "worker" || (command == "restore" && blas_memory_error(usable_cpus()).empty());
   if (!computes) {
-    keep_requested_threads();
+    save_requested_threads();
     restart_with("OPENBLAS_NUM_THREADS", "1", argv);
   }
   open_standard_descriptors();

@@ -10,7 +10,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/rounded.hpp"
+#include "driver/base/dense.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/device_choice.hpp"

@@ -31,7 +31,7 @@
 #include "driver/plan/try_plan.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/sweep/session.hpp"
-#include "driver/system/batch_job.hpp"
+#include "driver/system/origin.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/scratch_folder.hpp"

@@ -18,7 +18,7 @@
 #include "driver/sweep/rank_facts.hpp"
 #include "driver/sweep/run_directory.hpp"
 #include "driver/sweep/supervisor.hpp"
-#include "driver/system/blas_memory.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/stop_signals.hpp"
 #include "io/files/errors.hpp"
@@ -185,7 +185,7 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   spec.origin = this_origin("");
   spec.backend = backend;
   spec.threads = static_cast<int>(facts.host.blas_threads);
-  const std::string limit = limit_below_blas(spec.threads);
+  const std::string limit = blas_memory_error(spec.threads);
   if (!limit.empty()) throw UsageError(limit);
   if (backend == Backend::cuda) {
     spec.gpu_uuid = facts.gpu.uuid;

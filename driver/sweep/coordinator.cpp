@@ -39,24 +39,19 @@ std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& 
   return costs;
 }
 
-bool is_on_cpu(const Trial& trial) {
-  return trial.backend == Backend::host;
-}
-
+/// Returns the other ranks on each rank's host; no ranks if all trials run on the CPU or none does.
 std::vector<std::vector<int>> host_peers(const std::vector<std::string>& hosts,
                                          const std::vector<Trial>& trials) {
-  std::vector<std::vector<int>> others(hosts.size());
-  const auto on_cpu = std::count_if(trials.begin(), trials.end(), is_on_cpu);
-  if (on_cpu == 0 || on_cpu == static_cast<std::ptrdiff_t>(trials.size())) return others;
-  std::map<std::string, std::vector<int>> ranks;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    ranks[hosts[rank]].push_back(static_cast<int>(rank));
+  std::vector<std::vector<int>> peers(hosts.size());
+  const auto on_cpu = std::count_if(trials.begin(), trials.end(),
+                                    [](const Trial& trial) { return trial.backend == Backend::host; });
+  if (on_cpu == 0 || on_cpu == static_cast<std::ptrdiff_t>(trials.size())) return peers;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-    for (const int other : ranks[hosts[rank]]) {
-      if (other != static_cast<int>(rank)) others[rank].push_back(other);
+    for (std::size_t other = 0; other < hosts.size(); ++other) {
+      if (other != rank && hosts[other] == hosts[rank]) peers[rank].push_back(static_cast<int>(other));
     }
   }
-  return others;
+  return peers;
 }
 
 CostModel model_of(const Registry& registry, const io::JournalContents& journal) {
@@ -198,10 +193,6 @@ std::size_t Coordinator::running() const {
   return count;
 }
 
-bool Coordinator::any_running() const {
-  return std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return !rank.trials.empty(); });
-}
-
 bool Coordinator::any_waiting() const {
   return std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.waiting.has_value(); });
 }
@@ -232,10 +223,6 @@ void Coordinator::handle(int rank, const message::Recorded& recorded) {
   if (own.waiting && own.trials.empty()) assign(rank, *std::exchange(own.waiting, std::nullopt));
 }
 
-void Coordinator::handle(int rank, const message::Ready& ready) {
-  assign(rank, ready.held);
-}
-
 void Coordinator::recall_trials() {
   if (!any_waiting() || queue_.size() > 0 || !stopped_because_.empty()) return;
   for (int rank = 0; rank < post_.size(); ++rank) {
@@ -255,14 +242,14 @@ void Coordinator::handle(int rank, const message::Returned& returned) {
     const auto held = std::find(trials.begin(), trials.end(), found->second);
     if (held == trials.end()) continue;
     trials.erase(held);
-    put_back(found->second);
+    requeue(found->second);
   }
   assign_to_waiting();
 }
 
 void Coordinator::handle(int rank, const message::Released& /*released*/) {
   keeper_.note_writing(rank, {});  // its worker has ended
-  take_back(at(rank));
+  requeue_all(at(rank));
   at(rank).waiting = "";
 }
 
@@ -284,25 +271,15 @@ void Coordinator::note_storing() {
   storing_ = true;
 }
 
-void Coordinator::handle(int /*rank*/, const message::Storing& /*storing*/) {
-  note_storing();
-}
-
 void Coordinator::handle(int rank, const message::Stop& /*stop*/) {
   stop("a signal reached rank " + std::to_string(rank));
 }
 
-void Coordinator::handle(int /*rank*/, const message::Alive& /*alive*/) {}
-
-void Coordinator::handle(int rank, const message::Finished& /*bye*/) {
-  at(rank).finished = true;
+void Coordinator::requeue_all(Rank& rank) {
+  for (const std::size_t trial : std::exchange(rank.trials, {})) requeue(trial);
 }
 
-void Coordinator::take_back(Rank& rank) {
-  for (const std::size_t trial : std::exchange(rank.trials, {})) put_back(trial);
-}
-
-void Coordinator::put_back(std::size_t trial) {
+void Coordinator::requeue(std::size_t trial) {
   queue_.put_back(trial);
   keeper_.release(trials_[trial], false);
 }
@@ -330,7 +307,7 @@ void Coordinator::lose(int rank, const std::string& reason) {
     own.trials.pop_front();
     lost_its_ranks_ = true;
   }
-  take_back(own);
+  requeue_all(own);
   assign_to_waiting();
 }
 
@@ -354,7 +331,7 @@ void Coordinator::shorten_grace() {
 }
 
 bool Coordinator::nothing_fits() const {
-  if (limits_.deadline == 0 || any_running() || queue_.size() == 0 || !any_waiting()) return false;
+  if (limits_.deadline == 0 || running() > 0 || queue_.size() == 0 || !any_waiting()) return false;
   // Costs are poorly known until every waiting rank has sent `DeviceSeen`.
   return std::all_of(ranks_.begin(), ranks_.end(),
                      [](const Rank& rank) { return rank.device_known || !rank.waiting; });
@@ -368,12 +345,9 @@ void Coordinator::watch_limits() {
   if (number == SIGTERM) shorten_grace();
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
   if (limits_.deadline > 0 && costs_are_stale_ && any_waiting()) assign_to_waiting();
-  if (nothing_fits()) {
-    stop("no trial that is left fits into the time limit");
-  }
-  const bool timed_out = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;
-  const bool at_once = signals > 1;
-  if (abandoned_at_ < 0 && (timed_out || at_once)) {
+  if (nothing_fits()) stop("no trial that is left fits into the time limit");
+  const bool grace_is_over = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;
+  if (abandoned_at_ < 0 && (grace_is_over || signals > 1)) {
     abandoned_at_ = now;
     for (int rank = 0; rank < post_.size(); ++rank) {
       const std::deque<std::size_t>& trials = at(rank).trials;
@@ -383,10 +357,7 @@ void Coordinator::watch_limits() {
       post_.tell(rank, message::Abandon{});
     }
   }
-  if (abandoned_at_ >= 0 && now - abandoned_at_ > answer_timeout) lose_unresponsive(now);
-}
-
-void Coordinator::lose_unresponsive(double now) {
+  if (abandoned_at_ < 0 || now - abandoned_at_ <= answer_timeout) return;
   for (int rank = 0; rank < post_.size(); ++rank) {
     if (!at(rank).trials.empty()) lose_silent(rank, now - abandoned_at_);
   }
@@ -469,7 +440,7 @@ void Coordinator::await_finished(double now) {
   }
 }
 
-void Coordinator::give_up() noexcept {
+void Coordinator::finish_after_error() noexcept {
   try {
     if (finish_sent_at_ < 0) send_finish_to_all(true);
     at(0).finished = true;  // this rank's own supervisor ends with it
@@ -529,7 +500,7 @@ void Coordinator::step() {
   watch_silence(now);
   watch_limits();
   recall_trials();
-  const bool all_done = !any_running() && (queue_.size() == 0 || !stopped_because_.empty());
+  const bool all_done = running() == 0 && (queue_.size() == 0 || !stopped_because_.empty());
   sync_records(now, all_done);
   if (!all_done) note_left(now);
   progress_.show([this] { return seconds_left(); });

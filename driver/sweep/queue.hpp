@@ -102,9 +102,6 @@ class Queue {
   Pool& pool_of(Round& round, std::size_t index) const {
     return takes_cpu(index) ? round.on_cpu : round.others;
   }
-  std::optional<std::string> comparison_of(std::size_t index) const;
-  /// Returns true if the trial is the vendor's, which others are compared with.
-  bool is_reference(std::size_t index) const;
   /// Returns the longer trial of two; either may be missing.
   std::optional<std::size_t> longer(std::optional<std::size_t> one, std::optional<std::size_t> other) const;
   std::optional<std::size_t> longest(const Ordered& from, Range seconds) const;
@@ -123,11 +120,11 @@ class Queue {
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
-  const Registry& registry_;
   const int ranks_;
   const QueueOrder order_;
-  std::vector<std::optional<std::string>> comparisons_;  ///< result of `comparison_of` per trial
-  std::map<std::int64_t, Round> rounds_;                 ///< by round number; never empty
+  std::vector<std::string> comparisons_;  ///< per trial: the identity of its comparison; empty: none
+  std::vector<bool> is_reference_;  ///< per trial: true for the vendor's, which others are compared with
+  std::map<std::int64_t, Round> rounds_;  ///< by round number; never empty
   /// Number of assigned, unfinished trials by matrix digest.
   std::unordered_map<std::string, std::size_t> assigned_;
   std::size_t size_ = 0;

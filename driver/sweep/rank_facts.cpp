@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/system/blas_threads.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/devices_listing.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
-#include "driver/system/visible_devices.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -22,12 +22,11 @@
 #include "driver/sweep/supervisor.hpp"
 #include "driver/sweep/work.hpp"
 #include "driver/sweep/world.hpp"
-#include "driver/system/batch_job.hpp"
-#include "driver/system/blas_memory.hpp"
-#include "driver/system/blas_threads.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
+#include "driver/system/origin.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/stop_signals.hpp"
 #include "io/files/errors.hpp"
@@ -162,7 +161,7 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
     spec.origin.device_index = gpu.index;
   }
   spec.threads = static_cast<int>(session.mine.host.blas_threads);
-  if (spec.unfit.empty()) spec.unfit = limit_below_blas(spec.threads);
+  if (spec.unfit.empty()) spec.unfit = blas_memory_error(spec.threads);
   spec.directory = decision.directory;
   return spec;
 }
@@ -221,7 +220,7 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
     }
   } catch (...) {
     supervisor.reset();
-    coordinator.give_up();
+    coordinator.finish_after_error();
     throw;
   }
   SweepEnd end{coordinator.stopped_because(), coordinator.lost_its_ranks()};

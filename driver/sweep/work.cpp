@@ -11,7 +11,7 @@
 #include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/judge/verify.hpp"
-#include "driver/protocol/blank_record.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
 #include "io/records/status.hpp"

@@ -96,11 +96,6 @@ void drop_front(std::string& buffer, std::size_t& done) {
 
 }  // namespace
 
-void Channel::close() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 void Channel::append(const nlohmann::json& message) {
   if (written_ > 0) drop_front(output_, written_);
   const std::size_t begin = output_.size();
@@ -121,7 +116,7 @@ void Channel::append(const nlohmann::json& message) {
 void Channel::write_some() {
   while (is_unsent()) {
     const ssize_t count =
-        ::send(fd_, output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(fd(), output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0) {
       written_ += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN) {
@@ -139,7 +134,7 @@ void Channel::write_some() {
 void Channel::send(const nlohmann::json& message) {
   append(message);
   for (write_some(); is_unsent(); write_some()) {
-    pollfd waiting{fd_, POLLOUT, 0};
+    pollfd waiting{fd(), POLLOUT, 0};
     if (::poll(&waiting, 1, -1) < 0 && errno != EINTR)
       throw ChannelClosed(std::string("poll: ") + std::strerror(errno));
   }
@@ -167,7 +162,7 @@ std::optional<nlohmann::json> Channel::take_message() {
 
 void Channel::read_some() {
   char buffer[65536];
-  const ssize_t count = ::recv(fd_, buffer, sizeof buffer, MSG_DONTWAIT);
+  const ssize_t count = ::recv(fd(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (count == 0) throw ChannelClosed("the other end closed");
   if (count < 0) {
     if (errno == EINTR || errno == EAGAIN) return;
@@ -179,7 +174,7 @@ void Channel::read_some() {
 
 /// Waits until the socket is readable, or writable if data are unsent, and reads and writes.
 void Channel::progress(int timeout_ms) {
-  pollfd waiting{fd_, static_cast<short>(is_unsent() ? POLLIN | POLLOUT : POLLIN), 0};
+  pollfd waiting{fd(), static_cast<short>(is_unsent() ? POLLIN | POLLOUT : POLLIN), 0};
   const int ready = ::poll(&waiting, 1, timeout_ms);
   if (ready < 0 && errno != EINTR) throw ChannelClosed(std::string("poll: ") + std::strerror(errno));
   if (ready <= 0) return;

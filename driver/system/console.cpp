@@ -16,8 +16,9 @@
 #include <utility>
 
 #include "driver/base/printable.hpp"
-#include "driver/system/channel.hpp"
+#include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -43,7 +44,7 @@ class MessageFile {
  public:
   void open(const std::string& path) {
     // Non-blocking, because opening a pipe could block the sweep. A pipe is rejected below.
-    Channel file(
+    io::Descriptor file(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     struct stat facts {};
     if (!file.open() || ::fstat(file.fd(), &facts) != 0)
@@ -59,16 +60,11 @@ class MessageFile {
       waiting_ += text;
       return;
     }
-    for (std::size_t done = 0; done < text.size();) {
-      const ssize_t count = ::write(file_.fd(), text.data() + done, text.size() - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;
-      done += static_cast<std::size_t>(count);
-    }
+    write_all(file_.fd(), text);
   }
 
  private:
-  Channel file_;
+  io::Descriptor file_;
   std::string waiting_;
 };
 
@@ -115,21 +111,11 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
 /// Printed text that is not shown yet, because it may end inside a character or a colour sequence.
 std::string pending_output;
 
-bool write_output(const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    done += static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
 ssize_t write_guarded(void*, const char* data, std::size_t bytes) {
   pending_output.append(data, bytes);
   // Up to the last line feed all characters and sequences are complete.
   const std::size_t whole = pending_output.rfind('\n') + 1;
-  const bool shown = write_output(terminal_text(pending_output.substr(0, whole)));
+  const bool shown = write_all(STDOUT_FILENO, terminal_text(pending_output.substr(0, whole)));
   pending_output.erase(0, whole);
   return shown ? static_cast<ssize_t>(bytes) : 0;
 }
@@ -189,7 +175,7 @@ void guard_terminal() {
 std::string lost_output() {
   errno = 0;
   if (std::fflush(stdout) != 0) return std::strerror(errno);
-  if (!pending_output.empty() && !write_output(terminal_text(std::exchange(pending_output, {}))))
+  if (!pending_output.empty() && !write_all(STDOUT_FILENO, terminal_text(std::exchange(pending_output, {}))))
     return std::strerror(errno);
   return std::ferror(stdout) == 0 ? "" : "a part of it was lost";
 }

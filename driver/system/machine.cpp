@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fstream>
 #include <sched.h>
@@ -67,6 +71,17 @@ void keep_to_share(int part, int parts) {
   for (const int cpu : share) CPU_SET(cpu, &set);
   if (::sched_setaffinity(0, sizeof set, &set) != 0)
     spdlog::warn("this rank cannot be kept to its share of the cores: {}", std::strerror(errno));
+}
+
+std::vector<std::string> visible_parts(const std::string& visible_devices) {
+  std::vector<std::string> parts;
+  std::istringstream names(visible_devices);
+  for (std::string name; std::getline(names, name, ',');) {
+    const std::size_t begin = name.find_first_not_of(' ');
+    if (begin == std::string::npos || name.compare(begin, 4, "MIG-") != 0) return {};
+    parts.push_back(name.substr(begin, name.find_last_not_of(' ') + 1 - begin));
+  }
+  return parts;
 }
 
 }  // namespace gaussweep::driver

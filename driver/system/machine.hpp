@@ -34,4 +34,8 @@ std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts);
 /// cores than parts, or if the system does not report the topology.
 void keep_to_share(int part, int parts);
 
+/// Returns the MIG parts that the value of CUDA_VISIBLE_DEVICES names; empty if it names none. CUDA shows a
+/// process only the first of them and identifies them only by these names.
+std::vector<std::string> visible_parts(const std::string& visible_devices);
+
 }  // namespace gaussweep::driver

@@ -170,7 +170,7 @@ Process::Process(const std::vector<std::string>& arguments, const std::vector<st
     throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
   }
   channel_ = Channel(ends[0]);
-  Channel child_end(ends[1]);
+  const io::Descriptor child_end(ends[1]);
   FileActions actions;
   posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions.value, output.fd(), 1);
@@ -206,10 +206,10 @@ std::string capture_self(const std::vector<std::string>& arguments,
   int pipe_ends[2];
   if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
-  Channel reading(pipe_ends[0]);
+  const io::Descriptor reading(pipe_ends[0]);
   pid_t pid;
   {
-    Channel writing(pipe_ends[1]);
+    const io::Descriptor writing(pipe_ends[1]);
     FileActions actions;
     posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions.value, writing.fd(), 1);

@@ -28,19 +28,12 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 /// The destructor kills the child.
 class Process {
  public:
-  Process() = default;
   /// Starts this program, or the one at the path `program`, with `arguments`.
   /// @throws io::StorageError if the log cannot be opened
   /// @throws std::runtime_error if no process can start
   Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
           const std::string& log, const std::string& program = {});
   ~Process() { end(); }
-  Process(Process&& other) noexcept { swap(other); }
-  Process& operator=(Process&& other) noexcept {
-    Process moved(std::move(other));
-    swap(moved);
-    return *this;
-  }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
@@ -57,11 +50,6 @@ class Process {
   bool end() noexcept;
 
  private:
-  void swap(Process& other) noexcept {
-    std::swap(pid_, other.pid_);
-    std::swap(channel_, other.channel_);
-    std::swap(step_, other.step_);
-  }
   pid_t pid_ = -1;
   Channel channel_;
   StepNote step_;

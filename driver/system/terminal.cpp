@@ -43,6 +43,16 @@ bool output_is_terminal() {
   return ::isatty(STDOUT_FILENO) == 1;
 }
 
+bool write_all(int fd, const std::string& text) noexcept {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(fd, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
 void redraw(const std::string& text, const std::string& last) {
   constexpr const char *home = "\033[H", *end_of_line = "\033[K\n", *end_of_screen = "\033[J";
   constexpr std::size_t usual_height = 24, min_height = 5;
@@ -61,12 +71,7 @@ void redraw(const std::string& text, const std::string& last) {
   out += end_of_screen;
   // Written past guard_terminal, which would replace the cursor sequences. If the terminal has gone, the next
   // print reports the error.
-  for (std::size_t done = 0; done < out.size();) {
-    const ssize_t count = ::write(STDOUT_FILENO, out.data() + done, out.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    done += static_cast<std::size_t>(count);
-  }
+  write_all(STDOUT_FILENO, out);
 }
 
 bool output_has_colours() {

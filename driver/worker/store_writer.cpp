@@ -41,13 +41,12 @@ StoreWriter::~StoreWriter() {
   }
 }
 
-StoreWriter::Pause::Pause(StoreWriter& writer) : Pause(writer, Later{}) {
-  wait_until_paused();
-}
-
-StoreWriter::Pause::Pause(StoreWriter& writer, Later /*later*/) : writer_(writer) {
-  const std::lock_guard lock(writer_.mutex_);
-  ++writer_.paused_;
+StoreWriter::Pause::Pause(StoreWriter& writer, double max_seconds) : writer_(writer) {
+  {
+    const std::lock_guard lock(writer_.mutex_);
+    ++writer_.paused_;
+  }
+  wait_until_paused(max_seconds);
 }
 
 void StoreWriter::Pause::wait_until_paused(double max_seconds) {

@@ -37,11 +37,8 @@ class StoreWriter {
   /// operating system to sync a file counts as paused.
   class Pause {
    public:
-    /// Waits until the thread has paused, some milliseconds.
-    explicit Pause(StoreWriter& writer);
-    /// Selects the constructor that only requests the pause; it begins after the current block.
-    struct Later {};
-    Pause(StoreWriter& writer, Later later);
+    /// Requests the pause, which begins after the current block, and waits until then, at most `max_seconds`.
+    explicit Pause(StoreWriter& writer, double max_seconds = std::numeric_limits<double>::infinity());
     ~Pause();
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;

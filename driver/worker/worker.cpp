@@ -5,10 +5,12 @@
 #include <set>
 #include <vector>
 
-#include "driver/base/transient_failure.hpp"
+#include <fmt/format.h>
+
+#include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
 #include "driver/protocol/messages.hpp"
-#include "driver/protocol/phases.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/step_note.hpp"

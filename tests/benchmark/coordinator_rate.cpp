@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "driver/protocol/blank_record.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/sweep/coordinator.hpp"
 #include "driver/system/clock.hpp"
 
