@@ -59,7 +59,7 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
     if (rank > worst_rank || (rank == worst_rank && ratios[s] > ratios[all.worst])) all.worst = s;
     worst_rank = std::max(rank, worst_rank);
     if (rank == pass || all.named.size() == max_named) continue;
-    std::string& list = named[is_unfinished(trial.problem, infos[s]) ? pivot_words(trial.problem)
+    std::string& list = named[is_unfinished(trial.problem, infos[s]) ? pivot_name(trial.problem)
                               : !std::isfinite(ratios[s])            ? "NaN or Inf"
                               : rank == suspect                      ? "suspect"
                                                                      : "residual"];

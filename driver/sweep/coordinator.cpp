@@ -62,7 +62,7 @@ CostModel model_of(const Registry& registry, const io::JournalContents& journal)
 
 }  // namespace
 
-Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& registry,
+Coordinator::Coordinator(MessagePort& post, RunDirectory& directory, const Registry& registry,
                          Assignments assignments, Clock clock, StopSignals signals)
     : post_(post),
       directory_(directory),
@@ -177,7 +177,7 @@ void Coordinator::assign(int rank, const std::string& held) {
     own.recalled = false;
   }
   own.trials.insert(own.trials.end(), batch.begin(), batch.end());
-  post_.tell(rank, message);
+  post_.send_to_supervisor(rank, message);
 }
 
 double Coordinator::assigned_seconds(const Rank& rank) const {
@@ -230,7 +230,7 @@ void Coordinator::recall_trials() {
     const bool is_behind_a_long_one = own.trials.size() > 1 && clock_.now() - own.front_since > batch_seconds;
     if (!is_behind_a_long_one || own.recalled) continue;
     own.recalled = true;
-    post_.tell(rank, message::Return{});
+    post_.send_to_supervisor(rank, message::Return{});
   }
 }
 
@@ -319,7 +319,7 @@ void Coordinator::stop(const std::string& reason) {
 }
 
 void Coordinator::shorten_grace() {
-  const double patience = post_.launcher_patience();
+  const double patience = post_.sigkill_delay();
   const double max_grace =
       std::max(0.0, std::min(patience - min_shutdown_seconds, (1 - shutdown_fraction) * patience));
   if (limits_.grace <= max_grace) return;
@@ -354,7 +354,7 @@ void Coordinator::watch_limits() {
       if (trials.empty()) continue;
       spdlog::warn("abandoning {} on rank {}{}", describe(trials_[trials.front()]), rank,
                    trials.size() == 1 ? "" : fmt::format(", and {} after it", trials.size() - 1));
-      post_.tell(rank, message::Abandon{});
+      post_.send_to_supervisor(rank, message::Abandon{});
     }
   }
   if (abandoned_at_ < 0 || now - abandoned_at_ <= answer_timeout) return;
@@ -369,7 +369,8 @@ void Coordinator::lose_silent(int rank, double seconds) {
   spdlog::error("rank {} {}; it is lost", rank, reason);
   at(rank).finished = true;
   post_.lose_peer();
-  post_.tell(rank, message::Finish{true});  // if it wakes up, it must not disturb the other ranks
+  post_.send_to_supervisor(rank,
+                           message::Finish{true});  // if it wakes up, it must not disturb the other ranks
   lose(rank, reason);
 }
 
@@ -421,7 +422,7 @@ void Coordinator::note_left(double now) {
 void Coordinator::send_finish_to_all(bool at_once) {
   finish_sent_at_ = last_storing_at_ = clock_.now();
   for (int rank = 0; rank < post_.size(); ++rank) {
-    if (!at(rank).finished) post_.tell(rank, message::Finish{at_once});
+    if (!at(rank).finished) post_.send_to_supervisor(rank, message::Finish{at_once});
   }
 }
 

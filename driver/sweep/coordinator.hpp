@@ -14,7 +14,7 @@
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/time_left.hpp"
 #include "driver/plan/trial.hpp"
-#include "driver/sweep/post.hpp"
+#include "driver/sweep/message_port.hpp"
 #include "driver/sweep/progress.hpp"
 #include "driver/sweep/queue.hpp"
 #include "driver/sweep/run_directory.hpp"
@@ -49,7 +49,7 @@ struct Assignments {
 /// The sweep's scheduler on rank 0. Rank 0 calls `step` in a loop.
 class Coordinator {
  public:
-  Coordinator(Post& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
+  Coordinator(MessagePort& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
               Clock clock = {}, StopSignals signals = stop_signals);
   /// Handles all messages that have arrived, then limits, journal and progress. Does not block.
   /// @throws io::StorageError if the medium fails; synced records are safe
@@ -144,7 +144,7 @@ class Coordinator {
   /// Notes the estimated time left in the journal, for `gaussweep status`.
   void note_left(double now);
 
-  Post& post_;
+  MessagePort& post_;
   RunDirectory& directory_;
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`

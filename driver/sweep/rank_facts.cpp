@@ -38,7 +38,7 @@ std::future<std::string> listing_of(const std::string& part) {
   std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // the child computes nothing
   if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
   return std::async(std::launch::async, [environment = child_environment(changes)] {
-    return capture_self(
+    return captured_output(
         {"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())}, environment,
         devices_timeout);
   });
@@ -56,13 +56,13 @@ int worker_threads(const World& world) {
   return requested > 0 ? std::min(requested, share) : share;
 }
 
-AskedDevices ask_for_devices(const std::string& backend) {
+PendingListing start_device_listing(const std::string& backend) {
   const std::vector<std::string> parts = own_parts();
   if (!may_be_cuda(backend) || parts.size() > 1) return std::nullopt;
   return listing_of(parts.empty() ? "" : parts.front());
 }
 
-RankFacts rank_facts(const World& world, const std::string& backend, AskedDevices asked) {
+RankFacts rank_facts(const World& world, const std::string& backend, PendingListing asked) {
   RankFacts mine;
   mine.host = host_facts();
   mine.host.blas_threads = worker_threads(world);

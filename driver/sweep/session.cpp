@@ -174,7 +174,7 @@ std::string log_of_rank(const std::filesystem::path& directory, int rank) {
 void serve_rank(const Session& session, const Decision& decision) {
   World& world = session.world;
   try {
-    keep_messages(log_of_rank(decision.directory, world.rank()));
+    log_to_file(log_of_rank(decision.directory, world.rank()));
   } catch (const io::StorageError& e) {
     // If nothing can be written, opening the worker's log fails and ends the run in order.
     spdlog::warn("{}", e.what());
@@ -184,7 +184,7 @@ void serve_rank(const Session& session, const Decision& decision) {
   while (!supervisor.finished()) {
     if (!stop_sent && stop_signals() > 0) {
       stop_sent = true;
-      world.tell_coordinator(message::Stop{});
+      world.send_to_coordinator(message::Stop{});
     }
     supervisor.step(wait_ms);
   }
@@ -290,7 +290,7 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
 int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
   World& world = session.world;
   const RunOptions& options = session.options;
-  keep_messages(log_of_rank(directory.path(), world.rank()));
+  log_to_file(log_of_rank(directory.path(), world.rank()));
   if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
   if (directory.journal().damaged > 0) {
     spdlog::warn("not counted: {} of the journal", counted(directory.journal().damaged, "damaged line"));
@@ -299,7 +299,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   refuse_other_backend(options, directory.journal(), planned.backend);
   judge_recorded(directory, planned.expansion.trials);
   directory.save_plan(planned.plan.text);
-  note_vanished(directory, planned.expansion.trials);
+  note_unplanned(directory, planned.expansion.trials);
   Work work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
   const std::string builds = mixed_builds(directory.journal().records, version_commit);
   if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
@@ -329,11 +329,13 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   directory.write_results(true);
-  log_unexpected(work, directory.journal(), options, command_to(options, world.launcher(), "--retry-failed"));
+  log_unexpected(work, directory.journal(), options,
+                 resume_command(options, world.launcher(), "--retry-failed"));
   if (code == exit_stopped || end.lost_its_ranks)
-    spdlog::warn(
-        "stopped early ({}){}", end.stopped_because,
-        options.is_kept ? "; go on with: " + command_to(options, session.world.launcher(), "--resume") : "");
+    spdlog::warn("stopped early ({}){}", end.stopped_because,
+                 options.is_kept
+                     ? "; go on with: " + resume_command(options, session.world.launcher(), "--resume")
+                     : "");
   else if (options.at_end)
     options.at_end(directory.journal());
   return code;
@@ -376,7 +378,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
       throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", e.what(),
                                          counted(directory->safe_records(), "record"),
                                          (directory->path() / "journal.jsonl").string(),
-                                         command_to(options, session.world.launcher(), "--resume")));
+                                         resume_command(options, session.world.launcher(), "--resume")));
     }
   } catch (...) {
     if (!decision_sent) session.world.broadcast(Decision{});
@@ -392,12 +394,12 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
   int code = exit_ok;
   {
     const std::string began = fine_time_stamp();
-    AskedDevices devices = ask_for_devices(options.backend);
+    PendingListing devices = start_device_listing(options.backend);
     World world;
     count_stop_signals();
     Session session{world, options, registry, deadline, began, {}, {}};
     session.mine = rank_facts(world, options.backend, std::move(devices));
-    keep_to_share(world.cpu_part(), world.cpu_parts());
+    bind_to_cpu_share(world.cpu_part(), world.cpu_parts());
     const std::vector<json> gathered = world.gather(session.mine);
     try {
       if (world.rank() == 0) {

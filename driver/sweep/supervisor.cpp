@@ -68,7 +68,8 @@ void Supervisor::enter(State next) {
   state_ = next;
 }
 
-Supervisor::Supervisor(Post& post, WorkerSpec spec, const Registry& registry, StartWorker start, Clock clock)
+Supervisor::Supervisor(MessagePort& post, WorkerSpec spec, const Registry& registry, StartWorker start,
+                       Clock clock)
     : post_(post),
       spec_(std::move(spec)),
       registry_(registry),
@@ -83,7 +84,7 @@ Supervisor::Supervisor(Post& post, WorkerSpec spec, const Registry& registry, St
 }
 
 void Supervisor::send(const ToCoordinator& message) {
-  post_.tell_coordinator(message);
+  post_.send_to_coordinator(message);
   last_message_at_ = clock_.now();
 }
 

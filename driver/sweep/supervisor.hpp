@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "driver/plan/trial.hpp"
-#include "driver/sweep/post.hpp"
+#include "driver/sweep/message_port.hpp"
 #include "driver/sweep/worker_process.hpp"
 #include "driver/system/clock.hpp"
 #include "io/records/record.hpp"
@@ -30,8 +30,8 @@ namespace gaussweep::driver {
 /// The state machine of one rank; `step` drives it.
 class Supervisor {
  public:
-  Supervisor(Post& post, WorkerSpec spec, const Registry& registry, StartWorker start = start_worker_process,
-             Clock clock = {});
+  Supervisor(MessagePort& post, WorkerSpec spec, const Registry& registry,
+             StartWorker start = start_worker_process, Clock clock = {});
   /// Handles messages and timeouts. Waits for the worker at most `wait_ms`. Reports errors to the
   /// coordinator; throws only if that fails.
   void step(int wait_ms);
@@ -100,7 +100,7 @@ class Supervisor {
   /// Ends the worker and sends `Finished`.
   void leave();
 
-  Post& post_;
+  MessagePort& post_;
   WorkerSpec spec_;
   const Registry& registry_;
   StartWorker start_;

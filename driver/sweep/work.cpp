@@ -72,7 +72,7 @@ void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
                changes.empty() ? "; no status changed" : words);
 }
 
-void note_vanished(RunDirectory& directory, const std::vector<Trial>& trials) {
+void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {
   std::unordered_set<std::string> planned;
   for (const Trial& trial : trials) planned.insert(trial.key);
   std::vector<std::string> keys;
@@ -118,15 +118,15 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost
   return wrong ? exit_wrong : exit_ok;
 }
 
-std::string command_to(const RunOptions& options, const std::string& launcher, const char* how) {
+std::string resume_command(const RunOptions& options, const std::string& launcher, const char* how) {
   const std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
   if (!submitted.empty()) return submitted + " " + how;
   std::string more;
   if (options.backend != "auto") more += " --backend " + options.backend;
   if (options.shard.count > 1)
     more += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
-  return fmt::format("{}{} run {} -o {}{} {}", launcher, shell_word(options.program),
-                     shell_word(options.plan), shell_word(options.output), more, how);
+  return fmt::format("{}{} run {} -o {}{} {}", launcher, shell_quoted(options.program),
+                     shell_quoted(options.plan), shell_quoted(options.output), more, how);
 }
 
 void log_unexpected(const Work& work, const io::JournalContents& journal, const RunOptions& options,
@@ -146,14 +146,14 @@ void log_unexpected(const Work& work, const io::JournalContents& journal, const 
   }
   if (findings > 0 && options.is_kept) {
     spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
-                 shell_word(options.program), shell_word(options.output));
+                 shell_quoted(options.program), shell_quoted(options.output));
   }
   if (unexpected == 0 || !options.lists_unexpected) return;
   if (unexpected > max_named) names += fmt::format("\n  and {} more", unexpected - max_named);
   std::string next;
   if (options.is_kept)
-    next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}", shell_word(options.program),
-                       shell_word(options.output), retry);
+    next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}",
+                       shell_quoted(options.program), shell_quoted(options.output), retry);
   spdlog::warn("{} did not end as {}:{}{}", counted(unexpected, "trial"),
                options.is_kept ? "the plan expects" : "expected", names, next);
 }

@@ -24,7 +24,7 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Notes the records whose trials are no longer in the plan.
-void note_vanished(RunDirectory& directory, const std::vector<Trial>& trials);
+void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Records the trials that cannot run here, and removes them from `work.todo`.
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry);
@@ -34,7 +34,7 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost
 
 /// Returns the command that continues a run with `how` (--resume or --retry-failed); in a batch job the
 /// submit script's own command. @param launcher the words before the program, such as "mpirun -n 2 "
-std::string command_to(const RunOptions& options, const std::string& launcher, const char* how);
+std::string resume_command(const RunOptions& options, const std::string& launcher, const char* how);
 
 /// Logs the trials that did not end as the plan expects. @param retry the command that repeats them
 void log_unexpected(const Work& work, const io::JournalContents& journal, const RunOptions& options,

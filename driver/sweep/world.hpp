@@ -14,12 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "driver/sweep/post.hpp"
+#include <nlohmann/json.hpp>
+
+#include "driver/sweep/message_port.hpp"
 
 namespace gaussweep::driver {
 
 /// The ranks of this run. Without an MPI launcher: one rank, and MPI is never started.
-class World final : public Post {
+class World final : public MessagePort {
  public:
   World();
   ~World() override;
@@ -42,7 +44,7 @@ class World final : public Post {
   /// The number of ranks of this host that may use the same CPUs as this one.
   int cpu_parts() const { return cpu_parts_; }
   int cpu_part() const { return cpu_part_; }  ///< this rank's index among them
-  double launcher_patience() const override { return launcher_patience_; }
+  double sigkill_delay() const override { return sigkill_delay_; }
   /// The command that starts the same number of ranks, with a trailing space ("mpirun -n 4 "); empty for one
   /// rank.
   std::string launcher() const;
@@ -72,7 +74,7 @@ class World final : public Post {
   bool mpi_ = false;
   std::string launch_command_;  ///< the command that started the ranks
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, cpu_part_ = 0, cpu_parts_ = 1;
-  double launcher_patience_ = std::numeric_limits<double>::infinity();
+  double sigkill_delay_ = std::numeric_limits<double>::infinity();
   std::string mpi_version_;
   std::deque<nlohmann::json> self_messages_[2];  ///< messages of this rank to itself, by mailbox
 };

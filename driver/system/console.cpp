@@ -96,7 +96,7 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
       text.insert(message.color_range_end, "\033[m");
       text.insert(message.color_range_start, color_of(message.level));
     }
-    say_as_it_is(text);
+    print_stderr_raw(text);
     spdlog::memory_buf_t logged;
     file_formatter_.format(message, logged);
     file_.write(printable_lines(fmt::to_string(logged)));
@@ -120,7 +120,7 @@ ssize_t write_guarded(void*, const char* data, std::size_t bytes) {
   return shown ? static_cast<ssize_t>(bytes) : 0;
 }
 
-/// Returns the sink of the default logger; null before `start_messages`, as in unit tests.
+/// Returns the sink of the default logger; null before `start_logging`, as in unit tests.
 MessageSink* sink() {
   const auto& sinks = spdlog::default_logger()->sinks();
   return sinks.empty() ? nullptr : dynamic_cast<MessageSink*>(sinks.front().get());
@@ -128,11 +128,11 @@ MessageSink* sink() {
 
 }  // namespace
 
-void say(const std::string& text) {
-  say_as_it_is(::isatty(STDERR_FILENO) == 1 ? terminal_text(text) : text);
+void print_stderr(const std::string& text) {
+  print_stderr_raw(::isatty(STDERR_FILENO) == 1 ? terminal_text(text) : text);
 }
 
-void say_as_it_is(const std::string& text) noexcept {
+void print_stderr_raw(const std::string& text) noexcept {
   static bool reader_hangs = false;  // static, because there is only one standard error
   for (std::size_t done = 0; done < text.size();) {
     pollfd out{STDERR_FILENO, POLLOUT, 0};
@@ -149,11 +149,11 @@ void say_as_it_is(const std::string& text) noexcept {
   }
 }
 
-void start_messages() {
+void start_logging() {
   spdlog::set_default_logger(std::make_shared<spdlog::logger>("gaussweep", std::make_shared<MessageSink>()));
 }
 
-void keep_messages(const std::string& path) {
+void log_to_file(const std::string& path) {
   if (MessageSink* messages = sink()) messages->open_file(path);
 }
 
@@ -161,7 +161,7 @@ void log_line(const std::string& text) {
   if (MessageSink* messages = sink()) messages->log_line(text);
 }
 
-void guard_terminal() {
+void sanitize_output() {
   if (::isatty(STDOUT_FILENO) != 1) return;
   std::fflush(stdout);
   cookie_io_functions_t functions{};
@@ -172,7 +172,7 @@ void guard_terminal() {
   }
 }
 
-std::string lost_output() {
+std::string flush_output() {
   errno = 0;
   if (std::fflush(stdout) != 0) return std::strerror(errno);
   if (!pending_output.empty() && !write_all(STDOUT_FILENO, terminal_text(std::exchange(pending_output, {}))))

@@ -34,7 +34,7 @@ std::string operating_system() {
   return std::string(names.sysname) + " " + names.release + " " + names.machine;
 }
 
-std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
+std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
   const auto core = [](const LogicalCpu& cpu_facts) { return std::pair(cpu_facts.package, cpu_facts.core); };
   std::sort(cpus.begin(), cpus.end(), [&](const LogicalCpu& x, const LogicalCpu& y) {
     return std::pair(core(x), x.cpu) < std::pair(core(y), y.cpu);
@@ -53,7 +53,7 @@ std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
   return share;
 }
 
-void keep_to_share(int part, int parts) {
+void bind_to_cpu_share(int part, int parts) {
   cpu_set_t set;
   if (parts <= 1 || ::sched_getaffinity(0, sizeof set, &set) != 0) return;
   std::vector<LogicalCpu> cpus;
@@ -65,7 +65,7 @@ void keep_to_share(int part, int parts) {
     if (!(std::ifstream(folder + "core_id") >> cpu_facts.core)) return;
     cpus.push_back(cpu_facts);
   }
-  const std::vector<int> share = share_of(std::move(cpus), part, parts);
+  const std::vector<int> share = cpu_share_of(std::move(cpus), part, parts);
   if (share.empty()) return;
   CPU_ZERO(&set);
   for (const int cpu : share) CPU_SET(cpu, &set);

@@ -200,9 +200,9 @@ bool Process::end() noexcept {
   return has_ended;
 }
 
-std::string capture_self(const std::vector<std::string>& arguments,
-                         const std::vector<std::string>& environment, double timeout_seconds,
-                         const std::string& program) {
+std::string captured_output(const std::vector<std::string>& arguments,
+                            const std::vector<std::string>& environment, double timeout_seconds,
+                            const std::string& program) {
   int pipe_ends[2];
   if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
@@ -245,12 +245,12 @@ std::string capture_self(const std::vector<std::string>& arguments,
   return output;
 }
 
-bool die_with(pid_t parent) {
+bool die_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   return ::getppid() == parent;
 }
 
-void restart_with(const char* name, const char* value, char** argv) {
+void restart_with_variable(const char* name, const char* value, char** argv) {
   if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink(self_path, error);

@@ -58,17 +58,17 @@ class Process {
 /// Runs this program, or the one at the path `program`, with `arguments`, and returns its standard output.
 /// @throws std::runtime_error if the program cannot start, fails, takes longer than `timeout_seconds` or
 /// prints more than 1 MiB
-std::string capture_self(const std::vector<std::string>& arguments,
-                         const std::vector<std::string>& environment, double timeout_seconds,
-                         const std::string& program = {});
+std::string captured_output(const std::vector<std::string>& arguments,
+                            const std::vector<std::string>& environment, double timeout_seconds,
+                            const std::string& program = {});
 
 /// Makes the kernel kill this process when its parent ends. @return false if `parent` has already ended
-bool die_with(pid_t parent);
+bool die_with_parent(pid_t parent);
 
 /// Restarts this program by execv with the environment variable `name` set to `value`, unless it already is.
 /// Needed for libraries that read the variable when they are loaded. Returns if there is nothing to do or if
 /// execv fails.
-void restart_with(const char* name, const char* value, char** argv);
+void restart_with_variable(const char* name, const char* value, char** argv);
 
 /// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Otherwise the next opened file,
 /// such as the journal, would get the number and receive what is written to standard error.

@@ -69,8 +69,8 @@ void redraw(const std::string& text, const std::string& last) {
   if (!last.empty()) out += terminal_text(last) + end_of_line;
   std::fflush(stdout);
   out += end_of_screen;
-  // Written past guard_terminal, which would replace the cursor sequences. If the terminal has gone, the next
-  // print reports the error.
+  // Written past sanitize_output, which would replace the cursor sequences. If the terminal has gone, the
+  // next print reports the error.
   write_all(STDOUT_FILENO, out);
 }
 

@@ -177,7 +177,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   as_vendor.pinned = false;
   const Admission admission = admit_run(as_vendor, vendor, true);
   if (admission.fit != Fit::fits) {
-    add_words(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
+    append_text(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
     return false;
   }
   const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;
@@ -277,8 +277,8 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
     answer = measure(trial, method, held, Pristine::on_host, record);
     note = uploaded_again;
   }
-  add_words(record.message, note);
-  if (trial.pinned && record.host_memory != "pinned") add_words(record.message, not_pinned);
+  append_text(record.message, note);
+  if (trial.pinned && record.host_memory != "pinned") append_text(record.message, not_pinned);
   compare_with_reference(trial, method, held, answer, record);
   return record;
 }

@@ -336,8 +336,8 @@ class Executor::Measurement {
         keep_worst(judged(nullptr, 0, first_answer_->answer, convergence_));
         first_answer_.reset();
       } else {
-        add_words(record_.message,
-                  "the answer of the first sample differs and was not judged: no room to keep it");
+        append_text(record_.message,
+                    "the answer of the first sample differs and was not judged: no room to keep it");
       }
     }
     if (worst_ && is_worse(*worst_, judgement_, trial_)) judgement_ = *worst_;
@@ -398,9 +398,9 @@ class Executor::Measurement {
     const Evidence evidence = evidence_of(trial_, judgement_);
     record_.status = word(judge(evidence));
     record_.judged_time = fine_time_stamp();
-    std::string words = finding_words(evidence);
-    add_words(words, systems.words);
-    add_words(words, record_.message);
+    std::string words = finding_text(evidence);
+    append_text(words, systems.words);
+    append_text(words, record_.message);
     record_.message = words;
     if (judgement_.disagreement.empty()) return;
     record_.status = word(io::Status::error);

@@ -130,8 +130,8 @@ void send_done(const Send& send, message::Done& done) {
     send(done);
   } catch (const MessageTooLong& e) {
     io::Record& record = done.record;
-    add_words(record.message,
-              fmt::format("the record cannot be sent: {}; ask for fewer samples or iterations", e.what()));
+    append_text(record.message,
+                fmt::format("the record cannot be sent: {}; ask for fewer samples or iterations", e.what()));
     record.status = word(io::Status::error);
     record.sample_list.clear();
     record.stages.clear();
