@@ -99,7 +99,7 @@ void Coordinator::store_record(io::Record record) {
 }
 
 void Coordinator::update_costs() {
-  queue_.after([&] { costs_ = estimates(model_, trials_); });
+  queue_.reorder([&] { costs_ = estimates(model_, trials_); });
   costs_are_stale_ = false;
   estimate_at_ = 4 * std::max(record_count_, estimate_at_);
 }
@@ -149,19 +149,19 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   return batch;
 }
 
-/// Returns true if a rank that gets trials now would also be the first to run them. A busy rank gets its next
-/// trials early, so that it never waits for a message, if the queue lasts longer than the rank's work. The
-/// estimate may be too low: a trial that has run for t seconds is assumed to run for at least t more.
-bool Coordinator::is_time_for(int rank) const {
+/// Returns true if the rank can get its next trials now. A busy rank gets them early, so that it never waits
+/// for a message, unless an idle rank could start them sooner because the queue is short. Estimates may be
+/// too low: a trial that has run for t seconds is assumed to run for at least t more.
+bool Coordinator::can_assign(int rank) const {
   const Rank& own = at(rank);
   if (own.trials.empty()) return true;
-  const double busy = std::max(assigned_seconds(own), clock_.now() - own.front_since);
-  return queue_.total() > 2.0 * post_.size() * busy;
+  const double busy_seconds = std::max(assigned_seconds(own), clock_.now() - own.front_since);
+  return queue_.total() > 2.0 * post_.size() * busy_seconds;
 }
 
 void Coordinator::assign(int rank, const std::string& held) {
   const std::vector<std::size_t> batch =
-      is_time_for(rank) ? next_batch(rank, held) : std::vector<std::size_t>();
+      can_assign(rank) ? next_batch(rank, held) : std::vector<std::size_t>();
   Rank& own = at(rank);
   if (batch.empty()) {
     own.waiting = held;
@@ -227,8 +227,8 @@ void Coordinator::recall_trials() {
   if (!any_waiting() || queue_.size() > 0 || !stopped_because_.empty()) return;
   for (int rank = 0; rank < post_.size(); ++rank) {
     Rank& own = at(rank);
-    const bool is_behind_a_long_one = own.trials.size() > 1 && clock_.now() - own.front_since > batch_seconds;
-    if (!is_behind_a_long_one || own.recalled) continue;
+    const bool has_waiting_trials = own.trials.size() > 1 && clock_.now() - own.front_since > batch_seconds;
+    if (!has_waiting_trials || own.recalled) continue;
     own.recalled = true;
     post_.send_to_supervisor(rank, message::Return{});
   }
@@ -376,18 +376,18 @@ void Coordinator::lose_silent(int rank, double seconds) {
 
 void Coordinator::watch_silence(double now) {
   // While this process was suspended, messages may have arrived that it has not read yet, so that time does
-  // not count as silence. `shortest_standstill` seconds of each step do count, so that a coordinator whose
+  // not count as silence. Up to `shortest_standstill` seconds per step do count, so that a coordinator whose
   // steps are all slow still finds a frozen rank.
-  const double standstill = last_step_ < 0 ? 0 : now - last_step_;
-  const double forgiven = std::max(0.0, standstill - shortest_standstill);
+  const double since_last_step = last_step_ < 0 ? 0 : now - last_step_;
+  const double suspended = std::max(0.0, since_last_step - shortest_standstill);
   last_step_ = now;
   for (int rank = 0; rank < post_.size(); ++rank) {
     Rank& own = at(rank);
     if (own.lost || own.finished) continue;
-    own.last_heard = std::min(now, own.last_heard + forgiven);
-    const double busy = own.trials.empty() ? 0 : trials_[own.trials.front()].timeout_seconds;
+    own.last_heard = std::min(now, own.last_heard + suspended);
+    const double timeout = own.trials.empty() ? 0 : trials_[own.trials.front()].timeout_seconds;
     const double silence = now - std::max(own.last_heard, own.front_since);
-    if (silence > busy + silence_margin) lose_silent(rank, silence);
+    if (silence > timeout + silence_margin) lose_silent(rank, silence);
   }
 }
 

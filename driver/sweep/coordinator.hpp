@@ -95,7 +95,7 @@ class Coordinator {
   void handle(int rank, const message::Finished& /*finished*/) { at(rank).finished = true; }
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
-  bool is_time_for(int rank) const;
+  bool can_assign(int rank) const;
   void assign(int rank, const std::string& held);
   /// Takes trials out of the queue: one, or several short ones that together take `batch_seconds`. Takes only
   /// one if other ranks are idle. Returns none if no trial fits into the time left.

@@ -84,11 +84,11 @@ void Queue::remove(std::size_t index) {
   --size_;
 }
 
-void Queue::after(const std::function<void()>& change) {
+void Queue::reorder(const std::function<void()>& change_costs) {
   const auto left = std::move(rounds_);
   rounds_.clear();
   size_ = 0;
-  change();
+  change_costs();
   for (const auto& [number, round] : left) {
     for (const Pool* pool : {&round.others, &round.on_cpu}) {
       for (const auto& [cost, index] : pool->by_cost) insert(index);

@@ -62,8 +62,8 @@ class Queue {
   void done(std::size_t index);
   /// Puts an assigned trial back that the rank could not run.
   void put_back(std::size_t index);
-  /// Calls `change`, which changes the costs, and orders the remaining trials by the new costs.
-  void after(const std::function<void()>& change);
+  /// Calls `change_costs` and orders the remaining trials by the new costs.
+  void reorder(const std::function<void()>& change_costs);
   /// Returns true if a trial runs on the CPU and is long enough to slow down other CPU trials.
   bool takes_cpu(std::size_t index) const;
   std::size_t size() const { return size_; }

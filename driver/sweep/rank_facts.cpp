@@ -62,7 +62,7 @@ PendingListing start_device_listing(const std::string& backend) {
   return listing_of(parts.empty() ? "" : parts.front());
 }
 
-RankFacts rank_facts(const World& world, const std::string& backend, PendingListing asked) {
+RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing) {
   RankFacts mine;
   mine.host = host_facts();
   mine.host.blas_threads = worker_threads(world);
@@ -75,8 +75,8 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
   }
   const std::string part = parts.empty() ? "" : parts[own];
   try {
-    if (!asked) asked = listing_of(part);
-    const json devices = json::parse(asked->get());
+    if (!listing) listing = listing_of(part);
+    const json devices = json::parse(listing->get());
     mine.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), mine.host.host, part);
     if (!part.empty()) mine.gpu.index = static_cast<std::int64_t>(own);
   } catch (const std::exception& e) {
@@ -114,7 +114,7 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
 
 std::string without_gpu(const std::vector<RankFacts>& ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (ranks[rank].gpu.is_there()) continue;
+    if (ranks[rank].gpu.exists()) continue;
     return fmt::format("rank {} on {}: {}", rank, ranks[rank].host.host, ranks[rank].gpu.why);
   }
   return "";
@@ -127,7 +127,7 @@ Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& 
   std::set<std::string> seen;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const RankFacts& facts = ranks[rank];
-    if (!facts.gpu.is_there()) continue;
+    if (!facts.gpu.exists()) continue;
     ++with_gpu;
     const std::string gpu = facts.host.host + " " + facts.gpu.uuid;
     if (!seen.insert(gpu).second) {

@@ -1,7 +1,7 @@
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <set>
 #include <spdlog/spdlog.h>
@@ -62,8 +62,7 @@ struct Planned {
   KnownFiles files;
 };
 
-/// Throws if `auto` would continue a run on GPUs as a much slower emulation, because the driver does not work
-/// this time.
+/// Throws if the backend "auto" would continue a run that used GPUs with the much slower emulation.
 void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
   if (options.backend != "auto" || backend == Backend::cuda) return;
   std::string before;
@@ -77,7 +76,7 @@ void refuse_other_backend(const RunOptions& options, const io::JournalContents& 
                   options.output, to_string(backend)));
 }
 
-/// Each task would be a run of its own. Of a shard that may be meant.
+/// Throws if MPI does not connect srun's tasks: each would run the whole plan, unless it runs a shard.
 void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
   const int tasks = world.unconnected_tasks();
   if (tasks == 1 || options.shard.count > 1) return;
@@ -87,18 +86,14 @@ void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
       tasks));
 }
 
-/// Returns how many trials of methods for GPUs the plan has that will run emulated.
-std::size_t emulated_trials(const Expansion& expansion) {
-  return static_cast<std::size_t>(std::count_if(
-      expansion.trials.begin(), expansion.trials.end(),
-      [](const Trial& trial) { return trial.backend == Backend::emulated && trial.skip_reason.empty(); }));
-}
-
-/// Warns before a dry run, or refuses a run, if `auto` would emulate the kernels of a job that has GPUs.
+/// Warns if the backend "auto" will emulate GPU kernels on the CPU. Throws if the batch job has GPUs, unless
+/// it is a dry run.
 void check_emulation(const Session& session, const Planned& planned) {
   const RunOptions& options = session.options;
   if (options.backend != "auto" || planned.backend != Backend::emulated) return;
-  const std::size_t trials = emulated_trials(planned.expansion);
+  std::size_t trials = 0;
+  for (const Trial& trial : planned.expansion.trials)
+    trials += trial.backend == Backend::emulated && trial.skip_reason.empty() ? 1 : 0;
   if (trials == 0) return;
   const std::string why = without_gpu(session.ranks);
   const std::string gpus = gpus_of_job();
@@ -157,7 +152,7 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
     const RankGpu& gpu = session.mine.gpu;
     spec.gpu_uuid = gpu.uuid;
     spec.visible = gpu.visible;
-    if (!gpu.is_there()) spec.unfit = gpu.why;
+    if (!gpu.exists()) spec.unfit = gpu.why;
     spec.origin.device_index = gpu.index;
   }
   spec.threads = static_cast<int>(session.mine.host.blas_threads);
@@ -190,14 +185,14 @@ void serve_rank(const Session& session, const Decision& decision) {
   }
 }
 
-/// The reason for the end of a sweep.
+/// How a sweep ended.
 struct SweepEnd {
   std::string stopped_because;
   bool lost_its_ranks = false;
 };
 
 /// Runs coordinator and supervisor of rank 0 until the sweep ends. Moves `work.todo` out.
-/// @param is_first_pass false: more trials of a run that has shown its progress already
+/// @param is_first_pass false for the plans after the first, whose progress is not shown
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
                     double store_limit, bool is_first_pass = true) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
@@ -228,35 +223,28 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
   return end;
 }
 
-/// Returns the lowest compute capability of the run's GPUs; 0 for other backends.
-int least_capability(Backend backend, const std::vector<RankFacts>& ranks) {
-  if (backend != Backend::cuda) return 0;
-  int lowest = 1 << 20;
-  for (const RankFacts& rank : ranks) {
-    if (rank.gpu.is_there()) lowest = std::min(lowest, rank.gpu.capability);
+/// Sets a plan and its trials for the GPUs of this run's ranks.
+void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
+  std::vector<std::string> gpus;
+  int lowest_capability = std::numeric_limits<int>::max();
+  for (const RankFacts& rank : session.ranks) {
+    if (!rank.gpu.exists()) continue;
+    gpus.push_back(rank.gpu.name);
+    lowest_capability = std::min(lowest_capability, rank.gpu.capability);
   }
-  return lowest;
+  planned.plan = for_gpus(std::move(plan), gpus);
+  planned.expansion = expand_plan(planned.plan, session.options.plan, session.registry, planned.backend,
+                                  planned.backend == Backend::cuda ? lowest_capability : 0, planned.files);
 }
 
-/// Returns the names of the ranks' GPUs.
-std::vector<std::string> gpu_names(const std::vector<RankFacts>& ranks) {
-  std::vector<std::string> names;
-  for (const RankFacts& rank : ranks) {
-    if (rank.gpu.is_there()) names.push_back(rank.gpu.name);
-  }
-  return names;
-}
-
-/// Runs the plans that follow the first one. Each pass has a fresh worker, as the rounds of a plan have.
+/// Runs the plans that follow the first one. Each has a new worker, as the rounds of a plan have.
 void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, SweepEnd& end) {
   const RunOptions& options = session.options;
   while (options.next_plan && end.stopped_because.empty()) {
     std::optional<io::Plan> next = options.next_plan(directory.journal());
     if (!next) return;
-    planned.plan = for_gpus(std::move(*next), gpu_names(session.ranks));
-    planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
-                                    least_capability(planned.backend, session.ranks), planned.files);
+    expand_for_ranks(session, std::move(*next), planned);
     directory.save_plan(planned.plan.text);
     work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
     note_start(directory, session, planned, work);
@@ -359,11 +347,9 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
       for (const std::string& warning : rank.gpu.warnings) spdlog::warn("{}: {}", rank.host.host, warning);
     }
     planned.files = options.files;
-    planned.plan =
-        options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
-    planned.plan = for_gpus(std::move(planned.plan), gpu_names(session.ranks));
-    planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
-                                    least_capability(planned.backend, session.ranks), planned.files);
+    expand_for_ranks(
+        session, options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>()),
+        planned);
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
     check_emulation(session, planned);
     if (options.dry_run) {

@@ -53,20 +53,20 @@ bool write_all(int fd, const std::string& text) noexcept {
   return true;
 }
 
-void redraw(const std::string& text, const std::string& last) {
+void redraw(const std::string& text, const std::string& footer) {
   constexpr const char *home = "\033[H", *end_of_line = "\033[K\n", *end_of_screen = "\033[J";
   constexpr std::size_t usual_height = 24, min_height = 5;
   winsize size{};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= min_height;
   // One line below the last line feed stays free.
-  std::size_t left = (is_known ? size.ws_row : usual_height) - 1 - (last.empty() ? 0 : 1);
+  std::size_t left = (is_known ? size.ws_row : usual_height) - 1 - (footer.empty() ? 0 : 1);
   std::string out = home;
   for (std::size_t start = 0; start < text.size() && left > 0; --left) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     out += terminal_text(text.substr(start, end - start)) + end_of_line;
     start = end + 1;
   }
-  if (!last.empty()) out += terminal_text(last) + end_of_line;
+  if (!footer.empty()) out += terminal_text(footer) + end_of_line;
   std::fflush(stdout);
   out += end_of_screen;
   // Written past sanitize_output, which would replace the cursor sequences. If the terminal has gone, the

@@ -65,7 +65,7 @@ Inputs<T> make_requested(Context& context, StoreWriter& store, const MatrixReque
                          std::int64_t nrhs) {
   Inputs<T> made;
   if (request.kind == "file") {
-    io::Dense<double> imported = store.alone([&] { return import_as_planned(request); });
+    io::Dense<double> imported = store.while_paused([&] { return import_as_planned(request); });
     made.a = to_host(rounded<T>(std::move(imported), request.file));
   } else {
     made.a = generate_on<T>(context, request.spec);

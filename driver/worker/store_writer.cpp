@@ -70,7 +70,7 @@ StoreWriter::Pause::~Pause() {
 template <class T>
 bool StoreWriter::find(const std::string& digest, io::StoredMatrix<T>& matrix) {
   if (store_.bytes_of(digest) == 0) return false;  // the common case, which needs no pause of the thread
-  return alone([&] { return store_.find(digest, matrix); });
+  return while_paused([&] { return store_.find(digest, matrix); });
 }
 
 template <class T>

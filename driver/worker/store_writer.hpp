@@ -3,7 +3,7 @@
 /// to a background thread ("the store's thread"), which pauses while runs are timed. No record waits for a
 /// write.
 ///
-/// HDF5 is not thread-safe here, so any other use of it in this process must run in `alone`.
+/// HDF5 is not thread-safe here, so any other use of it in this process must run in `while_paused`.
 
 #include <condition_variable>
 #include <cstddef>
@@ -50,7 +50,7 @@ class StoreWriter {
   };
   /// Calls `work` while the thread is paused. @return the result of `work`
   template <class Work>
-  auto alone(Work&& work) {
+  auto while_paused(Work&& work) {
     const Pause pause(*this);
     return std::forward<Work>(work)();
   }
