@@ -76,17 +76,13 @@ io::Record Executor::blank(const Trial& trial) const {
   return record;
 }
 
-template <>
-Held<float>& Executor::held<float>() {
-  if (!held_float_) held_float_ = std::make_unique<Held<float>>();
-  held_double_.reset();
-  return *held_float_;
+Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
+  return trial == Backend::host && device == Backend::cuda ? Peaks{} : measured;
 }
-template <>
-Held<double>& Executor::held<double>() {
-  if (!held_double_) held_double_ = std::make_unique<Held<double>>();
-  held_float_.reset();
-  return *held_double_;
+
+GpuSampler& Executor::sampler() {
+  if (!sampler_) sampler_.emplace(nvml_, device_info_.uuid);
+  return *sampler_;
 }
 
 io::Record Executor::run(const Trial& trial) {
@@ -106,13 +102,60 @@ io::Record Executor::run(const Trial& trial) {
                                                : run_typed<double>(trial, *method, admission);
 }
 
-Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
-  return trial == Backend::host && device == Backend::cuda ? Peaks{} : measured;
+template <class T>
+io::Record Executor::run_typed(const Trial& trial, const Method& method, const Admission& admission) {
+  io::Record record = blank(trial);
+  Held<T>& held = hold_inputs<T>(trial, record);
+  std::string note = admission.reason;
+  HeldAnswer<T> answer;
+  try {
+    io::Record filled = record;
+    answer = measure(trial, method, held, admission.pristine, filled);
+    record = std::move(filled);
+  } catch (const NoPinnedMemory&) {  // less memory on the device would not help
+    throw;
+  } catch (const OutOfMemory&) {  // the memory that a library needs is known only once it fails
+    if (admission.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
+    answer = measure(trial, method, held, Pristine::on_host, record);
+    note = uploaded_again;
+  }
+  append_text(record.message, note);
+  if (trial.pinned && record.host_memory != "pinned") append_text(record.message, not_pinned);
+  compare_with_reference(trial, method, held, answer, record);
+  return record;
 }
 
-GpuSampler& Executor::sampler() {
-  if (!sampler_) sampler_.emplace(nvml_, device_info_.uuid);
-  return *sampler_;
+Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_reference) {
+  constexpr double small_trial_bytes = 0x1p26;  // there are too many of these to query the memory each time
+  constexpr double query_interval = 1;          // maximum seconds between two queries
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Footprint need = footprint(method, trial);
+  const bool is_small = need.device_bytes + need.host_bytes <= small_trial_bytes;
+  if (is_small && now_seconds() < ample_memory_until_) return {};
+  const Device& device = context_of(trial.backend).device;
+  FreeMemory memory = free_memory(device);
+  if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
+    if (auto* held = std::get_if<Held<float>>(&held_)) held->free_device_memory();
+    if (auto* held = std::get_if<Held<double>>(&held_)) held->free_device_memory();
+    memory = free_memory(device);
+  }
+  if (is_reference) {
+    memory.host = {infinity, infinity};
+    return admit(method, trial, memory);
+  }
+  if (need.host_bytes > memory.host.free) {
+    held_ = {};
+    store_.finish([&] { begin_step_("store"); });  // matrices waiting to be stored can be freed too
+    LargeBlocks::of_process().trim();
+    memory = free_memory(device);
+  }
+  Admission admission = admit(method, trial, memory);
+  if (admission.fit != Fit::fits) return admission;
+  const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
+  // After the trial, up to its whole footprint may stay held.
+  const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
+  ample_memory_until_ = is_ample ? now_seconds() + query_interval : 0;
+  return admission;
 }
 
 template <class T>
@@ -132,38 +175,46 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
   return held;
 }
 
-Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_reference) {
-  constexpr double small_trial_bytes = 0x1p26;  // there are too many of these to query the memory each time
-  constexpr double query_interval = 1;          // maximum seconds between two queries
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Footprint need = footprint(method, trial);
-  const bool is_small = need.device_bytes + need.host_bytes <= small_trial_bytes;
-  if (is_small && now_seconds() < ample_memory_until_) return {};
-  const Device& device = context_of(trial.backend).device;
-  FreeMemory memory = free_memory(device);
-  if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
-    if (held_float_) held_float_->free_device_memory();
-    if (held_double_) held_double_->free_device_memory();
-    memory = free_memory(device);
+template <class T>
+void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+                                      HeldAnswer<T>& own, io::Record& record) {
+  const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
+  if (vendor == nullptr) return;
+  const std::string identity = comparison_identity(trial, *vendor);
+  const double start = now_seconds();
+  const bool is_vendor = &method == vendor;
+  HeldAnswer<T>& reference = held.reference;
+  own.free_host_copy();
+  if (!is_vendor && (reference.identity != identity || start > reference.good_until)) {
+    begin_step_("reference");
+    reference = {};
+    if (!run_vendor(trial, *vendor, held, record)) return;
+  } else if (is_vendor) {
+    reference = std::move(own);
+    reference.seconds = record.seconds_median;
+    reference.backward_error = record.backward_error;
   }
-  if (is_reference) {
-    memory.host = {infinity, infinity};
-    return admit(method, trial, memory);
+  begin_step_("compare");
+  HeldAnswer<T>& answer = is_vendor ? reference : own;
+  if (is_vendor || reference.identity.empty()) {  // a new reference
+    // The reference is measured again from time to time, because clock rates drift. The interval is at least
+    // 20 times the cost, so that at most 5 % of the time is spent on references.
+    constexpr double min_seconds = 60, cost_factor = 20;
+    const double end = now_seconds();
+    reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));
+    reference.free_host_copy();
+    reference.norm = norm_of(context_, trial.problem, trial.shape, reference);
+    reference.identity = identity;
   }
-  if (need.host_bytes > memory.host.free) {
-    held_float_.reset();
-    held_double_.reset();
-    store_.finish([&] { begin_step_("store"); });  // matrices waiting to be stored can be freed too
-    LargeBlocks::of_process().trim();
-    memory = free_memory(device);
-  }
-  Admission admission = admit(method, trial, memory);
-  if (admission.fit != Fit::fits) return admission;
-  const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
-  // After the trial, up to its whole footprint may stay held.
-  const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
-  ample_memory_until_ = is_ample ? now_seconds() + query_interval : 0;
-  return admission;
+  record.reference_method = vendor->variant;
+  record.reference_seconds = reference.seconds;
+  record.digits_lost = digits_lost(record.backward_error, reference.backward_error, trial.precision);
+  const Difference difference =
+      difference_of(context_, trial.problem, trial.shape, answer, reference, reference.norm);
+  record.reference_difference = difference.largest;
+  record.largest_relative_difference = difference.largest_relative;
+  record.mean_relative_difference = difference.mean_relative;
+  record.mean_absolute_difference = difference.mean_absolute;
 }
 
 template <class T>
@@ -205,82 +256,17 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
       },
       now_seconds);
   run.settle();
-  HeldAnswer<T>& answer = held.reference.answer;
+  HeldAnswer<T>& answer = held.reference;
   if (in_device_memory)
     answer.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
   answer.answer = run.download(answer.device_x());
   const AnswerJudge<T> judge(context_, as_vendor, vendor, held.prepared->inputs, digest);
-  held.reference.backward_error =
+  answer.backward_error =
       judge.judge(answer.answer, pristine != nullptr ? &run.staging() : nullptr, run.last_copy())
           .findings.backward_error;
   if (pristine != nullptr) held.keep_resident(run.staging(), digest, held.upload_seconds());
-  held.reference.seconds = samples.times().median;
+  answer.seconds = samples.times().median;
   return true;
-}
-
-template <class T>
-void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
-                                      HeldAnswer<T>& own, io::Record& record) {
-  const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
-  if (vendor == nullptr) return;
-  const std::string identity = comparison_identity(trial, *vendor);
-  const double start = now_seconds();
-  const bool is_vendor = &method == vendor;
-  Reference<T>& reference = held.reference;
-  own.free_host_copy();
-  if (!is_vendor && (reference.identity != identity || start > reference.good_until)) {
-    begin_step_("reference");
-    reference = {};
-    if (!run_vendor(trial, *vendor, held, record)) return;
-  } else if (is_vendor) {
-    reference.answer = std::move(own);
-    reference.seconds = record.seconds_median;
-    reference.backward_error = record.backward_error;
-  }
-  begin_step_("compare");
-  HeldAnswer<T>& answer = is_vendor ? reference.answer : own;
-  if (is_vendor || reference.identity.empty()) {  // a new reference
-    // The reference is measured again from time to time, because clock rates drift. The interval is at least
-    // 20 times the cost, so that at most 5 % of the time is spent on references.
-    constexpr double min_seconds = 60, cost_factor = 20;
-    const double end = now_seconds();
-    reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));
-    reference.answer.free_host_copy();
-    reference.norm = norm_of(context_, trial.problem, trial.shape, reference.answer);
-    reference.identity = identity;
-  }
-  record.reference_method = vendor->variant;
-  record.reference_seconds = reference.seconds;
-  record.digits_lost = digits_lost(record.backward_error, reference.backward_error, trial.precision);
-  const Difference difference =
-      difference_of(context_, trial.problem, trial.shape, answer, reference.answer, reference.norm);
-  record.reference_difference = difference.largest;
-  record.largest_relative_difference = difference.largest_relative;
-  record.mean_relative_difference = difference.mean_relative;
-  record.mean_absolute_difference = difference.mean_absolute;
-}
-
-template <class T>
-io::Record Executor::run_typed(const Trial& trial, const Method& method, const Admission& admission) {
-  io::Record record = blank(trial);
-  Held<T>& held = hold_inputs<T>(trial, record);
-  std::string note = admission.reason;
-  HeldAnswer<T> answer;
-  try {
-    io::Record filled = record;
-    answer = measure(trial, method, held, admission.pristine, filled);
-    record = std::move(filled);
-  } catch (const NoPinnedMemory&) {  // less memory on the device would not help
-    throw;
-  } catch (const OutOfMemory&) {  // the memory that a library needs is known only once it fails
-    if (admission.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
-    answer = measure(trial, method, held, Pristine::on_host, record);
-    note = uploaded_again;
-  }
-  append_text(record.message, note);
-  if (trial.pinned && record.host_memory != "pinned") append_text(record.message, not_pinned);
-  compare_with_reference(trial, method, held, answer, record);
-  return record;
 }
 
 }  // namespace gaussweep::driver

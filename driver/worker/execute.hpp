@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "driver/system/nvml.hpp"
 #include "driver/system/origin.hpp"
@@ -52,8 +53,12 @@ class Executor {
   /// Runs the vendor's method on the held inputs and sets `held.reference`. Returns false without memory.
   template <class T>
   bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
+  /// Returns the held data of this precision; frees those of the other.
   template <class T>
-  Held<T>& held();
+  Held<T>& held() {
+    if (!std::holds_alternative<Held<T>>(held_)) held_.template emplace<Held<T>>();
+    return std::get<Held<T>>(held_);
+  }
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
   /// Decides if the trial's operands go to device or host memory; frees held memory if necessary.
   /// @param is_reference true for the vendor's run, during which the trial's inputs and answer stay in memory
@@ -73,8 +78,7 @@ class Executor {
   Origin origin_;
   Peaks peaks_;
   std::function<void(const std::string&)> begin_step_;
-  std::unique_ptr<Held<float>> held_float_;
-  std::unique_ptr<Held<double>> held_double_;
+  std::variant<std::monostate, Held<float>, Held<double>> held_;
 };
 
 /// Returns the peaks for `peak_share`. `measured` are the peaks of the worker's device. They do not apply to

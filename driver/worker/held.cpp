@@ -103,7 +103,7 @@ void Held<T>::free_residents_except(const std::string& digest) {
 template <class T>
 void Held<T>::free_device_memory() {
   free_resident();
-  if (reference.answer.is_on_device()) reference = {};
+  if (reference.is_on_device()) reference = {};
 }
 
 #define GAUSSWEEP_HELD(T)                                                     \

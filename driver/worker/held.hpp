@@ -18,6 +18,13 @@ template <class T>
 struct HeldAnswer {
   Answer<T> answer;  ///< x always has its size; its elements may be missing on the host
   Buffer x;          ///< x on the device, column-major; empty if x is small or device memory did not suffice
+  /// If this is the reference, i.e. the vendor's answer that other methods' answers are compared with: the
+  /// `comparison_identity` of the vendor's run. Otherwise empty, and the next members are not used.
+  std::string identity;
+  double norm = std::numeric_limits<double>::quiet_NaN();
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  double backward_error = std::numeric_limits<double>::quiet_NaN();
+  double good_until = 0;  ///< after this time the vendor runs again, because clock rates drift
 
   bool is_on_device() const { return x.data() != nullptr; }
   /// Returns the elements on the device, or null.
@@ -45,24 +52,13 @@ template <class T>
 Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& own,
                          HeldAnswer<T>& reference, double reference_norm);
 
-/// The vendor's answer that other methods' answers are compared with.
-template <class T>
-struct Reference {
-  std::string identity;  ///< `comparison_identity` of the vendor's run
-  HeldAnswer<T> answer;
-  double norm = std::numeric_limits<double>::quiet_NaN();
-  double seconds = std::numeric_limits<double>::quiet_NaN();
-  double backward_error = std::numeric_limits<double>::quiet_NaN();
-  double good_until = 0;  ///< after this time the vendor runs again, because clock rates drift
-};
-
 /// The last trial's inputs on the host and, unmodified ("pristine") as they were uploaded, on the device, and
 /// the reference for these inputs.
 template <class T>
 class Held {
  public:
   std::shared_ptr<Prepared<T>> prepared;
-  Reference<T> reference;
+  HeldAnswer<T> reference;
 
   /// Moves the inputs on the device to the caller if they match `prepared`, or A alone if only A matches.
   /// Returns nothing if the bits on the device have changed since the upload.
