@@ -31,7 +31,8 @@ void add_devices_command(CLI::App& app, Commands& commands) {
       return;
     }
     const Format chosen = parse_format(*format);
-    const MachineFacts machine = machine_facts(*untouched ? Ask::untouched : Ask::started);
+    const MachineFacts machine =
+        machine_facts(*untouched ? GpuQuery::without_context : GpuQuery::with_context);
     if (chosen == Format::json) {
       fmt::print("{}\n", json_text(devices_json(machine)));
     } else {

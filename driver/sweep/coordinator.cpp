@@ -297,7 +297,7 @@ void Coordinator::lose(int rank, const std::string& reason) {
   own.lost = true;
   own.waiting.reset();
   const bool is_counted = !own.trials.empty() && stopped_because_.empty();
-  if (is_counted && ++lost_with_[own.trials.front()] >= max_retirements) {
+  if (is_counted && ++losses_of_trial_[own.trials.front()] >= max_retirements) {
     const std::size_t trial = own.trials.front();
     // The trial may be what breaks the devices, so no further rank runs it.
     spdlog::error("{}: {} ranks were lost while they ran it; it is left for --resume",
@@ -376,10 +376,10 @@ void Coordinator::lose_silent(int rank, double seconds) {
 
 void Coordinator::watch_silence(double now) {
   // While this process was suspended, messages may have arrived that it has not read yet, so that time does
-  // not count as silence. Up to `shortest_standstill` seconds per step do count, so that a coordinator whose
-  // steps are all slow still finds a frozen rank.
+  // not count as silence. Up to `min_suspension_seconds` seconds per step do count, so that a coordinator
+  // whose steps are all slow still finds a frozen rank.
   const double since_last_step = last_step_ < 0 ? 0 : now - last_step_;
-  const double suspended = std::max(0.0, since_last_step - shortest_standstill);
+  const double suspended = std::max(0.0, since_last_step - min_suspension_seconds);
   last_step_ = now;
   for (int rank = 0; rank < post_.size(); ++rank) {
     Rank& own = at(rank);

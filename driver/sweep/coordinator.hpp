@@ -164,8 +164,8 @@ class Coordinator {
   StopSignals signals_;
   Progress progress_;
   std::vector<Rank> ranks_;
-  double last_step_ = -1;                 ///< time of the last `step`; negative before the first
-  std::map<std::size_t, int> lost_with_;  ///< trial → number of ranks that were lost while they ran it
+  double last_step_ = -1;                       ///< time of the last `step`; negative before the first
+  std::map<std::size_t, int> losses_of_trial_;  ///< trial → number of ranks that were lost while they ran it
   /// Status and `expected` flag of records that are not on disk yet, and of those that a running sync covers.
   std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
   double last_sync_ = 0;

@@ -1,11 +1,5 @@
 #pragma once
-/// The order in which trials are assigned to ranks.
-/// Rounds run one after the other. Within a round, the matrix with the longest trial comes first, and
-/// matrices that another rank uses are avoided. Among trials that are compared with each other the vendor's
-/// runs first, because its time is their reference. Near the end the longest trial runs first, so that the
-/// ranks do not wait for it.
-/// A host runs at most one CPU trial at a time next to its GPU trials, if possible. Concurrent CPU trials
-/// share memory bandwidth and power, and slow each other down.
+/// The order in which trials are assigned to ranks (`Queue::next`). Rounds run one after the other.
 
 #include <cstddef>
 #include <functional>
@@ -20,8 +14,7 @@
 
 namespace gaussweep::driver {
 
-/// `shortest_first` is for `try`, whose time limit cuts the sweep short: the most trials are done in that
-/// time.
+/// `shortest_first` is for `try`: it runs the most trials within its time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
 /// How the CPU of a rank's host is used: by this rank alone (`own`), or shared with other ranks, of which
@@ -48,9 +41,10 @@ class Queue {
   /// trial of category 2 or 3 at least 1/4. If the reference of the chosen trial is still in the queue, the
   /// reference is returned instead.
   ///
+  /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
   /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If it is free, CPU
-  /// trials with the held matrix come first, then any CPU trial if no trial of the held matrix is next. CPU
-  /// trials run one after the other and take a large part of the sweep, so they must begin early.
+  /// trials with the held matrix come first, then any CPU trial if no trial of the held matrix is next: they
+  /// run one after the other and take a large part of the sweep, so they must begin early.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none

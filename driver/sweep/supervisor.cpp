@@ -7,9 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
-
 #include "driver/protocol/trial_record.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/atomic_file.hpp"
@@ -349,7 +346,7 @@ void Supervisor::handle(const message::Finish& finish) {
 }
 
 void Supervisor::watch_time() {
-  const double now = forgive_standstill();  // includes the wait for the worker's messages just before
+  const double now = forgive_suspension();  // includes the wait for the worker's messages just before
   if (sent_ > 0 && now - trial_started_ > tasks_.front().trial.timeout_seconds) {
     worker_is_gone(io::Status::timeout,
                    fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
@@ -371,7 +368,7 @@ void Supervisor::handle_channel_end() {
   const bool memory = ended && worker_->out_of_memory();
   worker_is_gone(memory ? io::Status::oom : io::Status::crashed,
                  memory  ? "killed by the system, host memory ran out"
-                 : ended ? how.words()
+                 : ended ? how.text()
                          : "closed its channel and hung");
 }
 
@@ -429,19 +426,19 @@ void Supervisor::send_trials() {
 /// This process may have been suspended (a stopped job, a file system that blocked rank 0). Then the worker
 /// may have been suspended too, or its messages are unread. That time is added to all start times. The clock
 /// is read once per check, so that no suspension between two readings is missed.
-double Supervisor::forgive_standstill() {
+double Supervisor::forgive_suspension() {
   const double now = clock_.now();
-  const double standstill = last_check_ < 0 ? 0 : now - last_check_;
+  const double since_check = last_check_ < 0 ? 0 : now - last_check_;
   last_check_ = now;
-  if (standstill >= shortest_standstill) {
-    trial_started_ += standstill;
-    step_started_ += standstill;
+  if (since_check >= min_suspension_seconds) {
+    trial_started_ += since_check;
+    step_started_ += since_check;
   }
   return now;
 }
 
 void Supervisor::step(int wait_ms) {
-  forgive_standstill();
+  forgive_suspension();
   while (const auto message = post_.next_for_supervisor()) {
     std::visit([&](const auto& each) { handle(each); }, *message);
     if (finished()) return;

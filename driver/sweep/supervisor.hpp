@@ -62,7 +62,7 @@ class Supervisor {
   io::Record blank() const;
   /// Adds the time during which this process was suspended to the start times that timeouts use.
   /// @return the time of this check
-  double forgive_standstill();
+  double forgive_suspension();
   void watch_time();
   void report(const io::Record& record);
   /// Requests trials if few enough are left.
@@ -113,7 +113,7 @@ class Supervisor {
   double step_started_ = 0;        ///< start of the current step while the worker starts or closes
   int failed_starts_ = 0;          ///< consecutive failed starts
   double last_message_at_ = -1;    ///< when the last message was sent to the coordinator
-  double last_check_ = -1;         ///< time of the last `forgive_standstill`; negative before the first
+  double last_check_ = -1;         ///< time of the last `forgive_suspension`; negative before the first
   double busy_since_ = -1;         ///< since when starts find the device in use; negative if it is not
   double start_again_at_ = -1;  ///< when the next worker starts after a failed start; negative: none is due
   std::string step_;            ///< the last step that the worker reported

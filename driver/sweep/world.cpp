@@ -32,9 +32,9 @@ void check(int code, const char* call) {
 
 /// Returns the length of a message as MPI counts it.
 int length_of(std::size_t bytes) {
-  if (bytes <= World::longest_message) return static_cast<int>(bytes);
+  if (bytes <= World::max_message_bytes) return static_cast<int>(bytes);
   throw std::length_error(fmt::format("a message of {} bytes cannot be sent: MPI takes at most {}", bytes,
-                                      World::longest_message));
+                                      World::max_message_bytes));
 }
 
 /// Returns true if a launcher (mpirun, srun, ...) started this process; launchers set these variables in

@@ -14,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "driver/sweep/message_port.hpp"
 
 namespace gaussweep::driver {
@@ -53,17 +51,17 @@ class World final : public MessagePort {
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
-  /// Returns rank 0's value on every rank. Collective. @throws std::length_error beyond `longest_message`
+  /// Returns rank 0's value on every rank. Collective. @throws std::length_error beyond `max_message_bytes`
   nlohmann::json broadcast(const nlohmann::json& from_first);
   /// Returns every rank's value on rank 0, an empty list elsewhere. Collective.
-  /// @throws std::length_error if the values together exceed `longest_message`
+  /// @throws std::length_error if the values together exceed `max_message_bytes`
   std::vector<nlohmann::json> gather(const nlohmann::json& mine);
 
   /// MPI counts bytes by an int.
-  static constexpr std::size_t longest_message = std::numeric_limits<int>::max();
+  static constexpr std::size_t max_message_bytes = std::numeric_limits<int>::max();
 
  protected:
-  /// @throws std::length_error beyond `longest_message`
+  /// @throws std::length_error beyond `max_message_bytes`
   void send(int to, Mailbox box, const nlohmann::json& message) override;
   std::optional<Arrived> receive(Mailbox box) override;
 

@@ -1,7 +1,5 @@
 #include "driver/system/blas.hpp"
 
-#include <sys/resource.h>
-
 #include <charconv>
 #include <cmath>
 #include <cstdlib>

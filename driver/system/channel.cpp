@@ -21,9 +21,9 @@ using Length = std::uint32_t;
 constexpr std::size_t kept_capacity = std::size_t{1} << 20;
 
 void require_length(std::size_t bytes) {
-  if (bytes > longest_message)
+  if (bytes > max_message_bytes)
     throw MessageTooLong(
-        fmt::format("a message of {} bytes; at most {} are allowed", bytes, longest_message));
+        fmt::format("a message of {} bytes; at most {} are allowed", bytes, max_message_bytes));
 }
 
 /// Checks CBOR without recursion. The recursive parser would overflow the stack on deeply nested input, so
@@ -43,14 +43,13 @@ class CborCheck {
         continue;
       }
       --open.back();
-      if (++values > most_message_values)
-        throw std::runtime_error(
-            fmt::format("a message of more than {} values arrived", most_message_values));
+      if (++values > max_message_values)
+        throw std::runtime_error(fmt::format("a message of more than {} values arrived", max_message_values));
       const std::uint64_t inside = next();
       if (inside > 0) open.push_back(inside);
-      if (open.size() > deepest_message + 1)
+      if (open.size() > max_message_depth + 1)
         throw std::runtime_error(
-            fmt::format("a message nested deeper than {} levels arrived", deepest_message));
+            fmt::format("a message nested deeper than {} levels arrived", max_message_depth));
     }
     if (!rest_.empty()) throw std::runtime_error("a message arrived with bytes after its end");
   }
@@ -189,7 +188,7 @@ void Channel::progress(int timeout_ms) {
 }
 
 std::optional<nlohmann::json> Channel::receive(int timeout_ms) {
-  if (output_.size() - written_ > longest_message)
+  if (output_.size() - written_ > max_message_bytes)
     throw std::runtime_error("the other end does not read what it is sent");
   const double end = now_seconds() + 1e-3 * timeout_ms;
   for (int left_ms = timeout_ms;;) {

@@ -10,26 +10,24 @@
 #include <stdexcept>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "io/files/open_file.hpp"
 
 namespace gaussweep::driver {
 
 /// Limit on the bytes of a message. A record with a million samples and a million iterations has 55 MB.
-constexpr std::size_t longest_message = std::size_t{64} << 20;
+constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
 /// Limit on the nesting of arrays and objects; valid messages have fewer than ten levels.
-constexpr std::size_t deepest_message = 32;
+constexpr std::size_t max_message_depth = 32;
 /// Limit on the values (numbers, strings, arrays, objects) of a message. A record with a million samples has
 /// six million.
-constexpr std::size_t most_message_values = 8'000'000;
+constexpr std::size_t max_message_values = 8'000'000;
 
 /// Thrown if the other end is gone.
 struct ChannelClosed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Thrown for a message longer than `longest_message`.
+/// Thrown for a message longer than `max_message_bytes`.
 struct MessageTooLong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -56,7 +54,7 @@ class Channel {
   /// @throws ChannelClosed at the end of the stream
   /// @throws MessageTooLong as soon as such a length arrives
   /// @throws std::exception if a message is not CBOR or exceeds the limits above, or if the other end has
-  /// left more than `longest_message` bytes unread
+  /// left more than `max_message_bytes` bytes unread
   std::optional<nlohmann::json> receive(int timeout_ms);
 
  private:

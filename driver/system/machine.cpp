@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fstream>
 #include <sched.h>
 #include <spdlog/spdlog.h>
+#include <sstream>
 #include <sys/utsname.h>
 #include <utility>
 

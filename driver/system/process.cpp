@@ -143,7 +143,7 @@ bool read_some(int fd, std::string& output) {
 
 }  // namespace
 
-std::string Ending::words() const {
+std::string Ending::text() const {
   if (exited) return fmt::format("exit status {}", code);
   return fmt::format("signal {} ({})", code, strsignal(code));
 }
@@ -241,7 +241,7 @@ std::string captured_output(const std::vector<std::string>& arguments,
   while (open && !exceeds_limit() && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
   if (exceeds_limit()) throw failure(fmt::format("printed more than {} bytes", max_output));
   const Ending how = ending_of(status);
-  if (!how.exited || how.code != 0) throw failure("ended with " + how.words());
+  if (!how.exited || how.code != 0) throw failure("ended with " + how.text());
   return output;
 }
 

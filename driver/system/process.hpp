@@ -16,7 +16,7 @@ struct Ending {
   bool exited = false;  ///< false: by a signal
   int code = 0;         ///< exit status or signal number
   /// Returns "signal 11 (Segmentation fault)" or "exit status 3".
-  std::string words() const;
+  std::string text() const;
 };
 
 /// Returns a child's environment: this process's without the MPI launcher's variables, and with `changes`

@@ -334,12 +334,12 @@ class Executor::Measurement {
       if (first_answer_) {
         first_answer_->bring_to_host(device_);
         keep_worst(judged(nullptr, 0, first_answer_->answer, convergence_));
-        first_answer_.reset();
       } else {
         append_text(record_.message,
                     "the answer of the first sample differs and was not judged: no room to keep it");
       }
     }
+    first_answer_.reset();
     if (worst_ && is_worse(*worst_, judgement_, trial_)) judgement_ = *worst_;
     record_.info = judgement_.info;
     record_.convergence = to_string(judgement_.convergence);

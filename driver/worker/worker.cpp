@@ -5,8 +5,6 @@
 #include <set>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
 #include "driver/protocol/messages.hpp"
