@@ -74,8 +74,8 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
     lists += fmt::format("{}{} ({})", lists.empty() ? "" : "; ", list, cause);
   const std::int64_t unnamed = counts[suspect] + counts[failed] - static_cast<std::int64_t>(all.named.size());
   if (unnamed > 0) lists += fmt::format("; {} more", unnamed);
-  all.tally.words = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}", ratios.size(),
-                                all.worst, counts[suspect], counts[failed], lists);
+  all.tally.description = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}",
+                                      ratios.size(), all.worst, counts[suspect], counts[failed], lists);
   return all;
 }
 

@@ -17,7 +17,7 @@ struct Tally {
   std::int64_t pass = -1, suspect = -1, failed = -1;
   /// Index of the first failed system, otherwise of the first suspect one; -1: none.
   std::int64_t first_failure = -1;
-  std::string words;  ///< lists the systems that do not pass, and the reasons; empty if all pass
+  std::string description;  ///< lists the systems that do not pass, and the reasons; empty if all pass
 };
 
 /// The result of an answer's verification; for a batch, of its worst system.

@@ -29,7 +29,7 @@ bool may_be_cuda(const std::string& backend) {
   return backend == "auto" || backend == "cuda";
 }
 
-std::vector<std::string> own_parts() {
+std::vector<std::string> visible_mig_parts() {
   return visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
 }
 
@@ -57,7 +57,7 @@ int worker_threads(const World& world) {
 }
 
 PendingListing start_device_listing(const std::string& backend) {
-  const std::vector<std::string> parts = own_parts();
+  const std::vector<std::string> parts = visible_mig_parts();
   if (!may_be_cuda(backend) || parts.size() > 1) return std::nullopt;
   return listing_of(parts.empty() ? "" : parts.front());
 }
@@ -67,7 +67,7 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
   mine.host = host_facts();
   mine.host.blas_threads = worker_threads(world);
   if (!may_be_cuda(backend)) return mine;
-  const std::vector<std::string> parts = own_parts();
+  const std::vector<std::string> parts = visible_mig_parts();
   const std::size_t own = own_index(parts.size(), world.local_rank());
   if (!parts.empty() && own >= parts.size()) {
     mine.gpu.why = too_few_devices(world.local_size(), parts.size(), "parts of GPUs", mine.host.host);

@@ -28,7 +28,7 @@ RecordsByKey by_key(const io::JournalContents& journal) {
 }
 
 /// Returns true if a recorded trial has to run again.
-bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
+bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed) {
   if (record.for_now) return true;
   // This start may be on another machine or build: a trial that is not skipped here can run.
   if (record.status == io::Status::skipped) return trial.skip_reason.empty();
@@ -43,7 +43,7 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
   work.all = shard_of(std::move(trials), options.shard);
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);
-    if (found == records.end() || is_wanted_again(trial, *found->second, options.retry_failed))
+    if (found == records.end() || must_repeat(trial, *found->second, options.retry_failed))
       work.todo.push_back(trial);
   }
   return work;

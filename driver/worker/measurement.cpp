@@ -399,7 +399,7 @@ class Executor::Measurement {
     record_.status = word(judge(evidence));
     record_.judged_time = fine_time_stamp();
     std::string words = finding_text(evidence);
-    append_text(words, systems.words);
+    append_text(words, systems.description);
     append_text(words, record_.message);
     record_.message = words;
     if (judgement_.disagreement.empty()) return;

@@ -142,14 +142,14 @@ TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
   EXPECT_EQ(found.systems.suspect, 0);
   EXPECT_EQ(found.systems.failed, 4);
   EXPECT_EQ(found.systems.first_failure, 17);
-  EXPECT_EQ(found.systems.words,
+  EXPECT_EQ(found.systems.description,
             "the worst of 1000 systems is 17; 0 suspect, 4 failed: 40 (NaN or Inf); 77 (residual); 17, 500 "
             "(zero pivot)");
   EXPECT_EQ(found.info, 3);
   answer = run_method(context, method, make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy),
                       defaults(method));
   inputs = make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy);
-  EXPECT_EQ(AnswerJudge(context, trial, method, inputs).systems(answer).systems.words, "");
+  EXPECT_EQ(AnswerJudge(context, trial, method, inputs).systems(answer).systems.description, "");
 }
 
 /// Batches of odd order with injected faults, verified on the device and by the CPU alone.
@@ -189,7 +189,7 @@ class VerdictOfABatchInPlace : public testing::Test {
     EXPECT_EQ(here.systems.suspect, there.systems.suspect);
     EXPECT_EQ(here.systems.failed, there.systems.failed);
     EXPECT_EQ(here.systems.first_failure, there.systems.first_failure);
-    EXPECT_EQ(here.systems.words, there.systems.words);
+    EXPECT_EQ(here.systems.description, there.systems.description);
     EXPECT_EQ(here.findings.ratio, there.findings.ratio);
     EXPECT_EQ(here.findings.flaw, there.findings.flaw);
     EXPECT_EQ(here.info, there.info);
@@ -217,7 +217,7 @@ TEST_F(VerdictOfABatchInPlace, NamesTheSystemsThatTheCpuNames) {
     EXPECT_EQ(in_place().systems.first_failure, std::string(problem) == "getrf" ? 40 : 17);
   }
   solve("gesv", 1000);
-  EXPECT_EQ(in_place().systems.words,
+  EXPECT_EQ(in_place().systems.description,
             "the worst of 1000 systems is 17; 0 suspect, 7 failed: 40, 41 (NaN or Inf); 77, 640 (residual); "
             "17, 500, 999 (zero pivot)");
 }
