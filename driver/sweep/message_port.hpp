@@ -43,9 +43,6 @@ class MessagePort {
   }
 
  protected:
-  MessagePort() = default;
-  MessagePort(const MessagePort&) = default;
-  MessagePort& operator=(const MessagePort&) = default;
   /// The two mailboxes; rank 0 has both. Messages from one rank to one mailbox arrive in order.
   enum Mailbox : int { coordinator = 0, supervisor = 1 };
   struct Arrived {

@@ -29,14 +29,8 @@ constexpr const char* console_pattern = "%H:%M:%S %^%l%$: %v";
 constexpr const char* file_pattern = "%Y-%m-%d %H:%M:%S %l: %v";
 
 const char* color_of(spdlog::level::level_enum level) {
-  switch (level) {
-    case spdlog::level::info:
-      return "\033[32m";
-    case spdlog::level::warn:
-      return "\033[33m\033[1m";
-    default:
-      return "\033[31m\033[1m";
-  }
+  if (level == spdlog::level::info) return "\033[32m";
+  return level == spdlog::level::warn ? "\033[33m\033[1m" : "\033[31m\033[1m";
 }
 
 /// A log file. Text written before it is open is buffered.

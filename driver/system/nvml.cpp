@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <utility>
 
 #include "driver/system/clock.hpp"
 
@@ -28,15 +29,11 @@ bool succeeds(Function function, Arguments... arguments) {
   return function != nullptr && function(arguments...) == success;
 }
 
-struct Reason {
-  std::uint64_t bit;
-  const char* name;
-};
-constexpr Reason throttling[] = {{0x04, "sw_power_cap"},
-                                 {0x08, "hw_slowdown"},
-                                 {0x20, "sw_thermal"},
-                                 {0x40, "hw_thermal"},
-                                 {0x80, "hw_power_brake"}};
+constexpr std::pair<std::uint64_t, const char*> throttling[] = {{0x04, "sw_power_cap"},
+                                                                {0x08, "hw_slowdown"},
+                                                                {0x20, "sw_thermal"},
+                                                                {0x40, "hw_thermal"},
+                                                                {0x80, "hw_power_brake"}};
 
 }  // namespace
 
@@ -64,10 +61,8 @@ struct Nvml::Functions {
 
 std::string throttle_names(std::uint64_t reasons) {
   std::string names;
-  for (const Reason& reason : throttling) {
-    if ((reasons & reason.bit) == 0) continue;
-    if (!names.empty()) names += "+";
-    names += reason.name;
+  for (const auto& [bit, name] : throttling) {
+    if ((reasons & bit) != 0) names += (names.empty() ? "" : "+") + std::string(name);
   }
   return names;
 }

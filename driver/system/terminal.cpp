@@ -4,27 +4,21 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "driver/base/printable.hpp"
+#include "driver/system/process.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
 constexpr std::size_t max_prose_width = 100, min_width = 20, max_width = 10'000;
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 std::size_t output_width(std::size_t otherwise) {
-  const std::string_view columns = variable("COLUMNS");
+  const std::string columns = environment_value("COLUMNS");
   std::size_t width = 0;
   const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), width);
   if (error == std::errc() && end == columns.data() + columns.size() && width >= min_width &&
@@ -75,7 +69,7 @@ void redraw(const std::string& text, const std::string& footer) {
 }
 
 bool output_has_colours() {
-  return output_is_terminal() && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  return output_is_terminal() && environment_value("NO_COLOR").empty() && environment_value("TERM") != "dumb";
 }
 
 }  // namespace gaussweep::driver
