@@ -59,8 +59,9 @@ class AnswerJudge {
               std::uint64_t digest = 0)
       : context_(context), trial_(trial), method_(method), inputs_(inputs), digest_(digest) {}
 
-  /// Chooses one of the functions below: a GPU verifies its answers in device memory if `staging` still holds
-  /// them, and otherwise uploads them; a worker's GPU also verifies the answers of larger trials on the CPU.
+  /// Calls one of the functions below. The answer of a GPU trial is verified in device memory if `staging`
+  /// still holds it, otherwise uploaded. The answer of a CPU trial is uploaded if the worker has a GPU and the
+  /// trial is not small, otherwise verified on the CPU.
   /// @param staging of the run, or null
   /// @param copy the working set with the answer
   Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;
