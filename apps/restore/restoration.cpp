@@ -134,7 +134,7 @@ HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b
   const io::Status status = judge(evidence);
   if (status != io::Status::pass && result.product_status == io::Status::pass) {
     result.product_status = status;
-    result.product_message = method.id() + ": " + finding_words(evidence);
+    result.product_message = method.id() + ": " + finding_text(evidence);
   }
   a = std::move(inputs.a);
   b = std::move(inputs.b);
@@ -175,7 +175,7 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
   const Evidence evidence{method.problem, result.findings.ratio, result.tolerance,
                           result.info,    result.convergence,    result.findings.flaw};
   result.status = judge(evidence);
-  result.message = finding_words(evidence);
+  result.message = finding_text(evidence);
 
   if (by_gemm) {
     const bool paper = job.formula == Formula::paper;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/system/batch_job.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/origin.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/restoration.hpp"

@@ -1,8 +1,10 @@
 #pragma once
-/// Exit codes, and the exception for usage errors.
+/// Exit codes, and the exceptions of the driver.
 
 #include <stdexcept>
 #include <string>
+
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
@@ -19,6 +21,14 @@ enum ExitCode : int {
 /// Thrown for wrong usage: the command prints the message and ends with exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// Thrown if other processes caused a trial to fail: they use the memory, or a file was being written. The
+/// trial is recorded with `status`, and `--resume` runs it again.
+struct TransientFailure : std::runtime_error {
+  TransientFailure(io::Status end, const std::string& words)
+      : std::runtime_error(words + "; --resume tries it again"), status(end) {}
+  io::Status status;
 };
 
 }  // namespace gaussweep::driver

@@ -5,8 +5,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns the text as one line that is as wide as it looks. Replaces by U+FFFD: control characters,
-/// including line feeds and tabs; characters that change the direction of writing; bytes that are not UTF-8.
+/// Returns the text as one line without hidden characters. Replaces by U+FFFD: control characters, including
+/// line feeds and tabs; characters that change the direction of writing; bytes that are not UTF-8.
 std::string printable(const std::string& text);
 /// The same for a message of several lines: keeps line feeds and tabs.
 std::string printable_lines(const std::string& text);

@@ -121,9 +121,9 @@ std::string paragraph(const std::string& text, std::size_t width) {
   return fmt::format("{}\n", fmt::join(wrapped(text, width), "\n"));
 }
 
-std::string shell_word(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   // A command would take a name that begins with "-" as an option.
-  if (text.size() > 1 && text.front() == '-') return shell_word("./" + text);
+  if (text.size() > 1 && text.front() == '-') return shell_quoted("./" + text);
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::strchr("_-./:,+@%=", c) != nullptr;
   };
@@ -133,7 +133,7 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-std::string duration_words(double seconds) {
+std::string duration_text(double seconds) {
   const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
   if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
   if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);

@@ -34,15 +34,15 @@ std::string paragraph(const std::string& text, std::size_t width);
 
 /// Appends a text to a message, with "; " between them unless the message is empty.
 template <class String>
-void add_words(String& message, const std::string& words) {
+void append_text(String& message, const std::string& words) {
   if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
 }
 
 /// Returns a word for a shell: unchanged if it has no special characters, otherwise in quotes. "./" is put
 /// before a name that begins with "-", so that commands do not take it as an option.
-std::string shell_word(const std::string& text);
+std::string shell_quoted(const std::string& text);
 
 /// Returns "2 h 05 min", "3 min 10 s", "12 s".
-std::string duration_words(double seconds);
+std::string duration_text(double seconds);
 
 }  // namespace gaussweep::driver

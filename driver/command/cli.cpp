@@ -12,8 +12,7 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/command/option_checks.hpp"
-#include "driver/system/blas_memory.hpp"
-#include "driver/system/blas_threads.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
@@ -29,7 +28,7 @@ std::string version_text() {
 }
 
 int fail(int code, const std::string& what) {
-  say(fmt::format("gaussweep: {}\n", printable_lines(what)));
+  print_stderr(fmt::format("gaussweep: {}\n", printable_lines(what)));
   log_line(what);
   return code;
 }
@@ -44,7 +43,7 @@ int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
     std::ostringstream help, refused;
     const int code = app.exit(e, help, refused);
     fmt::print("{}", help.str());
-    say(refused.str());
+    print_stderr(refused.str());
     return code == 0 ? exit_ok : exit_usage;
   } catch (const UsageError& e) {
     return fail(exit_usage, e.what());
@@ -77,15 +76,15 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   // one thread if more do not fit.
   const std::string command = argc > 1 ? argv[1] : "";
   const bool computes =
-      command == "worker" || (command == "restore" && limit_below_blas(usable_cpus()).empty());
+      command == "worker" || (command == "restore" && blas_memory_error(usable_cpus()).empty());
   if (!computes) {
-    keep_requested_threads();
-    restart_with("OPENBLAS_NUM_THREADS", "1", argv);
+    save_requested_threads();
+    restart_with_variable("OPENBLAS_NUM_THREADS", "1", argv);
   }
   open_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then fails with an error
-  start_messages();
-  guard_terminal();
+  start_logging();
+  sanitize_output();
   Commands commands{registry, make_device, argc, argv};
   CLI::App app{"gaussweep: sweeps of dense linear-algebra methods over sizes, parameters and GPUs"};
   app.name("gaussweep");
@@ -116,7 +115,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   add_examples(app);
   std::string lost;
   const int code = run_command(app, commands, lost);
-  if (lost.empty()) lost = lost_output();
+  if (lost.empty()) lost = flush_output();
   if (lost.empty()) return code;
   // A reader such as `head` may close the pipe early. The exit code is that of a process killed by SIGPIPE.
   if (lost == std::strerror(EPIPE)) return code == exit_ok || code == exit_broken ? 128 + SIGPIPE : code;

@@ -97,7 +97,7 @@ void note_cpus(const io::Results& base, const io::Results& now) {
   };
   const std::set<std::string> before = models(base), after = models(now);
   if (before.empty() || after.empty() || before == after) return;
-  say(
+  print_stderr(
       fmt::format("note: the CPUs differ: {} in base, {} in new; times of CPU methods and launch overheads "
                   "cannot be compared\n",
                   printable(fmt::format("{}", fmt::join(before, ", "))),
@@ -107,7 +107,7 @@ void note_cpus(const io::Results& base, const io::Results& now) {
 io::Results load_side(const std::string& path, const Filter& filter, const std::string& gpu,
                       const char* option) {
   Loaded loaded = load(path, true);
-  for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+  for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
   try {
     loaded.results.records = filter_records(std::move(loaded.results.records), filter, IfEmpty::throws);
   } catch (const UsageError& error) {
@@ -301,7 +301,8 @@ void print_models(const ModelComparison& comparison, const CompareOptions& optio
 int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::string>& bases,
                             const CompareOptions& options, Format format) {
   if (!options.only.empty() || !options.sort.empty() || options.limit > 0 || !options.threshold.empty())
-    say("note: --only, --sort, --limit and --threshold apply to runs on one model; these models differ\n");
+    print_stderr(
+        "note: --only, --sort, --limit and --threshold apply to runs on one model; these models differ\n");
   io::Results all;
   const std::vector<VerdictGrid> grids = model_grids(std::move(sets), all);
   std::vector<ModelComparison> comparisons;
@@ -349,7 +350,7 @@ int compare_to_stdout(const CompareOptions& options) {
       options.same_models ? std::set<std::string>() : base_models(sets, options.models);
   if (!bases.empty()) return print_model_comparisons(std::move(sets), bases, options, format);
   const Sides sides = sides_of(std::move(sets), rules.same_places);
-  for (const std::string& remark : sides.remarks) say(fmt::format("note: {}\n", remark));
+  for (const std::string& remark : sides.remarks) print_stderr(fmt::format("note: {}\n", remark));
   const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
     throw UsageError(

@@ -26,12 +26,13 @@ void add_devices_command(CLI::App& app, Commands& commands) {
   auto parent = std::make_shared<pid_t>(0);
   sub->add_option("--parent", *parent, "(given by run) The process with which to end")->group("");
   sub->callback([format, untouched, parent, &commands] {
-    if (*parent != 0 && !die_with(*parent)) {
+    if (*parent != 0 && !die_with_parent(*parent)) {
       commands.exit_code = exit_broken;
       return;
     }
     const Format chosen = parse_format(*format);
-    const MachineFacts machine = machine_facts(*untouched ? Ask::untouched : Ask::started);
+    const MachineFacts machine =
+        machine_facts(*untouched ? GpuQuery::without_context : GpuQuery::with_context);
     if (chosen == Format::json) {
       fmt::print("{}\n", json_text(devices_json(machine)));
     } else {

@@ -171,7 +171,7 @@ void add_info(CLI::App& parent, Commands& commands) {
   sub->add_option("--parent", options->parent, "(given by run and plan) The process with which to end")
       ->group("");
   sub->callback([options, &commands] {
-    if (options->parent != 0 && !die_with(options->parent)) {
+    if (options->parent != 0 && !die_with_parent(options->parent)) {
       commands.exit_code = exit_broken;
       return;
     }
@@ -196,7 +196,7 @@ void add_info(CLI::App& parent, Commands& commands) {
     } else {
       fmt::print("{}{}", info_text(info), seen ? seen_text(*seen) : "");
     }
-    if (!seen) say(fmt::format("note: its elements were not read: {}\n", printable_lines(unseen)));
+    if (!seen) print_stderr(fmt::format("note: its elements were not read: {}\n", printable_lines(unseen)));
   });
 }
 

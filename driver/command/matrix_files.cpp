@@ -4,10 +4,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "driver/base/dense_view.hpp"
+#include "driver/base/dense.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/rounded.hpp"
 #include "driver/base/table.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/option_words.hpp"

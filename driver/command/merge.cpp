@@ -65,7 +65,7 @@ void merge_to_file(const MergeOptions& options) {
     dropped += input.dropped;
   }
   for (const std::string& what : missing) fmt::print("left out: {}\n", what);
-  for (const std::string& remark : merged.remarks) say(fmt::format("note: {}\n", remark));
+  for (const std::string& remark : merged.remarks) print_stderr(fmt::format("note: {}\n", remark));
   fmt::print("{}: {}, {} dropped\n", options.output, counted(merged.results.records.size(), "record"),
              counted(dropped, "duplicate"));
 }

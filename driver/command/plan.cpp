@@ -47,7 +47,7 @@ struct EstimatedBy {
 };
 
 std::string about_words(const Line& line, const EstimatedBy& by) {
-  if (by.like.empty()) return duration_words(line.seconds.likely);
+  if (by.like.empty()) return duration_text(line.seconds.likely);
   if (line.skipped + line.unknown == line.trials) return line.unknown > 0 ? "unknown" : "";
   return span_words(line.seconds) + (line.unknown > 0 ? fmt::format(", and {} unknown", line.unknown) : "");
 }

@@ -72,10 +72,11 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
   HostNames names;
   std::set<std::string> drivers;
   const std::vector<std::filesystem::path> runs = runs_under(paths);
-  for (const std::string& missing : missing_shards(runs, paths)) say(fmt::format("note: {}\n", missing));
+  for (const std::string& missing : missing_shards(runs, paths))
+    print_stderr(fmt::format("note: {}\n", missing));
   for (const std::filesystem::path& path : runs) {
     Loaded loaded = load(path, with_details);
-    for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+    for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
     names.tell_apart(loaded.results);
     if (const auto driver = loaded.results.attributes.find("driver_version");
         driver != loaded.results.attributes.end() && !driver->second.empty())

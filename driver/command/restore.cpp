@@ -15,7 +15,7 @@
 #include "driver/command/matrix_files.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
-#include "driver/system/blas_memory.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/terminal.hpp"
 #include "driver/worker/probe.hpp"
@@ -172,7 +172,7 @@ void add_restore_command(CLI::App& app, Commands& commands) {
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
   sub->callback([options, &commands] {
-    const std::string limit = limit_below_blas(1);
+    const std::string limit = blas_memory_error(1);
     if (!limit.empty()) throw UsageError(limit);
     commands.exit_code = run_restore(*options, commands);
   });

@@ -8,9 +8,9 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "driver/base/dense.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/rounded.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/device_choice.hpp"
@@ -124,7 +124,7 @@ int solve_typed(const SolveOptions& options, const ChosenMethod& by, Device& dev
   const bool is_answer = status == io::Status::pass || status == io::Status::suspect;
   fmt::print("{} ({}, {}): {}, {}, ratio {:.2g} (tolerance {:g})\n", method.id(), to_string(by.backend),
              options.precision, word(status), seconds_text(seconds), found.ratio, tolerance);
-  if (status != io::Status::pass) spdlog::warn("{}", finding_words(evidence));
+  if (status != io::Status::pass) spdlog::warn("{}", finding_text(evidence));
   if (!is_answer) {
     spdlog::warn("{}: not written", options.output);
     return status == io::Status::error ? exit_broken : exit_wrong;

@@ -134,7 +134,7 @@ void show_trend(const TrendOptions& options) {
   for (const std::string& asked : options.sets) {
     for (const std::filesystem::path& path : runs_under(asked)) {
       Loaded loaded = load(path, false);
-      for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+      for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
       sets.emplace_back(path.string(), std::move(loaded.results));
     }
   }

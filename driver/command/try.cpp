@@ -31,8 +31,8 @@
 #include "driver/plan/try_plan.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/sweep/session.hpp"
-#include "driver/system/batch_job.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/origin.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/scratch_folder.hpp"
 #include "driver/system/stop_signals.hpp"
@@ -61,8 +61,8 @@ std::pair<Backend, int> foreseen_backend(const std::string& word) {
   if (word == "emulated") return {Backend::emulated, 0};
   if (word == "host") return {Backend::host, 0};
   const nlohmann::json devices = nlohmann::json::parse(
-      capture_self({"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())},
-                   child_environment({}), devices_timeout));
+      captured_output({"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())},
+                      child_environment({}), devices_timeout));
   for (const nlohmann::json& gpu : devices.at("gpus")) {
     if (gpu.value("error", "").empty()) return {Backend::cuda, gpu.value("capability", 0)};
   }

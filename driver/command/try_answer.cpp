@@ -209,8 +209,8 @@ std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest
     if (task == nullptr) return;
     const Group& method = recommended(task->race);
     const io::Record& r = method.first();
-    text += fmt::format("{} {} solve {}", what, shell_word(program), shell_word(file));
-    if (!request.dataset.empty()) text += " --dataset " + shell_word(request.dataset);
+    text += fmt::format("{} {} solve {}", what, shell_quoted(program), shell_quoted(file));
+    if (!request.dataset.empty()) text += " --dataset " + shell_quoted(request.dataset);
     text += operand;
     if (r.problem != "gesv" && r.problem != "geinv") text += fmt::format(" --problem {}", r.problem);
     text += fmt::format(" --method {}/{}", r.problem, r.method);

@@ -34,7 +34,7 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
   const Tolerances tolerances = parse_tolerances(options.tolerances);
   if (!options.output.empty()) check_output(options.output, options.force, {options.path});
   Loaded loaded = load(options.path, !options.output.empty());
-  for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+  for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
   std::optional<io::Plan> plan;
   const auto text = loaded.results.attributes.find("plan");
   if (text != loaded.results.attributes.end()) {
@@ -42,8 +42,8 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
       plan = io::parse_plan(text->second, options.path + " (plan)", enum_names<Problem>());
     } catch (const io::InputError& e) {
       // Verification continues without the plan, which only says which failures were expected.
-      say(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
-                      printable_lines(e.what())));
+      print_stderr(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
+                               printable_lines(e.what())));
     }
   }
   Verification result = verify(std::move(loaded.results.records), tolerances, plan ? &*plan : nullptr);

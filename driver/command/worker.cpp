@@ -36,7 +36,7 @@ void add_worker_command(CLI::App& app, Commands& commands) {
   auto parent = std::make_shared<pid_t>(0);
   worker->add_option("--parent", *parent, "The supervisor's process")->required();
   worker->callback([parent, &commands] {
-    if (!die_with(*parent)) {
+    if (!die_with_parent(*parent)) {
       commands.exit_code = exit_broken;
       return;
     }

@@ -124,8 +124,8 @@ std::string changes_words(const std::string& program, const std::string& run, co
   std::string text =
       fmt::format("Since {}: {}. {}", printable(base), count_words(comparison), regression_words(comparison));
   for (const std::string& sentence : unclear_words(comparison)) text += " " + printable(sentence);
-  return text + fmt::format("\n  {} compare {} {} --same-models", shell_word(program), shell_word(base),
-                            shell_word(run));
+  return text + fmt::format("\n  {} compare {} {} --same-models", shell_quoted(program), shell_quoted(base),
+                            shell_quoted(run));
 }
 
 /// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` all of `runs/*` are
@@ -159,8 +159,8 @@ std::string run_end_words(const std::string& program, const std::string& run,
     if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
   };
   add(since_words(program, run, journal, now));
-  add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_word(program),
-                  shell_word(run)));
+  add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_quoted(program),
+                  shell_quoted(run)));
   return text;
 }
 

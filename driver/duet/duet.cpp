@@ -18,7 +18,7 @@
 #include "driver/sweep/rank_facts.hpp"
 #include "driver/sweep/run_directory.hpp"
 #include "driver/sweep/supervisor.hpp"
-#include "driver/system/blas_memory.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/stop_signals.hpp"
 #include "io/files/errors.hpp"
@@ -32,11 +32,11 @@ constexpr double version_timeout = 30;  // seconds
 constexpr std::size_t max_commit_length = 64, max_quote_length = 80;
 
 /// Connects one supervisor with this process, which acts as its coordinator.
-class LocalPost final : public Post {
+class LocalPost final : public MessagePort {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  double launcher_patience() const override { return std::numeric_limits<double>::infinity(); }
+  double sigkill_delay() const override { return std::numeric_limits<double>::infinity(); }
   void lose_peer() override {}
 
  protected:
@@ -69,7 +69,7 @@ class Build {
 
   /// Runs a trial on the build's worker and appends its record.
   void run(const Trial& trial) {
-    post_.tell(0, message::Batch{{trial}});
+    post_.send_to_supervisor(0, message::Batch{{trial}});
     std::optional<io::Record> record;
     while (!record) {
       supervisor_->step(wait_ms);
@@ -81,12 +81,12 @@ class Build {
 
   void finish() {
     bool at_once = stop_signals() > 0;
-    post_.tell(0, message::Finish{at_once});
+    post_.send_to_supervisor(0, message::Finish{at_once});
     while (!supervisor_->finished()) {
       supervisor_->step(wait_ms);
       if (at_once || stop_signals() == 0) continue;
       at_once = true;
-      post_.tell(0, message::Finish{at_once});
+      post_.send_to_supervisor(0, message::Finish{at_once});
     }
     directory_.write_results(true);
   }
@@ -114,7 +114,7 @@ std::string commit_of(const std::string& program) {
   const std::string prefix = "(commit ";
   std::string version;
   try {
-    version = capture_self({"--version"}, child_environment({}), version_timeout, program);
+    version = captured_output({"--version"}, child_environment({}), version_timeout, program);
   } catch (const std::runtime_error& e) {
     throw UsageError(fmt::format("{}: {}; give the program of another build, e.g. ../before/build/gaussweep",
                                  program, e.what()));
@@ -169,7 +169,7 @@ void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions
 }  // namespace
 
 int run_duet(const DuetOptions& options, const Registry& registry) {
-  AskedDevices devices = ask_for_devices(options.backend);
+  PendingListing devices = start_device_listing(options.backend);
   World world;
   if (world.size() > 1) throw UsageError("duet plays on one device: start it without mpirun");
   count_stop_signals();
@@ -185,7 +185,7 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   spec.origin = this_origin("");
   spec.backend = backend;
   spec.threads = static_cast<int>(facts.host.blas_threads);
-  const std::string limit = limit_below_blas(spec.threads);
+  const std::string limit = blas_memory_error(spec.threads);
   if (!limit.empty()) throw UsageError(limit);
   if (backend == Backend::cuda) {
     spec.gpu_uuid = facts.gpu.uuid;

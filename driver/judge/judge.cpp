@@ -23,7 +23,7 @@ bool is_unfinished(Problem problem, std::int64_t info) {
   return info > 0 && problem->zero_pivot == ZeroPivot::unfinished;
 }
 
-const char* pivot_words(Problem problem) {
+const char* pivot_name(Problem problem) {
   const bool is_definite = std::count(problem->needs.begin(), problem->needs.end(), Need::spd) > 0;
   return is_definite ? "non-positive pivot" : "zero pivot";
 }
@@ -43,7 +43,7 @@ io::Status judge(const Evidence& evidence) {
   return io::Status::failed;
 }
 
-std::string finding_words(const Evidence& evidence) {
+std::string finding_text(const Evidence& evidence) {
   if (evidence.info < 0) return fmt::format("the method gave up (info {})", evidence.info);
   if (judge(evidence) == io::Status::pass) {
     if (evidence.info == 0) return {};
@@ -51,7 +51,7 @@ std::string finding_words(const Evidence& evidence) {
   }
   std::string words;
   if (is_unfinished(evidence.problem, evidence.info)) {
-    words = fmt::format("{} {}: the method did not finish; ", pivot_words(evidence.problem), evidence.info);
+    words = fmt::format("{} {}: the method did not finish; ", pivot_name(evidence.problem), evidence.info);
   } else if (evidence.info > 0) {
     words = fmt::format("zero pivot {}; ", evidence.info);
   }

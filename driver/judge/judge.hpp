@@ -29,7 +29,7 @@ std::optional<Evidence> evidence_of(const io::Record& record);
 bool is_unfinished(Problem problem, std::int64_t info);
 
 /// Returns the name of such a pivot: "zero pivot", or "non-positive pivot" for Cholesky.
-const char* pivot_words(Problem problem);
+const char* pivot_name(Problem problem);
 
 /// Returns the status of an answer, by the first rule that applies:
 /// - info < 0 (the method rejected its arguments): `error`;
@@ -42,7 +42,7 @@ io::Status judge(const Evidence& evidence);
 
 /// Returns the `message` of a judged record: why it does not pass, or which pivot is 0 if getrf passes; empty
 /// otherwise.
-std::string finding_words(const Evidence& evidence);
+std::string finding_text(const Evidence& evidence);
 
 /// Returns true if the status is a verdict on an answer, so that another tolerance may change it.
 bool is_judged(const std::string& status);

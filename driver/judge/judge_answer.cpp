@@ -34,30 +34,80 @@ double multiplications(const Trial& trial) {
   return static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(x.cols);
 }
 
-/// Verifies an answer on the GPU with the operands' device copies `copies()`. The CPU verifies it too if
-/// `is_judged_twice`, or alone if device memory does not suffice.
-template <class T, class Copies>
-Judgement judge_with(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                     const Answer<T>& answer, Copies&& copies) {
-  std::optional<Findings> found;
-  try {
-    const auto reductions = small_on_host(device_reductions<T>(context, copies()));
-    found = check(method, inputs, answer, trial.tolerance, *reductions);
-    found->componentwise_error = componentwise_error(method, inputs, answer, *reductions);
-  } catch (const OutOfMemory&) {  // the verification needs memory in addition to the operands
-  }
-  if (found && !is_judged_twice(trial)) return {*found, {}};
-  if (!found) return judge_on_cpu(trial, method, inputs, answer);
-  const Findings on_cpu = check(method, inputs, answer, trial.tolerance);
-  return {*found, disagreement(trial, *found, on_cpu)};
-}
-
-}  // namespace
-
 bool is_small(const Trial& trial) {
   const Extent a = trial.problem->a(trial.shape);
   return std::max({a.rows, a.cols, trial.shape.n}) <= small_order;
 }
+
+BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
+                          const std::vector<int>& infos) {
+  constexpr std::size_t max_named = 128;
+  enum Rank : std::size_t { pass, suspect, failed };
+  std::array<std::int64_t, 3> counts{}, first{-1, -1, -1};  // by rank
+  BatchVerdicts all;
+  std::size_t worst_rank = pass;
+  std::map<std::string, std::string> named;  // cause → systems
+  for (std::size_t s = 0; s < ratios.size(); ++s) {
+    const auto system = static_cast<std::int64_t>(s);
+    std::size_t rank = pass;
+    if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {  // otherwise the system passes, as nearly all do
+      const io::Status status =
+          judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
+      rank = status == io::Status::pass ? pass : status == io::Status::suspect ? suspect : failed;
+    }
+    if (counts[rank]++ == 0) first[rank] = system;
+    if (rank > worst_rank || (rank == worst_rank && ratios[s] > ratios[all.worst])) all.worst = s;
+    worst_rank = std::max(rank, worst_rank);
+    if (rank == pass || all.named.size() == max_named) continue;
+    std::string& list = named[is_unfinished(trial.problem, infos[s]) ? pivot_name(trial.problem)
+                              : !std::isfinite(ratios[s])            ? "NaN or Inf"
+                              : rank == suspect                      ? "suspect"
+                                                                     : "residual"];
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
+    all.named.push_back(system);
+  }
+  all.tally = {
+      counts[pass], counts[suspect], counts[failed], first[failed] >= 0 ? first[failed] : first[suspect], {}};
+  if (worst_rank == pass) return all;
+  std::string lists;
+  for (const auto& [cause, list] : named)
+    lists += fmt::format("{}{} ({})", lists.empty() ? "" : "; ", list, cause);
+  const std::int64_t unnamed = counts[suspect] + counts[failed] - static_cast<std::int64_t>(all.named.size());
+  if (unnamed > 0) lists += fmt::format("; {} more", unnamed);
+  all.tally.description = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}",
+                                      ratios.size(), all.worst, counts[suspect], counts[failed], lists);
+  return all;
+}
+
+/// Returns the systems that the CPU verifies in addition to the device, independent of their verdicts.
+std::vector<std::int64_t> sample_of(const Trial& trial) {
+  constexpr std::int64_t small_elements = 1 << 14, max_sample = 256;
+  const Extent a = trial.problem->a(trial.shape);
+  const std::int64_t batch = trial.shape.batch;
+  const bool all = a.rows * a.cols <= small_elements;
+  const std::int64_t count =
+      all ? batch : std::min(max_sample, (batch + sample_interval - 1) / sample_interval);
+  std::vector<std::int64_t> systems;
+  for (std::int64_t k = 0; k < count; ++k) systems.push_back(batch * k / count);
+  return systems;
+}
+
+/// Returns the seed of the known solutions if generate_solution made them. Three systems are compared; the
+/// device reports other systems with scaled solutions as undecided.
+template <class T>
+std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
+  if (inputs.x_true.empty()) return std::nullopt;
+  const std::int64_t batch = trial.shape.batch;
+  const std::uint64_t seed = trial.matrix.spec.seed;
+  for (const std::int64_t s : {std::int64_t{0}, batch / 2, batch - 1}) {
+    const HostMatrix<T> one = system_of(inputs.x_true, batch, s);
+    if (!(generate_solution<T>(one.rows, one.cols, seed_of_system(seed, s)).data == one.data))
+      return std::nullopt;
+  }
+  return seed;
+}
+
+}  // namespace
 
 bool is_judged_twice(const Trial& trial) {
   if (is_small(trial)) return true;
@@ -81,263 +131,139 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
                      words(on_gpu), words(on_cpu), trial.tolerance);
 }
 
-template <class T>
-Judgement judge_on_cpu(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                       const Answer<T>& answer) {
-  Findings found = check(method, inputs, answer, trial.tolerance);
-  found.componentwise_error = componentwise_error(method, inputs, answer);
-  return {found, {}};
-}
-
-template <class T>
-Judgement judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
-                         int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
-  return judge_with(context, trial, method, inputs, answer, [&]() -> std::vector<DeviceCopy<T>> {
-    const Buffer& pristine = staging.pristine();
-    const bool is_unmodified = device_digest(context, pristine.data(), pristine.bytes()) == digest;
-    if (is_unmodified) return device_copies(staging, inputs, answer, copy);
-    return {{&answer.x, staging.answer(copy)}};
-  });
-}
-
-template <class T>
-Judgement judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                          const Answer<T>& answer) {
-  return judge_with(context, trial, method, inputs, answer, [] { return std::vector<DeviceCopy<T>>{}; });
-}
-
-namespace {
-
-/// A list of failed systems per cause, "12, 40 (zero pivot); 77 (NaN or Inf)", with at most `max_systems`
-/// systems.
-class FailureList {
- public:
-  static constexpr std::size_t max_systems = 128;
-  void add(const char* cause, std::int64_t system) {
-    if (systems_.size() == max_systems) {
-      ++omitted_;
-      return;
-    }
-    systems_.push_back(system);
-    std::string& list = lists_[cause];
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
-  }
-  const std::vector<std::int64_t>& systems() const { return systems_; }
-  std::string words() const {
-    std::string text;
-    for (const auto& [cause, list] : lists_)
-      text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", list, cause);
-    if (omitted_ > 0) text += fmt::format("; {} more", omitted_);
-    return text;
-  }
-
- private:
-  std::map<std::string, std::string> lists_;
-  std::vector<std::int64_t> systems_;
-  std::int64_t omitted_ = 0;
-};
-
-/// The verdicts of a batch's systems.
-struct Verdicts {
-  /// Index of the system with the worst verdict; among equal verdicts the largest ratio.
-  std::size_t worst = 0;
-  Tally tally;
-  std::vector<std::int64_t> named;  ///< the first systems that do not pass
-};
-
-Verdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios, const std::vector<int>& infos) {
-  std::array<std::int64_t, 3> counts{};  // pass, suspect, failed
-  std::array<std::int64_t, 3> first{-1, -1, -1};
-  Verdicts all;
-  std::size_t worst_rank = 0;
-  FailureList named;
-  for (std::size_t s = 0; s < ratios.size(); ++s) {
-    std::size_t rank = 0;
-    if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {  // otherwise the system passes, as nearly all do
-      const io::Status status =
-          judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
-      rank = status == io::Status::pass ? 0 : status == io::Status::suspect ? 1 : 2;
-    }
-    if (counts[rank]++ == 0) first[rank] = static_cast<std::int64_t>(s);
-    if (rank > worst_rank || (rank == worst_rank && ratios[s] > ratios[all.worst])) all.worst = s;
-    worst_rank = std::max(rank, worst_rank);
-    if (rank == 0) continue;
-    named.add(is_unfinished(trial.problem, infos[s]) ? pivot_words(trial.problem)
-              : !std::isfinite(ratios[s])            ? "NaN or Inf"
-              : rank == 1                            ? "suspect"
-                                                     : "residual",
-              static_cast<std::int64_t>(s));
-  }
-  all.named = named.systems();
-  all.tally = {counts[0], counts[1], counts[2], first[2] >= 0 ? first[2] : first[1], {}};
-  if (worst_rank > 0) {
-    all.tally.words = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}", ratios.size(),
-                                  all.worst, counts[1], counts[2], named.words());
-  }
-  return all;
-}
-
-/// Returns the systems that the CPU verifies in addition to the device, independent of their verdicts.
-std::vector<std::int64_t> sample_of(const Trial& trial) {
-  constexpr std::int64_t small_elements = 1 << 14, max_sample = 256;
-  const Extent a = trial.problem->a(trial.shape);
-  const std::int64_t batch = trial.shape.batch;
-  const bool all = a.rows * a.cols <= small_elements;
-  const std::int64_t count =
-      all ? batch : std::min(max_sample, (batch + sample_interval - 1) / sample_interval);
-  std::vector<std::int64_t> systems;
-  for (std::int64_t k = 0; k < count; ++k) systems.push_back(batch * k / count);
-  return systems;
-}
-
-/// Returns a batch's judgement: the findings of its worst system, with the largest forward error of all
-/// systems.
-template <class T>
-Judgement judgement_of(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                       const Answer<T>& answer, const Verdicts& verdicts, double forward_error,
-                       const std::string& disagreement) {
-  const auto system = static_cast<std::int64_t>(verdicts.worst);
-  Findings worst =
-      judge_on_cpu(trial, method, system_of(inputs, system), system_of(answer, inputs.shape, system))
-          .findings;
-  worst.forward_error = forward_error;
-  return {worst, disagreement, answer.infos[verdicts.worst], verdicts.tally};
-}
-
-/// Returns the seed of the known solutions if generate_solution made them, which three systems are compared
-/// for. Other systems may have scaled solutions; the device reports those as undecided.
-template <class T>
-std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
-  if (inputs.x_true.empty()) return std::nullopt;
-  const std::int64_t batch = trial.shape.batch;
-  const std::uint64_t seed = trial.matrix.spec.seed;
-  for (const std::int64_t s : {std::int64_t{0}, batch / 2, batch - 1}) {
-    const HostMatrix<T> one = system_of(inputs.x_true, batch, s);
-    if (!(generate_solution<T>(one.rows, one.cols, seed_of_system(seed, s)).data == one.data))
-      return std::nullopt;
-  }
-  return seed;
-}
-
-/// The device's result, valid if the inputs on the device equal the host's.
-struct ByDevice {
-  RatioSummary summary;
-  std::vector<double> ratios;  ///< of all systems; empty if all pass
-  bool knows_error;
-};
-
-}  // namespace
-
-template <class T>
-Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                        const Answer<T>& answer) {
-  const std::vector<Findings> found = check_systems(method, inputs, answer, trial.tolerance);
-  std::vector<double> ratios;
-  for (const Findings& one : found) ratios.push_back(one.ratio);
-  const Verdicts verdicts = verdicts_of(trial, ratios, answer.infos);
-  return judgement_of(trial, method, inputs, answer, verdicts, largest_forward_error(inputs, answer), {});
-}
-
-template <class T>
-Judgement judge_systems_in_place(Context& context, const Trial& trial, const Method& method,
-                                 Staging<T>& staging, int copy, std::uint64_t digest, const Inputs<T>& inputs,
-                                 const Answer<T>& answer) {
-  const std::vector<std::int64_t> sample = sample_of(trial);
-  std::vector<Findings> by_cpu;
-  std::optional<ByDevice> by_device;
-  try {
-    const auto seed = solution_seed(trial, inputs);
-    const auto ratios = system_ratios(context, method, staging, copy, trial.shape, trial.tolerance, seed,
-                                      static_cast<std::int64_t>(sample.size()));
-    if (ratios) {
-      by_cpu = check_systems(method, inputs, answer, trial.tolerance, sample);  // while the device computes
-      by_device = {ratios->summary(), {}, seed.has_value()};
-      if (by_device->summary.others > 0) by_device->ratios = ratios->all();
-      if (by_device->summary.digest != digest) by_device.reset();
-    }
-  } catch (const OutOfMemory&) {
-  }
-  if (!by_device) return judge_systems(trial, method, inputs, answer);
-
-  const auto& [summary, on_device, knows_error] = *by_device;
-  std::string difference;
-  const auto compare = [&](std::int64_t system, double ratio, const Findings& on_cpu) {
-    Findings on_gpu = on_cpu;
-    on_gpu.ratio = ratio;
-    on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);
-    if (!difference.empty() || std::isnan(ratio)) return;
-    difference = disagreement(trial, on_gpu, on_cpu);
-    if (!difference.empty()) difference = fmt::format("system {}: {}", system, difference);
-  };
-  for (std::size_t k = 0; k < sample.size(); ++k) compare(sample[k], summary.sample[k], by_cpu[k]);
-  double error = knows_error ? summary.forward_error : largest_forward_error(inputs, answer);
-  Verdicts verdicts;
-  verdicts.tally = {trial.shape.batch, 0, 0, -1, {}};
-  if (summary.others == 0) {
-    verdicts.worst = static_cast<std::size_t>(summary.worst);
-  } else {
-    std::vector<double> ratios = on_device;
-    std::vector<std::int64_t> undecided;
-    for (std::size_t s = 0; s < ratios.size(); ++s) {
-      if (std::isnan(ratios[s])) undecided.push_back(static_cast<std::int64_t>(s));
-    }
-    const std::vector<Findings> found = check_systems(method, inputs, answer, trial.tolerance, undecided);
-    for (std::size_t k = 0; k < undecided.size(); ++k) {
-      ratios[static_cast<std::size_t>(undecided[k])] = found[k].ratio;
-      error = std::fmax(error, found[k].forward_error);  // fmax ignores NaN
-    }
-    verdicts = verdicts_of(trial, ratios, answer.infos);
-    const std::vector<Findings> named =
-        check_systems(method, inputs, answer, trial.tolerance, verdicts.named);
-    for (std::size_t k = 0; k < named.size(); ++k)
-      compare(verdicts.named[k], ratios[static_cast<std::size_t>(verdicts.named[k])], named[k]);
-  }
-  return judgement_of(trial, method, inputs, answer, verdicts, error, difference);
-}
-
-void record_tally(io::Record& record, const Tally& systems) {
-  record.systems_pass = systems.pass;
-  record.systems_suspect = systems.suspect;
-  record.systems_failed = systems.failed;
-  record.first_failure = systems.first_failure;
-}
-
 Evidence evidence_of(const Trial& trial, const Judgement& judgement) {
   return {trial.problem,  judgement.findings.ratio, trial.tolerance,
           judgement.info, judgement.convergence,    judgement.findings.flaw};
 }
 
 template <class T>
-Judgement judge_answer(Context& context, const Trial& trial, const Method& method, Staging<T>* staging,
-                       int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
-  const bool in_place = trial.backend == Backend::cuda && staging != nullptr;
-  if (trial.shape.batch > 1) {
-    return in_place ? judge_systems_in_place(context, trial, method, *staging, copy, digest, inputs, answer)
-                    : judge_systems(trial, method, inputs, answer);
-  }
-  const bool uploads =
-      trial.backend == Backend::cuda || (context.device.backend() == Backend::cuda && !is_small(trial));
-  Judgement judgement = in_place
-                            ? judge_in_place(context, trial, method, *staging, copy, digest, inputs, answer)
-                        : uploads ? judge_by_upload(context, trial, method, inputs, answer)
-                                  : judge_on_cpu(trial, method, inputs, answer);
+Judgement AnswerJudge<T>::judge(const Answer<T>& answer, Staging<T>* staging, int copy) const {
+  const bool ran_on_gpu = trial_.backend == Backend::cuda, is_in_place = ran_on_gpu && staging != nullptr;
+  if (trial_.shape.batch > 1) return is_in_place ? systems_in_place(answer, *staging, copy) : systems(answer);
+  const bool uploads = ran_on_gpu || (context_.device.backend() == Backend::cuda && !is_small(trial_));
+  Judgement judgement = is_in_place ? in_place(answer, *staging, copy)
+                        : uploads   ? by_upload(answer)
+                                    : on_cpu(answer);
   judgement.info = answer.info;
   return judgement;
 }
 
-#define GAUSSWEEP_JUDGE(T)                                                                                  \
-  template Judgement judge_answer(Context&, const Trial&, const Method&, Staging<T>*, int, std::uint64_t,   \
-                                  const Inputs<T>&, const Answer<T>&);                                      \
-  template Judgement judge_systems(const Trial&, const Method&, const Inputs<T>&, const Answer<T>&);        \
-  template Judgement judge_systems_in_place(Context&, const Trial&, const Method&, Staging<T>&, int,        \
-                                            std::uint64_t, const Inputs<T>&, const Answer<T>&);             \
-  template Judgement judge_on_cpu(const Trial&, const Method&, const Inputs<T>&, const Answer<T>&);         \
-  template Judgement judge_in_place(Context&, const Trial&, const Method&, Staging<T>&, int, std::uint64_t, \
-                                    const Inputs<T>&, const Answer<T>&);                                    \
-  template Judgement judge_by_upload(Context&, const Trial&, const Method&, const Inputs<T>&,               \
-                                     const Answer<T>&);
-GAUSSWEEP_JUDGE(float)
-GAUSSWEEP_JUDGE(double)
-#undef GAUSSWEEP_JUDGE
+template <class T>
+Judgement AnswerJudge<T>::on_cpu(const Answer<T>& answer) const {
+  Findings found = check(method_, inputs_, answer, trial_.tolerance);
+  found.componentwise_error = componentwise_error(method_, inputs_, answer);
+  return {found, {}};
+}
+
+/// Verifies an answer on the GPU with the operands' device copies `copies()`, and on the CPU too if
+/// `is_judged_twice`.
+template <class T>
+template <class Copies>
+Judgement AnswerJudge<T>::on_device(const Answer<T>& answer, Copies&& copies) const {
+  Findings found;
+  try {
+    const auto reductions = small_on_host(device_reductions<T>(context_, copies()));
+    found = check(method_, inputs_, answer, trial_.tolerance, *reductions);
+    found.componentwise_error = componentwise_error(method_, inputs_, answer, *reductions);
+  } catch (const OutOfMemory&) {  // the verification needs memory in addition to the operands
+    return on_cpu(answer);
+  }
+  if (!is_judged_twice(trial_)) return {found, {}};
+  return {found, disagreement(trial_, found, check(method_, inputs_, answer, trial_.tolerance))};
+}
+
+template <class T>
+Judgement AnswerJudge<T>::in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const {
+  return on_device(answer, [&]() -> std::vector<DeviceCopy<T>> {
+    const Buffer& pristine = staging.pristine();
+    const bool is_unmodified = device_digest(context_, pristine.data(), pristine.bytes()) == digest_;
+    if (is_unmodified) return device_copies(staging, inputs_, answer, copy);
+    return {{&answer.x, staging.answer(copy)}};
+  });
+}
+
+template <class T>
+Judgement AnswerJudge<T>::by_upload(const Answer<T>& answer) const {
+  return on_device(answer, [] { return std::vector<DeviceCopy<T>>{}; });
+}
+
+/// Returns a batch's judgement: the findings of its worst system, with the largest forward error of all
+/// systems.
+template <class T>
+Judgement AnswerJudge<T>::of_batch(const Answer<T>& answer, const BatchVerdicts& verdicts,
+                                   double forward_error, const std::string& disagreement) const {
+  const auto system = static_cast<std::int64_t>(verdicts.worst);
+  const Inputs<T> inputs = system_of(inputs_, system);
+  Findings worst = AnswerJudge(context_, trial_, method_, inputs)
+                       .on_cpu(system_of(answer, inputs_.shape, system))
+                       .findings;
+  worst.forward_error = forward_error;
+  return {worst, disagreement, answer.infos[verdicts.worst], verdicts.tally};
+}
+
+template <class T>
+Judgement AnswerJudge<T>::systems(const Answer<T>& answer) const {
+  std::vector<double> ratios;
+  for (const Findings& found : check_systems(method_, inputs_, answer, trial_.tolerance))
+    ratios.push_back(found.ratio);
+  return of_batch(answer, verdicts_of(trial_, ratios, answer.infos), largest_forward_error(inputs_, answer),
+                  {});
+}
+
+template <class T>
+Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const {
+  const std::vector<std::int64_t> sample = sample_of(trial_);
+  const auto seed = solution_seed(trial_, inputs_);
+  std::vector<Findings> sample_by_cpu;
+  std::optional<RatioSummary> summary;
+  std::vector<double> ratios;  // of all systems; empty if all pass
+  try {
+    const auto on_gpu = system_ratios(context_, method_, staging, copy, trial_.shape, trial_.tolerance, seed,
+                                      static_cast<std::int64_t>(sample.size()));
+    if (on_gpu) {
+      sample_by_cpu = check_systems(method_, inputs_, answer, trial_.tolerance, sample);  // meanwhile
+      const RatioSummary found = on_gpu->summary();
+      if (found.others > 0) ratios = on_gpu->all();
+      summary = found;
+    }
+  } catch (const OutOfMemory&) {
+  }
+  if (!summary || summary->digest != digest_) return systems(answer);
+
+  std::string difference;  // of the first system for which GPU and CPU disagree
+  const auto compare = [&](std::int64_t system, double ratio, const Findings& on_cpu) {
+    Findings on_gpu = on_cpu;
+    on_gpu.ratio = ratio;
+    on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);
+    if (!difference.empty() || std::isnan(ratio)) return;
+    difference = disagreement(trial_, on_gpu, on_cpu);
+    if (!difference.empty()) difference = fmt::format("system {}: {}", system, difference);
+  };
+  for (std::size_t k = 0; k < sample.size(); ++k) compare(sample[k], summary->sample[k], sample_by_cpu[k]);
+  double error = seed ? summary->forward_error : largest_forward_error(inputs_, answer);
+  if (summary->others == 0) {
+    const BatchVerdicts all_pass{
+        static_cast<std::size_t>(summary->worst), {trial_.shape.batch, 0, 0, -1, {}}, {}};
+    return of_batch(answer, all_pass, error, difference);
+  }
+  std::vector<std::int64_t> undecided;
+  for (std::size_t s = 0; s < ratios.size(); ++s) {
+    if (std::isnan(ratios[s])) undecided.push_back(static_cast<std::int64_t>(s));
+  }
+  const std::vector<Findings> found = check_systems(method_, inputs_, answer, trial_.tolerance, undecided);
+  for (std::size_t k = 0; k < undecided.size(); ++k) {
+    ratios[static_cast<std::size_t>(undecided[k])] = found[k].ratio;
+    error = std::fmax(error, found[k].forward_error);  // fmax ignores NaN
+  }
+  const BatchVerdicts verdicts = verdicts_of(trial_, ratios, answer.infos);
+  const std::vector<Findings> named =
+      check_systems(method_, inputs_, answer, trial_.tolerance, verdicts.named);
+  for (std::size_t k = 0; k < named.size(); ++k)
+    compare(verdicts.named[k], ratios[static_cast<std::size_t>(verdicts.named[k])], named[k]);
+  return of_batch(answer, verdicts, error, difference);
+}
+
+template class AnswerJudge<float>;
+template class AnswerJudge<double>;
 
 }  // namespace gaussweep::driver

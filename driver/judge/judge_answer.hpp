@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "driver/judge/judge.hpp"
 #include "driver/plan/trial.hpp"
@@ -16,11 +17,8 @@ struct Tally {
   std::int64_t pass = -1, suspect = -1, failed = -1;
   /// Index of the first failed system, otherwise of the first suspect one; -1: none.
   std::int64_t first_failure = -1;
-  std::string words;  ///< lists the systems that do not pass, and the reasons; empty if all pass
+  std::string description;  ///< lists the systems that do not pass, and the reasons; empty if all pass
 };
-
-/// Copies the numbers into a record.
-void record_tally(io::Record& record, const Tally& systems);
 
 /// The result of an answer's verification; for a batch, of its worst system.
 struct Judgement {
@@ -34,59 +32,69 @@ struct Judgement {
 /// Returns what the verdict on a trial's answer depends on.
 Evidence evidence_of(const Trial& trial, const Judgement& judgement);
 
-/// Verifies an answer in device memory if `staging` holds it there, otherwise the downloaded `answer`: on the
-/// worker's GPU if it has one, unless the trial is small and ran on the CPU.
-/// @param context of the worker's device
-/// @param digest of the uploaded, unmodified ("pristine") inputs on the device (see judge_in_place)
-template <class T>
-Judgement judge_answer(Context& context, const Trial& trial, const Method& method, Staging<T>* staging,
-                       int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
-
-/// Verifies every system of a batch on the CPU.
-template <class T>
-Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                        const Answer<T>& answer);
-/// Verifies every system of a batch on the device, where working set `copy` holds the answer
-/// (system_ratios.hpp). The CPU also verifies:
-/// - 1 % of the systems, at most 256, or all of them if A of the whole batch has up to 2^14 elements;
-/// - the worst system and up to 128 systems that do not pass;
-/// - systems that the device could not decide;
-/// - all systems if the device's inputs have changed since the upload (`digest`), or if memory does not
-/// suffice.
-template <class T>
-Judgement judge_systems_in_place(Context& context, const Trial& trial, const Method& method,
-                                 Staging<T>& staging, int copy, std::uint64_t digest, const Inputs<T>& inputs,
-                                 const Answer<T>& answer);
-
-/// Returns true if n and the rows and columns of A are at most 128.
-bool is_small(const Trial& trial);
-
-/// Returns true if the CPU also verifies a trial that the GPU verified: all small trials, and 1 % of the
-/// others, chosen by the trial's key, unless that would take more than about a minute.
+/// Returns true if the CPU also verifies a trial that the GPU verified: all trials of order 128 or less, and
+/// 1 % of the others, chosen by the trial's key, unless that would take more than about a minute.
 bool is_judged_twice(const Trial& trial);
 
 /// Describes how two verifications of one answer disagree; empty if they agree. They disagree if their
 /// verdicts differ, or if their ratios differ by more than the sum of both error bounds.
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
 
-/// Verifies an answer on the CPU.
-template <class T>
-Judgement judge_on_cpu(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                       const Answer<T>& answer);
+/// The verdicts of a batch's systems.
+struct BatchVerdicts {
+  std::size_t worst = 0;  ///< index of the system with the worst verdict, then the largest ratio
+  Tally tally;
+  std::vector<std::int64_t> named;  ///< the first 128 systems that do not pass
+};
 
-/// Verifies the answer of working set `copy` in device memory, against the uploaded inputs. If
-/// their digest is not `digest` any more, they have changed, and the host's inputs are uploaded again. If
-/// device memory does not suffice, the CPU verifies the answer.
-/// @param answer the same answer, downloaded
-/// @throws DeviceError
+/// Verifies the answers of a method to a trial. If device memory does not suffice, the CPU verifies them.
 template <class T>
-Judgement judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
-                         int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
+class AnswerJudge {
+ public:
+  /// The references must outlive the object.
+  /// @param context of the worker's device
+  /// @param digest of the uploaded, unmodified ("pristine") inputs on the device; used by the functions with
+  /// a `staging`
+  AnswerJudge(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
+              std::uint64_t digest = 0)
+      : context_(context), trial_(trial), method_(method), inputs_(inputs), digest_(digest) {}
 
-/// Verifies an answer of the CPU on the context's GPU, with uploaded copies of the operands; otherwise like
-/// `judge_in_place`.
-template <class T>
-Judgement judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                          const Answer<T>& answer);
+  /// Calls one of the functions below. The answer of a GPU trial is verified in device memory if `staging`
+  /// still holds it, otherwise uploaded. The answer of a CPU trial is uploaded if the worker has a GPU and the
+  /// trial is not small, otherwise verified on the CPU.
+  /// @param staging of the run, or null
+  /// @param copy the working set with the answer
+  Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;
+
+  /// Verifies an answer on the CPU.
+  Judgement on_cpu(const Answer<T>& answer) const;
+  /// Verifies the answer of working set `copy` in device memory, against the uploaded inputs. If they have
+  /// changed since the upload (`digest`), the host's inputs are uploaded again.
+  /// @param answer the same answer, downloaded
+  /// @throws DeviceError
+  Judgement in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const;
+  /// Verifies an answer of the CPU on the context's GPU, with uploaded copies of the operands.
+  Judgement by_upload(const Answer<T>& answer) const;
+  /// Verifies every system of a batch on the CPU.
+  Judgement systems(const Answer<T>& answer) const;
+  /// Verifies every system of a batch in device memory (system_ratios.hpp). The CPU also verifies:
+  /// - 1 % of the systems, at most 256, or all of them if A of the whole batch has up to 2^14 elements;
+  /// - the worst system and up to 128 systems that do not pass;
+  /// - systems that the device could not decide;
+  /// - all systems if the device's inputs have changed since the upload.
+  Judgement systems_in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const;
+
+ private:
+  template <class Copies>
+  Judgement on_device(const Answer<T>& answer, Copies&& copies) const;
+  Judgement of_batch(const Answer<T>& answer, const BatchVerdicts& verdicts, double forward_error,
+                     const std::string& disagreement) const;
+
+  Context& context_;
+  const Trial& trial_;
+  const Method& method_;
+  const Inputs<T>& inputs_;
+  std::uint64_t digest_;
+};
 
 }  // namespace gaussweep::driver

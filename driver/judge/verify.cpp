@@ -159,7 +159,7 @@ bool judge_again(Record& record, double tolerance) {
   record.tolerance = tolerance;
   record.judged_time = fine_time_stamp();
   if (has_changed) {
-    record.message = finding_words(*evidence);
+    record.message = finding_text(*evidence);
     // The record only has the ratio of the batch's worst system.
     record.systems_pass = record.systems_suspect = record.systems_failed = record.first_failure = -1;
   }

@@ -77,9 +77,9 @@ TimeRange TimeRange::operator*(double times) const {
 }
 
 std::string span_words(const TimeRange& seconds) {
-  const std::string low = duration_words(seconds.low), high = duration_words(seconds.high);
+  const std::string low = duration_text(seconds.low), high = duration_text(seconds.high);
   if (low == high || seconds.high < narrow_range * seconds.low)
-    return "about " + duration_words(seconds.likely);
+    return "about " + duration_text(seconds.likely);
   return low + " to " + high;
 }
 

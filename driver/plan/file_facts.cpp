@@ -69,7 +69,7 @@ FileFacts facts_of_file(const std::filesystem::path& path, const std::string& da
   nlohmann::json said;
   try {
     said = nlohmann::json::parse(
-        capture_self(words, child_environment({"OPENBLAS_NUM_THREADS=1"}), helper_timeout));
+        captured_output(words, child_environment({"OPENBLAS_NUM_THREADS=1"}), helper_timeout));
   } catch (const std::exception& e) {
     throw io::InputError(path.string() + ": cannot be looked at: " + e.what());
   }

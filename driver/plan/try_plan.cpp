@@ -232,7 +232,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
                      (candidate.is_emulated ? share_of_emulated : share_of_time) * request.seconds) {
         refusals.add(*candidate.method,
                      fmt::format("may take longer than {} (--time-limit, or name it with --method)",
-                                 duration_words(request.seconds)));
+                                 duration_text(request.seconds)));
       } else {
         total += candidate.seconds;
         chosen.push_back(candidate);

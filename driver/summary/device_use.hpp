@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "driver/base/table.hpp"
-#include "driver/protocol/phases.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "io/records/record.hpp"
 
 namespace gaussweep::driver {

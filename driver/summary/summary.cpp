@@ -248,7 +248,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     const auto evidence = evidence_of(r);
     if (evidence && is_unfinished(evidence->problem, evidence->info)) {
       ++entry.unfinished;
-      entry.pivot = pivot_words(evidence->problem);
+      entry.pivot = pivot_name(evidence->problem);
     }
     if (std::isfinite(r.residual_ratio)) {
       entry.low = std::min(entry.low, r.residual_ratio);

@@ -39,24 +39,19 @@ std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& 
   return costs;
 }
 
-bool is_on_cpu(const Trial& trial) {
-  return trial.backend == Backend::host;
-}
-
+/// Returns the other ranks on each rank's host; no ranks if all trials run on the CPU or none does.
 std::vector<std::vector<int>> host_peers(const std::vector<std::string>& hosts,
                                          const std::vector<Trial>& trials) {
-  std::vector<std::vector<int>> others(hosts.size());
-  const auto on_cpu = std::count_if(trials.begin(), trials.end(), is_on_cpu);
-  if (on_cpu == 0 || on_cpu == static_cast<std::ptrdiff_t>(trials.size())) return others;
-  std::map<std::string, std::vector<int>> ranks;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    ranks[hosts[rank]].push_back(static_cast<int>(rank));
+  std::vector<std::vector<int>> peers(hosts.size());
+  const auto on_cpu = std::count_if(trials.begin(), trials.end(),
+                                    [](const Trial& trial) { return trial.backend == Backend::host; });
+  if (on_cpu == 0 || on_cpu == static_cast<std::ptrdiff_t>(trials.size())) return peers;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-    for (const int other : ranks[hosts[rank]]) {
-      if (other != static_cast<int>(rank)) others[rank].push_back(other);
+    for (std::size_t other = 0; other < hosts.size(); ++other) {
+      if (other != rank && hosts[other] == hosts[rank]) peers[rank].push_back(static_cast<int>(other));
     }
   }
-  return others;
+  return peers;
 }
 
 CostModel model_of(const Registry& registry, const io::JournalContents& journal) {
@@ -67,7 +62,7 @@ CostModel model_of(const Registry& registry, const io::JournalContents& journal)
 
 }  // namespace
 
-Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& registry,
+Coordinator::Coordinator(MessagePort& post, RunDirectory& directory, const Registry& registry,
                          Assignments assignments, Clock clock, StopSignals signals)
     : post_(post),
       directory_(directory),
@@ -104,7 +99,7 @@ void Coordinator::store_record(io::Record record) {
 }
 
 void Coordinator::update_costs() {
-  queue_.after([&] { costs_ = estimates(model_, trials_); });
+  queue_.reorder([&] { costs_ = estimates(model_, trials_); });
   costs_are_stale_ = false;
   estimate_at_ = 4 * std::max(record_count_, estimate_at_);
 }
@@ -154,19 +149,19 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   return batch;
 }
 
-/// Returns true if a rank that gets trials now would also be the first to run them. A busy rank gets its next
-/// trials early, so that it never waits for a message, if the queue lasts longer than the rank's work. The
-/// estimate may be too low: a trial that has run for t seconds is assumed to run for at least t more.
-bool Coordinator::is_time_for(int rank) const {
+/// Returns true if the rank can get its next trials now. A busy rank gets them early, so that it never waits
+/// for a message, unless an idle rank could start them sooner because the queue is short. Estimates may be
+/// too low: a trial that has run for t seconds is assumed to run for at least t more.
+bool Coordinator::can_assign(int rank) const {
   const Rank& own = at(rank);
   if (own.trials.empty()) return true;
-  const double busy = std::max(assigned_seconds(own), clock_.now() - own.front_since);
-  return queue_.total() > 2.0 * post_.size() * busy;
+  const double busy_seconds = std::max(assigned_seconds(own), clock_.now() - own.front_since);
+  return queue_.total() > 2.0 * post_.size() * busy_seconds;
 }
 
 void Coordinator::assign(int rank, const std::string& held) {
   const std::vector<std::size_t> batch =
-      is_time_for(rank) ? next_batch(rank, held) : std::vector<std::size_t>();
+      can_assign(rank) ? next_batch(rank, held) : std::vector<std::size_t>();
   Rank& own = at(rank);
   if (batch.empty()) {
     own.waiting = held;
@@ -182,7 +177,7 @@ void Coordinator::assign(int rank, const std::string& held) {
     own.recalled = false;
   }
   own.trials.insert(own.trials.end(), batch.begin(), batch.end());
-  post_.tell(rank, message);
+  post_.send_to_supervisor(rank, message);
 }
 
 double Coordinator::assigned_seconds(const Rank& rank) const {
@@ -196,10 +191,6 @@ std::size_t Coordinator::running() const {
   std::size_t count = 0;
   for (const Rank& rank : ranks_) count += rank.trials.size();
   return count;
-}
-
-bool Coordinator::any_running() const {
-  return std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return !rank.trials.empty(); });
 }
 
 bool Coordinator::any_waiting() const {
@@ -232,18 +223,14 @@ void Coordinator::handle(int rank, const message::Recorded& recorded) {
   if (own.waiting && own.trials.empty()) assign(rank, *std::exchange(own.waiting, std::nullopt));
 }
 
-void Coordinator::handle(int rank, const message::Ready& ready) {
-  assign(rank, ready.held);
-}
-
 void Coordinator::recall_trials() {
   if (!any_waiting() || queue_.size() > 0 || !stopped_because_.empty()) return;
   for (int rank = 0; rank < post_.size(); ++rank) {
     Rank& own = at(rank);
-    const bool is_behind_a_long_one = own.trials.size() > 1 && clock_.now() - own.front_since > batch_seconds;
-    if (!is_behind_a_long_one || own.recalled) continue;
+    const bool has_waiting_trials = own.trials.size() > 1 && clock_.now() - own.front_since > batch_seconds;
+    if (!has_waiting_trials || own.recalled) continue;
     own.recalled = true;
-    post_.tell(rank, message::Return{});
+    post_.send_to_supervisor(rank, message::Return{});
   }
 }
 
@@ -255,14 +242,14 @@ void Coordinator::handle(int rank, const message::Returned& returned) {
     const auto held = std::find(trials.begin(), trials.end(), found->second);
     if (held == trials.end()) continue;
     trials.erase(held);
-    put_back(found->second);
+    requeue(found->second);
   }
   assign_to_waiting();
 }
 
 void Coordinator::handle(int rank, const message::Released& /*released*/) {
   keeper_.note_writing(rank, {});  // its worker has ended
-  take_back(at(rank));
+  requeue_all(at(rank));
   at(rank).waiting = "";
 }
 
@@ -284,25 +271,15 @@ void Coordinator::note_storing() {
   storing_ = true;
 }
 
-void Coordinator::handle(int /*rank*/, const message::Storing& /*storing*/) {
-  note_storing();
-}
-
 void Coordinator::handle(int rank, const message::Stop& /*stop*/) {
   stop("a signal reached rank " + std::to_string(rank));
 }
 
-void Coordinator::handle(int /*rank*/, const message::Alive& /*alive*/) {}
-
-void Coordinator::handle(int rank, const message::Finished& /*bye*/) {
-  at(rank).finished = true;
+void Coordinator::requeue_all(Rank& rank) {
+  for (const std::size_t trial : std::exchange(rank.trials, {})) requeue(trial);
 }
 
-void Coordinator::take_back(Rank& rank) {
-  for (const std::size_t trial : std::exchange(rank.trials, {})) put_back(trial);
-}
-
-void Coordinator::put_back(std::size_t trial) {
+void Coordinator::requeue(std::size_t trial) {
   queue_.put_back(trial);
   keeper_.release(trials_[trial], false);
 }
@@ -320,7 +297,7 @@ void Coordinator::lose(int rank, const std::string& reason) {
   own.lost = true;
   own.waiting.reset();
   const bool is_counted = !own.trials.empty() && stopped_because_.empty();
-  if (is_counted && ++lost_with_[own.trials.front()] >= max_retirements) {
+  if (is_counted && ++losses_of_trial_[own.trials.front()] >= max_retirements) {
     const std::size_t trial = own.trials.front();
     // The trial may be what breaks the devices, so no further rank runs it.
     spdlog::error("{}: {} ranks were lost while they ran it; it is left for --resume",
@@ -330,7 +307,7 @@ void Coordinator::lose(int rank, const std::string& reason) {
     own.trials.pop_front();
     lost_its_ranks_ = true;
   }
-  take_back(own);
+  requeue_all(own);
   assign_to_waiting();
 }
 
@@ -342,7 +319,7 @@ void Coordinator::stop(const std::string& reason) {
 }
 
 void Coordinator::shorten_grace() {
-  const double patience = post_.launcher_patience();
+  const double patience = post_.sigkill_delay();
   const double max_grace =
       std::max(0.0, std::min(patience - min_shutdown_seconds, (1 - shutdown_fraction) * patience));
   if (limits_.grace <= max_grace) return;
@@ -354,7 +331,7 @@ void Coordinator::shorten_grace() {
 }
 
 bool Coordinator::nothing_fits() const {
-  if (limits_.deadline == 0 || any_running() || queue_.size() == 0 || !any_waiting()) return false;
+  if (limits_.deadline == 0 || running() > 0 || queue_.size() == 0 || !any_waiting()) return false;
   // Costs are poorly known until every waiting rank has sent `DeviceSeen`.
   return std::all_of(ranks_.begin(), ranks_.end(),
                      [](const Rank& rank) { return rank.device_known || !rank.waiting; });
@@ -368,25 +345,19 @@ void Coordinator::watch_limits() {
   if (number == SIGTERM) shorten_grace();
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
   if (limits_.deadline > 0 && costs_are_stale_ && any_waiting()) assign_to_waiting();
-  if (nothing_fits()) {
-    stop("no trial that is left fits into the time limit");
-  }
-  const bool timed_out = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;
-  const bool at_once = signals > 1;
-  if (abandoned_at_ < 0 && (timed_out || at_once)) {
+  if (nothing_fits()) stop("no trial that is left fits into the time limit");
+  const bool grace_is_over = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;
+  if (abandoned_at_ < 0 && (grace_is_over || signals > 1)) {
     abandoned_at_ = now;
     for (int rank = 0; rank < post_.size(); ++rank) {
       const std::deque<std::size_t>& trials = at(rank).trials;
       if (trials.empty()) continue;
       spdlog::warn("abandoning {} on rank {}{}", describe(trials_[trials.front()]), rank,
                    trials.size() == 1 ? "" : fmt::format(", and {} after it", trials.size() - 1));
-      post_.tell(rank, message::Abandon{});
+      post_.send_to_supervisor(rank, message::Abandon{});
     }
   }
-  if (abandoned_at_ >= 0 && now - abandoned_at_ > answer_timeout) lose_unresponsive(now);
-}
-
-void Coordinator::lose_unresponsive(double now) {
+  if (abandoned_at_ < 0 || now - abandoned_at_ <= answer_timeout) return;
   for (int rank = 0; rank < post_.size(); ++rank) {
     if (!at(rank).trials.empty()) lose_silent(rank, now - abandoned_at_);
   }
@@ -398,24 +369,25 @@ void Coordinator::lose_silent(int rank, double seconds) {
   spdlog::error("rank {} {}; it is lost", rank, reason);
   at(rank).finished = true;
   post_.lose_peer();
-  post_.tell(rank, message::Finish{true});  // if it wakes up, it must not disturb the other ranks
+  post_.send_to_supervisor(rank,
+                           message::Finish{true});  // if it wakes up, it must not disturb the other ranks
   lose(rank, reason);
 }
 
 void Coordinator::watch_silence(double now) {
   // While this process was suspended, messages may have arrived that it has not read yet, so that time does
-  // not count as silence. `shortest_standstill` seconds of each step do count, so that a coordinator whose
-  // steps are all slow still finds a frozen rank.
-  const double standstill = last_step_ < 0 ? 0 : now - last_step_;
-  const double forgiven = std::max(0.0, standstill - shortest_standstill);
+  // not count as silence. Up to `min_suspension_seconds` seconds per step do count, so that a coordinator
+  // whose steps are all slow still finds a frozen rank.
+  const double since_last_step = last_step_ < 0 ? 0 : now - last_step_;
+  const double suspended = std::max(0.0, since_last_step - min_suspension_seconds);
   last_step_ = now;
   for (int rank = 0; rank < post_.size(); ++rank) {
     Rank& own = at(rank);
     if (own.lost || own.finished) continue;
-    own.last_heard = std::min(now, own.last_heard + forgiven);
-    const double busy = own.trials.empty() ? 0 : trials_[own.trials.front()].timeout_seconds;
+    own.last_heard = std::min(now, own.last_heard + suspended);
+    const double timeout = own.trials.empty() ? 0 : trials_[own.trials.front()].timeout_seconds;
     const double silence = now - std::max(own.last_heard, own.front_since);
-    if (silence > busy + silence_margin) lose_silent(rank, silence);
+    if (silence > timeout + silence_margin) lose_silent(rank, silence);
   }
 }
 
@@ -450,7 +422,7 @@ void Coordinator::note_left(double now) {
 void Coordinator::send_finish_to_all(bool at_once) {
   finish_sent_at_ = last_storing_at_ = clock_.now();
   for (int rank = 0; rank < post_.size(); ++rank) {
-    if (!at(rank).finished) post_.tell(rank, message::Finish{at_once});
+    if (!at(rank).finished) post_.send_to_supervisor(rank, message::Finish{at_once});
   }
 }
 
@@ -469,7 +441,7 @@ void Coordinator::await_finished(double now) {
   }
 }
 
-void Coordinator::give_up() noexcept {
+void Coordinator::finish_after_error() noexcept {
   try {
     if (finish_sent_at_ < 0) send_finish_to_all(true);
     at(0).finished = true;  // this rank's own supervisor ends with it
@@ -529,7 +501,7 @@ void Coordinator::step() {
   watch_silence(now);
   watch_limits();
   recall_trials();
-  const bool all_done = !any_running() && (queue_.size() == 0 || !stopped_because_.empty());
+  const bool all_done = running() == 0 && (queue_.size() == 0 || !stopped_because_.empty());
   sync_records(now, all_done);
   if (!all_done) note_left(now);
   progress_.show([this] { return seconds_left(); });

@@ -14,7 +14,7 @@
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/time_left.hpp"
 #include "driver/plan/trial.hpp"
-#include "driver/sweep/post.hpp"
+#include "driver/sweep/message_port.hpp"
 #include "driver/sweep/progress.hpp"
 #include "driver/sweep/queue.hpp"
 #include "driver/sweep/run_directory.hpp"
@@ -49,7 +49,7 @@ struct Assignments {
 /// The sweep's scheduler on rank 0. Rank 0 calls `step` in a loop.
 class Coordinator {
  public:
-  Coordinator(Post& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
+  Coordinator(MessagePort& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
               Clock clock = {}, StopSignals signals = stop_signals);
   /// Handles all messages that have arrived, then limits, journal and progress. Does not block.
   /// @throws io::StorageError if the medium fails; synced records are safe
@@ -61,8 +61,9 @@ class Coordinator {
   /// Returns true if trials are left because ranks retired or fell silent, not because of a signal or a
   /// limit.
   bool lost_its_ranks() const { return lost_its_ranks_; }
-  /// Sends `Finish` to every supervisor and receives their last messages, after an error of the coordinator.
-  void give_up() noexcept;
+  /// Ends the sweep after an error of the coordinator: sends `Finish` to every supervisor and receives their
+  /// last messages.
+  void finish_after_error() noexcept;
 
  private:
   /// The coordinator's state of one rank.
@@ -70,7 +71,7 @@ class Coordinator {
     /// Trials that the rank has and has not recorded, in the order in which it runs them.
     std::deque<std::size_t> trials;
     double front_since = 0;           ///< when the first of `trials` became the first
-    bool recalled = false;            ///< true if the rank was asked to return all but the first of `trials`
+    bool recalled = false;            ///< true if the rank got `Return` for all but the first of `trials`
     std::optional<std::size_t> last;  ///< the trial that was assigned to the rank last
     /// Set while the rank waits for trials: the digest of the matrix that its worker holds.
     std::optional<std::string> waiting;
@@ -81,38 +82,36 @@ class Coordinator {
   };
 
   /// One handler per message type of `ToCoordinator`.
-  void handle(int rank, const message::Ready& ready);
+  void handle(int rank, const message::Ready& ready) { assign(rank, ready.held); }
   void handle(int rank, const message::Recorded& recorded);
   void handle(int rank, const message::Returned& returned);
   void handle(int rank, const message::Released& released);
   void handle(int rank, const message::DeviceSeen& seen);
   void handle(int rank, const message::Retired& retired);
   void handle(int rank, const message::StorageFailed& failed);
-  void handle(int rank, const message::Storing& storing);
-  void handle(int rank, const message::Alive& alive);
+  void handle(int /*rank*/, const message::Storing& /*storing*/) { note_storing(); }
+  void handle(int /*rank*/, const message::Alive& /*alive*/) {}
   void handle(int rank, const message::Stop& stop);
-  void handle(int rank, const message::Finished& bye);
+  void handle(int rank, const message::Finished& /*finished*/) { at(rank).finished = true; }
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
-  bool is_time_for(int rank) const;
+  bool can_assign(int rank) const;
   void assign(int rank, const std::string& held);
   /// Takes trials out of the queue: one, or several short ones that together take `batch_seconds`. Takes only
   /// one if other ranks are idle. Returns none if no trial fits into the time left.
   /// @param held digest of the matrix that the rank's worker holds
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
-  /// Returns whether the CPU of the rank's host belongs to this rank alone, is free, or runs a trial of
-  /// another rank.
   HostCpu cpu_of(int rank) const;
   /// Assigns trials to the ranks whose requests are unanswered.
   void assign_to_waiting();
-  /// Asks ranks to return the trials queued behind a long one if other ranks are idle.
+  /// Recalls the trials that wait behind a long one if other ranks are idle.
   void recall_trials();
   /// Appends a record to the journal and updates costs, queue and matrix store.
   void store_record(io::Record record);
   /// Returns the estimated seconds of work left in the rank's trials.
   double assigned_seconds(const Rank& rank) const;
+  /// Returns the number of trials that are assigned to ranks.
   std::size_t running() const;
-  bool any_running() const;
   bool any_waiting() const;
   /// Estimates the costs of the remaining trials again, from this run's records.
   void update_costs();
@@ -120,13 +119,14 @@ class Coordinator {
   /// Counts records that are on disk for the progress display, and clears the list.
   void count(std::vector<std::pair<std::string, bool>>& safe);
   void watch_limits();
-  /// Returns true if time is left, but the estimate of every remaining trial exceeds it.
+  /// Returns true if the estimate of every remaining trial exceeds the time left.
   bool nothing_fits() const;
   void stop(const std::string& reason);
   /// Shortens the grace of running trials after SIGTERM so that they end before mpirun sends SIGKILL.
   void shorten_grace();
-  void take_back(Rank& rank);
-  void put_back(std::size_t trial);
+  /// Returns all trials of a rank, or one trial, to the queue.
+  void requeue_all(Rank& rank);
+  void requeue(std::size_t trial);
   /// Marks a rank as lost and returns its trials to the queue. A trial with which `max_retirements` ranks
   /// were lost is not run again.
   void lose(int rank, const std::string& reason);
@@ -134,7 +134,6 @@ class Coordinator {
   void lose_silent(int rank, double seconds);
   /// Marks every rank as lost that was silent for longer than its trial's timeout plus a margin.
   void watch_silence(double now);
-  void lose_unresponsive(double now);
   void send_finish_to_all(bool at_once);
   /// Notes that a rank still stores matrices, so that the coordinator keeps waiting for it.
   void note_storing();
@@ -145,7 +144,7 @@ class Coordinator {
   /// Notes the estimated time left in the journal, for `gaussweep status`.
   void note_left(double now);
 
-  Post& post_;
+  MessagePort& post_;
   RunDirectory& directory_;
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
@@ -165,12 +164,12 @@ class Coordinator {
   StopSignals signals_;
   Progress progress_;
   std::vector<Rank> ranks_;
-  double last_step_ = -1;                 ///< time of the last `step`; negative before the first
-  std::map<std::size_t, int> lost_with_;  ///< trial → number of ranks that were lost while they ran it
+  double last_step_ = -1;                       ///< time of the last `step`; negative before the first
+  std::map<std::size_t, int> losses_of_trial_;  ///< trial → number of ranks that were lost while they ran it
   /// Status and `expected` flag of records that are not on disk yet, and of those that a running sync covers.
   std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
   double last_sync_ = 0;
-  bool costs_are_stale_ = false;  ///< true if records or device facts arrived since the costs were estimated
+  bool costs_are_stale_ = false;  ///< true if records or device facts arrived after the last cost estimate
   std::size_t record_count_ = 0;  ///< records received in this run
   std::size_t estimate_at_ = 16;  ///< the value of `record_count_` at which costs are estimated again
   double stopping_since_ = 0;

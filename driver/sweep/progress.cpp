@@ -59,16 +59,16 @@ void Progress::show(const Left& left, bool now) {
   }
   if (terminal_) {
     const std::size_t filled = total_ == 0 ? bar_width : bar_width * done_ / total_;
-    say_as_it_is(fmt::format("\r\033[K[{}{}] {}", std::string(filled, '='),
-                             std::string(bar_width - filled, ' '), line));
+    print_stderr_raw(fmt::format("\r\033[K[{}{}] {}", std::string(filled, '='),
+                                 std::string(bar_width - filled, ' '), line));
   } else {
-    say(line + "\n");
+    print_stderr(line + "\n");
   }
 }
 
 void Progress::finish() {
   show([] { return std::nullopt; }, true);  // after an early stop no time left is shown
-  if (is_shown_ && terminal_) say("\n");
+  if (is_shown_ && terminal_) print_stderr("\n");
 }
 
 }  // namespace gaussweep::driver

@@ -25,9 +25,12 @@ constexpr double min_cpu_seconds = 0.05;
 
 Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
              int ranks, QueueOrder order)
-    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks), order_(order) {
-  comparisons_.reserve(trials.size());
-  for (std::size_t i = 0; i < trials.size(); ++i) comparisons_.push_back(comparison_of(i));
+    : trials_(trials), costs_(costs), ranks_(ranks), order_(order) {
+  for (const Trial& trial : trials) {
+    const Method* vendor = registry.reference(trial.problem, trial.backend, trial.shape.batch);
+    comparisons_.push_back(vendor != nullptr ? comparison_identity(trial, *vendor) : std::string());
+    is_reference_.push_back(vendor != nullptr && vendor->variant == trial.method);
+  }
   for (std::size_t i = 0; i < trials.size(); ++i) insert(i);
 }
 
@@ -49,26 +52,13 @@ void Queue::insert(std::size_t index) {
   if (!group.empty()) pool.heads.erase(*group.begin());
   group.insert({costs_[index], index});
   pool.heads.insert(*group.begin());
-  if (const auto& comparison = comparisons_[index])
-    (is_reference(index) ? pool.references : pool.compared)[*comparison].insert({costs_[index], index});
+  if (const std::string& comparison = comparisons_[index]; !comparison.empty())
+    (is_reference_[index] ? pool.references : pool.compared)[comparison].insert({costs_[index], index});
   ++size_;
 }
 
 bool Queue::takes_cpu(std::size_t index) const {
   return trials_[index].backend == Backend::host && costs_[index] >= min_cpu_seconds;
-}
-
-bool Queue::is_reference(std::size_t index) const {
-  const Trial& t = trials_[index];
-  const Method* vendor = registry_.reference(t.problem, t.backend, t.shape.batch);
-  return vendor != nullptr && vendor->variant == t.method;
-}
-
-std::optional<std::string> Queue::comparison_of(std::size_t index) const {
-  const Trial& t = trials_[index];
-  const Method* vendor = registry_.reference(t.problem, t.backend, t.shape.batch);
-  if (vendor == nullptr) return std::nullopt;
-  return comparison_identity(t, *vendor);
 }
 
 void Queue::remove(std::size_t index) {
@@ -84,9 +74,9 @@ void Queue::remove(std::size_t index) {
   } else {
     pool.heads.insert(*group->second.begin());
   }
-  if (const auto& comparison = comparisons_[index]) {
-    auto& comparable = is_reference(index) ? pool.references : pool.compared;
-    const auto found = comparable.find(*comparison);
+  if (const std::string& comparison = comparisons_[index]; !comparison.empty()) {
+    auto& comparable = is_reference_[index] ? pool.references : pool.compared;
+    const auto found = comparable.find(comparison);
     found->second.erase({costs_[index], index});
     if (found->second.empty()) comparable.erase(found);
   }
@@ -94,11 +84,11 @@ void Queue::remove(std::size_t index) {
   --size_;
 }
 
-void Queue::after(const std::function<void()>& change) {
+void Queue::reorder(const std::function<void()>& change_costs) {
   const auto left = std::move(rounds_);
   rounds_.clear();
   size_ = 0;
-  change();
+  change_costs();
   for (const auto& [number, round] : left) {
     for (const Pool* pool : {&round.others, &round.on_cpu}) {
       for (const auto& [cost, index] : pool->by_cost) insert(index);
@@ -185,9 +175,9 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
     return {can_wait ? 0 : longest_seconds / ratio, max_seconds};
   };
   const std::string& held = request.held;
-  if (request.last && trials_[*request.last].matrix.digest == held && comparisons_[*request.last]) {
+  if (request.last && trials_[*request.last].matrix.digest == held && !comparisons_[*request.last].empty()) {
     const auto compared =
-        longest(pools, &Pool::compared, *comparisons_[*request.last], range_for(max_ratio_with_reference));
+        longest(pools, &Pool::compared, comparisons_[*request.last], range_for(max_ratio_with_reference));
     if (compared) return compared;
   }
   if (const auto mine = longest(pools, &Pool::by_matrix, held, range_for(max_ratio))) return mine;
@@ -221,9 +211,9 @@ std::optional<std::size_t> Queue::next(const std::string& held, double max_secon
     std::optional<std::size_t> chosen =
         shortest_first ? shortest(round, max_seconds) : choose(round, {held, max_seconds, last}, cpu);
     if (!chosen) continue;
-    if (const auto& comparison = comparisons_[*chosen]; comparison && !shortest_first) {
+    if (const std::string& comparison = comparisons_[*chosen]; !comparison.empty() && !shortest_first) {
       const auto reference =
-          longest({&round.on_cpu, &round.others}, &Pool::references, *comparison, {0, max_seconds});
+          longest({&round.on_cpu, &round.others}, &Pool::references, comparison, {0, max_seconds});
       if (reference) chosen = reference;
     }
     remove(*chosen);

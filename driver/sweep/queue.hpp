@@ -1,11 +1,5 @@
 #pragma once
-/// The order in which trials are assigned to ranks.
-/// Rounds run one after the other. Within a round, the matrix with the longest trial comes first, and
-/// matrices that another rank uses are avoided. Among trials that are compared with each other the vendor's
-/// runs first, because its time is their reference. Near the end the longest trial runs first, so that the
-/// ranks do not wait for it.
-/// A host runs at most one CPU trial at a time next to its GPU trials, if possible. Concurrent CPU trials
-/// share memory bandwidth and power, and slow each other down.
+/// The order in which trials are assigned to ranks (`Queue::next`). Rounds run one after the other.
 
 #include <cstddef>
 #include <functional>
@@ -20,8 +14,7 @@
 
 namespace gaussweep::driver {
 
-/// `shortest_first` is for `try`, whose time limit cuts the sweep short: the most trials are done in that
-/// time.
+/// `shortest_first` is for `try`: it runs the most trials within its time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
 /// How the CPU of a rank's host is used: by this rank alone (`own`), or shared with other ranks, of which
@@ -48,9 +41,10 @@ class Queue {
   /// trial of category 2 or 3 at least 1/4. If the reference of the chosen trial is still in the queue, the
   /// reference is returned instead.
   ///
+  /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
   /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If it is free, CPU
-  /// trials with the held matrix come first, then any CPU trial if no trial of the held matrix is next. CPU
-  /// trials run one after the other and take a large part of the sweep, so they must begin early.
+  /// trials with the held matrix come first, then any CPU trial if no trial of the held matrix is next: they
+  /// run one after the other and take a large part of the sweep, so they must begin early.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none
@@ -62,8 +56,8 @@ class Queue {
   void done(std::size_t index);
   /// Puts an assigned trial back that the rank could not run.
   void put_back(std::size_t index);
-  /// Calls `change`, which changes the costs, and orders the remaining trials by the new costs.
-  void after(const std::function<void()>& change);
+  /// Calls `change_costs` and orders the remaining trials by the new costs.
+  void reorder(const std::function<void()>& change_costs);
   /// Returns true if a trial runs on the CPU and is long enough to slow down other CPU trials.
   bool takes_cpu(std::size_t index) const;
   std::size_t size() const { return size_; }
@@ -102,9 +96,6 @@ class Queue {
   Pool& pool_of(Round& round, std::size_t index) const {
     return takes_cpu(index) ? round.on_cpu : round.others;
   }
-  std::optional<std::string> comparison_of(std::size_t index) const;
-  /// Returns true if the trial is the vendor's, which others are compared with.
-  bool is_reference(std::size_t index) const;
   /// Returns the longer trial of two; either may be missing.
   std::optional<std::size_t> longer(std::optional<std::size_t> one, std::optional<std::size_t> other) const;
   std::optional<std::size_t> longest(const Ordered& from, Range seconds) const;
@@ -123,11 +114,11 @@ class Queue {
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
-  const Registry& registry_;
   const int ranks_;
   const QueueOrder order_;
-  std::vector<std::optional<std::string>> comparisons_;  ///< result of `comparison_of` per trial
-  std::map<std::int64_t, Round> rounds_;                 ///< by round number; never empty
+  std::vector<std::string> comparisons_;  ///< per trial: the identity of its comparison; empty: none
+  std::vector<bool> is_reference_;  ///< per trial: true for the vendor's, which others are compared with
+  std::map<std::int64_t, Round> rounds_;  ///< by round number; never empty
   /// Number of assigned, unfinished trials by matrix digest.
   std::unordered_map<std::string, std::size_t> assigned_;
   std::size_t size_ = 0;

@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/system/blas_threads.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/devices_listing.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
-#include "driver/system/visible_devices.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -30,7 +29,7 @@ bool may_be_cuda(const std::string& backend) {
   return backend == "auto" || backend == "cuda";
 }
 
-std::vector<std::string> own_parts() {
+std::vector<std::string> visible_mig_parts() {
   return visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
 }
 
@@ -39,7 +38,7 @@ std::future<std::string> listing_of(const std::string& part) {
   std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // the child computes nothing
   if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
   return std::async(std::launch::async, [environment = child_environment(changes)] {
-    return capture_self(
+    return captured_output(
         {"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())}, environment,
         devices_timeout);
   });
@@ -57,18 +56,18 @@ int worker_threads(const World& world) {
   return requested > 0 ? std::min(requested, share) : share;
 }
 
-AskedDevices ask_for_devices(const std::string& backend) {
-  const std::vector<std::string> parts = own_parts();
+PendingListing start_device_listing(const std::string& backend) {
+  const std::vector<std::string> parts = visible_mig_parts();
   if (!may_be_cuda(backend) || parts.size() > 1) return std::nullopt;
   return listing_of(parts.empty() ? "" : parts.front());
 }
 
-RankFacts rank_facts(const World& world, const std::string& backend, AskedDevices asked) {
+RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing) {
   RankFacts mine;
   mine.host = host_facts();
   mine.host.blas_threads = worker_threads(world);
   if (!may_be_cuda(backend)) return mine;
-  const std::vector<std::string> parts = own_parts();
+  const std::vector<std::string> parts = visible_mig_parts();
   const std::size_t own = own_index(parts.size(), world.local_rank());
   if (!parts.empty() && own >= parts.size()) {
     mine.gpu.why = too_few_devices(world.local_size(), parts.size(), "parts of GPUs", mine.host.host);
@@ -76,8 +75,8 @@ RankFacts rank_facts(const World& world, const std::string& backend, AskedDevice
   }
   const std::string part = parts.empty() ? "" : parts[own];
   try {
-    if (!asked) asked = listing_of(part);
-    const json devices = json::parse(asked->get());
+    if (!listing) listing = listing_of(part);
+    const json devices = json::parse(listing->get());
     mine.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), mine.host.host, part);
     if (!part.empty()) mine.gpu.index = static_cast<std::int64_t>(own);
   } catch (const std::exception& e) {
@@ -115,7 +114,7 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
 
 std::string without_gpu(const std::vector<RankFacts>& ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (ranks[rank].gpu.is_there()) continue;
+    if (ranks[rank].gpu.exists()) continue;
     return fmt::format("rank {} on {}: {}", rank, ranks[rank].host.host, ranks[rank].gpu.why);
   }
   return "";
@@ -128,7 +127,7 @@ Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& 
   std::set<std::string> seen;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const RankFacts& facts = ranks[rank];
-    if (!facts.gpu.is_there()) continue;
+    if (!facts.gpu.exists()) continue;
     ++with_gpu;
     const std::string gpu = facts.host.host + " " + facts.gpu.uuid;
     if (!seen.insert(gpu).second) {

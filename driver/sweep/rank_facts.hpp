@@ -25,7 +25,7 @@ struct RankGpu {
   std::optional<std::string> driver;  ///< the driver's version, if there is a GPU
   std::string name{};                 ///< the model's name
 
-  bool is_there() const { return !uuid.empty(); }
+  bool exists() const { return !uuid.empty(); }
 };
 
 /// The hardware of one rank.
@@ -36,7 +36,7 @@ struct RankFacts {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver, name)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
-/// What rank 0 broadcasts before a sweep.
+/// The message that rank 0 broadcasts before a sweep.
 struct Decision {
   bool goes_on = false;  ///< false: there is nothing to run, all ranks end
   Backend backend = Backend::host;
@@ -45,18 +45,18 @@ struct Decision {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id)
 
-/// The listing of the visible GPUs, computed by a child process while MPI starts. Empty if no GPU is wanted,
-/// or if the local rank, known only after MPI_Init, decides which GPUs the child may see.
-using AskedDevices = std::optional<std::future<std::string>>;
+/// The listing of the visible GPUs, which a child process computes while MPI starts. Empty if no GPU is
+/// wanted, or if the local rank, known only after MPI_Init, selects the MIG part that the child may see.
+using PendingListing = std::optional<std::future<std::string>>;
 
 /// Starts the child that lists the GPUs, if `backend` (the user's option) is "auto" or "cuda". Call before
 /// MPI_Init, which changes the environment.
-AskedDevices ask_for_devices(const std::string& backend);
+PendingListing start_device_listing(const std::string& backend);
 
 /// Returns this rank's hardware. Does not touch the GPUs: the worker waits for a GPU that is full or in
 /// exclusive use. Does not throw if a GPU fails.
-/// @param asked result of `ask_for_devices(backend)`
-RankFacts rank_facts(const World& world, const std::string& backend, AskedDevices asked);
+/// @param listing result of `start_device_listing(backend)`
+RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing);
 
 /// Returns the number of OpenBLAS threads per worker: the usable CPUs divided by the number of local ranks
 /// that may use the same CPUs. @pre the rank is not bound to its part of the CPUs yet

@@ -1,7 +1,7 @@
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <set>
 #include <spdlog/spdlog.h>
@@ -22,12 +22,11 @@
 #include "driver/sweep/supervisor.hpp"
 #include "driver/sweep/work.hpp"
 #include "driver/sweep/world.hpp"
-#include "driver/system/batch_job.hpp"
-#include "driver/system/blas_memory.hpp"
-#include "driver/system/blas_threads.hpp"
+#include "driver/system/blas.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
+#include "driver/system/origin.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/stop_signals.hpp"
 #include "io/files/errors.hpp"
@@ -63,8 +62,7 @@ struct Planned {
   KnownFiles files;
 };
 
-/// Throws if `auto` would continue a run on GPUs as a much slower emulation, because the driver does not work
-/// this time.
+/// Throws if the backend "auto" would continue a run that used GPUs with the much slower emulation.
 void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
   if (options.backend != "auto" || backend == Backend::cuda) return;
   std::string before;
@@ -78,7 +76,7 @@ void refuse_other_backend(const RunOptions& options, const io::JournalContents& 
                   options.output, to_string(backend)));
 }
 
-/// Each task would be a run of its own. Of a shard that may be meant.
+/// Throws if MPI does not connect srun's tasks: each would run the whole plan, unless it runs a shard.
 void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
   const int tasks = world.unconnected_tasks();
   if (tasks == 1 || options.shard.count > 1) return;
@@ -88,18 +86,14 @@ void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
       tasks));
 }
 
-/// Returns how many trials of methods for GPUs the plan has that will run emulated.
-std::size_t emulated_trials(const Expansion& expansion) {
-  return static_cast<std::size_t>(std::count_if(
-      expansion.trials.begin(), expansion.trials.end(),
-      [](const Trial& trial) { return trial.backend == Backend::emulated && trial.skip_reason.empty(); }));
-}
-
-/// Warns before a dry run, or refuses a run, if `auto` would emulate the kernels of a job that has GPUs.
+/// Warns if the backend "auto" will emulate GPU kernels on the CPU. Throws if the batch job has GPUs, unless
+/// it is a dry run.
 void check_emulation(const Session& session, const Planned& planned) {
   const RunOptions& options = session.options;
   if (options.backend != "auto" || planned.backend != Backend::emulated) return;
-  const std::size_t trials = emulated_trials(planned.expansion);
+  std::size_t trials = 0;
+  for (const Trial& trial : planned.expansion.trials)
+    trials += trial.backend == Backend::emulated && trial.skip_reason.empty() ? 1 : 0;
   if (trials == 0) return;
   const std::string why = without_gpu(session.ranks);
   const std::string gpus = gpus_of_job();
@@ -158,11 +152,11 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
     const RankGpu& gpu = session.mine.gpu;
     spec.gpu_uuid = gpu.uuid;
     spec.visible = gpu.visible;
-    if (!gpu.is_there()) spec.unfit = gpu.why;
+    if (!gpu.exists()) spec.unfit = gpu.why;
     spec.origin.device_index = gpu.index;
   }
   spec.threads = static_cast<int>(session.mine.host.blas_threads);
-  if (spec.unfit.empty()) spec.unfit = limit_below_blas(spec.threads);
+  if (spec.unfit.empty()) spec.unfit = blas_memory_error(spec.threads);
   spec.directory = decision.directory;
   return spec;
 }
@@ -175,7 +169,7 @@ std::string log_of_rank(const std::filesystem::path& directory, int rank) {
 void serve_rank(const Session& session, const Decision& decision) {
   World& world = session.world;
   try {
-    keep_messages(log_of_rank(decision.directory, world.rank()));
+    log_to_file(log_of_rank(decision.directory, world.rank()));
   } catch (const io::StorageError& e) {
     // If nothing can be written, opening the worker's log fails and ends the run in order.
     spdlog::warn("{}", e.what());
@@ -185,20 +179,20 @@ void serve_rank(const Session& session, const Decision& decision) {
   while (!supervisor.finished()) {
     if (!stop_sent && stop_signals() > 0) {
       stop_sent = true;
-      world.tell_coordinator(message::Stop{});
+      world.send_to_coordinator(message::Stop{});
     }
     supervisor.step(wait_ms);
   }
 }
 
-/// The reason for the end of a sweep.
+/// How a sweep ended.
 struct SweepEnd {
   std::string stopped_because;
   bool lost_its_ranks = false;
 };
 
 /// Runs coordinator and supervisor of rank 0 until the sweep ends. Moves `work.todo` out.
-/// @param is_first_pass false: more trials of a run that has shown its progress already
+/// @param is_first_pass false for the plans after the first, whose progress is not shown
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
                     double store_limit, bool is_first_pass = true) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
@@ -221,7 +215,7 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
     }
   } catch (...) {
     supervisor.reset();
-    coordinator.give_up();
+    coordinator.finish_after_error();
     throw;
   }
   SweepEnd end{coordinator.stopped_because(), coordinator.lost_its_ranks()};
@@ -229,35 +223,28 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
   return end;
 }
 
-/// Returns the lowest compute capability of the run's GPUs; 0 for other backends.
-int least_capability(Backend backend, const std::vector<RankFacts>& ranks) {
-  if (backend != Backend::cuda) return 0;
-  int lowest = 1 << 20;
-  for (const RankFacts& rank : ranks) {
-    if (rank.gpu.is_there()) lowest = std::min(lowest, rank.gpu.capability);
+/// Sets a plan and its trials for the GPUs of this run's ranks.
+void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
+  std::vector<std::string> gpus;
+  int lowest_capability = std::numeric_limits<int>::max();
+  for (const RankFacts& rank : session.ranks) {
+    if (!rank.gpu.exists()) continue;
+    gpus.push_back(rank.gpu.name);
+    lowest_capability = std::min(lowest_capability, rank.gpu.capability);
   }
-  return lowest;
+  planned.plan = for_gpus(std::move(plan), gpus);
+  planned.expansion = expand_plan(planned.plan, session.options.plan, session.registry, planned.backend,
+                                  planned.backend == Backend::cuda ? lowest_capability : 0, planned.files);
 }
 
-/// Returns the names of the ranks' GPUs.
-std::vector<std::string> gpu_names(const std::vector<RankFacts>& ranks) {
-  std::vector<std::string> names;
-  for (const RankFacts& rank : ranks) {
-    if (rank.gpu.is_there()) names.push_back(rank.gpu.name);
-  }
-  return names;
-}
-
-/// Runs the plans that follow the first one. Each pass has a fresh worker, as the rounds of a plan have.
+/// Runs the plans that follow the first one. Each has a new worker, as the rounds of a plan have.
 void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, SweepEnd& end) {
   const RunOptions& options = session.options;
   while (options.next_plan && end.stopped_because.empty()) {
     std::optional<io::Plan> next = options.next_plan(directory.journal());
     if (!next) return;
-    planned.plan = for_gpus(std::move(*next), gpu_names(session.ranks));
-    planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
-                                    least_capability(planned.backend, session.ranks), planned.files);
+    expand_for_ranks(session, std::move(*next), planned);
     directory.save_plan(planned.plan.text);
     work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
     note_start(directory, session, planned, work);
@@ -291,7 +278,7 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
 int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
   World& world = session.world;
   const RunOptions& options = session.options;
-  keep_messages(log_of_rank(directory.path(), world.rank()));
+  log_to_file(log_of_rank(directory.path(), world.rank()));
   if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
   if (directory.journal().damaged > 0) {
     spdlog::warn("not counted: {} of the journal", counted(directory.journal().damaged, "damaged line"));
@@ -300,7 +287,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   refuse_other_backend(options, directory.journal(), planned.backend);
   judge_recorded(directory, planned.expansion.trials);
   directory.save_plan(planned.plan.text);
-  note_vanished(directory, planned.expansion.trials);
+  note_unplanned(directory, planned.expansion.trials);
   Work work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
   const std::string builds = mixed_builds(directory.journal().records, version_commit);
   if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
@@ -330,11 +317,13 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   directory.write_results(true);
-  log_unexpected(work, directory.journal(), options, command_to(options, world.launcher(), "--retry-failed"));
+  log_unexpected(work, directory.journal(), options,
+                 resume_command(options, world.launcher(), "--retry-failed"));
   if (code == exit_stopped || end.lost_its_ranks)
-    spdlog::warn(
-        "stopped early ({}){}", end.stopped_because,
-        options.is_kept ? "; go on with: " + command_to(options, session.world.launcher(), "--resume") : "");
+    spdlog::warn("stopped early ({}){}", end.stopped_because,
+                 options.is_kept
+                     ? "; go on with: " + resume_command(options, session.world.launcher(), "--resume")
+                     : "");
   else if (options.at_end)
     options.at_end(directory.journal());
   return code;
@@ -358,11 +347,9 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
       for (const std::string& warning : rank.gpu.warnings) spdlog::warn("{}: {}", rank.host.host, warning);
     }
     planned.files = options.files;
-    planned.plan =
-        options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
-    planned.plan = for_gpus(std::move(planned.plan), gpu_names(session.ranks));
-    planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
-                                    least_capability(planned.backend, session.ranks), planned.files);
+    expand_for_ranks(
+        session, options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>()),
+        planned);
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
     check_emulation(session, planned);
     if (options.dry_run) {
@@ -377,7 +364,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
       throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", e.what(),
                                          counted(directory->safe_records(), "record"),
                                          (directory->path() / "journal.jsonl").string(),
-                                         command_to(options, session.world.launcher(), "--resume")));
+                                         resume_command(options, session.world.launcher(), "--resume")));
     }
   } catch (...) {
     if (!decision_sent) session.world.broadcast(Decision{});
@@ -393,12 +380,12 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
   int code = exit_ok;
   {
     const std::string began = fine_time_stamp();
-    AskedDevices devices = ask_for_devices(options.backend);
+    PendingListing devices = start_device_listing(options.backend);
     World world;
     count_stop_signals();
     Session session{world, options, registry, deadline, began, {}, {}};
     session.mine = rank_facts(world, options.backend, std::move(devices));
-    keep_to_share(world.cpu_part(), world.cpu_parts());
+    bind_to_cpu_share(world.cpu_part(), world.cpu_parts());
     const std::vector<json> gathered = world.gather(session.mine);
     try {
       if (world.rank() == 0) {

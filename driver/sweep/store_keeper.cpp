@@ -64,8 +64,8 @@ void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
 }
 
 void StoreKeeper::admit(Trial& trial) {
-  const Trial asked = trial;
-  for_stored(trial, [&](MatrixRequest& request) { admit(request, asked); });
+  const Trial original = trial;
+  for_stored(trial, [&](MatrixRequest& request) { admit(request, original); });
   if (trial.matrix_b && trial.matrix_b->digest == trial.matrix.digest)
     trial.matrix_b->store = trial.matrix.store;
 }

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "driver/protocol/blank_record.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
@@ -17,7 +17,7 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::size_t max_sent = 2;   // trials at the worker: the running one and a short next one
-constexpr int max_ends = 2;           // ended workers per trial, before the trial is given up
+constexpr int max_tries = 2;          // workers that a trial may end before it is recorded as failed
 constexpr int max_failed_starts = 3;  // consecutive failures, before the rank retires
 /// Seconds after failed starts: a GPU may be resetting.
 constexpr double pauses[max_failed_starts] = {0, 1, 3};
@@ -65,7 +65,8 @@ void Supervisor::enter(State next) {
   state_ = next;
 }
 
-Supervisor::Supervisor(Post& post, WorkerSpec spec, const Registry& registry, StartWorker start, Clock clock)
+Supervisor::Supervisor(MessagePort& post, WorkerSpec spec, const Registry& registry, StartWorker start,
+                       Clock clock)
     : post_(post),
       spec_(std::move(spec)),
       registry_(registry),
@@ -74,42 +75,42 @@ Supervisor::Supervisor(Post& post, WorkerSpec spec, const Registry& registry, St
   if (!spec_.unfit.empty()) {
     retire(spec_.unfit);
   } else {
-    ask();
+    request_trials();
     start_again_at_ = 0;  // the first `step` starts the worker
   }
 }
 
-void Supervisor::tell(const ToCoordinator& message) {
-  post_.tell_coordinator(message);
+void Supervisor::send(const ToCoordinator& message) {
+  post_.send_to_coordinator(message);
   last_message_at_ = clock_.now();
 }
 
-void Supervisor::ask() {
-  if (asked_ || tasks_.size() > ask_at_) return;
-  asked_ = true;
-  tell(message::Ready{tasks_.empty() ? held_ : tasks_.back().trial.matrix.digest});
+void Supervisor::request_trials() {
+  if (requested_ || tasks_.size() > request_at_) return;
+  requested_ = true;
+  send(message::Ready{tasks_.empty() ? held_ : tasks_.back().trial.matrix.digest});
 }
 
 void Supervisor::report(const io::Record& record) {
-  tell(message::Recorded{record, writing_});
+  send(message::Recorded{record, writing_});
   tasks_.pop_front();
-  ends_ = 0;
+  failed_tries_ = 0;
   first_cause_.clear();
-  if (sent_ > 0 && --sent_ > 0) note_begin();
-  ask();
+  if (sent_ > 0 && --sent_ > 0) note_start();
+  request_trials();
 }
 
-void Supervisor::note_begin() {
+void Supervisor::note_start() {
   step_ = "start";
   steps_ = 0;
-  begin_ = clock_.now();
-  began_stamp_ = time_stamp();
+  trial_started_ = clock_.now();
+  start_stamp_ = time_stamp();
 }
 
 void Supervisor::drop_trials() {
   tasks_.clear();
   sent_ = 0;
-  ends_ = 0;
+  failed_tries_ = 0;
   first_cause_.clear();
 }
 
@@ -183,14 +184,14 @@ void Supervisor::after_close() {
 void Supervisor::leave() {
   end_worker();
   enter(State::finished);
-  tell(message::Finished{});
+  send(message::Finished{});
 }
 
 void Supervisor::retire(const std::string& reason) {
   end_worker();
   drop_trials();
   enter(State::out_of_work);
-  tell(message::Retired{reason});
+  send(message::Retired{reason});
 }
 
 void Supervisor::worker_could_not_start(const std::string& cause) {
@@ -221,12 +222,12 @@ void Supervisor::device_is_busy(const std::string& cause) {
 void Supervisor::trial_ended_worker(io::Record record) {
   end_worker();
   held_.clear();
-  ++ends_;
+  ++failed_tries_;
   spdlog::warn("rank {}: {}: {} {}", spec_.origin.rank, describe(tasks_.front().trial), record.status,
                record.message);
-  if (ends_ == 1) first_cause_ = record.message;
-  if (ends_ > 1) record.message += fmt::format("; tried {} times", ends_);
-  last_end_ = std::move(record);
+  if (failed_tries_ == 1) first_cause_ = record.message;
+  if (failed_tries_ > 1) record.message += fmt::format("; tried {} times", failed_tries_);
+  failure_ = std::move(record);
   start_worker();
 }
 
@@ -235,7 +236,7 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
     const std::string noted_step = worker_ ? worker_->step() : std::string();
     if (!noted_step.empty()) step_ = noted_step;
     io::Record record = blank();
-    record.start_time = began_stamp_;
+    record.start_time = start_stamp_;
     record.end_time = fine_time_stamp();
     record.status = word(status);
     record.message = fmt::format("{} (at {})", cause, step_);
@@ -249,7 +250,7 @@ void Supervisor::handle(const message::At& at) {
   if (++steps_ > max_steps) throw BadMessage(fmt::format("it has reported more than {} steps", max_steps));
   step_ = at.step.substr(0, max_cause_bytes);
   if (is_closing() || (state_ == State::starting && steps_ <= max_start_steps)) step_started_ = clock_.now();
-  if (state_ == State::leaving) tell(message::Storing{});
+  if (state_ == State::leaving) send(message::Storing{});
 }
 
 void Supervisor::handle(const message::Closed& /*closed*/) {
@@ -264,9 +265,9 @@ void Supervisor::handle(const message::Hello& hello) {
   enter(State::working);
   if (!device_) {
     device_ = hello.device;
-    tell(message::DeviceSeen{hello.device});
+    send(message::DeviceSeen{hello.device});
   }
-  if (ends_ >= max_ends) report(last_end_);  // the device works, so the trial is the cause
+  if (failed_tries_ >= max_tries) report(failure_);  // the device works, so the trial is the cause
 }
 
 void Supervisor::handle(const message::Unfit& unfit) {
@@ -293,7 +294,7 @@ void Supervisor::handle(message::Done done) {
   writing_ = std::move(done.writing);
   if (done.end == WorkerEnd::fatal) return trial_ended_worker(std::move(done.record));
   held_ = done.end == WorkerEnd::none ? tasks_.front().trial.matrix.digest : std::string();
-  report(ends_ == 0 ? done.record : with_first_end(done.record, first_cause_));
+  report(failed_tries_ == 0 ? done.record : with_first_end(done.record, first_cause_));
   if (done.end == WorkerEnd::none) return send_trials();
   end_worker();
   start_worker();
@@ -302,24 +303,24 @@ void Supervisor::handle(message::Done done) {
 void Supervisor::handle(const message::Batch& batch) {
   if (state_ == State::out_of_work) return;  // the coordinator knows, and assigns the batch to other ranks
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
-  asked_ = false;
+  requested_ = false;
   // One trial always waits here. The coordinator delays the answer if another rank would run the trial
   // sooner.
-  ask_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
-  ask();
+  request_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
+  request_trials();
 }
 
-void Supervisor::handle(const message::Return& /*give_back*/) {
+void Supervisor::handle(const message::Return& /*message*/) {
   if (state_ == State::out_of_work) return;
   message::Returned returned;
   while (tasks_.size() > sent_) {
     // It has ended a worker, so it stays on this rank.
-    if (sent_ == 0 && ends_ > 0 && tasks_.size() == 1) break;
+    if (sent_ == 0 && failed_tries_ > 0 && tasks_.size() == 1) break;
     returned.keys.push_back(tasks_.back().trial.key);
     tasks_.pop_back();
   }
-  tell(returned);
-  ask();
+  send(returned);
+  request_trials();
 }
 
 void Supervisor::renew_worker() {
@@ -329,12 +330,12 @@ void Supervisor::renew_worker() {
   start_worker();
 }
 
-void Supervisor::handle(const message::Abandon& /*abandon*/) {
+void Supervisor::handle(const message::Abandon& /*message*/) {
   end_worker();
   drop_trials();
-  asked_ = true;  // `Released` below also counts as a request for trials
+  requested_ = true;  // `Released` below also counts as a request for trials
   start_again_at_ = -1;
-  tell(message::Released{});
+  send(message::Released{});
 }
 
 void Supervisor::handle(const message::Finish& finish) {
@@ -345,8 +346,8 @@ void Supervisor::handle(const message::Finish& finish) {
 }
 
 void Supervisor::watch_time() {
-  const double now = forgive_standstill();  // includes the wait for the worker's messages just before
-  if (sent_ > 0 && now - begin_ > tasks_.front().trial.timeout_seconds) {
+  const double now = forgive_suspension();  // includes the wait for the worker's messages just before
+  if (sent_ > 0 && now - trial_started_ > tasks_.front().trial.timeout_seconds) {
     worker_is_gone(io::Status::timeout,
                    fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
     return;
@@ -367,7 +368,7 @@ void Supervisor::handle_channel_end() {
   const bool memory = ended && worker_->out_of_memory();
   worker_is_gone(memory ? io::Status::oom : io::Status::crashed,
                  memory  ? "killed by the system, host memory ran out"
-                 : ended ? how.words()
+                 : ended ? how.text()
                          : "closed its channel and hung");
 }
 
@@ -412,7 +413,7 @@ void Supervisor::send_trials() {
       if (sent_ == 0) renew_worker();
       return;
     }
-    if (sent_++ == 0) note_begin();
+    if (sent_++ == 0) note_start();
     worker_round_ = next.round;
     try {
       worker_->send(message::Work{next});
@@ -425,19 +426,19 @@ void Supervisor::send_trials() {
 /// This process may have been suspended (a stopped job, a file system that blocked rank 0). Then the worker
 /// may have been suspended too, or its messages are unread. That time is added to all start times. The clock
 /// is read once per check, so that no suspension between two readings is missed.
-double Supervisor::forgive_standstill() {
+double Supervisor::forgive_suspension() {
   const double now = clock_.now();
-  const double standstill = last_check_ < 0 ? 0 : now - last_check_;
+  const double since_check = last_check_ < 0 ? 0 : now - last_check_;
   last_check_ = now;
-  if (standstill >= shortest_standstill) {
-    begin_ += standstill;
-    step_started_ += standstill;
+  if (since_check >= min_suspension_seconds) {
+    trial_started_ += since_check;
+    step_started_ += since_check;
   }
   return now;
 }
 
 void Supervisor::step(int wait_ms) {
-  forgive_standstill();
+  forgive_suspension();
   while (const auto message = post_.next_for_supervisor()) {
     std::visit([&](const auto& each) { handle(each); }, *message);
     if (finished()) return;
@@ -453,10 +454,10 @@ void Supervisor::step(int wait_ms) {
     end_worker();
     drop_trials();
     enter(State::out_of_work);
-    tell(message::StorageFailed{e.what()});
+    send(message::StorageFailed{e.what()});
     if (was_leaving) leave();
   }
-  if (!finished() && clock_.now() - last_message_at_ > alive_interval) tell(message::Alive{});
+  if (!finished() && clock_.now() - last_message_at_ > alive_interval) send(message::Alive{});
 }
 
 }  // namespace gaussweep::driver

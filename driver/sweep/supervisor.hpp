@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "driver/plan/trial.hpp"
-#include "driver/sweep/post.hpp"
+#include "driver/sweep/message_port.hpp"
 #include "driver/sweep/worker_process.hpp"
 #include "driver/system/clock.hpp"
 #include "io/records/record.hpp"
@@ -30,8 +30,8 @@ namespace gaussweep::driver {
 /// The state machine of one rank; `step` drives it.
 class Supervisor {
  public:
-  Supervisor(Post& post, WorkerSpec spec, const Registry& registry, StartWorker start = start_worker_process,
-             Clock clock = {});
+  Supervisor(MessagePort& post, WorkerSpec spec, const Registry& registry,
+             StartWorker start = start_worker_process, Clock clock = {});
   /// Handles messages and timeouts. Waits for the worker at most `wait_ms`. Reports errors to the
   /// coordinator; throws only if that fails.
   void step(int wait_ms);
@@ -40,10 +40,10 @@ class Supervisor {
 
  private:
   void do_step(int wait_ms);
-  void tell(const ToCoordinator& message);
+  void send(const ToCoordinator& message);
   void handle(const message::Batch& batch);
-  void handle(const message::Return& give_back);
-  void handle(const message::Abandon& abandon);
+  void handle(const message::Return& message);
+  void handle(const message::Abandon& message);
   void handle(const message::Finish& finish);
   void handle(const message::At& at);
   void handle(const message::Hello& hello);
@@ -60,16 +60,16 @@ class Supervisor {
   void handle_channel_end();
   /// Returns a record of the first trial without results.
   io::Record blank() const;
-  /// Adds the time during which this process was suspended to the start times, so that it does not count for
-  /// timeouts. @return the time of this check
-  double forgive_standstill();
+  /// Adds the time during which this process was suspended to the start times that timeouts use.
+  /// @return the time of this check
+  double forgive_suspension();
   void watch_time();
   void report(const io::Record& record);
   /// Requests trials if few enough are left.
-  void ask();
+  void request_trials();
   void send_trials();
   /// Notes that the first trial of `tasks_` begins now.
-  void note_begin();
+  void note_start();
   /// Replaces the worker, because each round of trials needs a new process.
   void renew_worker();
   /// Forgets the rank's trials: the coordinator has taken them back.
@@ -100,7 +100,7 @@ class Supervisor {
   /// Ends the worker and sends `Finished`.
   void leave();
 
-  Post& post_;
+  MessagePort& post_;
   WorkerSpec spec_;
   const Registry& registry_;
   StartWorker start_;
@@ -113,7 +113,7 @@ class Supervisor {
   double step_started_ = 0;        ///< start of the current step while the worker starts or closes
   int failed_starts_ = 0;          ///< consecutive failed starts
   double last_message_at_ = -1;    ///< when the last message was sent to the coordinator
-  double last_check_ = -1;         ///< time of the last `forgive_standstill`; negative before the first
+  double last_check_ = -1;         ///< time of the last `forgive_suspension`; negative before the first
   double busy_since_ = -1;         ///< since when starts find the device in use; negative if it is not
   double start_again_at_ = -1;  ///< when the next worker starts after a failed start; negative: none is due
   std::string step_;            ///< the last step that the worker reported
@@ -123,16 +123,16 @@ class Supervisor {
     Trial trial;
     bool is_short;  ///< it came in a batch of several trials
   };
-  std::deque<Task> tasks_;   ///< trials to run and record, in this order
-  std::size_t sent_ = 0;     ///< number of trials sent to the worker, which runs the first
-  bool asked_ = false;       ///< true if a request for trials is unanswered
-  std::size_t ask_at_ = 0;   ///< more trials are requested when at most this many are left
-  double begin_ = 0;         ///< start of the first trial, by the monotonic clock
-  std::string began_stamp_;  ///< the same as a time stamp
-  int ends_ = 0;             ///< number of workers that the first trial has ended
-  std::string first_cause_;  ///< how the first trial ended its first worker
-  io::Record last_end_;  ///< the record to send if the first trial has ended two workers and the device works
-  std::string held_;     ///< digest of the matrix that the worker holds
+  std::deque<Task> tasks_;      ///< trials to run and record, in this order
+  std::size_t sent_ = 0;        ///< number of trials sent to the worker, which runs the first
+  bool requested_ = false;      ///< true if a request for trials is unanswered
+  std::size_t request_at_ = 0;  ///< more trials are requested when at most this many are left
+  double trial_started_ = 0;    ///< start of the first trial, by the monotonic clock
+  std::string start_stamp_;     ///< the same as a time stamp
+  int failed_tries_ = 0;        ///< number of workers that the first trial has ended
+  std::string first_cause_;     ///< how the first trial ended its first worker
+  io::Record failure_;  ///< the record to send if the first trial has ended two workers and the device works
+  std::string held_;    ///< digest of the matrix that the worker holds
   /// Digests of matrices that the worker still has to store, from its last record.
   std::vector<std::string> writing_;
 };

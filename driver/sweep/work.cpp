@@ -11,7 +11,7 @@
 #include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/judge/verify.hpp"
-#include "driver/protocol/blank_record.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
 #include "io/records/status.hpp"
@@ -19,14 +19,16 @@
 namespace gaussweep::driver {
 namespace {
 
-std::unordered_map<std::string, const io::Record*> by_key(const io::JournalContents& journal) {
-  std::unordered_map<std::string, const io::Record*> records;
+using RecordsByKey = std::unordered_map<std::string, const io::Record*>;
+
+RecordsByKey by_key(const io::JournalContents& journal) {
+  RecordsByKey records;
   for (const io::Record& record : journal.records) records[record.key] = &record;
   return records;
 }
 
 /// Returns true if a recorded trial has to run again.
-bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
+bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed) {
   if (record.for_now) return true;
   // This start may be on another machine or build: a trial that is not skipped here can run.
   if (record.status == io::Status::skipped) return trial.skip_reason.empty();
@@ -36,19 +38,19 @@ bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_fa
 }  // namespace
 
 Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal) {
-  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  const RecordsByKey records = by_key(journal);
   Work work;
   work.all = shard_of(std::move(trials), options.shard);
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);
-    if (found == records.end() || is_wanted_again(trial, *found->second, options.retry_failed))
+    if (found == records.end() || must_repeat(trial, *found->second, options.retry_failed))
       work.todo.push_back(trial);
   }
   return work;
 }
 
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
-  const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
+  const RecordsByKey records = by_key(directory.journal());
   std::vector<io::Record> changed;
   std::size_t judged = 0;
   std::map<std::string, std::size_t> changes;
@@ -72,7 +74,7 @@ void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
                changes.empty() ? "; no status changed" : words);
 }
 
-void note_vanished(RunDirectory& directory, const std::vector<Trial>& trials) {
+void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {
   std::unordered_set<std::string> planned;
   for (const Trial& trial : trials) planned.insert(trial.key);
   std::vector<std::string> keys;
@@ -103,7 +105,7 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
 }
 
 int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {
-  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  const RecordsByKey records = by_key(journal);
   bool wrong = false, broken = false, missing = false;
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);
@@ -118,21 +120,21 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost
   return wrong ? exit_wrong : exit_ok;
 }
 
-std::string command_to(const RunOptions& options, const std::string& launcher, const char* how) {
+std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option) {
   const std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
-  if (!submitted.empty()) return submitted + " " + how;
-  std::string more;
-  if (options.backend != "auto") more += " --backend " + options.backend;
+  if (!submitted.empty()) return submitted + " " + option;
+  std::string others;
+  if (options.backend != "auto") others += " --backend " + options.backend;
   if (options.shard.count > 1)
-    more += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
-  return fmt::format("{}{} run {} -o {}{} {}", launcher, shell_word(options.program),
-                     shell_word(options.plan), shell_word(options.output), more, how);
+    others += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
+  return fmt::format("{}{} run {} -o {}{} {}", launcher, shell_quoted(options.program),
+                     shell_quoted(options.plan), shell_quoted(options.output), others, option);
 }
 
 void log_unexpected(const Work& work, const io::JournalContents& journal, const RunOptions& options,
-                    const std::string& retry) {
+                    const std::string& retry_command) {
   constexpr std::size_t max_named = 5;
-  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  const RecordsByKey records = by_key(journal);
   std::size_t unexpected = 0, findings = 0;
   std::string names;
   for (const Trial& trial : work.all) {
@@ -146,14 +148,14 @@ void log_unexpected(const Work& work, const io::JournalContents& journal, const 
   }
   if (findings > 0 && options.is_kept) {
     spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
-                 shell_word(options.program), shell_word(options.output));
+                 shell_quoted(options.program), shell_quoted(options.output));
   }
   if (unexpected == 0 || !options.lists_unexpected) return;
   if (unexpected > max_named) names += fmt::format("\n  and {} more", unexpected - max_named);
   std::string next;
   if (options.is_kept)
-    next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}", shell_word(options.program),
-                       shell_word(options.output), retry);
+    next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}",
+                       shell_quoted(options.program), shell_quoted(options.output), retry_command);
   spdlog::warn("{} did not end as {}:{}{}", counted(unexpected, "trial"),
                options.is_kept ? "the plan expects" : "expected", names, next);
 }

@@ -1,12 +1,12 @@
 #pragma once
-/// The trials that a start of a run has to do, by its plan and its journal, and how they ended.
+/// Selects the trials that a started or resumed run still has to do, and evaluates how its trials ended.
 
 #include <string>
 #include <vector>
 
 #include "driver/plan/trial.hpp"
 #include "driver/sweep/run_directory.hpp"
-#include "driver/sweep/run_options.hpp"
+#include "driver/sweep/session.hpp"
 
 namespace gaussweep::driver {
 
@@ -16,15 +16,15 @@ struct Work {
   std::vector<Trial> todo;  ///< those without a record, or to be repeated
 };
 
-/// Returns the trials of the shard, and those that have no record or have to run again.
+/// Returns the trials of the shard and, as `todo`, those without a record and those to be repeated.
 Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal);
 
-/// Judges recorded answers again by the plan's present tolerances and expectations. Their residuals are
-/// recorded, so nothing has to run.
+/// Judges recorded answers again if the plan's tolerances or expectations have changed. Nothing runs, because
+/// the records contain the residuals.
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Notes the records whose trials are no longer in the plan.
-void note_vanished(RunDirectory& directory, const std::vector<Trial>& trials);
+void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Records the trials that cannot run here, and removes them from `work.todo`.
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry);
@@ -32,12 +32,13 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
 /// Returns the exit code of a run. @param lost_its_ranks true if trials are left because ranks were lost
 int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks);
 
-/// Returns the command that continues a run with `how` (--resume or --retry-failed); in a batch job the
-/// submit script's own command. @param launcher the words before the program, such as "mpirun -n 2 "
-std::string command_to(const RunOptions& options, const std::string& launcher, const char* how);
+/// Returns the command that continues a run; in a batch job the submit script's own command.
+/// @param launcher the command before the program, such as "mpirun -n 2 "
+/// @param option --resume or --retry-failed
+std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option);
 
-/// Logs the trials that did not end as the plan expects. @param retry the command that repeats them
+/// Logs the trials that did not end as the plan expects. @param retry_command repeats them
 void log_unexpected(const Work& work, const io::JournalContents& journal, const RunOptions& options,
-                    const std::string& retry);
+                    const std::string& retry_command);
 
 }  // namespace gaussweep::driver

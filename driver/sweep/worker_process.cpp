@@ -9,23 +9,26 @@
 namespace gaussweep::driver {
 namespace {
 
+std::vector<std::string> environment_of(const WorkerSpec& spec) {
+  std::vector<std::string> variables = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads)};
+  // Freed memory is kept for the next trial, because page faults on fresh pages cost more than the work on
+  // them. Free memory beyond 1 GiB returns to the system. Huge pages are used if available.
+  if (environment_value("GLIBC_TUNABLES").empty()) {
+    variables.emplace_back(
+        "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1073741824:"
+        "glibc.malloc.top_pad=67108864:glibc.malloc.hugetlb=1");
+  }
+  if (!spec.visible.empty()) variables.push_back("CUDA_VISIBLE_DEVICES=" + spec.visible);
+  return child_environment(variables);
+}
+
 class SpawnedWorker : public WorkerProcess {
  public:
-  explicit SpawnedWorker(const WorkerSpec& spec) : kills_before_(memory_kills()) {
-    std::vector<std::string> variables = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads)};
-    // Freed memory is kept for the next trial, because page faults on fresh pages cost more than the work on
-    // them. Free memory beyond 1 GiB returns to the system. Huge pages are used if available.
-    if (environment_value("GLIBC_TUNABLES").empty()) {
-      variables.emplace_back(
-          "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1073741824:"
-          "glibc.malloc.top_pad=67108864:glibc.malloc.hugetlb=1");
-    }
-    if (!spec.visible.empty()) variables.push_back("CUDA_VISIBLE_DEVICES=" + spec.visible);
-    const std::vector<std::string> environment = child_environment(variables);
-    process_ = Process({"worker", "--parent", std::to_string(::getpid())}, environment,
-                       fmt::format("{}/logs/worker-{}.log", spec.directory, spec.origin.rank), spec.program);
-    pid_ = process_.pid();
-  }
+  explicit SpawnedWorker(const WorkerSpec& spec)
+      : kills_before_(memory_kills()),
+        process_({"worker", "--parent", std::to_string(::getpid())}, environment_of(spec),
+                 fmt::format("{}/logs/worker-{}.log", spec.directory, spec.origin.rank), spec.program),
+        pid_(process_.pid()) {}
 
   pid_t pid() const override { return pid_; }
   bool listens() const override { return process_.running() && process_.channel().open(); }
@@ -45,9 +48,9 @@ class SpawnedWorker : public WorkerProcess {
   bool end() noexcept override { return process_.end(); }
 
  private:
-  Process process_;
-  pid_t pid_ = -1;
   std::int64_t kills_before_;
+  Process process_;
+  pid_t pid_;
   bool killed_ = false;
 };
 

@@ -47,11 +47,6 @@ class WorkerProcess {
   virtual bool out_of_memory() const = 0;
   /// Kills the process. @return false if the system could not
   virtual bool end() noexcept = 0;
-
- protected:
-  WorkerProcess() = default;
-  WorkerProcess(const WorkerProcess&) = default;
-  WorkerProcess& operator=(const WorkerProcess&) = default;
 };
 
 /// Starts a worker. @throws io::StorageError if its log cannot be opened

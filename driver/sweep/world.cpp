@@ -32,9 +32,9 @@ void check(int code, const char* call) {
 
 /// Returns the length of a message as MPI counts it.
 int length_of(std::size_t bytes) {
-  if (bytes <= World::longest_message) return static_cast<int>(bytes);
+  if (bytes <= World::max_message_bytes) return static_cast<int>(bytes);
   throw std::length_error(fmt::format("a message of {} bytes cannot be sent: MPI takes at most {}", bytes,
-                                      World::longest_message));
+                                      World::max_message_bytes));
 }
 
 /// Returns true if a launcher (mpirun, srun, ...) started this process; launchers set these variables in
@@ -69,7 +69,7 @@ cpu_set_t usable_cpu_set() {
 /// Returns the seconds between SIGTERM and SIGKILL if Open MPI's mpirun started this process, otherwise
 /// infinity. On SIGINT, SIGTERM and SIGHUP mpirun sends its ranks SIGTERM after this delay and SIGKILL after
 /// the same delay again. Its own exit code is then always 1 (seen with 4.1.4).
-double sigkill_delay() {
+double launcher_sigkill_delay() {
   std::string name;
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);
   for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
@@ -183,7 +183,7 @@ class World::Traffic {
 
 World::World() : mpi_(started_by_launcher()), launch_command_(launch_command()) {
   if (!mpi_) return;
-  launcher_patience_ = sigkill_delay();
+  sigkill_delay_ = launcher_sigkill_delay();
   skip_network_probing();
   // A thread syncs the journal, but only this thread calls MPI.
   int level = MPI_THREAD_SINGLE;
@@ -289,7 +289,7 @@ void World::send(int to, Mailbox box, const nlohmann::json& message) {
   traffic_->send(to, box, nlohmann::json::to_cbor(message));
 }
 
-std::optional<Post::Arrived> World::receive(Mailbox box) {
+std::optional<MessagePort::Arrived> World::receive(Mailbox box) {
   if (!self_messages_[box].empty()) {
     Arrived arrived{rank_, std::move(self_messages_[box].front())};
     self_messages_[box].pop_front();

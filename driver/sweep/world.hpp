@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "driver/sweep/post.hpp"
+#include "driver/sweep/message_port.hpp"
 
 namespace gaussweep::driver {
 
 /// The ranks of this run. Without an MPI launcher: one rank, and MPI is never started.
-class World final : public Post {
+class World final : public MessagePort {
  public:
   World();
   ~World() override;
@@ -42,7 +42,7 @@ class World final : public Post {
   /// The number of ranks of this host that may use the same CPUs as this one.
   int cpu_parts() const { return cpu_parts_; }
   int cpu_part() const { return cpu_part_; }  ///< this rank's index among them
-  double launcher_patience() const override { return launcher_patience_; }
+  double sigkill_delay() const override { return sigkill_delay_; }
   /// The command that starts the same number of ranks, with a trailing space ("mpirun -n 4 "); empty for one
   /// rank.
   std::string launcher() const;
@@ -51,17 +51,17 @@ class World final : public Post {
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
-  /// Returns rank 0's value on every rank. Collective. @throws std::length_error beyond `longest_message`
+  /// Returns rank 0's value on every rank. Collective. @throws std::length_error beyond `max_message_bytes`
   nlohmann::json broadcast(const nlohmann::json& from_first);
   /// Returns every rank's value on rank 0, an empty list elsewhere. Collective.
-  /// @throws std::length_error if the values together exceed `longest_message`
+  /// @throws std::length_error if the values together exceed `max_message_bytes`
   std::vector<nlohmann::json> gather(const nlohmann::json& mine);
 
   /// MPI counts bytes by an int.
-  static constexpr std::size_t longest_message = std::numeric_limits<int>::max();
+  static constexpr std::size_t max_message_bytes = std::numeric_limits<int>::max();
 
  protected:
-  /// @throws std::length_error beyond `longest_message`
+  /// @throws std::length_error beyond `max_message_bytes`
   void send(int to, Mailbox box, const nlohmann::json& message) override;
   std::optional<Arrived> receive(Mailbox box) override;
 
@@ -72,7 +72,7 @@ class World final : public Post {
   bool mpi_ = false;
   std::string launch_command_;  ///< the command that started the ranks
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, cpu_part_ = 0, cpu_parts_ = 1;
-  double launcher_patience_ = std::numeric_limits<double>::infinity();
+  double sigkill_delay_ = std::numeric_limits<double>::infinity();
   std::string mpi_version_;
   std::deque<nlohmann::json> self_messages_[2];  ///< messages of this rank to itself, by mailbox
 };

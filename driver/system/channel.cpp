@@ -21,9 +21,9 @@ using Length = std::uint32_t;
 constexpr std::size_t kept_capacity = std::size_t{1} << 20;
 
 void require_length(std::size_t bytes) {
-  if (bytes > longest_message)
+  if (bytes > max_message_bytes)
     throw MessageTooLong(
-        fmt::format("a message of {} bytes; at most {} are allowed", bytes, longest_message));
+        fmt::format("a message of {} bytes; at most {} are allowed", bytes, max_message_bytes));
 }
 
 /// Checks CBOR without recursion. The recursive parser would overflow the stack on deeply nested input, so
@@ -43,14 +43,13 @@ class CborCheck {
         continue;
       }
       --open.back();
-      if (++values > most_message_values)
-        throw std::runtime_error(
-            fmt::format("a message of more than {} values arrived", most_message_values));
+      if (++values > max_message_values)
+        throw std::runtime_error(fmt::format("a message of more than {} values arrived", max_message_values));
       const std::uint64_t inside = next();
       if (inside > 0) open.push_back(inside);
-      if (open.size() > deepest_message + 1)
+      if (open.size() > max_message_depth + 1)
         throw std::runtime_error(
-            fmt::format("a message nested deeper than {} levels arrived", deepest_message));
+            fmt::format("a message nested deeper than {} levels arrived", max_message_depth));
     }
     if (!rest_.empty()) throw std::runtime_error("a message arrived with bytes after its end");
   }
@@ -96,11 +95,6 @@ void drop_front(std::string& buffer, std::size_t& done) {
 
 }  // namespace
 
-void Channel::close() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 void Channel::append(const nlohmann::json& message) {
   if (written_ > 0) drop_front(output_, written_);
   const std::size_t begin = output_.size();
@@ -121,7 +115,7 @@ void Channel::append(const nlohmann::json& message) {
 void Channel::write_some() {
   while (is_unsent()) {
     const ssize_t count =
-        ::send(fd_, output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(fd(), output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0) {
       written_ += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN) {
@@ -139,7 +133,7 @@ void Channel::write_some() {
 void Channel::send(const nlohmann::json& message) {
   append(message);
   for (write_some(); is_unsent(); write_some()) {
-    pollfd waiting{fd_, POLLOUT, 0};
+    pollfd waiting{fd(), POLLOUT, 0};
     if (::poll(&waiting, 1, -1) < 0 && errno != EINTR)
       throw ChannelClosed(std::string("poll: ") + std::strerror(errno));
   }
@@ -167,7 +161,7 @@ std::optional<nlohmann::json> Channel::take_message() {
 
 void Channel::read_some() {
   char buffer[65536];
-  const ssize_t count = ::recv(fd_, buffer, sizeof buffer, MSG_DONTWAIT);
+  const ssize_t count = ::recv(fd(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (count == 0) throw ChannelClosed("the other end closed");
   if (count < 0) {
     if (errno == EINTR || errno == EAGAIN) return;
@@ -179,7 +173,7 @@ void Channel::read_some() {
 
 /// Waits until the socket is readable, or writable if data are unsent, and reads and writes.
 void Channel::progress(int timeout_ms) {
-  pollfd waiting{fd_, static_cast<short>(is_unsent() ? POLLIN | POLLOUT : POLLIN), 0};
+  pollfd waiting{fd(), static_cast<short>(is_unsent() ? POLLIN | POLLOUT : POLLIN), 0};
   const int ready = ::poll(&waiting, 1, timeout_ms);
   if (ready < 0 && errno != EINTR) throw ChannelClosed(std::string("poll: ") + std::strerror(errno));
   if (ready <= 0) return;
@@ -194,7 +188,7 @@ void Channel::progress(int timeout_ms) {
 }
 
 std::optional<nlohmann::json> Channel::receive(int timeout_ms) {
-  if (output_.size() - written_ > longest_message)
+  if (output_.size() - written_ > max_message_bytes)
     throw std::runtime_error("the other end does not read what it is sent");
   const double end = now_seconds() + 1e-3 * timeout_ms;
   for (int left_ms = timeout_ms;;) {

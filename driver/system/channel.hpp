@@ -10,22 +10,24 @@
 #include <stdexcept>
 #include <string>
 
+#include "io/files/open_file.hpp"
+
 namespace gaussweep::driver {
 
 /// Limit on the bytes of a message. A record with a million samples and a million iterations has 55 MB.
-constexpr std::size_t longest_message = std::size_t{64} << 20;
+constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
 /// Limit on the nesting of arrays and objects; valid messages have fewer than ten levels.
-constexpr std::size_t deepest_message = 32;
+constexpr std::size_t max_message_depth = 32;
 /// Limit on the values (numbers, strings, arrays, objects) of a message. A record with a million samples has
 /// six million.
-constexpr std::size_t most_message_values = 8'000'000;
+constexpr std::size_t max_message_values = 8'000'000;
 
 /// Thrown if the other end is gone.
 struct ChannelClosed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Thrown for a message longer than `longest_message`.
+/// Thrown for a message longer than `max_message_bytes`.
 struct MessageTooLong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -34,20 +36,11 @@ struct MessageTooLong : std::runtime_error {
 class Channel {
  public:
   Channel() = default;
-  explicit Channel(int fd) : fd_(fd) {}
-  ~Channel() { close(); }
-  Channel(Channel&& other) noexcept { swap(other); }
-  Channel& operator=(Channel&& other) noexcept {
-    Channel moved(std::move(other));
-    swap(moved);
-    return *this;
-  }
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  explicit Channel(int fd) : file_(fd) {}
 
-  bool open() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
-  void close() noexcept;
+  bool open() const { return file_.open(); }
+  int fd() const { return file_.fd(); }
+  void close() noexcept { file_.reset(); }
   /// Writes the whole message; blocks until the other end has room. Only one of the two ends may use this: if
   /// both blocked here, neither would read. @throws ChannelClosed, MessageTooLong (nothing is sent then)
   void send(const nlohmann::json& message);
@@ -61,23 +54,16 @@ class Channel {
   /// @throws ChannelClosed at the end of the stream
   /// @throws MessageTooLong as soon as such a length arrives
   /// @throws std::exception if a message is not CBOR or exceeds the limits above, or if the other end has
-  /// left more than `longest_message` bytes unread
+  /// left more than `max_message_bytes` bytes unread
   std::optional<nlohmann::json> receive(int timeout_ms);
 
  private:
-  void swap(Channel& other) noexcept {
-    std::swap(fd_, other.fd_);
-    std::swap(input_, other.input_);
-    std::swap(taken_, other.taken_);
-    std::swap(output_, other.output_);
-    std::swap(written_, other.written_);
-  }
   std::optional<nlohmann::json> take_message();
   void read_some();
   void progress(int timeout_ms);
   void append(const nlohmann::json& message);
   void write_some();
-  int fd_ = -1;
+  io::Descriptor file_;
   std::string input_;  ///< the first `taken_` bytes were returned as messages
   std::size_t taken_ = 0;
   std::string output_;  ///< the first `written_` bytes are sent

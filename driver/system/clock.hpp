@@ -20,7 +20,7 @@ struct Clock {
 
 /// If more seconds than this pass between two steps of a process, it was suspended: the job was stopped or a
 /// disk did not answer. Normally milliseconds pass.
-constexpr double shortest_standstill = 1;
+constexpr double min_suspension_seconds = 1;
 
 /// Returns the wall-clock time in seconds since the epoch, with a fraction.
 double epoch_seconds();

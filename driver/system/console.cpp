@@ -16,8 +16,9 @@
 #include <utility>
 
 #include "driver/base/printable.hpp"
-#include "driver/system/channel.hpp"
+#include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -28,14 +29,8 @@ constexpr const char* console_pattern = "%H:%M:%S %^%l%$: %v";
 constexpr const char* file_pattern = "%Y-%m-%d %H:%M:%S %l: %v";
 
 const char* color_of(spdlog::level::level_enum level) {
-  switch (level) {
-    case spdlog::level::info:
-      return "\033[32m";
-    case spdlog::level::warn:
-      return "\033[33m\033[1m";
-    default:
-      return "\033[31m\033[1m";
-  }
+  if (level == spdlog::level::info) return "\033[32m";
+  return level == spdlog::level::warn ? "\033[33m\033[1m" : "\033[31m\033[1m";
 }
 
 /// A log file. Text written before it is open is buffered.
@@ -43,7 +38,7 @@ class MessageFile {
  public:
   void open(const std::string& path) {
     // Non-blocking, because opening a pipe could block the sweep. A pipe is rejected below.
-    Channel file(
+    io::Descriptor file(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     struct stat facts {};
     if (!file.open() || ::fstat(file.fd(), &facts) != 0)
@@ -59,16 +54,11 @@ class MessageFile {
       waiting_ += text;
       return;
     }
-    for (std::size_t done = 0; done < text.size();) {
-      const ssize_t count = ::write(file_.fd(), text.data() + done, text.size() - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;
-      done += static_cast<std::size_t>(count);
-    }
+    write_all(file_.fd(), text);
   }
 
  private:
-  Channel file_;
+  io::Descriptor file_;
   std::string waiting_;
 };
 
@@ -100,7 +90,7 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
       text.insert(message.color_range_end, "\033[m");
       text.insert(message.color_range_start, color_of(message.level));
     }
-    say_as_it_is(text);
+    print_stderr_raw(text);
     spdlog::memory_buf_t logged;
     file_formatter_.format(message, logged);
     file_.write(printable_lines(fmt::to_string(logged)));
@@ -115,26 +105,16 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
 /// Printed text that is not shown yet, because it may end inside a character or a colour sequence.
 std::string pending_output;
 
-bool write_output(const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    done += static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
 ssize_t write_guarded(void*, const char* data, std::size_t bytes) {
   pending_output.append(data, bytes);
   // Up to the last line feed all characters and sequences are complete.
   const std::size_t whole = pending_output.rfind('\n') + 1;
-  const bool shown = write_output(terminal_text(pending_output.substr(0, whole)));
+  const bool shown = write_all(STDOUT_FILENO, terminal_text(pending_output.substr(0, whole)));
   pending_output.erase(0, whole);
   return shown ? static_cast<ssize_t>(bytes) : 0;
 }
 
-/// Returns the sink of the default logger; null before `start_messages`, as in unit tests.
+/// Returns the sink of the default logger; null before `start_logging`, as in unit tests.
 MessageSink* sink() {
   const auto& sinks = spdlog::default_logger()->sinks();
   return sinks.empty() ? nullptr : dynamic_cast<MessageSink*>(sinks.front().get());
@@ -142,11 +122,11 @@ MessageSink* sink() {
 
 }  // namespace
 
-void say(const std::string& text) {
-  say_as_it_is(::isatty(STDERR_FILENO) == 1 ? terminal_text(text) : text);
+void print_stderr(const std::string& text) {
+  print_stderr_raw(::isatty(STDERR_FILENO) == 1 ? terminal_text(text) : text);
 }
 
-void say_as_it_is(const std::string& text) noexcept {
+void print_stderr_raw(const std::string& text) noexcept {
   static bool reader_hangs = false;  // static, because there is only one standard error
   for (std::size_t done = 0; done < text.size();) {
     pollfd out{STDERR_FILENO, POLLOUT, 0};
@@ -163,11 +143,11 @@ void say_as_it_is(const std::string& text) noexcept {
   }
 }
 
-void start_messages() {
+void start_logging() {
   spdlog::set_default_logger(std::make_shared<spdlog::logger>("gaussweep", std::make_shared<MessageSink>()));
 }
 
-void keep_messages(const std::string& path) {
+void log_to_file(const std::string& path) {
   if (MessageSink* messages = sink()) messages->open_file(path);
 }
 
@@ -175,7 +155,7 @@ void log_line(const std::string& text) {
   if (MessageSink* messages = sink()) messages->log_line(text);
 }
 
-void guard_terminal() {
+void sanitize_output() {
   if (::isatty(STDOUT_FILENO) != 1) return;
   std::fflush(stdout);
   cookie_io_functions_t functions{};
@@ -186,10 +166,10 @@ void guard_terminal() {
   }
 }
 
-std::string lost_output() {
+std::string flush_output() {
   errno = 0;
   if (std::fflush(stdout) != 0) return std::strerror(errno);
-  if (!pending_output.empty() && !write_output(terminal_text(std::exchange(pending_output, {}))))
+  if (!pending_output.empty() && !write_all(STDOUT_FILENO, terminal_text(std::exchange(pending_output, {}))))
     return std::strerror(errno);
   return std::ferror(stdout) == 0 ? "" : "a part of it was lost";
 }

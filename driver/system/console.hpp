@@ -9,22 +9,22 @@ namespace gaussweep::driver {
 
 /// Writes to standard error without blocking for long; replaces control characters (terminal_text) on a
 /// terminal. Does not throw.
-void say(const std::string& text);
+void print_stderr(const std::string& text);
 /// The same, but keeps control sequences that move the cursor.
-void say_as_it_is(const std::string& text) noexcept;
+void print_stderr_raw(const std::string& text) noexcept;
 
 /// Applies terminal_text to everything printed on standard output from now on, if it is a terminal.
-void guard_terminal();
+void sanitize_output();
 
-/// Sends the messages of spdlog to standard error by `say_as_it_is` from now on.
-void start_messages();
+/// Sends the messages of spdlog to standard error by `print_stderr_raw` from now on.
+void start_logging();
 /// Appends all messages, also the earlier ones, to this file from now on. Creates the file readable by the
 /// user only. @throws io::StorageError if it cannot be opened
-void keep_messages(const std::string& path);
+void log_to_file(const std::string& path);
 /// Writes a line to that file alone. Write errors are ignored: the journal on the same medium reports them.
 void log_line(const std::string& text);
 
 /// Flushes standard output. @return the system's error text if output was lost; otherwise empty
-std::string lost_output();
+std::string flush_output();
 
 }  // namespace gaussweep::driver

@@ -44,7 +44,7 @@ io::HostRow host_facts() {
   return row;
 }
 
-MachineFacts machine_facts(Ask ask) {
+MachineFacts machine_facts(GpuQuery query) {
   MachineFacts machine;
   machine.host = host_facts();
   // NVML before CUDA; otherwise NVML would list this process as a user of the GPUs.
@@ -57,7 +57,7 @@ MachineFacts machine_facts(Ask ask) {
     GpuFacts& gpu = machine.gpus.emplace_back();
     gpu.index = index;
     try {
-      gpu.info = ask == Ask::started ? make_cuda_device(index)->info() : cuda_device_info(index);
+      gpu.info = query == GpuQuery::with_context ? make_cuda_device(index)->info() : cuda_device_info(index);
       add_setup_warnings(gpu, setups);
     } catch (const std::exception& e) {
       gpu.error = e.what();

@@ -11,9 +11,9 @@
 
 namespace gaussweep::driver {
 
-/// How a GPU is queried. `started` creates a context, which shows if the GPU works and how much memory is
-/// free. `untouched` needs neither memory nor access to an exclusive GPU.
-enum class Ask { started, untouched };
+/// How a GPU is queried. A context shows if the GPU works and how much memory is free, but needs memory, and
+/// access if the GPU is in exclusive mode.
+enum class GpuQuery { with_context, without_context };
 
 /// One GPU. If `error` is not empty, the GPU cannot be used and the other facts are not set.
 struct GpuFacts {
@@ -37,7 +37,7 @@ io::HostRow host_facts();
 
 /// Queries CUDA and NVML. Does not throw if a GPU fails; that GPU's `error` is set. @pre MPI is not
 /// initialised in this process
-MachineFacts machine_facts(Ask ask = Ask::started);
+MachineFacts machine_facts(GpuQuery query = GpuQuery::with_context);
 
 /// Returns {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes, …,
 /// warnings, error}], "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}. free_bytes is

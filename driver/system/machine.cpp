@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sched.h>
 #include <spdlog/spdlog.h>
+#include <sstream>
 #include <sys/utsname.h>
 #include <utility>
 
@@ -30,7 +31,7 @@ std::string operating_system() {
   return std::string(names.sysname) + " " + names.release + " " + names.machine;
 }
 
-std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
+std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
   const auto core = [](const LogicalCpu& cpu_facts) { return std::pair(cpu_facts.package, cpu_facts.core); };
   std::sort(cpus.begin(), cpus.end(), [&](const LogicalCpu& x, const LogicalCpu& y) {
     return std::pair(core(x), x.cpu) < std::pair(core(y), y.cpu);
@@ -49,7 +50,7 @@ std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
   return share;
 }
 
-void keep_to_share(int part, int parts) {
+void bind_to_cpu_share(int part, int parts) {
   cpu_set_t set;
   if (parts <= 1 || ::sched_getaffinity(0, sizeof set, &set) != 0) return;
   std::vector<LogicalCpu> cpus;
@@ -61,12 +62,23 @@ void keep_to_share(int part, int parts) {
     if (!(std::ifstream(folder + "core_id") >> cpu_facts.core)) return;
     cpus.push_back(cpu_facts);
   }
-  const std::vector<int> share = share_of(std::move(cpus), part, parts);
+  const std::vector<int> share = cpu_share_of(std::move(cpus), part, parts);
   if (share.empty()) return;
   CPU_ZERO(&set);
   for (const int cpu : share) CPU_SET(cpu, &set);
   if (::sched_setaffinity(0, sizeof set, &set) != 0)
     spdlog::warn("this rank cannot be kept to its share of the cores: {}", std::strerror(errno));
+}
+
+std::vector<std::string> visible_parts(const std::string& visible_devices) {
+  std::vector<std::string> parts;
+  std::istringstream names(visible_devices);
+  for (std::string name; std::getline(names, name, ',');) {
+    const std::size_t begin = name.find_first_not_of(' ');
+    if (begin == std::string::npos || name.compare(begin, 4, "MIG-") != 0) return {};
+    parts.push_back(name.substr(begin, name.find_last_not_of(' ') + 1 - begin));
+  }
+  return parts;
 }
 
 }  // namespace gaussweep::driver

@@ -29,9 +29,13 @@ struct LogicalCpu {
 };
 /// Splits the CPUs into `parts` equal sets of whole cores and returns set `part`. Keeps a set within one
 /// package if possible. Empty if there are fewer cores than parts.
-std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts);
+std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts);
 /// Binds this process and its later children to its part of the usable CPUs. Does nothing if there are fewer
 /// cores than parts, or if the system does not report the topology.
-void keep_to_share(int part, int parts);
+void bind_to_cpu_share(int part, int parts);
+
+/// Returns the MIG parts that the value of CUDA_VISIBLE_DEVICES names; empty if it names none. CUDA shows a
+/// process only the first of them and identifies them only by these names.
+std::vector<std::string> visible_parts(const std::string& visible_devices);
 
 }  // namespace gaussweep::driver

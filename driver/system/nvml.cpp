@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <utility>
 
 #include "driver/system/clock.hpp"
 
@@ -22,15 +23,17 @@ struct ProcessInfo {
   unsigned int gpu_instance, compute_instance;
 };
 
-struct Reason {
-  std::uint64_t bit;
-  const char* name;
-};
-constexpr Reason throttling[] = {{0x04, "sw_power_cap"},
-                                 {0x08, "hw_slowdown"},
-                                 {0x20, "sw_thermal"},
-                                 {0x40, "hw_thermal"},
-                                 {0x80, "hw_power_brake"}};
+/// Calls a function of NVML, which is null if this version of the library lacks it.
+template <class Function, class... Arguments>
+bool succeeds(Function function, Arguments... arguments) {
+  return function != nullptr && function(arguments...) == success;
+}
+
+constexpr std::pair<std::uint64_t, const char*> throttling[] = {{0x04, "sw_power_cap"},
+                                                                {0x08, "hw_slowdown"},
+                                                                {0x20, "sw_thermal"},
+                                                                {0x40, "hw_thermal"},
+                                                                {0x80, "hw_power_brake"}};
 
 }  // namespace
 
@@ -58,10 +61,8 @@ struct Nvml::Functions {
 
 std::string throttle_names(std::uint64_t reasons) {
   std::string names;
-  for (const Reason& reason : throttling) {
-    if ((reasons & reason.bit) == 0) continue;
-    if (!names.empty()) names += "+";
-    names += reason.name;
+  for (const auto& [bit, name] : throttling) {
+    if ((reasons & bit) != 0) names += (names.empty() ? "" : "+") + std::string(name);
   }
   return names;
 }
@@ -147,33 +148,27 @@ Nvml::~Nvml() {
 
 std::string Nvml::driver_version() const {
   char text[96] = "";
-  if (!available_ || functions_->driver_version == nullptr) return {};
-  return functions_->driver_version(text, sizeof text) == success ? text : "";
+  return available_ && succeeds(functions_->driver_version, text, unsigned{sizeof text}) ? text : "";
 }
 
 std::vector<GpuSetup> Nvml::setups() const {
   std::vector<GpuSetup> all;
   const Functions& f = *functions_;
   unsigned count = 0;
-  if (!available_ || f.count == nullptr || f.by_index == nullptr || f.count(&count) != success) return all;
+  if (!available_ || !succeeds(f.count, &count)) return all;
   for (unsigned index = 0; index < count; ++index) {
     Device device = nullptr;
-    if (f.by_index(index, &device) != success) continue;
+    if (!succeeds(f.by_index, index, &device)) continue;
     GpuSetup setup;
     char text[96] = "";
-    if (f.uuid != nullptr && f.uuid(device, text, sizeof text) == success) setup.uuid = text;
-    if (f.name != nullptr && f.name(device, text, sizeof text) == success) setup.name = text;
+    if (succeeds(f.uuid, device, text, unsigned{sizeof text})) setup.uuid = text;
+    if (succeeds(f.name, device, text, unsigned{sizeof text})) setup.name = text;
     int ecc = 0, pending_ecc = 0;
-    if (f.ecc_mode != nullptr && f.ecc_mode(device, &ecc, &pending_ecc) == success) setup.ecc = ecc != 0;
-    unsigned mig = 0, pending_mig = 0;
-    if (f.mig_mode != nullptr && f.mig_mode(device, &mig, &pending_mig) == success) setup.mig = mig != 0;
-    unsigned milliwatts = 0;
-    if (f.power_limit != nullptr && f.power_limit(device, &milliwatts) == success) {
-      setup.power_limit_w = milliwatts / 1e3;
-    }
-    if (f.power_default != nullptr && f.power_default(device, &milliwatts) == success) {
-      setup.power_default_w = milliwatts / 1e3;
-    }
+    if (succeeds(f.ecc_mode, device, &ecc, &pending_ecc)) setup.ecc = ecc != 0;
+    unsigned mig = 0, pending_mig = 0, milliwatts = 0;
+    if (succeeds(f.mig_mode, device, &mig, &pending_mig)) setup.mig = mig != 0;
+    if (succeeds(f.power_limit, device, &milliwatts)) setup.power_limit_w = milliwatts / 1e3;
+    if (succeeds(f.power_default, device, &milliwatts)) setup.power_default_w = milliwatts / 1e3;
     std::vector<ProcessInfo> list(64);
     auto found = static_cast<unsigned>(list.size());
     int code = f.processes != nullptr ? f.processes(device, &found, list.data()) : -1;
@@ -194,9 +189,8 @@ std::vector<GpuSetup> Nvml::setups() const {
 
 GpuSampler::GpuSampler(const Nvml& nvml, const std::string& uuid) : nvml_(nvml) {
   const Nvml::Functions& f = *nvml.functions_;
-  if (!nvml.available_ || f.by_uuid == nullptr || uuid.empty()) return;
   Device device = nullptr;
-  if (f.by_uuid(uuid.c_str(), &device) == success) device_ = device;
+  if (nvml.available_ && !uuid.empty() && succeeds(f.by_uuid, uuid.c_str(), &device)) device_ = device;
 }
 
 GpuReading GpuSampler::read() {
@@ -208,15 +202,12 @@ GpuReading GpuSampler::read() {
   GpuReading reading;
   const Nvml::Functions& f = *nvml_.functions_;
   unsigned value = 0;
-  if (f.clock != nullptr && f.clock(device_, clock_sm, &value) == success) reading.sm_clock_mhz = value;
-  if (f.clock != nullptr && f.clock(device_, clock_memory, &value) == success)
-    reading.memory_clock_mhz = value;
+  if (succeeds(f.clock, device_, clock_sm, &value)) reading.sm_clock_mhz = value;
+  if (succeeds(f.clock, device_, clock_memory, &value)) reading.memory_clock_mhz = value;
   reading.power_w = watts();
-  if (f.temperature != nullptr && f.temperature(device_, sensor_gpu, &value) == success) {
-    reading.temperature_c = value;
-  }
+  if (succeeds(f.temperature, device_, sensor_gpu, &value)) reading.temperature_c = value;
   unsigned long long reasons = 0;
-  if (f.throttle_reasons != nullptr && f.throttle_reasons(device_, &reasons) == success) {
+  if (succeeds(f.throttle_reasons, device_, &reasons)) {
     reading.throttle_reason = throttle_names(reasons);
     reading.throttled = !reading.throttle_reason.empty();
   }
@@ -226,15 +217,13 @@ GpuReading GpuSampler::read() {
 
 double GpuSampler::watts() const {
   unsigned milliwatts = 0;
-  const auto read = nvml_.functions_->power_usage;
-  const bool is_known = device_ != nullptr && read != nullptr && read(device_, &milliwatts) == success;
+  const bool is_known = device_ != nullptr && succeeds(nvml_.functions_->power_usage, device_, &milliwatts);
   return is_known ? milliwatts / 1e3 : std::numeric_limits<double>::quiet_NaN();
 }
 
 double GpuSampler::total_joules() const {
   unsigned long long millijoules = 0;
-  const auto read = nvml_.functions_->total_energy;
-  const bool is_known = device_ != nullptr && read != nullptr && read(device_, &millijoules) == success;
+  const bool is_known = device_ != nullptr && succeeds(nvml_.functions_->total_energy, device_, &millijoules);
   return is_known ? static_cast<double>(millijoules) / 1e3 : std::numeric_limits<double>::quiet_NaN();
 }
 

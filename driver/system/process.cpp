@@ -143,7 +143,7 @@ bool read_some(int fd, std::string& output) {
 
 }  // namespace
 
-std::string Ending::words() const {
+std::string Ending::text() const {
   if (exited) return fmt::format("exit status {}", code);
   return fmt::format("signal {} ({})", code, strsignal(code));
 }
@@ -170,7 +170,7 @@ Process::Process(const std::vector<std::string>& arguments, const std::vector<st
     throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
   }
   channel_ = Channel(ends[0]);
-  Channel child_end(ends[1]);
+  const io::Descriptor child_end(ends[1]);
   FileActions actions;
   posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions.value, output.fd(), 1);
@@ -200,16 +200,16 @@ bool Process::end() noexcept {
   return has_ended;
 }
 
-std::string capture_self(const std::vector<std::string>& arguments,
-                         const std::vector<std::string>& environment, double timeout_seconds,
-                         const std::string& program) {
+std::string captured_output(const std::vector<std::string>& arguments,
+                            const std::vector<std::string>& environment, double timeout_seconds,
+                            const std::string& program) {
   int pipe_ends[2];
   if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
-  Channel reading(pipe_ends[0]);
+  const io::Descriptor reading(pipe_ends[0]);
   pid_t pid;
   {
-    Channel writing(pipe_ends[1]);
+    const io::Descriptor writing(pipe_ends[1]);
     FileActions actions;
     posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions.value, writing.fd(), 1);
@@ -241,16 +241,16 @@ std::string capture_self(const std::vector<std::string>& arguments,
   while (open && !exceeds_limit() && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
   if (exceeds_limit()) throw failure(fmt::format("printed more than {} bytes", max_output));
   const Ending how = ending_of(status);
-  if (!how.exited || how.code != 0) throw failure("ended with " + how.words());
+  if (!how.exited || how.code != 0) throw failure("ended with " + how.text());
   return output;
 }
 
-bool die_with(pid_t parent) {
+bool die_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   return ::getppid() == parent;
 }
 
-void restart_with(const char* name, const char* value, char** argv) {
+void restart_with_variable(const char* name, const char* value, char** argv) {
   if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink(self_path, error);

@@ -16,7 +16,7 @@ struct Ending {
   bool exited = false;  ///< false: by a signal
   int code = 0;         ///< exit status or signal number
   /// Returns "signal 11 (Segmentation fault)" or "exit status 3".
-  std::string words() const;
+  std::string text() const;
 };
 
 /// Returns a child's environment: this process's without the MPI launcher's variables, and with `changes`
@@ -28,19 +28,12 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 /// The destructor kills the child.
 class Process {
  public:
-  Process() = default;
   /// Starts this program, or the one at the path `program`, with `arguments`.
   /// @throws io::StorageError if the log cannot be opened
   /// @throws std::runtime_error if no process can start
   Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
           const std::string& log, const std::string& program = {});
   ~Process() { end(); }
-  Process(Process&& other) noexcept { swap(other); }
-  Process& operator=(Process&& other) noexcept {
-    Process moved(std::move(other));
-    swap(moved);
-    return *this;
-  }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
@@ -57,11 +50,6 @@ class Process {
   bool end() noexcept;
 
  private:
-  void swap(Process& other) noexcept {
-    std::swap(pid_, other.pid_);
-    std::swap(channel_, other.channel_);
-    std::swap(step_, other.step_);
-  }
   pid_t pid_ = -1;
   Channel channel_;
   StepNote step_;
@@ -70,17 +58,17 @@ class Process {
 /// Runs this program, or the one at the path `program`, with `arguments`, and returns its standard output.
 /// @throws std::runtime_error if the program cannot start, fails, takes longer than `timeout_seconds` or
 /// prints more than 1 MiB
-std::string capture_self(const std::vector<std::string>& arguments,
-                         const std::vector<std::string>& environment, double timeout_seconds,
-                         const std::string& program = {});
+std::string captured_output(const std::vector<std::string>& arguments,
+                            const std::vector<std::string>& environment, double timeout_seconds,
+                            const std::string& program = {});
 
 /// Makes the kernel kill this process when its parent ends. @return false if `parent` has already ended
-bool die_with(pid_t parent);
+bool die_with_parent(pid_t parent);
 
 /// Restarts this program by execv with the environment variable `name` set to `value`, unless it already is.
 /// Needed for libraries that read the variable when they are loaded. Returns if there is nothing to do or if
 /// execv fails.
-void restart_with(const char* name, const char* value, char** argv);
+void restart_with_variable(const char* name, const char* value, char** argv);
 
 /// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Otherwise the next opened file,
 /// such as the journal, would get the number and receive what is written to standard error.

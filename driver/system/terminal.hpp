@@ -19,8 +19,10 @@ bool output_has_colours();
 
 bool output_is_terminal();
 
-/// Replaces the terminal's contents by a text, from the upper left corner. Shows as many lines as fit, and
-/// below them `last`, if it is not empty.
-void redraw(const std::string& text, const std::string& last);
+/// Writes the whole text to a file descriptor. @return false if the system refuses it (errno)
+bool write_all(int fd, const std::string& text) noexcept;
+
+/// Replaces the terminal's contents by as many lines of a text as fit, and the line `footer` if not empty.
+void redraw(const std::string& text, const std::string& footer);
 
 }  // namespace gaussweep::driver

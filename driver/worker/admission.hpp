@@ -16,11 +16,10 @@ struct Footprint {
 };
 /// Returns the memory of a trial. @param pristine the location of the inputs that are copied before every run
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
-/// Returns true if a trial can keep its pristine inputs on the host. It cannot if several timed runs in a row
+/// Returns true if a trial can keep its pristine inputs on the host, unlike several timed runs in a row that
 /// overwrite their inputs.
 bool can_upload_again(const Method& method, const Trial& trial);
-/// Returns true if that reduces the device memory by more than 10 %. It does not if the verification needs as
-/// much.
+/// Returns true if pristine inputs on the host reduce the trial's device memory by more than 10 %.
 bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
 
 /// The memory is free (`fits`), would be free if no other process used the device (`not_now`), or exceeds the

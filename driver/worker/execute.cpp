@@ -5,16 +5,15 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "driver/base/transient_failure.hpp"
+#include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
 #include "driver/judge/judge_answer.hpp"
 #include "driver/plan/shared_inputs.hpp"
-#include "driver/protocol/blank_record.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/worker/probe.hpp"
 #include "driver/worker/sampling.hpp"
-#include "driver/worker/warm_up.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/device_reductions.hpp"
 #include "kernels/check/facts.hpp"
@@ -28,29 +27,28 @@ namespace {
 /// Bytes of freed host memory that are kept for reuse, in addition to two matrices.
 constexpr std::size_t kept_bytes = std::size_t{1} << 30;
 
-/// There are many small trials. Trials with at most this footprint do not query the free memory each time.
-constexpr double small_trial_bytes = 0x1p26;
-constexpr double query_interval_seconds = 1;  // the maximum time between two queries
-
-void describe_device(io::Record& record, const DeviceInfo& info, const Origin& origin) {
-  record.gpu_uuid = info.uuid;
-  record.gpu_name = info.name;
-  record.capability = info.capability;
-  record.device_index = origin.device_index;
-}
-
-/// Returns log10(own / reference) of two backward errors; errors below the unit roundoff count as the unit
-/// roundoff.
+/// Returns log10(own / reference) of two backward errors, each at least the unit roundoff.
 double digits_lost(double own, double reference, Precision precision) {
   const double roundoff = roundoff_of(precision);
   if (!std::isfinite(own) || !std::isfinite(reference)) return io::Record::unknown;
   return std::log10(std::max(own, roundoff) / std::max(reference, roundoff));
 }
 
+/// Returns the free and total memory of the device and the host.
+FreeMemory free_memory(const Device& device) {
+  const DeviceInfo info = device.info();
+  FreeMemory memory{info.name, static_cast<double>(info.free_bytes), static_cast<double>(info.total_bytes),
+                    memory_facts()};
+  if (device.backend() == Backend::cuda) return memory;
+  memory.device_free = std::min(memory.device_free, memory.host.free);
+  memory.device_total = std::min(memory.device_total, memory.host.most);
+  return memory;
+}
+
 }  // namespace
 
 Executor::Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
-                   std::function<void(const std::string&)> at)
+                   std::function<void(const std::string&)> begin_step)
     : registry_(registry),
       device_(context.device),
       host_device_(make_host_device(Backend::host, now_seconds)),
@@ -59,7 +57,7 @@ Executor::Executor(const Registry& registry, Context& context, StoreWriter& stor
       host_context_(*host_device_),
       store_(store),
       origin_(std::move(origin)),
-      at_(std::move(at)) {
+      begin_step_(std::move(begin_step)) {
   LargeBlocks::of_process().keep(kept_bytes);
 }
 
@@ -69,38 +67,13 @@ Executor::~Executor() {
 
 io::Record Executor::blank(const Trial& trial) const {
   io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), origin_);
-  if (trial.backend == Backend::cuda) describe_device(record, device_info_, origin_);
+  if (trial.backend == Backend::cuda) {
+    record.gpu_uuid = device_info_.uuid;
+    record.gpu_name = device_info_.name;
+    record.capability = device_info_.capability;
+    record.device_index = origin_.device_index;
+  }
   return record;
-}
-
-template <>
-Held<float>& Executor::held<float>() {
-  if (!held_float_) held_float_ = std::make_unique<Held<float>>();
-  held_double_.reset();
-  return *held_float_;
-}
-template <>
-Held<double>& Executor::held<double>() {
-  if (!held_double_) held_double_ = std::make_unique<Held<double>>();
-  held_float_.reset();
-  return *held_double_;
-}
-
-io::Record Executor::run(const Trial& trial) {
-  const Method* method = registry_.find(trial.problem, trial.method);
-  if (method == nullptr || !method->runs_on(trial.backend)) {
-    throw std::runtime_error(describe(trial) + " cannot run in this build");
-  }
-  const Admission admission = admit_trial(trial, *method);
-  if (admission.fit == Fit::not_now) throw TransientFailure(io::Status::oom, admission.reason);
-  if (admission.fit == Fit::never) {
-    io::Record record = blank(trial);
-    record.status = word(io::Status::skipped);
-    record.message = admission.reason;
-    return record;
-  }
-  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method, admission)
-                                               : run_typed<double>(trial, *method, admission);
 }
 
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
@@ -112,175 +85,21 @@ GpuSampler& Executor::sampler() {
   return *sampler_;
 }
 
-template <class T>
-Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
-  Held<T>& held = this->held<T>();
-  if (!held.prepared || held.prepared->identity != inputs_identity(trial)) {
-    at_("inputs");
-    std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
-    held.reference = {};  // frees the old answers first
-    held.free_residents_except(trial.matrix.digest);
-    held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), at_);
-    record.load_seconds = held.prepared->load_seconds;
-    record.generate_seconds = held.prepared->generate_seconds;
+io::Record Executor::run(const Trial& trial) {
+  const Method* method = registry_.find(trial.problem, trial.method);
+  if (method == nullptr || !method->runs_on(trial.backend)) {
+    throw std::runtime_error(describe(trial) + " cannot run in this build");
   }
-  // All trials of one potrf matrix share it, whatever their triangle; `shape` selects this trial's triangle.
-  held.prepared->inputs.shape = trial.shape;
-  return held;
-}
-
-FreeMemory Executor::free_memory(const Device& device) const {
-  const DeviceInfo info = device.info();
-  FreeMemory memory{info.name, static_cast<double>(info.free_bytes), static_cast<double>(info.total_bytes),
-                    memory_facts()};
-  if (device.backend() == Backend::cuda) return memory;
-  memory.device_free = std::min(memory.device_free, memory.host.free);
-  memory.device_total = std::min(memory.device_total, memory.host.most);
-  return memory;
-}
-
-bool Executor::surely_fits(const Footprint& need) const {
-  return need.device_bytes + need.host_bytes <= small_trial_bytes && now_seconds() < ample_memory_until_;
-}
-
-Admission Executor::admit_trial(const Trial& trial, const Method& method) {
-  const Footprint need = footprint(method, trial);
-  if (surely_fits(need)) return {};
-  const Device& device = context_of(trial.backend).device;
-  FreeMemory memory = free_memory(device);
-  if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
-    free_device_memory();
-    memory = free_memory(device);
+  const Admission admission = admit_run(trial, *method, false);
+  if (admission.fit == Fit::not_now) throw TransientFailure(io::Status::oom, admission.reason);
+  if (admission.fit == Fit::never) {
+    io::Record record = blank(trial);
+    record.status = word(io::Status::skipped);
+    record.message = admission.reason;
+    return record;
   }
-  if (need.host_bytes > memory.host.free) {
-    held_float_.reset();
-    held_double_.reset();
-    store_.finish([&] { at_("store"); });  // matrices waiting to be stored can be freed too
-    LargeBlocks::of_process().trim();
-    memory = free_memory(device);
-  }
-  Admission admission = admit(method, trial, memory);
-  if (admission.fit != Fit::fits) return admission;
-  const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
-  // After the trial, up to its whole footprint may stay held.
-  const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
-  ample_memory_until_ = is_ample ? now_seconds() + query_interval_seconds : 0;
-  return admission;
-}
-
-void Executor::free_device_memory() {
-  if (held_float_) held_float_->free_device_memory();
-  if (held_double_) held_double_->free_device_memory();
-}
-
-Admission Executor::admit_reference(const Trial& trial, const Method& vendor) {
-  const Footprint need = footprint(vendor, trial);
-  if (surely_fits(need)) return {};
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Device& device = trial.backend == Backend::host ? *host_device_ : device_;
-  FreeMemory memory = free_memory(device);
-  if (need.device_bytes > memory.device_free) {
-    free_device_memory();
-    memory = free_memory(device);
-  }
-  memory.host = {infinity, infinity};
-  return admit(vendor, trial, memory);
-}
-
-template <class T>
-bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record) {
-  const bool on_host = !vendor.runs_on(trial.backend);
-  Context& context = on_host ? host_context_ : context_of(trial.backend);
-  Trial as_vendor = trial;
-  if (on_host) as_vendor.backend = Backend::host;
-  as_vendor.parameters = defaults_of(vendor);
-  as_vendor.inner_repeats = 1;
-  as_vendor.pinned = false;
-  const Admission admission = admit_reference(as_vendor, vendor);
-  if (admission.fit != Fit::fits) {
-    add_words(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
-    return false;
-  }
-  const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;
-  Resident<T> resident = in_device_memory ? held.take_resident(context) : Resident<T>();
-  const bool was_resident = resident.has_a();
-  MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
-                   admission.pristine, std::move(resident));
-  run.upload(held.prepared->inputs);
-  const Buffer* const pristine = in_device_memory && was_resident ? &run.staging().pristine() : nullptr;
-  const std::uint64_t digest =
-      pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
-  StoreWriter::Pause pause(store_, StoreWriter::Pause::Later{});
-  // The same number of warm-ups as for the compared method.
-  warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
-  pause.wait_until_paused(pause_timeout(as_vendor.backend));
-  if (trial.sampling.cold) run.run_cold();
-  GpuSampler& sampler = this->sampler();
-  const Samples samples = take_samples(
-      trial.sampling,
-      [&] {
-        io::Sample sample;
-        sample.seconds = run.timed_run();
-        if (!on_host) sample.throttled = sampler.read().throttled;
-        return sample;
-      },
-      now_seconds);
-  run.settle();
-  HeldAnswer<T> vendor_answer;
-  if (in_device_memory)
-    vendor_answer.x =
-        copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
-  vendor_answer.answer = run.download(static_cast<const T*>(vendor_answer.x.data()));
-  held.reference.backward_error =
-      judge_answer(context_, as_vendor, vendor, pristine != nullptr ? &run.staging() : nullptr,
-                   run.last_copy(), digest, held.prepared->inputs, vendor_answer.answer)
-          .findings.backward_error;
-  if (pristine != nullptr) held.keep_resident(run.staging(), digest, held.upload_seconds());
-  held.reference.answer = std::move(vendor_answer);
-  held.reference.seconds = samples.times().median;
-  return true;
-}
-
-template <class T>
-void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
-                                      HeldAnswer<T>& own, io::Record& record) {
-  const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
-  if (vendor == nullptr) return;
-  const std::string identity = comparison_identity(trial, *vendor);
-  const double start = now_seconds();
-  const bool is_vendor = &method == vendor;
-  Reference<T>& reference = held.reference;
-  leave_host(own);
-  if (!is_vendor && (reference.identity != identity || start > reference.good_until)) {
-    at_("reference");
-    reference = {};
-    if (!run_vendor(trial, *vendor, held, record)) return;
-  } else if (is_vendor) {
-    reference.answer = std::move(own);
-    reference.seconds = record.seconds_median;
-    reference.backward_error = record.backward_error;
-  }
-  at_("compare");
-  HeldAnswer<T>& answer = is_vendor ? reference.answer : own;
-  if (is_vendor || reference.identity.empty()) {  // a new reference
-    // The reference is measured again from time to time, because clock rates drift. The interval is at least
-    // 20 times the cost, so that at most 5 % of the time is spent on references.
-    constexpr double min_seconds = 60, cost_factor = 20;
-    const double end = now_seconds();
-    reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));
-    leave_host(reference.answer);
-    reference.norm = norm_of(context_, trial.problem, trial.shape, reference.answer);
-    reference.identity = identity;
-  }
-  record.reference_method = vendor->variant;
-  record.reference_seconds = reference.seconds;
-  record.digits_lost = digits_lost(record.backward_error, reference.backward_error, trial.precision);
-  const Difference difference =
-      difference_of(context_, trial.problem, trial.shape, answer, reference.answer, reference.norm);
-  record.reference_difference = difference.largest;
-  record.largest_relative_difference = difference.largest_relative;
-  record.mean_relative_difference = difference.mean_relative;
-  record.mean_absolute_difference = difference.mean_absolute;
+  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method, admission)
+                                               : run_typed<double>(trial, *method, admission);
 }
 
 template <class T>
@@ -300,10 +119,154 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
     answer = measure(trial, method, held, Pristine::on_host, record);
     note = uploaded_again;
   }
-  add_words(record.message, note);
-  if (trial.pinned && record.host_memory != "pinned") add_words(record.message, not_pinned);
+  append_text(record.message, note);
+  if (trial.pinned && record.host_memory != "pinned") append_text(record.message, not_pinned);
   compare_with_reference(trial, method, held, answer, record);
   return record;
+}
+
+Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_reference) {
+  constexpr double small_trial_bytes = 0x1p26;  // there are too many of these to query the memory each time
+  constexpr double query_interval = 1;          // maximum seconds between two queries
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Footprint need = footprint(method, trial);
+  const bool is_small = need.device_bytes + need.host_bytes <= small_trial_bytes;
+  if (is_small && now_seconds() < ample_memory_until_) return {};
+  const Device& device = context_of(trial.backend).device;
+  FreeMemory memory = free_memory(device);
+  if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
+    if (auto* held = std::get_if<Held<float>>(&held_)) held->free_device_memory();
+    if (auto* held = std::get_if<Held<double>>(&held_)) held->free_device_memory();
+    memory = free_memory(device);
+  }
+  if (is_reference) {
+    memory.host = {infinity, infinity};
+    return admit(method, trial, memory);
+  }
+  if (need.host_bytes > memory.host.free) {
+    held_ = {};
+    store_.finish([&] { begin_step_("store"); });  // matrices waiting to be stored can be freed too
+    LargeBlocks::of_process().trim();
+    memory = free_memory(device);
+  }
+  Admission admission = admit(method, trial, memory);
+  if (admission.fit != Fit::fits) return admission;
+  const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
+  // After the trial, up to its whole footprint may stay held.
+  const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
+  ample_memory_until_ = is_ample ? now_seconds() + query_interval : 0;
+  return admission;
+}
+
+template <class T>
+Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
+  Held<T>& held = this->held<T>();
+  if (!held.prepared || held.prepared->identity != inputs_identity(trial)) {
+    begin_step_("inputs");
+    std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
+    held.reference = {};  // frees the old answers first
+    held.free_residents_except(trial.matrix.digest);
+    held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), begin_step_);
+    record.load_seconds = held.prepared->load_seconds;
+    record.generate_seconds = held.prepared->generate_seconds;
+  }
+  // All trials of one potrf matrix share it, whatever their triangle; `shape` selects this trial's triangle.
+  held.prepared->inputs.shape = trial.shape;
+  return held;
+}
+
+template <class T>
+void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+                                      HeldAnswer<T>& own, io::Record& record) {
+  const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
+  if (vendor == nullptr) return;
+  const std::string identity = comparison_identity(trial, *vendor);
+  const double start = now_seconds();
+  const bool is_vendor = &method == vendor;
+  HeldAnswer<T>& reference = held.reference;
+  own.free_host_copy();
+  if (!is_vendor && (reference.identity != identity || start > reference.good_until)) {
+    begin_step_("reference");
+    reference = {};
+    if (!run_vendor(trial, *vendor, held, record)) return;
+  } else if (is_vendor) {
+    reference = std::move(own);
+    reference.seconds = record.seconds_median;
+    reference.backward_error = record.backward_error;
+  }
+  begin_step_("compare");
+  HeldAnswer<T>& answer = is_vendor ? reference : own;
+  if (is_vendor || reference.identity.empty()) {  // a new reference
+    // The reference is measured again from time to time, because clock rates drift. The interval is at least
+    // 20 times the cost, so that at most 5 % of the time is spent on references.
+    constexpr double min_seconds = 60, cost_factor = 20;
+    const double end = now_seconds();
+    reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));
+    reference.free_host_copy();
+    reference.norm = norm_of(context_, trial.problem, trial.shape, reference);
+    reference.identity = identity;
+  }
+  record.reference_method = vendor->variant;
+  record.reference_seconds = reference.seconds;
+  record.digits_lost = digits_lost(record.backward_error, reference.backward_error, trial.precision);
+  const Difference difference =
+      difference_of(context_, trial.problem, trial.shape, answer, reference, reference.norm);
+  record.reference_difference = difference.largest;
+  record.largest_relative_difference = difference.largest_relative;
+  record.mean_relative_difference = difference.mean_relative;
+  record.mean_absolute_difference = difference.mean_absolute;
+}
+
+template <class T>
+bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record) {
+  const bool on_host = !vendor.runs_on(trial.backend);
+  Context& context = on_host ? host_context_ : context_of(trial.backend);
+  Trial as_vendor = trial;
+  if (on_host) as_vendor.backend = Backend::host;
+  as_vendor.parameters = defaults_of(vendor);
+  as_vendor.inner_repeats = 1;
+  as_vendor.pinned = false;
+  const Admission admission = admit_run(as_vendor, vendor, true);
+  if (admission.fit != Fit::fits) {
+    append_text(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
+    return false;
+  }
+  const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;
+  Resident<T> resident = in_device_memory ? held.take_resident(context) : Resident<T>();
+  const bool was_resident = resident.has_a();
+  MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
+                   admission.pristine, std::move(resident));
+  run.upload(held.prepared->inputs);
+  const Buffer* const pristine = in_device_memory && was_resident ? &run.staging().pristine() : nullptr;
+  const std::uint64_t digest =
+      pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
+  StoreWriter::Pause pause(store_, 0);
+  // The same number of warm-ups as for the compared method.
+  warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
+  pause.wait_until_paused(pause_timeout(as_vendor.backend));
+  if (trial.sampling.cold) run.run_cold();
+  GpuSampler& sampler = this->sampler();
+  const Samples samples = take_samples(
+      trial.sampling,
+      [&] {
+        io::Sample sample;
+        sample.seconds = run.timed_run();
+        if (!on_host) sample.throttled = sampler.read().throttled;
+        return sample;
+      },
+      now_seconds);
+  run.settle();
+  HeldAnswer<T>& answer = held.reference;
+  if (in_device_memory)
+    answer.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
+  answer.answer = run.download(answer.device_x());
+  const AnswerJudge<T> judge(context_, as_vendor, vendor, held.prepared->inputs, digest);
+  answer.backward_error =
+      judge.judge(answer.answer, pristine != nullptr ? &run.staging() : nullptr, run.last_copy())
+          .findings.backward_error;
+  if (pristine != nullptr) held.keep_resident(run.staging(), digest, held.upload_seconds());
+  answer.seconds = samples.times().median;
+  return true;
 }
 
 }  // namespace gaussweep::driver

@@ -20,9 +20,9 @@ namespace gaussweep::driver {
 class Executor {
  public:
   /// @param context of the worker's device; must outlive the executor
-  /// @param at called with the name of a step when the step begins; errors and records name the step
+  /// @param begin_step called with the name of each step that begins; errors and records name the step
   Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
-           std::function<void(const std::string&)> at);
+           std::function<void(const std::string&)> begin_step);
   ~Executor();
   /// Runs a trial and returns its record. A numerical failure is recorded, not thrown.
   /// @throws the exceptions of the method or the device; the caller turns them into a record
@@ -39,36 +39,30 @@ class Executor {
   /// Returns the inputs of a trial; makes or reads them unless the last trial had the same inputs.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
-  /// One trial's runs, with one function per step (measurement.cpp).
   template <class T>
   class Measurement;
-  /// Runs warm-up and samples, downloads the last answer, verifies the answers, runs the passes after them
-  /// and fills the record. Returns the answer of the last sample.
+  /// Does all steps of a trial's measurement and fills the record (measurement.cpp). Returns the answer of
+  /// the last sample.
   template <class T>
   HeldAnswer<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                         io::Record& record);
-  /// Records the difference from the vendor's answer. Runs the vendor's method if no answer of it for these
-  /// inputs is held.
+  /// Records the difference from the vendor's answer; runs the vendor's method unless its answer is held.
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, HeldAnswer<T>& own,
                               io::Record& record);
-  /// Runs the vendor's method on the held inputs and stores its answer in `held.reference`. Returns false if
-  /// memory does not suffice.
+  /// Runs the vendor's method on the held inputs and sets `held.reference`. Returns false without memory.
   template <class T>
   bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
+  /// Returns the held data of this precision; frees those of the other.
   template <class T>
-  Held<T>& held();
+  Held<T>& held() {
+    if (!std::holds_alternative<Held<T>>(held_)) held_.template emplace<Held<T>>();
+    return std::get<Held<T>>(held_);
+  }
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
-  /// Returns the free and total memory of the device and the host.
-  FreeMemory free_memory(const Device& device) const;
-  /// Returns true if the trial is small and the last query of the free memory was recent and found plenty.
-  bool surely_fits(const Footprint& need) const;
   /// Decides if the trial's operands go to device or host memory; frees held memory if necessary.
-  Admission admit_trial(const Trial& trial, const Method& method);
-  /// The same for the vendor's run; the trial's inputs and answer stay in memory.
-  Admission admit_reference(const Trial& trial, const Method& vendor);
-  /// Frees the memory on the worker's device that is held for later trials.
-  void free_device_memory();
+  /// @param is_reference true for the vendor's run, during which the trial's inputs and answer stay in memory
+  Admission admit_run(const Trial& trial, const Method& method, bool is_reference);
   GpuSampler& sampler();
 
   const Registry& registry_;
@@ -83,9 +77,8 @@ class Executor {
   StoreWriter& store_;
   Origin origin_;
   Peaks peaks_;
-  std::function<void(const std::string&)> at_;
-  std::unique_ptr<Held<float>> held_float_;
-  std::unique_ptr<Held<double>> held_double_;
+  std::function<void(const std::string&)> begin_step_;
+  std::variant<std::monostate, Held<float>, Held<double>> held_;
 };
 
 /// Returns the peaks for `peak_share`. `measured` are the peaks of the worker's device. They do not apply to

@@ -1,11 +1,36 @@
 #include "driver/worker/held.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "kernels/check/device_reductions.hpp"
+#include "kernels/core/errors.hpp"
+#include "kernels/staging/place.hpp"
 
 namespace gaussweep::driver {
 namespace {
+
+constexpr std::int64_t max_host_elements = 1 << 14;  // elements up to which the host compares as fast
+
+/// Calls `work` with reductions on the device if `on_device`, the device holds an answer, and memory
+/// suffices, otherwise on the host.
+template <class T, class Work>
+auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool on_device, Work&& work) {
+  std::vector<DeviceCopy<T>> copies;
+  for (const HeldAnswer<T>* answer : answers) {
+    if (on_device && answer->is_on_device())
+      copies.push_back({&answer->answer.x, {answer->device_x(), 1, answer->answer.x.rows}});
+  }
+  if (!copies.empty()) {
+    try {
+      return work(*small_on_host(device_reductions<T>(context, std::move(copies))));
+    } catch (const OutOfMemory&) {
+    }
+  }
+  for (HeldAnswer<T>* answer : answers) answer->bring_to_host(context.device);
+  HostReductions<T> on_host;
+  return work(on_host);
+}
 
 /// Names A on the device. All problems on the whole stored matrix share it; a triangle of it is shared only
 /// by trials with equal inputs.
@@ -15,6 +40,42 @@ const std::string& name_of_a(const Prepared<T>& inputs) {
 }
 
 }  // namespace
+
+template <class T>
+void HeldAnswer<T>::bring_to_host(Device& device) {
+  HostMatrix<T>& on_host = answer.x;
+  if (!on_host.empty() || !is_on_device()) return;
+  on_host = HostMatrix<T>::unset(on_host.rows, on_host.cols);
+  device.to_host(on_host.data.data(), x.data(), x.bytes());
+}
+
+template <class T>
+Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size) {
+  if (size.rows * size.cols <= max_host_elements) return {};
+  try {
+    Buffer copy(context.device, static_cast<std::size_t>(size.rows * size.cols) * sizeof(T));
+    place(context, from, size.rows, size.cols, {static_cast<T*>(copy.data()), 1, size.rows});
+    return copy;
+  } catch (const OutOfMemory&) {
+    return {};
+  }
+}
+
+template <class T>
+double norm_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& held) {
+  return with_reductions<T>(
+      context, {&held}, !has_triangles_of_batch(problem, shape),
+      [&](Reductions<T>& reductions) { return norm_of_answer(problem, shape, held.answer, reductions); });
+}
+
+template <class T>
+Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& own,
+                         HeldAnswer<T>& reference, double reference_norm) {
+  return with_reductions<T>(
+      context, {&own, &reference}, !has_triangles_of_batch(problem, shape), [&](Reductions<T>& reductions) {
+        return difference(problem, shape, own.answer, reference.answer, reference_norm, reductions);
+      });
+}
 
 template <class T>
 Resident<T> Held<T>::take_resident(Context& context) {
@@ -42,10 +103,17 @@ void Held<T>::free_residents_except(const std::string& digest) {
 template <class T>
 void Held<T>::free_device_memory() {
   free_resident();
-  if (reference.answer.is_on_device()) reference = {};
+  if (reference.is_on_device()) reference = {};
 }
 
-template class Held<float>;
-template class Held<double>;
+#define GAUSSWEEP_HELD(T)                                                     \
+  template struct HeldAnswer<T>;                                              \
+  template class Held<T>;                                                     \
+  template Buffer copy_on_device(Context&, const Strided<T>&, const Extent&); \
+  template double norm_of(Context&, Problem, const Shape&, HeldAnswer<T>&);   \
+  template Difference difference_of(Context&, Problem, const Shape&, HeldAnswer<T>&, HeldAnswer<T>&, double);
+GAUSSWEEP_HELD(float)
+GAUSSWEEP_HELD(double)
+#undef GAUSSWEEP_HELD
 
 }  // namespace gaussweep::driver

@@ -1,27 +1,56 @@
 #pragma once
-/// The data that a worker keeps between trials with the same inputs.
+/// The data that a worker keeps between trials with the same inputs: the inputs, and the vendor's answer that
+/// other answers are compared with.
 
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
 
-#include "driver/worker/held_answer.hpp"
 #include "driver/worker/inputs.hpp"
+#include "kernels/check/check.hpp"
 #include "kernels/staging/staging.hpp"
 
 namespace gaussweep::driver {
 
-/// The vendor's answer that other methods' answers are compared with.
+/// An answer whose elements are on the host, on the worker's device, or on both.
 template <class T>
-struct Reference {
-  std::string identity;  ///< `comparison_identity` of the vendor's run
-  HeldAnswer<T> answer;
+struct HeldAnswer {
+  Answer<T> answer;  ///< x always has its size; its elements may be missing on the host
+  Buffer x;          ///< x on the device, column-major; empty if x is small or device memory did not suffice
+  /// If this is the reference, i.e. the vendor's answer that other methods' answers are compared with: the
+  /// `comparison_identity` of the vendor's run. Otherwise empty, and the next members are not used.
+  std::string identity;
   double norm = std::numeric_limits<double>::quiet_NaN();
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double backward_error = std::numeric_limits<double>::quiet_NaN();
   double good_until = 0;  ///< after this time the vendor runs again, because clock rates drift
+
+  bool is_on_device() const { return x.data() != nullptr; }
+  /// Returns the elements on the device, or null.
+  const T* device_x() const { return static_cast<const T*>(x.data()); }
+  /// Frees the elements on the host if they are on the device.
+  void free_host_copy() {
+    if (is_on_device()) answer.x.data = {};
+  }
+  /// Copies the elements to the host if they are only on the device. @throws DeviceError
+  void bring_to_host(Device& device);
 };
+
+/// Returns a copy of an answer's x on the context's device. Empty if x is so small that the host compares it
+/// as fast, or if device memory does not suffice.
+/// @throws DeviceError
+template <class T>
+Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size);
+
+/// Returns `norm_of_answer` (check.hpp), computed on the worker's device if it holds the answer and has
+/// enough memory, otherwise on the host. @throws DeviceError
+template <class T>
+double norm_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& held);
+/// Returns `difference` (check.hpp), computed on the device or the host as in `norm_of`. @throws DeviceError
+template <class T>
+Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& own,
+                         HeldAnswer<T>& reference, double reference_norm);
 
 /// The last trial's inputs on the host and, unmodified ("pristine") as they were uploaded, on the device, and
 /// the reference for these inputs.
@@ -29,7 +58,7 @@ template <class T>
 class Held {
  public:
   std::shared_ptr<Prepared<T>> prepared;
-  Reference<T> reference;
+  HeldAnswer<T> reference;
 
   /// Moves the inputs on the device to the caller if they match `prepared`, or A alone if only A matches.
   /// Returns nothing if the bits on the device have changed since the upload.

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "driver/base/dense_view.hpp"
-#include "driver/base/rounded.hpp"
-#include "driver/base/transient_failure.hpp"
+#include "driver/base/dense.hpp"
+#include "driver/base/errors.hpp"
 #include "driver/plan/shared_inputs.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
@@ -52,34 +51,27 @@ std::uint64_t solution_seed(const MatrixRequest& request) {
   return request.kind == "file" ? file_solution_seed : request.spec.seed;
 }
 
+/// Sets the right-hand sides and solutions of the square matrix `in.a`.
 template <class T>
-void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::int64_t nrhs,
-                std::uint64_t seed, std::int64_t batch) {
-  System<T> system = make_systems(a, nrhs, seed, batch);
-  x_true = std::move(system.x_true);
-  b = std::move(system.b);
+void add_system(Inputs<T>& in, std::int64_t nrhs, std::uint64_t seed, std::int64_t batch) {
+  System<T> system = make_systems(in.a, nrhs, seed, batch);
+  in.x_true = std::move(system.x_true);
+  in.b = std::move(system.b);
 }
 
-/// A requested matrix and, if it is square, its right-hand sides and solution.
+/// Makes a requested matrix `a` and, if it is square, right-hand sides and solutions.
 template <class T>
-struct RequestedMatrix {
-  HostMatrix<T> a, b, x_true;
-  bool read = false;  ///< true if it was read from the run directory, false if it was made
-};
-
-template <class T>
-RequestedMatrix<T> make(Context& context, StoreWriter& store, const MatrixRequest& request,
-                        std::int64_t nrhs) {
-  RequestedMatrix<T> made;
+Inputs<T> make_requested(Context& context, StoreWriter& store, const MatrixRequest& request,
+                         std::int64_t nrhs) {
+  Inputs<T> made;
   if (request.kind == "file") {
-    io::Dense<double> imported = store.alone([&] { return import_as_planned(request); });
+    io::Dense<double> imported = store.while_paused([&] { return import_as_planned(request); });
     made.a = to_host(rounded<T>(std::move(imported), request.file));
   } else {
     made.a = generate_on<T>(context, request.spec);
   }
   const std::int64_t batch = request.spec.batch;
-  if (made.a.rows * batch == made.a.cols)
-    add_system(made.a, made.b, made.x_true, nrhs, solution_seed(request), batch);
+  if (made.a.rows * batch == made.a.cols) add_system(made, nrhs, solution_seed(request), batch);
   return made;
 }
 
@@ -109,18 +101,16 @@ bool has_sizes(const io::StoredMatrix<T>& stored, const MatrixRequest& request, 
          has_size(stored.x_true, cols, rhs_cols);
 }
 
+/// Reads a requested matrix and its system if they are stored. @return false otherwise
 template <class T>
-RequestedMatrix<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& request,
-                                std::int64_t nrhs) {
+bool read_stored(StoreWriter& store, const MatrixRequest& request, std::int64_t nrhs, Inputs<T>& result) {
   io::StoredMatrix<T> stored;
   if (!request.store || !store.find(request.digest, stored) || !has_sizes(stored, request, nrhs))
-    return make<T>(context, store, request, nrhs);
-  RequestedMatrix<T> made;
-  made.read = true;
-  made.a = to_host(std::move(stored.a));
-  made.b = to_host(std::move(stored.b));
-  made.x_true = to_host(std::move(stored.x_true));
-  return made;
+    return false;
+  result.a = to_host(std::move(stored.a));
+  result.b = to_host(std::move(stored.b));
+  result.x_true = to_host(std::move(stored.x_true));
+  return true;
 }
 
 /// Returns the range [begin, end) of rows of column j outside the triangle. The columns are those of a batch
@@ -147,10 +137,10 @@ void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t 
                                    expected.rows, expected.cols));
 }
 
-/// Returns true if the problem reads one triangle and the matrix has nonzero elements (or -0) outside the
-/// triangle, which must be cut off.
+/// Returns true if the problem reads one triangle and the matrix has nonzero elements (or -0) outside it,
+/// which must be set to zero.
 template <class T>
-bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
+bool needs_zeroed_triangle(const Trial& trial, const HostMatrix<T>& a) {
   const Uplo uplo = trial.shape.uplo;
   if (trial.problem->counts_of_a != Counts::triangle) return false;
   if (trial.matrix.kind == to_string(MatrixKind::triangular) && trial.matrix.spec.uplo == uplo) return false;
@@ -179,10 +169,10 @@ void require_all_counts(const Trial& trial, const HostMatrix<T>& a) {
   if (counts == Counts::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
 }
 
-/// Adapts inputs to a trial: sets the right-hand sides and, if `cut`, zeroes the elements outside the
-/// triangle.
+/// Adapts inputs to a trial: sets the right-hand sides and, if `zeroes_triangle`, zeroes the elements outside
+/// the triangle.
 template <class T>
-void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
+void adapt(const Trial& trial, bool zeroes_triangle, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;
   const Shape& s = trial.shape;
   require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
@@ -190,27 +180,20 @@ void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
   in.shape = s;
   in.b = {};
   in.x_true = {};
-  prepared.product = false;
-  if (cut) {
+  prepared.is_product = false;
+  if (zeroes_triangle) {
     keep_triangle(in.a, s.uplo);
     prepared.digest.clear();
   }
-  const bool system = trial.problem->second == SecondOperand::right_hand_sides;
-  if (system && !cut) {
-    in.b = prepared.b;
-    in.x_true = prepared.x_true;
+  const bool is_system = trial.problem->second == SecondOperand::right_hand_sides;
+  if (is_system && zeroes_triangle) {  // the stored right-hand sides belong to the whole matrix
+    add_system(in, s.nrhs, solution_seed(trial.matrix), s.batch);
+  } else if (is_system) {
+    in.b = prepared.rhs_of_a;
+    in.x_true = prepared.solution_of_a;
     require_size(trial.matrix, in.b.rows, in.b.cols, trial.problem->b(s));
-  } else if (system) {  // the stored right-hand sides belong to the whole matrix
-    add_system(in.a, in.b, in.x_true, s.nrhs, solution_seed(trial.matrix), s.batch);
   }
   prepared.identity = inputs_identity(trial);
-}
-
-/// Returns true if the inputs may be modified in place, because the store's thread (store_writer.hpp) does
-/// not read the parts that change.
-template <class T>
-bool may_modify(const std::shared_ptr<Prepared<T>>& held, bool cut) {
-  return held.use_count() == 1 || (!cut && !held->product);
 }
 
 /// Queues a matrix to be stored if its request says so.
@@ -221,11 +204,31 @@ void queue_store(StoreWriter& store, const MatrixRequest& request, const io::Sys
 }
 template <class T>
 void queue_store_of_a(StoreWriter& store, const MatrixRequest& request,
-                      const std::shared_ptr<Prepared<T>>& inputs) {
-  if (inputs->is_stored) return;
-  queue_store<T>(store, request,
-                 {dense_view(inputs->inputs.a), dense_view(inputs->b), dense_view(inputs->x_true)}, inputs);
-  inputs->is_stored = request.store;
+                      const std::shared_ptr<Prepared<T>>& prepared) {
+  if (prepared->is_stored) return;
+  queue_store<T>(
+      store, request,
+      {dense_view(prepared->inputs.a), dense_view(prepared->rhs_of_a), dense_view(prepared->solution_of_a)},
+      prepared);
+  prepared->is_stored = request.store;
+}
+
+/// Returns true if the inputs can be modified in place, because the store's thread (store_writer.hpp) does
+/// not read the parts that change.
+template <class T>
+bool can_modify(const std::shared_ptr<Prepared<T>>& prepared, bool zeroes_triangle) {
+  return prepared.use_count() == 1 || (!zeroes_triangle && !prepared->is_product);
+}
+
+/// Stores A if necessary and adapts inputs to a problem with one requested matrix.
+template <class T>
+std::shared_ptr<Prepared<T>> store_and_adapt(StoreWriter& store, const Trial& trial,
+                                             std::shared_ptr<Prepared<T>> prepared, bool zeroes_triangle) {
+  queue_store_of_a(store, trial.matrix, prepared);
+  // While the store's thread reads the whole matrix, its triangle needs a copy.
+  if (!can_modify(prepared, zeroes_triangle)) prepared = std::make_shared<Prepared<T>>(*prepared);
+  adapt(trial, zeroes_triangle, *prepared);
+  return prepared;
 }
 
 /// Returns the bytes of a requested matrix with its linear system.
@@ -241,67 +244,61 @@ std::size_t bytes_of(const MatrixRequest& request, std::int64_t nrhs) {
 template <class T>
 std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,
                                             std::shared_ptr<Prepared<T>> held,
-                                            const std::function<void(const std::string&)>& at) {
+                                            const std::function<void(const std::string&)>& begin_step) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  const bool product = trial.problem->second == SecondOperand::matrix;
-  if (held && held->digest == trial.matrix.digest && !product) {
-    const bool cut = is_cut_for(trial, held->inputs.a);
-    if (may_modify(held, cut)) {
-      queue_store_of_a(store, trial.matrix, held);
+  const bool is_product = trial.problem->second == SecondOperand::matrix;
+  if (held && held->digest == trial.matrix.digest && !is_product) {
+    const bool zeroes_triangle = needs_zeroed_triangle(trial, held->inputs.a);
+    if (can_modify(held, zeroes_triangle)) {
       held->load_seconds = held->generate_seconds = unknown;
-      if (!may_modify(held, cut)) held = std::make_shared<Prepared<T>>(*held);
-      fit_to(trial, cut, *held);
-      return held;
+      return store_and_adapt(store, trial, std::move(held), zeroes_triangle);
     }
   }
   held.reset();  // frees its memory before new inputs are allocated
   auto result = std::make_shared<Prepared<T>>();
   result->load_seconds = result->generate_seconds = unknown;
-  const auto fetch = [&](const MatrixRequest& request) {
+  // Reads or makes a matrix. @return true if it was read
+  const auto fetch = [&](const MatrixRequest& request, Inputs<T>& fetched) {
     const std::size_t matrix = bytes_of<T>(request, trial.shape.nrhs);
-    const bool vectors = trial.problem->second == SecondOperand::right_hand_sides;
-    const std::size_t bytes = vectors ? matrix : 3 * matrix;  // plus the answer and the vendor's answer
+    const bool has_vectors = trial.problem->second == SecondOperand::right_hand_sides;
+    const std::size_t bytes = has_vectors ? matrix : 3 * matrix;  // plus the answer and the vendor's answer
     if (!store.has_room(bytes, matrix)) {
-      if (at) at("store");
+      if (begin_step) begin_step("store");
       store.make_room(bytes, matrix);
-      if (at) at("inputs");
+      if (begin_step) begin_step("inputs");
     }
     const double start = now_seconds();
-    RequestedMatrix<T> made = read_or_make<T>(context, store, request, trial.shape.nrhs);
-    double& field = made.read ? result->load_seconds : result->generate_seconds;
-    field = (field > 0 ? field : 0) + (now_seconds() - start);
-    return made;
+    const bool is_read = read_stored(store, request, trial.shape.nrhs, fetched);
+    if (!is_read) fetched = make_requested<T>(context, store, request, trial.shape.nrhs);
+    double& seconds = is_read ? result->load_seconds : result->generate_seconds;
+    seconds = (seconds > 0 ? seconds : 0) + (now_seconds() - start);
+    return is_read;
   };
 
   Inputs<T>& in = result->inputs;
-  RequestedMatrix<T> made = fetch(trial.matrix);
-  in.a = std::move(made.a);
-  result->b = std::move(made.b);
-  result->x_true = std::move(made.x_true);
+  result->is_stored = fetch(trial.matrix, in);
+  result->rhs_of_a = std::move(in.b);
+  result->solution_of_a = std::move(in.x_true);
   result->digest = trial.matrix.digest;
-  result->is_stored = made.read;
-  if (!product) {
-    const bool cut = is_cut_for(trial, in.a);
-    queue_store_of_a(store, trial.matrix, result);
-    // While the whole matrix is being stored, its triangle needs a copy.
-    if (cut && !may_modify(result, cut)) result = std::make_shared<Prepared<T>>(*result);
-    fit_to(trial, cut, *result);
-    return result;
+  if (!is_product) {
+    const bool zeroes_triangle = needs_zeroed_triangle(trial, in.a);
+    return store_and_adapt(store, trial, std::move(result), zeroes_triangle);
   }
-  const Shape& s = trial.shape;
-  require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
   const MatrixRequest& request_b = trial.matrix_b.value();
-  RequestedMatrix<T> other = fetch(request_b);
-  in.shape = s;
-  in.b = std::move(other.a);
-  require_size(request_b, in.b.rows, in.b.cols, trial.problem->b(s));
-  result->b_of_b = std::move(other.b);
-  result->x_of_b = std::move(other.x_true);
-  result->product = true;
+  Inputs<T> second;
+  in.shape = trial.shape;
+  require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(in.shape));
+  const bool is_b_stored = fetch(request_b, second);
+  in.b = std::move(second.a);
+  require_size(request_b, in.b.rows, in.b.cols, trial.problem->b(in.shape));
+  result->rhs_of_b = std::move(second.b);
+  result->solution_of_b = std::move(second.x_true);
+  result->is_product = true;
   result->identity = inputs_identity(trial);
-  if (!other.read)
+  if (!is_b_stored)
     queue_store<T>(store, request_b,
-                   {dense_view(in.b), dense_view(result->b_of_b), dense_view(result->x_of_b)}, result);
+                   {dense_view(in.b), dense_view(result->rhs_of_b), dense_view(result->solution_of_b)},
+                   result);
   queue_store_of_a(store, trial.matrix, result);
   return result;
 }

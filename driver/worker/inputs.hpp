@@ -12,30 +12,29 @@
 
 namespace gaussweep::driver {
 
-/// The inputs of a trial, the times to read and to make them (NaN if that did not happen), and the linear
-/// system stored with the matrix.
+/// The inputs of a trial, and the linear systems stored with its matrices.
 template <class T>
 struct Prepared {
   Inputs<T> inputs;
   std::string identity;  ///< equal for equal inputs
+  /// Times to read and to make the inputs; NaN if that did not happen.
   double load_seconds, generate_seconds;
-  std::string digest;      ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
-  bool is_stored = false;  ///< inputs.a is in the run directory or queued to be stored there
-  bool product = false;    ///< gemm: inputs.b is also a requested matrix
-  /// The right-hand sides and solutions that are stored with A.
-  HostMatrix<T> b, x_true;
-  HostMatrix<T> b_of_b, x_of_b;  ///< the right-hand sides and solutions that are stored with gemm's B
+  std::string digest;       ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
+  bool is_stored = false;   ///< inputs.a is in the run directory or queued to be stored there
+  bool is_product = false;  ///< gemm: inputs.b is also a requested matrix
+  HostMatrix<T> rhs_of_a, solution_of_a;  ///< stored with A
+  HostMatrix<T> rhs_of_b, solution_of_b;  ///< stored with gemm's B
 };
 
 /// Returns the inputs of a trial. Reuses the matrix in `held` if it is the same, otherwise reads the stored
 /// matrix, otherwise makes it and queues it to be stored. A damaged file is made again.
 /// @param held the last trial's inputs, or null; they are reused or freed
-/// @param at called with the step "store" if the function has to wait until earlier matrices are stored, and
+/// @param begin_step called with "store" if the function has to wait until earlier matrices are stored, and
 /// afterwards with "inputs"
 /// @throws io::InputError for the file that the plan names, io::StorageError, OutOfMemory
 template <class T>
 std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,
                                             std::shared_ptr<Prepared<T>> held = {},
-                                            const std::function<void(const std::string&)>& at = {});
+                                            const std::function<void(const std::string&)>& begin_step = {});
 
 }  // namespace gaussweep::driver

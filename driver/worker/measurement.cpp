@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,10 +14,8 @@
 #include "driver/worker/energy.hpp"
 #include "driver/worker/execute.hpp"
 #include "driver/worker/inverse_error.hpp"
-#include "driver/worker/sample_answers.hpp"
 #include "driver/worker/sampling.hpp"
 #include "driver/worker/stage_timer.hpp"
-#include "driver/worker/warm_up.hpp"
 #include "kernels/check/device_reductions.hpp"
 #include "kernels/device/cache_flush.hpp"
 #include "kernels/staging/method_run.hpp"
@@ -36,7 +35,7 @@ enum class Transfer {
   every_run,  ///< before every run, from the unmodified inputs on the host
 };
 
-void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
+void record_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
   sample.clock_mhz = reading.sm_clock_mhz;
   sample.memory_clock_mhz = reading.memory_clock_mhz;
   sample.power_w = reading.power_w;
@@ -54,7 +53,7 @@ void note_reading(io::Record& record, io::Sample& sample, const GpuReading& read
 
 /// Runs the method once and records its stages.
 template <class T>
-void note_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Device& device) {
+void record_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Device& device) {
   StageTimer timer(device, trial.stages == Stages::calls);
   run.observed_run(timer);
   record.stages = timer.finish();
@@ -69,8 +68,8 @@ bool is_whole_run(const std::vector<io::Stage>& stages) {
 /// Records whether the run is launch-bound, i.e. the host's kernel launches limit its time. If this is
 /// possible, compares the run time with that of a replay as a CUDA graph.
 template <class T>
-void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
-                   StoreWriter& store) {
+void record_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
+                     StoreWriter& store) {
   constexpr double min_queue_fraction = 0.5;  // fraction of the run time spent on launching kernels
   constexpr double short_seconds = 5e-4;      // up to this run time the latency of the first launch matters
   constexpr double min_ratio = 1.1;           // launch-bound if the run takes this many times the replay
@@ -79,7 +78,7 @@ void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampli
     record.launch_bound = 0;
     return;
   }
-  StoreWriter::Pause pause(store, StoreWriter::Pause::Later{});
+  StoreWriter::Pause pause(store, 0);
   if (!run.record()) return;
   record.kernels = run.recorded_kernels();
   pause.wait_until_paused(pause_timeout(Backend::cuda));
@@ -97,8 +96,8 @@ void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampli
 }
 
 template <class T>
-void note_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Device& device,
-                 const GpuSampler& sampler, double median) {
+void record_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Device& device,
+                   const GpuSampler& sampler, double median) {
   const EnergyMeter meter{[&] { return sampler.total_joules(); }, [&] { return sampler.watts(); }, {}};
   const auto runs = static_cast<double>(trial.inner_repeats);
   const Energy energy =
@@ -113,24 +112,7 @@ void note_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Devi
   record.idle_power_w = energy.idle_watts;
 }
 
-/// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if memory
-/// does not suffice.
-template <class T>
-std::optional<HeldAnswer<T>> copy_of_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
-  HeldAnswer<T> kept;
-  try {
-    run.settle(0);
-    if (context.device.backend() == Backend::cuda)
-      kept.x = copy_on_device(context, run.staging().answer(0), trial.problem->x(trial.shape));
-    kept.answer = run.download(0, kept.is_on_device() ? static_cast<const T*>(kept.x.data()) : nullptr);
-    leave_host(kept);
-    return kept;
-  } catch (const std::bad_alloc&) {
-    return std::nullopt;
-  }
-}
-
-void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Precision precision) {
+void record_times(io::Record& record, const Statistics& s, const Peaks& peaks, Precision precision) {
   record.seconds_min = s.min;
   record.seconds_q1 = s.q1;
   record.seconds_median = s.median;
@@ -177,6 +159,13 @@ bool estimates_inverse_error(const Trial& trial) {
          trial.shape.n <= max_inverse_order;
 }
 
+/// Returns true if `one` is the worse answer, which is recorded instead of `other`.
+bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) {
+  if (one.disagreement.empty() != other.disagreement.empty()) return !one.disagreement.empty();
+  const auto status = judge(evidence_of(trial, one)), other_status = judge(evidence_of(trial, other));
+  return status != other_status ? status > other_status : one.findings.ratio > other.findings.ratio;
+}
+
 /// Marks an answer as wrong if its method wrote outside its output.
 void mark_forbidden_writes(const std::string& words, Judgement& verdict) {
   if (words.empty()) return;
@@ -202,17 +191,12 @@ class Executor::Measurement {
         pristine_(pristine),
         transfer_(pristine == Pristine::on_host ? Transfer::every_run
                   : trial.pinned                ? Transfer::pinned
-                                                : Transfer::once),
-        answers_(
-            trial, [this] { return copy_first_answer(); },
-            [this](int copy) {
-              return judged(&*run_, copy, run_->download(copy, nullptr), run_->report().convergence);
-            }) {}
+                                                : Transfer::once) {}
 
   HeldAnswer<T> measure() {
     allocate();
     upload();
-    std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, StoreWriter::Pause::Later{});
+    std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, 0);
     warm_up_runs();
     pause->wait_until_paused(pause_timeout(trial_.backend));
     sample();
@@ -229,7 +213,7 @@ class Executor::Measurement {
   }
 
  private:
-  void begin_step(const char* step) { executor_.at_(step); }
+  void begin_step(const char* step) { executor_.begin_step_(step); }
   bool is_on_gpu() const { return trial_.backend == Backend::cuda; }
   /// Returns true if the inputs are on the worker's device, not on the CPU of a worker with a GPU.
   bool is_resident() const { return &device_ == &executor_.device_ && transfer_ != Transfer::every_run; }
@@ -271,7 +255,7 @@ class Executor::Measurement {
                             sampling.warmup_seconds == 0 && trial_.inner_repeats == 1;
     warm_up(*run_, sampling, stages_too ? 1 : 0);
     if (!stages_too) return;
-    const double seconds = timed(device_, [&] { note_stages(record_, trial_, *run_, device_); });
+    const double seconds = timed(device_, [&] { record_stages(record_, trial_, *run_, device_); });
     stages_known_ = seconds > long_run_seconds || is_whole_run(record_.stages);
   }
 
@@ -287,15 +271,15 @@ class Executor::Measurement {
       sample.seconds = run_->timed_run();
       queueing.push_back(run_->queue_seconds());
       waits.push_back(run_->waits());
-      if (is_on_gpu()) note_reading(record_, sample, sampler.read());
-      answers_.compare(run_->answer_digests());
+      if (is_on_gpu()) record_reading(record_, sample, sampler.read());
+      compare_answers(run_->answer_digests());
       return sample;
     };
     const Samples samples = take_samples(trial_.sampling, take, now_seconds);
     times_ = samples.times();
     if (stages_known_ && is_whole_run(record_.stages))
       record_.stages.front().seconds = record_.stages.front().mean = times_.median;
-    answers_.forget_if_same();
+    if (other_digests_.empty()) first_answer_.reset();
     const IterationReport& report = run_->report();
     convergence_ = report.convergence;
     record_.sample_list = samples.all;
@@ -303,9 +287,29 @@ class Executor::Measurement {
     if (is_on_gpu()) record_.queue_seconds = summarise(queueing).median;
     if (trial_.backend != Backend::host && !waits.empty())
       record_.waits = *std::min_element(waits.begin(), waits.end());
-    record_.repeats_bits = answers_.repeats_bits();
+    record_.repeats_bits = !other_digests_.empty() ? 0 : samples.all.size() > 1 ? 1 : -1;
     record_.iterations = report.iterations;
     record_.history = report.history;
+  }
+
+  /// Compares the digests of a sample's answers, one per working set, with the first answer's. An answer that
+  /// differs is verified immediately. The first answer is kept, so that it can be verified later if another
+  /// one differs.
+  void compare_answers(const std::vector<std::uint64_t>& digests) {
+    if (!first_digest_) {
+      first_digest_ = digests.front();
+      if (trial_.sampling.most > 1 || digests.size() > 1) first_answer_ = copy_first_answer();
+    }
+    for (int copy = 0; copy < static_cast<int>(digests.size()); ++copy) {
+      const std::uint64_t digest = digests[static_cast<std::size_t>(copy)];
+      if (digest == first_digest_ || !other_digests_.insert(digest).second) continue;
+      keep_worst(judged(&*run_, copy, run_->download(copy, nullptr), run_->report().convergence));
+    }
+    last_digest_ = digests.back();
+  }
+
+  void keep_worst(Judgement answer) {
+    if (!worst_ || is_worse(answer, *worst_, trial_)) worst_ = std::move(answer);
   }
 
   void download() {
@@ -315,27 +319,28 @@ class Executor::Measurement {
     record_.d2h_seconds = timed(device_, [&] {
       if (transfer_ == Transfer::pinned) return run_->fetch();
       if (method_.layout != Layout::column_major) keep_on_device();  // which transposes to column-major
-      answer = run_->download(static_cast<const T*>(answer_.x.data()));
+      answer = run_->download(answer_.device_x());
     });
     if (transfer_ == Transfer::pinned) answer = run_->fetched();
   }
 
-  /// Verifies the answers. The last one is verified in place, before other kernels overwrite its memory.
+  /// Verifies the last answer in place, before other kernels overwrite its memory, then the first answer if
+  /// it differs. The judgement is that of the worst answer of all samples.
   void verify() {
     begin_step("verify");
     const double start = now_seconds();
-    MethodRun<T>* const run = run_ ? &*run_ : nullptr;
-    bool unverified = false;
-    const auto judge_copy = [&](HeldAnswer<T>& kept) {
-      bring_to_host(device_, kept);
-      return judged(nullptr, 0, kept.answer, convergence_);
-    };
-    judgement_ =
-        answers_.worst(judged(run, run != nullptr ? run->last_copy() : 0, answer_.answer, convergence_),
-                       judge_copy, unverified);
-    if (unverified)
-      add_words(record_.message,
-                "the answer of the first sample differs and was not judged: no room to keep it");
+    judgement_ = judged(run_ ? &*run_ : nullptr, run_ ? run_->last_copy() : 0, answer_.answer, convergence_);
+    if (!other_digests_.empty() && first_digest_ != last_digest_) {
+      if (first_answer_) {
+        first_answer_->bring_to_host(device_);
+        keep_worst(judged(nullptr, 0, first_answer_->answer, convergence_));
+      } else {
+        append_text(record_.message,
+                    "the answer of the first sample differs and was not judged: no room to keep it");
+      }
+    }
+    first_answer_.reset();
+    if (worst_ && is_worse(*worst_, judgement_, trial_)) judgement_ = *worst_;
     record_.info = judgement_.info;
     record_.convergence = to_string(judgement_.convergence);
     record_.verify_seconds = now_seconds() - start;
@@ -356,16 +361,16 @@ class Executor::Measurement {
   void run_extra_passes() {
     const bool stages_left = trial_.stages != Stages::never && !stages_known_;
     if (stages_left || is_on_gpu()) begin_step("stages");
-    if (stages_left) note_stages(record_, trial_, *run_, device_);
+    if (stages_left) record_stages(record_, trial_, *run_, device_);
     if (!is_on_gpu()) return;
     begin_step("launches");
     const double median = times_.median;
-    note_launches(record_, *run_, trial_.sampling, median, executor_.store_);
+    record_launches(record_, *run_, trial_.sampling, median, executor_.store_);
     // Uploads before every run would take most of the time and the energy.
     if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
     begin_step("energy");
     const StoreWriter::Pause pause(executor_.store_);
-    note_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
+    record_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
   }
 
   void fill_record() {
@@ -379,9 +384,13 @@ class Executor::Measurement {
       record_.forward_error = inverse_error(trial_.problem, trial_.shape.uplo, a, x);
     record_.pivot_growth = findings.pivot_growth;
     record_.first_row_percent = findings.first_row_percent;
-    record_tally(record_, judgement_.systems);
+    const Tally& systems = judgement_.systems;
+    record_.systems_pass = systems.pass;
+    record_.systems_suspect = systems.suspect;
+    record_.systems_failed = systems.failed;
+    record_.first_failure = systems.first_failure;
     const Peaks peaks = peaks_of(trial_.backend, executor_.device_.backend(), executor_.peaks_);
-    note_times(record_, times_, peaks, trial_.precision);
+    record_times(record_, times_, peaks, trial_.precision);
     // The peaks are rates of the vendor's library. If a vendor method exceeds them, other programs disturbed
     // the measurement of the peaks, so its timing is not suspect.
     const bool has_limit = !method_.mixed_precision && !method_.vendor;
@@ -389,9 +398,9 @@ class Executor::Measurement {
     const Evidence evidence = evidence_of(trial_, judgement_);
     record_.status = word(judge(evidence));
     record_.judged_time = fine_time_stamp();
-    std::string words = finding_words(evidence);
-    add_words(words, judgement_.systems.words);
-    add_words(words, record_.message);
+    std::string words = finding_text(evidence);
+    append_text(words, systems.description);
+    append_text(words, record_.message);
     record_.message = words;
     if (judgement_.disagreement.empty()) return;
     record_.status = word(io::Status::error);
@@ -399,21 +408,31 @@ class Executor::Measurement {
   }
 
   Judgement judged(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
-    Judgement judgement =
-        judge_answer(executor_.context_, trial_, method_, run != nullptr ? &run->staging() : nullptr, copy,
-                     digest_, inputs_, answer);
+    const AnswerJudge<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
+    Judgement judgement = judge.judge(answer, run != nullptr ? &run->staging() : nullptr, copy);
     judgement.convergence = convergence;
     return judgement;
   }
+  /// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if
+  /// memory does not suffice.
   std::optional<HeldAnswer<T>> copy_first_answer() {
     if (transfer_ == Transfer::every_run) return std::nullopt;
-    return copy_of_answer(context_, *run_, trial_);
+    HeldAnswer<T> kept;
+    try {
+      run_->settle(0);
+      if (device_.backend() == Backend::cuda) kept.x = device_copy(0);
+      kept.answer = run_->download(0, kept.device_x());
+      kept.free_host_copy();
+      return kept;
+    } catch (const std::bad_alloc&) {
+      return std::nullopt;
+    }
+  }
+  Buffer device_copy(int copy) {
+    return copy_on_device(context_, run_->staging().answer(copy), trial_.problem->x(trial_.shape));
   }
   void keep_on_device() {
-    Buffer& x = answer_.x;
-    if (is_resident() && x.data() == nullptr)
-      x = copy_on_device(context_, run_->staging().answer(run_->last_copy()),
-                         trial_.problem->x(trial_.shape));
+    if (is_resident() && !answer_.is_on_device()) answer_.x = device_copy(run_->last_copy());
   }
 
   Executor& executor_;
@@ -427,10 +446,14 @@ class Executor::Measurement {
   const Pristine pristine_;
   const Transfer transfer_;
   std::optional<MethodRun<T>> run_;
-  SampleAnswers<T> answers_;
-  HeldAnswer<T> answer_;  ///< of the last sample
-  Judgement judgement_;   ///< of the worst of all samples' answers
-  Statistics times_;      ///< of the samples that are not discarded
+  /// Digests of the first and the last sample's answer, and all digests that differ from the first.
+  std::optional<std::uint64_t> first_digest_, last_digest_;
+  std::set<std::uint64_t> other_digests_;
+  std::optional<HeldAnswer<T>> first_answer_;  ///< a copy, until all answers are known to be equal
+  std::optional<Judgement> worst_;             ///< of the answers verified before the last one
+  HeldAnswer<T> answer_;                       ///< of the last sample
+  Judgement judgement_;                        ///< of the worst of all samples' answers
+  Statistics times_;                           ///< of the samples that are not discarded
   /// Upload time of the inputs: in an earlier trial, in this trial.
   double earlier_seconds_ = 0, upload_seconds_ = 0;
   std::uint64_t digest_ = 0;  ///< digest of the inputs on the worker's device

@@ -7,7 +7,6 @@
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
-#include "driver/system/visible_devices.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/matrix/generate.hpp"
 

@@ -35,37 +35,32 @@ std::vector<io::Stage> StageTimer::finish() {
   end->record();
   device_.synchronize();
   std::vector<io::Stage> stages;
-  std::vector<double> occupancy;
-  std::vector<int> launches;
+  std::vector<int> launches;  // per stage
   double total = 0;
-  if (marks_.size() == 1) return stages;
   for (std::size_t i = 0; i < marks_.size(); ++i) {
     const Mark& mark = marks_[i];
     if (mark.name == before_first_stage) continue;
-    const Event& next = i + 1 < marks_.size() ? *marks_[i + 1].event : *end;
-    const double seconds = next.seconds_since(*mark.event);
-    total += seconds;
     auto found = per_call_ ? stages.end()
                            : std::find_if(stages.begin(), stages.end(),
                                           [&](const io::Stage& s) { return s.kernel == mark.name; });
     if (found == stages.end()) {
-      io::Stage fresh;
-      fresh.kernel = mark.name;
-      stages.push_back(fresh);
-      occupancy.push_back(0);
+      found = stages.emplace(stages.end());
+      found->kernel = mark.name;
+      found->occupancy = 0;
       launches.push_back(0);
-      found = stages.end() - 1;
     }
-    const auto index = static_cast<std::size_t>(found - stages.begin());
+    const Event& next = i + 1 < marks_.size() ? *marks_[i + 1].event : *end;
+    const double seconds = next.seconds_since(*mark.event);
+    total += seconds;
     found->calls += 1;
     found->seconds += seconds;
-    occupancy[index] += mark.occupancy;
-    launches[index] += mark.launches;
+    found->occupancy += mark.occupancy;
+    launches[static_cast<std::size_t>(found - stages.begin())] += mark.launches;
   }
   for (std::size_t i = 0; i < stages.size(); ++i) {
     stages[i].mean = stages[i].seconds / static_cast<double>(stages[i].calls);
     stages[i].share = total > 0 ? stages[i].seconds / total : 0;
-    if (launches[i] > 0) stages[i].occupancy = occupancy[i] / launches[i];
+    stages[i].occupancy = launches[i] > 0 ? stages[i].occupancy / launches[i] : io::Record::unknown;
   }
   return stages;
 }

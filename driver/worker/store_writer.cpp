@@ -41,13 +41,12 @@ StoreWriter::~StoreWriter() {
   }
 }
 
-StoreWriter::Pause::Pause(StoreWriter& writer) : Pause(writer, Later{}) {
-  wait_until_paused();
-}
-
-StoreWriter::Pause::Pause(StoreWriter& writer, Later /*later*/) : writer_(writer) {
-  const std::lock_guard lock(writer_.mutex_);
-  ++writer_.paused_;
+StoreWriter::Pause::Pause(StoreWriter& writer, double max_seconds) : writer_(writer) {
+  {
+    const std::lock_guard lock(writer_.mutex_);
+    ++writer_.paused_;
+  }
+  wait_until_paused(max_seconds);
 }
 
 void StoreWriter::Pause::wait_until_paused(double max_seconds) {
@@ -71,7 +70,7 @@ StoreWriter::Pause::~Pause() {
 template <class T>
 bool StoreWriter::find(const std::string& digest, io::StoredMatrix<T>& matrix) {
   if (store_.bytes_of(digest) == 0) return false;  // the common case, which needs no pause of the thread
-  return alone([&] { return store_.find(digest, matrix); });
+  return while_paused([&] { return store_.find(digest, matrix); });
 }
 
 template <class T>

@@ -3,7 +3,7 @@
 /// to a background thread ("the store's thread"), which pauses while runs are timed. No record waits for a
 /// write.
 ///
-/// HDF5 is not thread-safe here, so any other use of it in this process must run in `alone`.
+/// HDF5 is not thread-safe here, so any other use of it in this process must run in `while_paused`.
 
 #include <condition_variable>
 #include <cstddef>
@@ -37,11 +37,8 @@ class StoreWriter {
   /// operating system to sync a file counts as paused.
   class Pause {
    public:
-    /// Waits until the thread has paused, some milliseconds.
-    explicit Pause(StoreWriter& writer);
-    /// Selects the constructor that only requests the pause; it begins after the current block.
-    struct Later {};
-    Pause(StoreWriter& writer, Later later);
+    /// Requests the pause, which begins after the current block, and waits until then, at most `max_seconds`.
+    explicit Pause(StoreWriter& writer, double max_seconds = std::numeric_limits<double>::infinity());
     ~Pause();
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
@@ -53,7 +50,7 @@ class StoreWriter {
   };
   /// Calls `work` while the thread is paused. @return the result of `work`
   template <class Work>
-  auto alone(Work&& work) {
+  auto while_paused(Work&& work) {
     const Pause pause(*this);
     return std::forward<Work>(work)();
   }

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <new>
+#include <optional>
 #include <set>
 #include <vector>
 
-#include "driver/base/transient_failure.hpp"
+#include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
 #include "driver/protocol/messages.hpp"
-#include "driver/protocol/phases.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/step_note.hpp"
@@ -90,27 +91,7 @@ bool is_busy(std::exception_ptr thrown) {
   }
 }
 
-Peaks peaks_in(const io::DeviceRow& row) {
-  return {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double};
-}
-
 using Send = std::function<void(const FromWorker&)>;
-
-/// A device that has passed the probe.
-struct ReadyDevice {
-  std::unique_ptr<Device> device;
-  std::unique_ptr<Context> context;
-};
-
-ReadyDevice ready_device(Backend backend, const DeviceMaker& make_device, const Send& send) {
-  ReadyDevice ready;
-  send(message::At{"device"});
-  ready.device = make_device(backend);
-  ready.context = std::make_unique<Context>(*ready.device);
-  send(message::At{"probe"});
-  probe(*ready.context);
-  return ready;
-}
 
 /// Sends the last message of a worker that cannot go on. @return its exit code
 int send_last(Channel& channel, const FromWorker& message) {
@@ -128,8 +109,8 @@ void send_done(const Send& send, message::Done& done) {
     send(done);
   } catch (const MessageTooLong& e) {
     io::Record& record = done.record;
-    add_words(record.message,
-              fmt::format("the record cannot be sent: {}; ask for fewer samples or iterations", e.what()));
+    append_text(record.message,
+                fmt::format("the record cannot be sent: {}; ask for fewer samples or iterations", e.what()));
     record.status = word(io::Status::error);
     record.sample_list.clear();
     record.stages.clear();
@@ -190,20 +171,26 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
   const Send send = [&](const FromWorker& message) { channel.send(message_json(message)); };
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
-    const ReadyDevice ready = ready_device(setup.backend, make_device, send);
+    send(message::At{"device"});
+    const std::unique_ptr<Device> device = make_device(setup.backend);
+    Context context(*device);
+    send(message::At{"probe"});
+    probe(context);
     std::string step;
     io::Record phases;  // when the trial's phases began
     StoreWriter store{io::MatrixStore(setup.matrices)};
-    Executor executor(registry, *ready.context, store, setup.origin, [&](const std::string& name) {
+    Executor executor(registry, context, store, setup.origin, [&](const std::string& name) {
       step = name;
       begin_phase(phases, name, epoch_seconds());
       note.write(name);
     });
     send(message::At{"peaks"});
+    const std::optional<io::DeviceRow>& known = setup.device;
     const Peaks peaks =
-        setup.device ? peaks_in(*setup.device) : measure_peaks(executor.context(), peak_seconds);
+        known ? Peaks{known->copy_bytes_per_second, known->gemm_flops_float, known->gemm_flops_double}
+              : measure_peaks(context, peak_seconds);
     executor.set_peaks(peaks);
-    send(message::Hello{row_of(worker_device_info(*ready.device), setup.origin.host, peaks)});
+    send(message::Hello{row_of(worker_device_info(*device), setup.origin.host, peaks)});
 
     std::vector<char> reserve;
     for (;;) {

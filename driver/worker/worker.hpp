@@ -4,11 +4,7 @@
 /// protocol/messages.hpp. The worker notes the current step of a trial in descriptor 4
 /// (system/step_note.hpp). It does not use MPI.
 
-#include <nlohmann/json.hpp>
-
 #include "driver/worker/probe.hpp"
-#include "io/records/record.hpp"
-#include "io/records/results.hpp"
 #include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "driver/protocol/blank_record.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/sweep/coordinator.hpp"
 #include "driver/system/clock.hpp"
 
@@ -41,7 +41,7 @@ struct PretendedRank {
   double next_end = 0, idle_since = -1, idle = 0;
 };
 
-class PretendedRanks final : public Post {
+class PretendedRanks final : public MessagePort {
  public:
   PretendedRanks(int ranks, const Registry& registry, double seconds)
       : registry_(registry), seconds_(seconds), ranks_(static_cast<std::size_t>(ranks)) {
@@ -52,7 +52,7 @@ class PretendedRanks final : public Post {
   }
   int rank() const override { return 0; }
   int size() const override { return static_cast<int>(ranks_.size()); }
-  double launcher_patience() const override { return 1e300; }
+  double sigkill_delay() const override { return 1e300; }
   void lose_peer() override {}
 
   /// Sends the records of all trials that have ended by now.

@@ -46,7 +46,7 @@ Said judged(const Method& method, const Inputs<T>& inputs, const Answer<T>& answ
   const Findings found = check(method, inputs, answer);
   const driver::Evidence evidence{method.problem, found.ratio, default_tolerance(method.problem),
                                   answer.info,    convergence, found.flaw};
-  return {found.ratio, word(driver::judge(evidence)), driver::finding_words(evidence)};
+  return {found.ratio, word(driver::judge(evidence)), driver::finding_text(evidence)};
 }
 
 class Trials {

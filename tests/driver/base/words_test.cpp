@@ -51,19 +51,19 @@ TEST(Words, LinesBreakAtSpacesThenAtPunctuationThenAnywhere) {
 }
 
 TEST(Words, DurationsAreInHoursMinutesAndSeconds) {
-  EXPECT_EQ(duration_words(0.4), "0 s");
-  EXPECT_EQ(duration_words(59.6), "1 min 00 s");
-  EXPECT_EQ(duration_words(3725), "1 h 02 min");
-  EXPECT_EQ(duration_words(-5), "0 s");
+  EXPECT_EQ(duration_text(0.4), "0 s");
+  EXPECT_EQ(duration_text(59.6), "1 min 00 s");
+  EXPECT_EQ(duration_text(3725), "1 h 02 min");
+  EXPECT_EQ(duration_text(-5), "0 s");
 }
 
 TEST(Words, ShellWordsAreQuotedWhenNeeded) {
-  EXPECT_EQ(shell_word("runs/first-1.yaml"), "runs/first-1.yaml");
-  EXPECT_EQ(shell_word("my runs/$HOME"), "'my runs/$HOME'");
-  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
-  EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("-x y"), "'./-x y'") << "not an option";
-  EXPECT_EQ(shell_word("-"), "-");
+  EXPECT_EQ(shell_quoted("runs/first-1.yaml"), "runs/first-1.yaml");
+  EXPECT_EQ(shell_quoted("my runs/$HOME"), "'my runs/$HOME'");
+  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_quoted(""), "''");
+  EXPECT_EQ(shell_quoted("-x y"), "'./-x y'") << "not an option";
+  EXPECT_EQ(shell_quoted("-"), "-");
 }
 
 }  // namespace

@@ -78,7 +78,9 @@ class VerdictInPlace : public testing::Test {
     method.emulated.float64(context, operands, defaults(method));
     answer = staging.download(0);
   }
-  Judgement verdict() { return judge_in_place(context, trial, method, staging, 0, digest, inputs, answer); }
+  Judgement verdict() {
+    return AnswerJudge(context, trial, method, inputs, digest).in_place(answer, staging, 0);
+  }
   const Registry registry = builtin_registry();
   const Method& method = *registry.find(Problem::named("gesv"), "gauss_jordan_shared");
   const Trial trial = trial_of(Problem::named("gesv"), n);
@@ -99,7 +101,7 @@ TEST_F(VerdictInPlace, EqualsTheCpus) {
 }
 
 TEST_F(VerdictInPlace, OfACpuAnswerEqualsTheCpus) {
-  const Judgement found = judge_by_upload(context, trial, method, inputs, answer);
+  const Judgement found = AnswerJudge(context, trial, method, inputs).by_upload(answer);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
@@ -107,7 +109,7 @@ TEST_F(VerdictInPlace, OfACpuAnswerEqualsTheCpus) {
 TEST_F(VerdictInPlace, IsTheCpusIfTheDeviceHasNoRoom) {
   ShortOfMemory full(cpu(Backend::emulated), 0);
   Context without_room(full);
-  const Judgement found = judge_by_upload(without_room, trial, method, inputs, answer);
+  const Judgement found = AnswerJudge(without_room, trial, method, inputs).by_upload(answer);
   EXPECT_GT(full.refused, 0);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
@@ -135,21 +137,19 @@ TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
   Context context(*device);
   Answer<double> answer = run_method(context, method, inputs, defaults(method));
   answer.x(5, 77) *= 1 + 1e-8;
-  const Judgement found = judge_systems(trial, method, inputs, answer);
+  const Judgement found = AnswerJudge(context, trial, method, inputs).systems(answer);
   EXPECT_EQ(found.systems.pass, 996);
   EXPECT_EQ(found.systems.suspect, 0);
   EXPECT_EQ(found.systems.failed, 4);
   EXPECT_EQ(found.systems.first_failure, 17);
-  EXPECT_EQ(found.systems.words,
+  EXPECT_EQ(found.systems.description,
             "the worst of 1000 systems is 17; 0 suspect, 4 failed: 40 (NaN or Inf); 77 (residual); 17, 500 "
             "(zero pivot)");
   EXPECT_EQ(found.info, 3);
   answer = run_method(context, method, make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy),
                       defaults(method));
-  EXPECT_EQ(judge_systems(trial, method, make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy),
-                          answer)
-                .systems.words,
-            "");
+  inputs = make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy);
+  EXPECT_EQ(AnswerJudge(context, trial, method, inputs).systems(answer).systems.description, "");
 }
 
 /// Batches of odd order with injected faults, verified on the device and by the CPU alone.
@@ -180,17 +180,16 @@ class VerdictOfABatchInPlace : public testing::Test {
     }
     for (const std::int64_t s : not_finite) inputs.a(6, s * n + 4) = inputs.a(4, s * n + 6) = std::nan("");
   }
-  Judgement in_place() {
-    return judge_systems_in_place(context, trial, *method, *staging, 0, digest, inputs, answer);
-  }
+  AnswerJudge<double> judge() { return {context, trial, *method, inputs, digest}; }
+  Judgement in_place() { return judge().systems_in_place(answer, *staging, 0); }
   void expect_that_of_the_cpu() {
-    const Judgement here = in_place(), there = judge_systems(trial, *method, inputs, answer);
+    const Judgement here = in_place(), there = judge().systems(answer);
     EXPECT_EQ(here.disagreement, "");
     EXPECT_EQ(here.systems.pass, there.systems.pass);
     EXPECT_EQ(here.systems.suspect, there.systems.suspect);
     EXPECT_EQ(here.systems.failed, there.systems.failed);
     EXPECT_EQ(here.systems.first_failure, there.systems.first_failure);
-    EXPECT_EQ(here.systems.words, there.systems.words);
+    EXPECT_EQ(here.systems.description, there.systems.description);
     EXPECT_EQ(here.findings.ratio, there.findings.ratio);
     EXPECT_EQ(here.findings.flaw, there.findings.flaw);
     EXPECT_EQ(here.info, there.info);
@@ -218,7 +217,7 @@ TEST_F(VerdictOfABatchInPlace, NamesTheSystemsThatTheCpuNames) {
     EXPECT_EQ(in_place().systems.first_failure, std::string(problem) == "getrf" ? 40 : 17);
   }
   solve("gesv", 1000);
-  EXPECT_EQ(in_place().systems.words,
+  EXPECT_EQ(in_place().systems.description,
             "the worst of 1000 systems is 17; 0 suspect, 7 failed: 40, 41 (NaN or Inf); 77, 640 (residual); "
             "17, 500, 999 (zero pivot)");
 }
@@ -233,7 +232,7 @@ TEST_F(VerdictOfABatchInPlace, ErrorIsTheLargestOfAllSystems) {
   }
   EXPECT_GT(largest, 1e-10);
   EXPECT_NEAR(in_place().findings.forward_error, largest, 1e-12 * largest);
-  EXPECT_NEAR(judge_systems(trial, *method, inputs, answer).findings.forward_error, largest, 1e-12 * largest);
+  EXPECT_NEAR(judge().systems(answer).findings.forward_error, largest, 1e-12 * largest);
   EXPECT_EQ(in_place().systems.first_failure, 3);
 }
 

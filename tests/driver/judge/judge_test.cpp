@@ -74,32 +74,32 @@ TEST(Judge, EveryStatusIsJudgedBrokenOrSkipped) {
 
 TEST(Judge, MessagesNameTheReason) {
   Evidence e = evidence(1e6, 16);
-  EXPECT_EQ(finding_words(e), "residual ratio 1e+06, tolerance 16");
+  EXPECT_EQ(finding_text(e), "residual ratio 1e+06, tolerance 16");
   e.convergence = Convergence::diverged;
   e.ratio = 0.5;
-  EXPECT_EQ(finding_words(e), "the iteration diverged; residual ratio 0.5, tolerance 16");
+  EXPECT_EQ(finding_text(e), "the iteration diverged; residual ratio 0.5, tolerance 16");
   e.info = 3;
   e.convergence = Convergence::none;
-  EXPECT_EQ(finding_words(e), "zero pivot 3: the method did not finish; residual ratio 0.5, tolerance 16");
+  EXPECT_EQ(finding_text(e), "zero pivot 3: the method did not finish; residual ratio 0.5, tolerance 16");
   for (const double ratio : {infinity, not_a_number}) {
     e.ratio = ratio;
-    EXPECT_EQ(finding_words(e),
+    EXPECT_EQ(finding_text(e),
               "zero pivot 3: the method did not finish; the answer or its operands hold NaN or "
               "Inf");
   }
   e.info = 0;
   e.flaw = "the answer holds NaN, first at row 2, column 1";
-  EXPECT_EQ(finding_words(e), e.flaw);
+  EXPECT_EQ(finding_text(e), e.flaw);
   e.info = -1;
-  EXPECT_EQ(finding_words(e), "the method gave up (info -1)");
+  EXPECT_EQ(finding_text(e), "the method gave up (info -1)");
 }
 
 TEST(Judge, PassHasNoMessageUnlessAPivotIsZero) {
-  EXPECT_EQ(finding_words(evidence(0.5, 16)), "");
+  EXPECT_EQ(finding_text(evidence(0.5, 16)), "");
   Evidence e = evidence(0.5, 30, 3, Convergence::none, Problem::named("getrf"));
-  EXPECT_EQ(finding_words(e), "zero pivot 3: the factors exist, the matrix is singular");
+  EXPECT_EQ(finding_text(e), "zero pivot 3: the factors exist, the matrix is singular");
   e.ratio = 1e6;
-  EXPECT_EQ(finding_words(e), "zero pivot 3; residual ratio 1e+06, tolerance 30");
+  EXPECT_EQ(finding_text(e), "zero pivot 3; residual ratio 1e+06, tolerance 30");
 }
 
 TEST(Judge, RecordHoldsTheEvidence) {

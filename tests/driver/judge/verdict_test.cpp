@@ -29,7 +29,7 @@ Verdict verdict(Problem problem, const std::string& variant, const Inputs<T>& in
   const Evidence evidence{problem,         result.findings.ratio,  tolerance,
                           run.answer.info, run.report.convergence, result.findings.flaw};
   result.status = word(judge(evidence));
-  result.message = finding_words(evidence);
+  result.message = finding_text(evidence);
   return result;
 }
 

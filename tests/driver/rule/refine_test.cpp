@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "driver/protocol/blank_record.hpp"
+#include "driver/protocol/trial_record.hpp"
 #include "driver/system/origin.hpp"
 #include "io/plan/plan.hpp"
 

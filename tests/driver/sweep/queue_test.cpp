@@ -155,7 +155,7 @@ TEST(Queue, NewCostsReorderTheRest) {
   Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("", 6), 1U);
   EXPECT_EQ(queue.next("", 6), std::nullopt);
-  queue.after([&] { costs = {1, 7, 2}; });
+  queue.reorder([&] { costs = {1, 7, 2}; });
   EXPECT_EQ(queue.total(), 3);
   EXPECT_EQ(queue.next("", 6), 2U);
   EXPECT_EQ(queue.next("", 6), 0U);
@@ -198,7 +198,7 @@ TEST(Queue, TrialsComparedWithTheLastOnePrecedeOthersOfTheirMatrix) {
   ASSERT_EQ(queue.next("a", 10), 0U);
   EXPECT_EQ(queue.next("a", 10, 0), 3U) << "the vendor has just run for it";
   queue.put_back(3);
-  queue.after([&] { costs[3] = 0.1; });
+  queue.reorder([&] { costs[3] = 0.1; });
   EXPECT_EQ(queue.next("a", 10, 0), 1U) << "8 is more than 64 times 0.1";
   EXPECT_EQ(queue.next("a", 10, 1), 2U);
   queue.put_back(2);

@@ -42,12 +42,12 @@ Words good_answer(const Trial& trial) {
 }
 
 /// The mailboxes of one rank, in memory.
-class SweepInProcess::RankPost final : public Post {
+class SweepInProcess::RankPost final : public MessagePort {
  public:
   RankPost(SweepInProcess& sweep, int rank, int size) : sweep_(sweep), rank_(rank), size_(size) {}
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  double launcher_patience() const override { return sweep_.patience; }
+  double sigkill_delay() const override { return sweep_.patience; }
   void lose_peer() override { sweep_.lost_peer_ = true; }
   void send(int to, Mailbox box, const nlohmann::json& message) override {
     if (message.at("type") == message::Batch::name) {

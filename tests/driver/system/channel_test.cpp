@@ -80,14 +80,14 @@ TEST(Channel, ReadsTheLastMessageOfAPeerThatReadNothing) {
 
 TEST(Channel, FailsIfThePeerNeverReads) {
   Pair pair;
-  const json message = {{"text", std::string(longest_message / 4, 'x')}};
+  const json message = {{"text", std::string(max_message_bytes / 4, 'x')}};
   for (int i = 0; i < 5; ++i) pair.right.post(message);
   EXPECT_THROW(pair.right.receive(0), std::runtime_error);
 }
 
 TEST(Channel, RefusesToSendWhatThePeerWouldRefuse) {
   Pair pair;
-  const json too_long = {{"text", std::string(longest_message, 'x')}};
+  const json too_long = {{"text", std::string(max_message_bytes, 'x')}};
   EXPECT_THROW(pair.left.send(too_long), MessageTooLong);
   EXPECT_THROW(pair.left.post(too_long), MessageTooLong);
   pair.left.send({{"type", "at"}});
@@ -140,7 +140,7 @@ std::string times(std::size_t count, const std::string& text) {
 }
 
 TEST(Channel, RefusesALengthBeforeReadingTheBody) {
-  for (const std::size_t announced : {longest_message + 1, std::size_t{1} << 30, std::size_t{0xFFFFFFFF}}) {
+  for (const std::size_t announced : {max_message_bytes + 1, std::size_t{1} << 30, std::size_t{0xFFFFFFFF}}) {
     Sent sent(head(announced));
     EXPECT_THROW(sent.channel().receive(-1), MessageTooLong);
   }
@@ -148,12 +148,12 @@ TEST(Channel, RefusesALengthBeforeReadingTheBody) {
 
 TEST(Channel, RefusesDeepNesting) {
   const auto nested = [](std::size_t levels) { return framed(times(levels, "\x81") + '\x01'); };
-  Sent good(nested(deepest_message));
+  Sent good(nested(max_message_depth));
   EXPECT_TRUE(good.channel().receive(-1).has_value());
   constexpr std::size_t deep = 200'000;
   const std::string strings = times(deep, "\x7F"), chunks = times(deep, "\x5F"), tags = times(deep, "\xC1");
   for (const std::string& bytes :
-       {nested(deepest_message + 1), nested(deep), framed(times(deep, "\xA1\x61k")),
+       {nested(max_message_depth + 1), nested(deep), framed(times(deep, "\xA1\x61k")),
         framed(times(deep, "\x9F")), framed(times(deep, "\xBF\x61k")), framed(strings),
         framed("\xA1" + strings), framed(chunks), framed(tags)}) {
     Sent sent(bytes);
@@ -163,7 +163,7 @@ TEST(Channel, RefusesDeepNesting) {
 
 TEST(Channel, RefusesBodiesThatAreNotOneValue) {
   using namespace std::string_literals;
-  const std::string more = "\x9A"s + "\x00\x7A\x12\x01"s + std::string(most_message_values + 1, '\0');
+  const std::string more = "\x9A"s + "\x00\x7A\x12\x01"s + std::string(max_message_values + 1, '\0');
   for (const std::string& body : {""s, "\x82\x01"s, "\x01\x01"s, "\x1C"s, "\xFF"s, "\x19\x01"s,
                                   "\x63"
                                   "ab"s,
@@ -179,7 +179,7 @@ TEST(Channel, RefusesBodiesThatAreNotOneValue) {
 }
 
 TEST(Channel, ReturnsAtItsTimeoutWhileDataArrive) {
-  Sent sent(head(longest_message), true);
+  Sent sent(head(max_message_bytes), true);
   for (const int timeout_ms : {0, 1, 20}) EXPECT_EQ(sent.channel().receive(timeout_ms), std::nullopt);
 }
 

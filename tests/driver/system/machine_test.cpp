@@ -17,9 +17,9 @@ std::vector<LogicalCpu> two_packages() {
 }
 
 TEST(Machine, SharesAreWholeCoresOfOnePackage) {
-  EXPECT_EQ(share_of(two_packages(), 0, 4), (std::vector<int>{0, 8, 2, 10}));
-  EXPECT_EQ(share_of(two_packages(), 1, 4), (std::vector<int>{4, 12, 6, 14}));
-  EXPECT_EQ(share_of(two_packages(), 3, 4), (std::vector<int>{5, 13, 7, 15}));
+  EXPECT_EQ(cpu_share_of(two_packages(), 0, 4), (std::vector<int>{0, 8, 2, 10}));
+  EXPECT_EQ(cpu_share_of(two_packages(), 1, 4), (std::vector<int>{4, 12, 6, 14}));
+  EXPECT_EQ(cpu_share_of(two_packages(), 3, 4), (std::vector<int>{5, 13, 7, 15}));
 }
 
 TEST(Machine, SharesCoverAllCpusWithoutOverlap) {
@@ -27,7 +27,7 @@ TEST(Machine, SharesCoverAllCpusWithoutOverlap) {
     std::set<int> all;
     std::size_t count = 0;
     for (int part = 0; part < parts; ++part) {
-      const std::vector<int> share = share_of(two_packages(), part, parts);
+      const std::vector<int> share = cpu_share_of(two_packages(), part, parts);
       EXPECT_FALSE(share.empty());
       EXPECT_EQ(share.size() % 2, 0U) << "both threads of a core";
       all.insert(share.begin(), share.end());
@@ -36,7 +36,7 @@ TEST(Machine, SharesCoverAllCpusWithoutOverlap) {
     EXPECT_EQ(all.size(), 16U) << parts;
     EXPECT_EQ(count, 16U) << parts;
   }
-  EXPECT_TRUE(share_of(two_packages(), 0, 9).empty()) << "more ranks than cores";
+  EXPECT_TRUE(cpu_share_of(two_packages(), 0, 9).empty()) << "more ranks than cores";
 }
 
 TEST(Machine, AThreadStaysOnItsShare) {
@@ -44,7 +44,7 @@ TEST(Machine, AThreadStaysOnItsShare) {
   int shares[2] = {};
   for (const int part : {0, 1}) {
     std::thread([&] {  // the affinity belongs to one thread
-      keep_to_share(part, 2);
+      bind_to_cpu_share(part, 2);
       shares[part] = usable_cpus();
     })
         .join();
@@ -56,9 +56,17 @@ TEST(Machine, AThreadStaysOnItsShare) {
   }
   EXPECT_EQ(usable_cpus(), before);
   std::thread([&] {
-    keep_to_share(0, before + 1);
+    bind_to_cpu_share(0, before + 1);
     EXPECT_EQ(usable_cpus(), before) << "more ranks than cores share them all";
   }).join();
+}
+
+TEST(VisibleParts, AreTheNamedMigParts) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(visible_parts("MIG-1"), Names{"MIG-1"});
+  EXPECT_EQ(visible_parts("MIG-1, MIG-GPU-2/7/0 "), (Names{"MIG-1", "MIG-GPU-2/7/0"}));
+  for (const char* other : {"", "0", "0,1", "GPU-1,GPU-2", "NoDevFiles"})
+    EXPECT_EQ(visible_parts(other), Names{}) << other;
 }
 
 }  // namespace

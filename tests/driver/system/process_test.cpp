@@ -22,7 +22,7 @@ namespace {
 constexpr const char* role = "GAUSSWEEP_TEST_CHILD";
 constexpr int far_too_long = 60;
 
-/// capture_self starts this program again; with a role in its environment it runs no tests.
+/// captured_output starts this program again; with a role in its environment it runs no tests.
 const bool played = [] {
   const char* name = std::getenv(role);
   if (name == nullptr) return false;
@@ -40,7 +40,7 @@ const bool played = [] {
 }();
 
 std::string captured(const std::string& as, double timeout_seconds = far_too_long / 2.0) {
-  return capture_self({"child"}, child_environment({std::string(role) + "=" + as}), timeout_seconds);
+  return captured_output({"child"}, child_environment({std::string(role) + "=" + as}), timeout_seconds);
 }
 
 std::string why_not_captured(const std::string& as, double timeout_seconds) {
@@ -59,7 +59,7 @@ TEST(Parent, TakesItsChildWithIt) {
   if (parent == 0) {
     const pid_t self = ::getpid();
     if (::fork() == 0) {
-      const bool tied = die_with(self);
+      const bool tied = die_with_parent(self);
       if (tied && ::write(ready[1], "r", 1) == 1) ::sleep(far_too_long);
       ::_exit(1);
     }
@@ -74,7 +74,7 @@ TEST(Parent, TakesItsChildWithIt) {
   EXPECT_EQ(::read(alive[0], &byte, 1), 0) << "the end of the stream comes when the last writer is gone";
   ::close(alive[0]);
   for (const int fd : ready) ::close(fd);
-  EXPECT_FALSE(die_with(parent)) << "not a parent of this process";
+  EXPECT_FALSE(die_with_parent(parent)) << "not a parent of this process";
   ::prctl(PR_SET_PDEATHSIG, 0);  // so that the test process survives
 }
 

@@ -91,7 +91,7 @@ TEST_F(Writer, PauseMayBeAwaitedLater) {
   StoreWriter writer{io::MatrixStore(folder_)};
   put(writer, "a1", matrix(4000));
   {
-    StoreWriter::Pause pause(writer, StoreWriter::Pause::Later{});
+    StoreWriter::Pause pause(writer, 0);
     put(writer, "a2", matrix(10));
     pause.wait_until_paused();
     const std::size_t there = files();

@@ -1,4 +1,4 @@
-#include "driver/system/batch_job.hpp"
+#include "driver/system/origin.hpp"
 #include "driver/system/clock.hpp"
 
 #include <gtest/gtest.h>

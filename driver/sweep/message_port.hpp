@@ -9,20 +9,22 @@
 namespace gaussweep::driver {
 
 /// Sends and receives messages between the ranks.
-class Post {
+class MessagePort {
  public:
-  virtual ~Post() = default;
+  virtual ~MessagePort() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Returns the seconds between SIGTERM and SIGKILL if mpirun ends its ranks; infinity if unknown.
-  virtual double launcher_patience() const = 0;
+  virtual double sigkill_delay() const = 0;
   /// Notes that some rank does not answer any more.
   virtual void lose_peer() = 0;
   /// Returns the bytes of sent messages that their receivers have not received yet.
   virtual std::size_t unsent_bytes() const { return 0; }
 
-  void tell(int rank, const ToSupervisor& message) { send(rank, supervisor, message_json(message)); }
-  void tell_coordinator(const ToCoordinator& message) { send(0, coordinator, message_json(message)); }
+  void send_to_supervisor(int rank, const ToSupervisor& message) {
+    send(rank, supervisor, message_json(message));
+  }
+  void send_to_coordinator(const ToCoordinator& message) { send(0, coordinator, message_json(message)); }
   /// Returns the next message that has arrived, if any; does not wait. @throws BadMessage
   std::optional<ToSupervisor> next_for_supervisor() {
     const auto arrived = receive(supervisor);
@@ -41,9 +43,6 @@ class Post {
   }
 
  protected:
-  Post() = default;
-  Post(const Post&) = default;
-  Post& operator=(const Post&) = default;
   /// The two mailboxes; rank 0 has both. Messages from one rank to one mailbox arrive in order.
   enum Mailbox : int { coordinator = 0, supervisor = 1 };
   struct Arrived {

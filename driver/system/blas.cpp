@@ -1,14 +1,18 @@
-#include "driver/system/blas_memory.hpp"
+#include "driver/system/blas.hpp"
 
+#include <charconv>
 #include <cmath>
-#include <fmt/format.h>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <sys/resource.h>
 
+#include "driver/system/process.hpp"
+
 namespace gaussweep::driver {
 namespace {
 
+constexpr const char* saved_name = "GAUSSWEEP_REQUESTED_THREADS";
 constexpr double kib = 0x1p10, mib = 0x1p20;
 
 // Measured with OpenBLAS 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`: the smallest limits with which `run`
@@ -54,12 +58,38 @@ std::string too_small(int resource, const char* option, int threads, double need
       option, std::floor(allowed / kib), threads, threads == 1 ? "" : "s", std::ceil(need / kib));
 }
 
+/// Reads the first number of "4" or "4,2", as OMP_NUM_THREADS may have one per level.
+int first_number(const std::string& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_whole = end == text.data() + text.size() || *end == ',';
+  return error == std::errc() && is_whole && number > 0 ? number : 0;
+}
+
 }  // namespace
 
-std::string limit_below_blas(int threads) {
+std::string blas_memory_error(int threads) {
   const double data = own_bytes + threads * (buffer_bytes + 2 * stack_bytes());
   const std::string space = too_small(RLIMIT_AS, "-v", threads, data + mapped_file_bytes());
   return space.empty() ? too_small(RLIMIT_DATA, "-d", threads, data) : space;
+}
+
+void save_requested_threads() {
+  if (std::getenv(saved_name) != nullptr) return;
+  std::string request;
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    const std::string value = environment_value(name);
+    if (!request.empty() || first_number(value) == 0) continue;
+    request = std::string(name) + "=" + value;
+  }
+  ::setenv(saved_name, request.c_str(), 1);
+}
+
+RequestedThreads requested_threads() {
+  const std::string saved = environment_value(saved_name);
+  const std::size_t equals = saved.find('=');
+  if (equals == std::string::npos) return {};
+  return {first_number(saved.substr(equals + 1)), saved.substr(0, equals)};
 }
 
 }  // namespace gaussweep::driver

@@ -1,12 +1,19 @@
 #pragma once
-/// The phases of a trial and the times at which they begin (a record's `…_began` columns).
+/// The record of a trial while it runs: the columns known before the run, and the times at which the trial's
+/// phases begin (the `…_began` columns).
 
 #include <string_view>
 #include <vector>
 
+#include "driver/plan/trial.hpp"
+#include "driver/system/origin.hpp"
 #include "io/records/record.hpp"
 
 namespace gaussweep::driver {
+
+/// Returns a record with the columns that are known before the trial runs.
+/// @param method null if this build does not have it
+io::Record blank_record(const Trial& trial, const Method* method, const Origin& origin);
 
 /// A phase: its name, the worker's step that begins it, and the record column of its start time.
 struct Phase {

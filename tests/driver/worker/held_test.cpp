@@ -1,6 +1,6 @@
 // Answers on the device, on the host and on both give the same comparison.
 
-#include "driver/worker/held_answer.hpp"
+#include "driver/worker/held.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class ComparedAnswers : public testing::Test {
     const HostMatrix<double>& x = held.answer.x;
     held.x = copy_on_device<double>(context, {x.data.data(), 1, n}, {n, n});
     ASSERT_TRUE(held.is_on_device());
-    leave_host(held);
+    held.free_host_copy();
     ASSERT_TRUE(held.answer.x.empty());
   }
   void expect_the_same() {
@@ -86,7 +86,7 @@ TEST_F(ComparedAnswers, StayOnTheHostIfSmallOrWithoutRoom) {
   EXPECT_FALSE(copy_on_device<double>(context, {own.answer.x.data.data(), 1, 128}, {128, 128}).data());
   device.limit = 1000;
   EXPECT_FALSE(copy_on_device<double>(context, {own.answer.x.data.data(), 1, n}, {n, n}).data());
-  leave_host(own);
+  own.free_host_copy();
   EXPECT_FALSE(own.answer.x.empty());
 }
 

@@ -1,4 +1,4 @@
-#include "driver/base/rounded.hpp"
+#include "driver/base/dense.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

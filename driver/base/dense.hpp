@@ -1,9 +1,10 @@
 #pragma once
-/// Rounds a file's matrix to the precision of a trial.
+/// Conversions between the dense matrices of io/ and of kernels/.
 
 #include <string>
 
 #include "io/matrix/matrix_file.hpp"
+#include "kernels/core/matrix.hpp"
 
 namespace gaussweep::driver {
 
@@ -14,5 +15,11 @@ namespace gaussweep::driver {
 /// the range of T, or if it changes below T's normal numbers in a row or column without a normal number
 template <class T>
 io::Dense<T> rounded(io::Dense<double>&& a, const std::string& file);
+
+/// Returns a view of a matrix without copying it.
+template <class T>
+io::DenseView<T> dense_view(const HostMatrix<T>& matrix) {
+  return {matrix.rows, matrix.cols, matrix.data.data()};
+}
 
 }  // namespace gaussweep::driver

@@ -1,4 +1,4 @@
-#include "driver/base/rounded.hpp"
+#include "driver/base/dense.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,24 @@
+#pragma once
+/// Limits of OpenBLAS: the number of threads that the user requested, and the memory that it needs.
+
+#include <string>
+
+namespace gaussweep::driver {
+
+/// The value of OPENBLAS_NUM_THREADS or OMP_NUM_THREADS when the user started this program.
+struct RequestedThreads {
+  int threads = 0;       ///< 0: none requested
+  std::string variable;  ///< the variable's name
+};
+
+/// Saves the request in another environment variable, because the program sets OPENBLAS_NUM_THREADS itself.
+void save_requested_threads();
+/// Returns the request that this process or its parent saved.
+RequestedThreads requested_threads();
+
+/// Returns an error text that names the limit (`ulimit -v` or `ulimit -d`) of this process that is too small
+/// for OpenBLAS with `threads` threads, and the required value; empty if both suffice. With too small limits
+/// OpenBLAS's allocator retries a failed mmap forever, so the process would hang without a message.
+std::string blas_memory_error(int threads);
+
+}  // namespace gaussweep::driver
