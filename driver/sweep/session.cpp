@@ -1,6 +1,7 @@
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <optional>
 #include <set>

@@ -2,6 +2,7 @@
 
 #include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
+#include "version.hpp"
 
 namespace gaussweep::driver {
 namespace {
