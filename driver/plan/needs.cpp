@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 #include "kernels/check/judges.hpp"
@@ -103,15 +104,15 @@ std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method
   }
   if (!sentences.empty() || !needs_regular(method.problem) || !matrix.conditioning) return sentences;
   const Conditioning& found = *matrix.conditioning;
-  const double most = 1 / roundoff_of(precision);
+  const double max_condition = 1 / roundoff_of(precision);
   if (found.zero_pivot > 0) {
     sentences.push_back(fmt::format("{} is singular: pivot {} is exactly 0; {} has no answer", name,
                                     found.zero_pivot, to_string(method.problem)));
-  } else if (!(found.condition <= most)) {
+  } else if (!(found.condition <= max_condition)) {
     sentences.push_back(fmt::format(
         "{} is singular to working precision: its condition number is about {:.2g}, beyond 1/u = {:.2g} of "
         "{}; no digit of {}'s answer is certain",
-        name, found.condition, most, to_string(precision), to_string(method.problem)));
+        name, found.condition, max_condition, to_string(precision), to_string(method.problem)));
   }
   return sentences;
 }
@@ -119,9 +120,9 @@ std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method
 Suitability suits(const SeenMatrix& matrix, const Method& method, Uplo uplo) {
   Suitability result;
   for (const Need need : method.needs) {
-    const std::optional<bool> there = has(matrix, need, uplo);
-    if (!there) result.known = false;
-    if (there.value_or(true) || !result.fits) continue;
+    const std::optional<bool> is_satisfied = has(matrix, need, uplo);
+    if (!is_satisfied) result.known = false;
+    if (is_satisfied.value_or(true) || !result.fits) continue;
     result.fits = false;
     result.lacks = need;
   }
@@ -152,21 +153,14 @@ bool lacks(MatrixKind kind, Problem problem, Need need) {
 }
 
 std::string need_words(Need need) {
-  switch (need) {
-    case Need::spd:
-      return "a symmetric positive definite matrix";
-    case Need::strongly_regular:
-      return "a matrix whose leading blocks are all regular, for no rows are exchanged";
-    case Need::diagonally_dominant:
-      return "a diagonally dominant matrix";
-    case Need::triangular:
-      return "a triangular matrix";
-    case Need::nonzero_elements:
-      return "a matrix without zeros";
-    case Need::nonzero_diagonal:
-      return "a matrix without zeros on its diagonal";
-  }
-  return "?";
+  static const std::map<Need, std::string> texts{
+      {Need::spd, "a symmetric positive definite matrix"},
+      {Need::strongly_regular, "a matrix whose leading blocks are all regular, for no rows are exchanged"},
+      {Need::diagonally_dominant, "a diagonally dominant matrix"},
+      {Need::triangular, "a triangular matrix"},
+      {Need::nonzero_elements, "a matrix without zeros"},
+      {Need::nonzero_diagonal, "a matrix without zeros on its diagonal"}};
+  return texts.at(need);
 }
 
 }  // namespace gaussweep::driver

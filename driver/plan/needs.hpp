@@ -1,5 +1,5 @@
 #pragma once
-/// Compares the properties of a matrix with the requirements ("needs") of methods.
+/// Compares the properties of a matrix with those that methods require ("needs").
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ struct SeenMatrix {
 };
 
 /// Larger matrices are factored only if the user requests it.
-inline constexpr std::int64_t most_factored = 4096;
+inline constexpr std::int64_t max_factored = 4096;
 
 /// Inspects every element. If `factors`, also factors a square matrix.
 /// @param precision in which the matrix will be used; determines the tolerance for symmetry
@@ -39,17 +39,17 @@ bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 /// Returns true if an answer is verified by A X = B or A X = I. A singular A has no such answer.
 bool needs_regular(Problem problem);
 
-/// Returns the needs of a method that a matrix is known not to satisfy, one sentence each: "A.mtx is not
-/// symmetric …: posv/lapack needs …".
+/// Returns a sentence per need of a method that the matrix does not satisfy: "A.mtx is not symmetric …:
+/// posv/lapack needs …".
 /// @param name of the matrix in the sentences
 std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method, Uplo uplo,
                                   Precision precision, const std::string& name);
 
 /// The result of checking a method's needs against a matrix.
 struct Suitability {
-  bool fits = true;   ///< no need is known to be unsatisfied
-  bool known = true;  ///< every need is known to be satisfied or not
-  Need lacks{};       ///< if it does not fit: the first unsatisfied need
+  bool fits = true;   ///< false if the matrix does not satisfy a need
+  bool known = true;  ///< false if it is unknown for some need
+  Need lacks{};       ///< the first unsatisfied need; only if `fits` is false
 };
 Suitability suits(const SeenMatrix& matrix, const Method& method, Uplo uplo);
 
