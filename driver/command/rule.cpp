@@ -32,7 +32,7 @@ struct RuleOptions {
   std::vector<std::string> other_rules;
   std::string output, checked_rule, format = "table", tolerance = "2";
   Filter filter;
-  bool changes = false;
+  bool changes = false, force = false;
 };
 
 /// Returns the known values of a member of the records, sorted.
@@ -123,6 +123,7 @@ Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& pa
 }
 
 void learn(const RuleOptions& options, Format format) {
+  if (!options.output.empty()) check_rule_directory(options.output, options.force);
   const Rule rule = learned_rule(options, options.paths);
   if (!options.output.empty()) write_rule(options.output, rule);
   print_table(rule_table(rule), "boxes", format);
@@ -196,6 +197,7 @@ void add_rule_command(CLI::App& app, Commands&) {
   sub->add_option("runs", options->paths, "Run directories, directories of them, results files or journals")
       ->required();
   add_output(*sub, options->output, "Write the rule into this directory: rule.json, rule.h, rule.py");
+  sub->add_flag("--force", options->force, "Replace the rule in the directory");
   sub->add_option("--methods", options->filter.methods, "The same as --method")
       ->delimiter(',')
       ->allow_extra_args(false);
