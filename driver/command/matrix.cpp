@@ -66,7 +66,7 @@ void generate_matrix(GenerateOptions& options, bool has_condition) {
   const Precision precision = parse_precision(options.precision);
   is_hdf5_ending(options.output);  // throws for other endings before any work is done
   std::vector<std::string> inputs;
-  if (const std::string* weights = find_in(options.blur.values, "psf-file")) inputs.push_back(*weights);
+  if (const std::string* weights = find_in(options.blur.values, "psf_file")) inputs.push_back(*weights);
   check_output(options.output, options.force, inputs);
   generate_to_file(spec, precision, options.nrhs, options.output);
   fmt::print("{}: {}, {} x {}, {}\n", options.output, options.kind, spec.rows, spec.cols, options.precision);
