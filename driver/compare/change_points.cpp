@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t min_nights_of_drift = 10;
 
-/// Returns the variance of one night's value: the model's variance, limited by what the series shows, pooled
-/// with the variance of the series.
+/// Returns the variance of one night's value: the model's variance pooled with that of the series. The
+/// model's is limited to a multiple of the series'.
 /// @param squares sum of squared deviations from the segments' means
 /// @param series_degrees its degrees of freedom
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {

@@ -41,7 +41,8 @@ std::string execution_of(const io::Record& record);
 void keep_models_of(const io::Results& other, io::Results& results);
 
 /// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
-/// trial of the set on the same models. So the shards of a sweep share a set, and the runs on several models.
+/// trial of the set on the same models. The shards of a sweep share a
+/// set, and so do runs on different models.
 std::vector<io::Results> split_runs(io::Results results);
 /// Returns true if split_runs gives several sets.
 bool repeats_trials(const io::Results& results);

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_sentences = 4;  // with more races only the wins per method are counted
 
-/// Returns run directories near `run` that may hold earlier runs of the same plan, newest first.
+/// Returns run directories near `run` that may have earlier runs of the same plan, newest first.
 std::vector<fs::path> neighbour_runs(const fs::path& run) {
   std::error_code error;
   const fs::path self = fs::weakly_canonical(run, error);

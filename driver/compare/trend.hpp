@@ -43,7 +43,7 @@ struct TrendRules {
   double rate = 0.01;       ///< probability of any finding if no trial changed
 };
 
-/// Computes the trends. @param sets paths and their records; a set may hold several nights (see split_runs)
+/// Computes the trends. @param sets paths and their records; a set may have several nights (see split_runs)
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules);
 
 /// Returns a sentence per change, the latest first: "gemm/shared double n=1024: 4.1 % slower (3.6 to 4.6)

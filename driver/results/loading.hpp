@@ -19,9 +19,10 @@ struct Loaded {
   std::vector<std::string> remarks;  ///< warnings: torn or damaged journal, no checksums, several builds
 };
 
-/// Loads records from a results file, a journal (recognised by content) or a run directory. Of a run
-/// directory the journal is read; without a journal, or if lines of it are damaged and results.h5 agrees with
-/// the other lines, results.h5. HDF5 files are read in a child process, because damaged ones may crash HDF5.
+/// Loads records from a results file, a journal (recognised by content) or a run directory. In a run
+/// directory it reads the journal; it reads results.h5 if there is no journal, or if lines of the journal are
+/// damaged and results.h5 agrees with the others. HDF5 files are read in a child process, because damaged
+/// ones may crash HDF5.
 /// @param with_details false: samples, stages and histories may be left out
 /// @pre this process has not initialised MPI
 /// @throws io::InputError if there is nothing to read, or the file is not one of gaussweep

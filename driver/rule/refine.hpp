@@ -31,8 +31,8 @@ struct Bracket {
 std::vector<Bracket> brackets_of(const io::Results& results);
 
 /// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N",
-/// with the key of a trial of the user's plan and the new order. From these comments in plan.yaml and in the
-/// journal a resumed sweep knows the same trials.
+/// with the key of a trial of the user's plan and the new order. A resumed sweep reads
+/// the trials from these comments, which are in plan.yaml and in the journal.
 class Refinement {
  public:
   /// @param plan the user's plan, or one with such comments @param path of its file

@@ -81,7 +81,7 @@ struct RulePart {
 };
 
 struct Rule {
-  /// Where the rule comes from: program, runs, devices with their drivers, tolerance, methods.
+  /// The origin of the rule: program, runs, devices with their drivers, tolerance, methods.
   nlohmann::ordered_json provenance = nlohmann::ordered_json::object();
   std::vector<RulePart> parts;
   /// Returns the box that answers a question; null: not measured.
@@ -92,8 +92,8 @@ struct Rule {
 inline constexpr double usual_tolerance = 0.02;
 
 /// Returns the rule with the fewest boxes whose choice is, at every size, among the best: within `tolerance`
-/// of the least time, or a tie with it (the interquartile ranges overlap). Of several such methods the
-/// vendor's is chosen, else the fastest. Names with the same boxes share them. Only methods that passed
+/// of the least time, or a tie with it (the interquartile ranges overlap). If several methods are,
+/// the vendor's is chosen, else the fastest. Names with the same boxes share them. Only methods that passed
 /// count.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);

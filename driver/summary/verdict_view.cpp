@@ -139,7 +139,7 @@ std::map<std::string, std::string> codes_of(const std::vector<VerdictGrid>& grid
   return codes;
 }
 
-/// Prints a grid in blocks of as many sizes as fit the width.
+/// Prints a grid in blocks; a block has the sizes that fit the width.
 class GridPrinter {
  public:
   GridPrinter(const VerdictGrid& grid, const RenderOptions& options,
