@@ -181,20 +181,20 @@ void add_info(CLI::App& parent, Commands& commands) {
     }
     const Format format = parse_format(options->format);
     const io::MatrixInfo info = io::matrix_info_apart(options->file, options->dataset);
-    std::optional<SeenMatrix> seen;
+    std::optional<InspectedMatrix> seen;
     std::string unseen;
     try {
-      seen = see(io::import_matrix_apart(options->file, options->dataset),
-                 options->condition || std::max(info.rows, info.cols) <= max_factored);
+      seen = inspect(io::import_matrix_apart(options->file, options->dataset),
+                     options->condition || std::max(info.rows, info.cols) <= max_factored);
     } catch (const io::InputError& e) {
       unseen = e.what();  // the file is valid, but its matrix does not fit in memory
     }
     if (format == Format::json) {
       nlohmann::ordered_json json = info_json(info);
-      json["elements"] = seen ? seen_json(*seen) : nlohmann::ordered_json(nullptr);
+      json["elements"] = seen ? properties_json(*seen) : nlohmann::ordered_json(nullptr);
       fmt::print("{}\n", json_text(json));
     } else {
-      fmt::print("{}{}", info_text(info), seen ? seen_text(*seen) : "");
+      fmt::print("{}{}", info_text(info), seen ? properties_text(*seen) : "");
     }
     if (!seen) print_stderr(fmt::format("note: its elements were not read: {}\n", printable_lines(unseen)));
   });

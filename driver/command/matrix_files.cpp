@@ -208,7 +208,7 @@ std::string shape_words(const MatrixFacts& facts) {
                      facts.upper_bandwidth);
 }
 
-std::string symmetry_words(const SeenMatrix& matrix) {
+std::string symmetry_words(const InspectedMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   if (!facts.is_symmetric)
     return fmt::format("no, elements differ by up to {:.2g} of the largest", facts.asymmetry);
@@ -218,7 +218,7 @@ std::string symmetry_words(const SeenMatrix& matrix) {
 
 }  // namespace
 
-std::string seen_text(const SeenMatrix& matrix) {
+std::string properties_text(const InspectedMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   const double share = static_cast<double>(facts.nonzeros) /
                        (static_cast<double>(facts.rows) * static_cast<double>(facts.cols));
@@ -240,7 +240,7 @@ std::string seen_text(const SeenMatrix& matrix) {
   return text;
 }
 
-nlohmann::ordered_json seen_json(const SeenMatrix& matrix) {
+nlohmann::ordered_json properties_json(const InspectedMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   nlohmann::ordered_json json;
   json["nonzeros"] = facts.nonzeros;

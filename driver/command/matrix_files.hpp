@@ -45,7 +45,7 @@ nlohmann::ordered_json info_json(const io::MatrixInfo& info);
 std::string info_text(const io::MatrixInfo& info);
 
 /// Returns the properties as lines that follow those of info_text.
-std::string seen_text(const SeenMatrix& matrix);
-nlohmann::ordered_json seen_json(const SeenMatrix& matrix);
+std::string properties_text(const InspectedMatrix& matrix);
+nlohmann::ordered_json properties_json(const InspectedMatrix& matrix);
 
 }  // namespace gaussweep::driver

@@ -95,10 +95,11 @@ void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& i
   const HostMatrix<T>& a = inputs.a;
   HostMatrix<double> copy = HostMatrix<double>::unset(a.rows, a.cols);
   std::copy(a.data.begin(), a.data.end(), copy.data.begin());
-  const SeenMatrix seen = see(std::move(copy), options.condition || a.rows <= max_factored, precision_of<T>);
+  const InspectedMatrix seen =
+      inspect(std::move(copy), options.condition || a.rows <= max_factored, precision_of<T>);
   Uplo& uplo = inputs.shape.uplo;
   if (options.uplo.empty() && seen.facts.is_triangular()) uplo = seen.facts.triangle();
-  const std::vector<std::string> lacks = lacks_of(seen, method, uplo, precision_of<T>, options.file);
+  const std::vector<std::string> lacks = unmet_needs(seen, method, uplo, precision_of<T>, options.file);
   if (ignores_elements(seen.facts, method.problem, uplo)) throw UsageError(lacks.at(0));
   for (const std::string& lack : lacks) spdlog::warn("{}", printable(lack));
 }

@@ -175,7 +175,7 @@ std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backen
 /// Prints the answer: sentences, warnings and the next commands.
 /// @param missing number of trials that did not run in time
 /// @param program as the user entered it
-void print_answer(const TryOptions& options, const SeenMatrix& seen, const TryPlan& plan,
+void print_answer(const TryOptions& options, const InspectedMatrix& seen, const TryPlan& plan,
                   const std::vector<TriedTask>& tasks, const io::Results& results,
                   const std::vector<const Method*>& unreached, std::size_t missing,
                   const std::string& program) {
@@ -229,15 +229,15 @@ void parse_request(TryOptions& options) {
 }
 
 /// Prints the properties of the matrix and returns them.
-SeenMatrix print_matrix(const TryOptions& options, const std::filesystem::path& path) {
+InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::path& path) {
   const TryRequest& request = options.request;
   const io::MatrixInfo info = io::matrix_info_apart(path, request.dataset);
   fmt::print("Matrix:    {}\n{}", printable(options.file), info_text(info));
   const std::int64_t order = std::max(info.rows, info.cols);
   const bool factors =
       options.condition || (order <= max_factored && is_soon_factored(order, request.seconds));
-  SeenMatrix seen = see(io::import_matrix_apart(path, request.dataset), factors);
-  fmt::print("{}", seen_text(seen));
+  InspectedMatrix seen = inspect(io::import_matrix_apart(path, request.dataset), factors);
+  fmt::print("{}", properties_text(seen));
   return seen;
 }
 
@@ -271,7 +271,7 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   parse_request(options);
   const TryRequest& request = options.request;
   const std::filesystem::path path = std::filesystem::absolute(options.file);
-  const SeenMatrix seen = print_matrix(options, path);
+  const InspectedMatrix seen = print_matrix(options, path);
   const auto [backend, capability] = expected_backend(options.backend);
   FileFacts facts = facts_of_file(path, request.dataset);
   const TryPlan plan = plan_try(request, seen, facts, commands.registry, backend, capability);
@@ -282,7 +282,7 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   std::fflush(stdout);
 
   RunOptions run;
-  facts.seen = seen;
+  facts.inspected = seen;
   run.files.add(path, request.dataset, facts);
   run.is_kept = !options.output.empty();
   run.output = options.output;

@@ -125,17 +125,17 @@ void warn_of_needs(const io::MatrixBlock& block, const Method& method,
   const auto kind = name == nullptr ? std::nullopt : from_string<MatrixKind>(name->text);
   if (!kind) return;
   for (const Need need : method.needs) {
-    if (!lacks(*kind, method.problem, need)) continue;
+    if (!kind_lacks(*kind, method.problem, need)) continue;
     warn(fmt::format("{} needs {}, which a matrix of kind {} is not: it may fail (expect can allow it)",
-                     method.id(), need_words(need), to_string(*kind)));
+                     method.id(), need_text(need), to_string(*kind)));
   }
 }
 
 /// Warns if the matrix of a file lacks a property that the trial needs.
-void warn_of_lacks(const SeenMatrix& seen, const Method& method, const Trial& trial,
+void warn_of_lacks(const InspectedMatrix& seen, const Method& method, const Trial& trial,
                    const std::function<void(const std::string&)>& warn) {
   const std::string name = std::filesystem::path(trial.matrix.file).filename().string();
-  for (const std::string& sentence : lacks_of(seen, method, trial.shape.uplo, trial.precision, name))
+  for (const std::string& sentence : unmet_needs(seen, method, trial.shape.uplo, trial.precision, name))
     warn(sentence + " (expect can allow a failure)");
 }
 
@@ -238,8 +238,8 @@ class Expander {
         const auto [first, is_new] =
             occurrences_.try_emplace(trial.key, Occurrence{result_.trials.size(), &entry});
         if (is_new) {
-          if (matrices.seen && trial.skip_reason.empty() && expected.empty())
-            warn_of_lacks(*matrices.seen, method, trial, warn);
+          if (matrices.inspected && trial.skip_reason.empty() && expected.empty())
+            warn_of_lacks(*matrices.inspected, method, trial, warn);
           result_.trials.push_back(std::move(trial));
         } else {
           join(result_.trials[first->second.index], first->second.entry->location, trial, entry);

@@ -27,7 +27,7 @@ inline void from_json(const nlohmann::json& from, Conditioning& to) {
 
 namespace gaussweep::driver {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SeenMatrix, facts, conditioning)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InspectedMatrix, facts, conditioning)
 
 namespace {
 
@@ -49,7 +49,7 @@ FileFacts facts_here(const std::filesystem::path& path, const std::string& datas
   try {
     io::Dense<double> matrix = io::import_matrix_apart(path, dataset);
     if (largest <= max_psf_size) facts.values = matrix.data;
-    facts.seen = see(std::move(matrix), largest <= max_factored_order);
+    facts.inspected = inspect(std::move(matrix), largest <= max_factored_order);
   } catch (const io::InputError&) {
     if (largest <= max_psf_size) throw;  // larger matrices may not fit into memory here
   }
@@ -81,7 +81,7 @@ FileFacts facts_of_file(const std::filesystem::path& path, const std::string& da
           answer.at("cols"),
           answer.at("sha256"),
           answer.at("values"),
-          answer.at("seen").get<std::optional<SeenMatrix>>()};
+          answer.at("seen").get<std::optional<InspectedMatrix>>()};
 }
 
 nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset) {
@@ -91,7 +91,7 @@ nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::
             {"cols", facts.cols},
             {"sha256", facts.sha256},
             {"values", facts.values},
-            {"seen", nlohmann::json(facts.seen)}};
+            {"seen", nlohmann::json(facts.inspected)}};
   } catch (const io::InputError& e) {
     return {{"refused", e.what()}};
   }

@@ -15,7 +15,7 @@ namespace gaussweep::driver {
 
 /// The known properties of a matrix; `conditioning` comes from a factorisation and is empty if there was
 /// none.
-struct SeenMatrix {
+struct InspectedMatrix {
   MatrixFacts facts;
   std::optional<Conditioning> conditioning;
 };
@@ -25,12 +25,12 @@ inline constexpr std::int64_t max_factored = 4096;
 
 /// Inspects every element. If `factors`, also factors a square matrix.
 /// @param precision in which the matrix will be used; determines the tolerance for symmetry
-SeenMatrix see(HostMatrix<double>&& a, bool factors, Precision precision = Precision::float64);
-SeenMatrix see(io::Dense<double>&& a, bool factors);
+InspectedMatrix inspect(HostMatrix<double>&& a, bool factors, Precision precision = Precision::float64);
+InspectedMatrix inspect(io::Dense<double>&& a, bool factors);
 
 /// Returns true if the matrix satisfies the need, and an empty optional if that is unknown.
 /// @param uplo the triangle that a triangular problem reads
-std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo);
+std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo uplo);
 
 /// Returns true if the problem reads one triangle and would ignore elements of the other: A is not that
 /// triangle, or is not symmetric.
@@ -42,22 +42,22 @@ bool needs_regular(Problem problem);
 /// Returns a sentence per need of a method that the matrix does not satisfy: "A.mtx is not symmetric …:
 /// posv/lapack needs …".
 /// @param name of the matrix in the sentences
-std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method, Uplo uplo,
-                                  Precision precision, const std::string& name);
+std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method& method, Uplo uplo,
+                                     Precision precision, const std::string& name);
 
 /// The result of checking a method's needs against a matrix.
 struct Suitability {
   bool fits = true;   ///< false if the matrix does not satisfy a need
   bool known = true;  ///< false if it is unknown for some need
-  Need lacks{};       ///< the first unsatisfied need; only if `fits` is false
+  Need unmet{};       ///< the first unsatisfied need; only if `fits` is false
 };
-Suitability suits(const SeenMatrix& matrix, const Method& method, Uplo uplo);
+Suitability suitability_of(const InspectedMatrix& matrix, const Method& method, Uplo uplo);
 
 /// Returns true if generated matrices of this kind with n > 1 do not satisfy the need; false if they do or if
 /// that is unknown.
-bool lacks(MatrixKind kind, Problem problem, Need need);
+bool kind_lacks(MatrixKind kind, Problem problem, Need need);
 
 /// Returns the text for a need: "a positive definite matrix".
-std::string need_words(Need need);
+std::string need_text(Need need);
 
 }  // namespace gaussweep::driver

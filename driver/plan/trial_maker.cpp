@@ -121,7 +121,8 @@ RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock
                                    const FileLookup& lookup) {
   RequestedMatrices matrices;
   matrices.a = request_matrix(block, lookup);
-  if (is_file(matrices.a)) matrices.seen = lookup(block.values.at("file").text, matrices.a.dataset).seen;
+  if (is_file(matrices.a))
+    matrices.inspected = lookup(block.values.at("file").text, matrices.a.dataset).inspected;
   if (!entry.matrix_b) return matrices;
   matrices.b = request_matrix(*entry.matrix_b, lookup);
   matrices.b_has_seed = entry.matrix_b->values.count("seed") > 0 || is_file(*matrices.b);
@@ -137,8 +138,8 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.precision = enum_or(chosen, "precision", t.precision);
   t.backend = backend.value_or(requested);
   const bool is_of_triangles = t.problem->counts_of_a == Counts::triangle;
-  if (is_of_triangles && matrices.seen && matrices.seen->facts.is_triangular())
-    t.shape.uplo = matrices.seen->facts.triangle();
+  if (is_of_triangles && matrices.inspected && matrices.inspected->facts.is_triangular())
+    t.shape.uplo = matrices.inspected->facts.triangle();
   t.shape.uplo = enum_or(chosen, "uplo", t.shape.uplo);
   t.shape.nrhs = integer_or(chosen, "nrhs", 1);
   t.shape.batch = integer_or(chosen, "batch", 1);

@@ -25,7 +25,7 @@ constexpr double share_of_time = 0.6, share_of_emulated = 0.3;
 /// A method that may be tried, with its estimated time.
 struct Candidate {
   const Method* method;
-  Suitability suits;
+  Suitability suitability;
   bool is_emulated = false;
   double seconds = 0;         ///< of its trials that can run
   bool can_run = false;       ///< true if a trial can run here
@@ -42,7 +42,7 @@ std::vector<Problem> problems_of_one_matrix(bool triangular) {
   return chosen;
 }
 
-std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& matrix) {
+std::vector<Problem> problems_for(const TryRequest& request, const InspectedMatrix& matrix) {
   if (!request.problems.empty()) return request.problems;
   if (matrix.facts.is_triangular() && matrix.facts.lower_bandwidth + matrix.facts.upper_bandwidth > 0)
     return problems_of_one_matrix(true);
@@ -50,11 +50,11 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
 }
 
 /// Returns true if an exact zero stopped the factorisation.
-bool is_singular(const SeenMatrix& matrix) {
+bool is_singular(const InspectedMatrix& matrix) {
   return matrix.conditioning && std::isinf(matrix.conditioning->condition);
 }
 
-Uplo uplo_for(const TryRequest& request, const SeenMatrix& matrix) {
+Uplo uplo_for(const TryRequest& request, const InspectedMatrix& matrix) {
   return request.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
 }
 
@@ -85,7 +85,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
+std::string plan_text(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                       const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,
                       const RoundsOf& rounds_of) {
   std::vector<std::string> precisions;
@@ -108,7 +108,7 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
       entry.methods.push_back(candidate.method->variant);
       const bool may_be_singular = !matrix.conditioning || is_singular(matrix);
       const bool may_fail = may_be_singular && needs_regular(problem);
-      if (may_fail || !candidate.suits.known || !candidate.suits.fits) {
+      if (may_fail || !candidate.suitability.known || !candidate.suitability.fits) {
         entry.doubtful.push_back(
             fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
       }
@@ -166,7 +166,7 @@ class Refusals {
 };
 
 /// Returns the methods that suit the matrix, or that the user named; refuses the others.
-std::vector<Candidate> suitable_methods(const TryRequest& request, const SeenMatrix& matrix,
+std::vector<Candidate> suitable_methods(const TryRequest& request, const InspectedMatrix& matrix,
                                         const std::vector<Problem>& problems, const Registry& registry,
                                         Backend requested, Refusals& refusals) {
   const Uplo uplo = uplo_for(request, matrix);
@@ -175,13 +175,13 @@ std::vector<Candidate> suitable_methods(const TryRequest& request, const SeenMat
   for (const Problem problem : problems) {
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !is_requested(request, method)) continue;
-      const Suitability suitability = suits(matrix, method, uplo);
+      const Suitability suitability = suitability_of(matrix, method, uplo);
       if (is_singular(matrix) && needs_regular(problem) && !is_named) {
         refusals.add(method, "the matrix is singular: nothing solves or inverts it");
       } else if (suitability.fits || (is_named && !ignores_elements(matrix.facts, problem, uplo))) {
         candidates.push_back({&method, suitability, resolve_backend(method, requested) == Backend::emulated});
       } else {
-        refusals.add(method, "needs " + need_words(suitability.lacks));
+        refusals.add(method, "needs " + need_text(suitability.unmet));
       }
     }
   }
@@ -210,7 +210,8 @@ std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Ca
                                        const Registry& registry, Backend requested, Refusals& refusals) {
   // Solving a system is the most frequent use. Its library method is therefore always tried.
   const auto sort_key = [&](const Candidate& c) {
-    const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides && c.suits.known &&
+    const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides &&
+                          c.suitability.known &&
                           c.method == registry.reference(c.method->problem, requested, 1);
     return std::tuple(!is_first, c.is_emulated, c.seconds);
   };
@@ -240,7 +241,7 @@ std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Ca
 
 }  // namespace
 
-TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
+TryPlan plan_try(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                  const Registry& registry, Backend requested, int capability) {
   if (!matrix.facts.is_square()) {
     throw UsageError(fmt::format("{} is {} x {}: what try solves, factors and inverts is square", file.path,

@@ -52,7 +52,7 @@ struct TryPlan {
 /// @param file the matrix's file, with an absolute path
 /// @param requested, capability as for `expand`
 /// @throws UsageError if an entry of `methods` matches no method, or the matrix is not square
-TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
+TryPlan plan_try(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                  const Registry& registry, Backend requested, int capability);
 
 }  // namespace gaussweep::driver
