@@ -37,7 +37,7 @@ DRIVER = {
     "compare": (["summary"], "driver/compare/compare_rule.hpp", []),
     "rule": (["summary"], "driver/rule/rule.hpp", []),
     "duet": (["sweep"], "driver/duet/duet.hpp", []),
-    "command": (["duet", "worker", "restore", "compare", "rule"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
+    "command": (["duet", "worker", "restore", "compare", "rule"], "driver/command/options.hpp", ["CLI/CLI.hpp"]),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
@@ -43,6 +44,12 @@ struct Table {
   /// Further facts about all rows, for the text: "threads=0".
   std::string common{};
 };
+
+/// Appends columns to a table, or cells to a row.
+template <class T>
+void extend(std::vector<T>& list, std::initializer_list<typename std::vector<T>::value_type> values) {
+  list.insert(list.end(), values);
+}
 
 /// The output format of a command.
 enum class Format { table, csv, json, markdown };

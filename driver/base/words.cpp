@@ -37,6 +37,10 @@ std::string counted(std::size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::string range_text(std::int64_t low, std::int64_t high) {
+  return low == high ? fmt::to_string(low) : fmt::format("{} to {}", low, high);
+}
+
 std::string seconds_text(double seconds) {
   if (std::isnan(seconds)) return {};
   const double size = std::fabs(seconds);

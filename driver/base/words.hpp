@@ -2,6 +2,7 @@
 /// Conversions of numbers to text, and text layout.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace gaussweep::driver {
 std::string seconds_text(double seconds);
 /// Returns "1 trial", "2 trials".
 std::string counted(std::size_t count, const std::string& what);
+/// Returns "10 to 20", or "7" for two equal numbers.
+std::string range_text(std::int64_t low, std::int64_t high);
 /// Returns bytes with a unit: "1.5 GiB".
 std::string bytes_text(double bytes);
 /// Returns a compute capability as text: "9.0" for 90; empty for 0 (no requirement, or no GPU).

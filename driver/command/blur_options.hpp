@@ -12,9 +12,9 @@ class App;
 
 namespace gaussweep::driver {
 
-/// The given options, by name without dashes.
+/// The values of the options, by the plan's key: psf_file for --psf-file.
 struct BlurOptions {
-  std::map<std::string, std::string> words;
+  std::map<std::string, std::string> values;
 };
 
 /// Adds the options of a point-spread function and `--lambda`. @param options must outlive the parser
@@ -23,7 +23,9 @@ void add_blur_options(CLI::App& app, BlurOptions& options);
 /// file. @param options must outlive the parser
 void add_blur_image_options(CLI::App& app, BlurOptions& options);
 
-/// Returns the blur; width and height are 0 unless given.
+/// Returns the option of a key: "--psf-file" for psf_file.
+std::string blur_option(std::string key);
+/// Returns the blur; the width and height of images without these options are 0.
 /// @throws io::InputError with the option's name
 BlurSpec blur_of(const BlurOptions& options);
 

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "driver/base/printable.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/system/blas.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
@@ -72,8 +72,8 @@ std::string command_line(const Commands& commands) {
 
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
   // OpenBLAS starts its threads when it is loaded, and retries forever if they cannot map memory. A worker
-  // gets its number of threads from its supervisor. Of the other commands only `restore` computes; it uses
-  // one thread if more do not fit.
+  // gets its number of threads from its supervisor. `restore` is the only other command that computes; it
+  // uses one thread if more do not fit.
   const std::string command = argc > 1 ? argv[1] : "";
   const bool computes =
       command == "worker" || (command == "restore" && blas_memory_error(usable_cpus()).empty());
@@ -92,26 +92,12 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   app.require_subcommand(1);
   app.failure_message(
       [](const CLI::App* parser, const CLI::Error& error) { return refusal(*parser, error) + '\n'; });
-  add_run_command(app, commands);
-  add_try_command(app, commands);
-  add_plan_command(app, commands);
-  add_methods_command(app, commands);
-  add_devices_command(app, commands);
-  add_status_command(app, commands);
-  add_summary_command(app, commands);
-  add_compare_command(app, commands);
-  add_trend_command(app);
-  add_rule_command(app);
-  add_duet_command(app, commands);
-  add_report_command(app, commands);
-  add_verify_command(app, commands);
-  add_merge_command(app, commands);
-  add_matrix_command(app, commands);
-  add_solve_command(app, commands);
-  add_restore_command(app, commands);
-  add_export_command(app);
-  add_worker_command(app, commands);
-  add_help_command(app, registry);
+  for (AddCommand* add : {add_run_command,     add_try_command,    add_plan_command,    add_methods_command,
+                          add_devices_command, add_status_command, add_summary_command, add_compare_command,
+                          add_trend_command,   add_rule_command,   add_duet_command,    add_report_command,
+                          add_verify_command,  add_merge_command,  add_matrix_command,  add_solve_command,
+                          add_restore_command, add_export_command, add_worker_command,  add_help_command})
+    add(app, commands);
   add_examples(app);
   std::string lost;
   const int code = run_command(app, commands, lost);

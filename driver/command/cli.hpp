@@ -31,31 +31,19 @@ std::string command_line(const Commands& commands);
 int run_command_line(int argc, char** argv, const Registry& registry,
                      const DeviceMaker& make_device = make_worker_device);
 
-void add_run_command(CLI::App& app, Commands& commands);
-void add_worker_command(CLI::App& app, Commands& commands);
-void add_try_command(CLI::App& app, Commands& commands);
-void add_plan_command(CLI::App& app, Commands& commands);
-void add_methods_command(CLI::App& app, Commands& commands);
-void add_devices_command(CLI::App& app, Commands& commands);
-void add_status_command(CLI::App& app, Commands& commands);
-void add_summary_command(CLI::App& app, Commands& commands);
-void add_compare_command(CLI::App& app, Commands& commands);
+/// Adds a command to the parser. @param app, commands must outlive the parser
+using AddCommand = void(CLI::App& app, Commands& commands);
+AddCommand add_run_command, add_worker_command, add_try_command, add_plan_command, add_methods_command,
+    add_devices_command, add_status_command, add_summary_command, add_compare_command, add_trend_command,
+    add_rule_command, add_duet_command, add_report_command, add_verify_command, add_merge_command,
+    add_matrix_command, add_restore_command, add_solve_command, add_export_command;
+/// Adds the command `help`. @pre all other commands have been added
+AddCommand add_help_command;
+
 /// Prints the output of `compare` for two sets. @param threshold value of the option; empty: the default
 /// @return exit_ok, or exit_regression
 int show_comparison(const std::string& base, const std::string& now, const std::string& threshold,
                     const std::string& format);
-void add_trend_command(CLI::App& app);
-void add_rule_command(CLI::App& app);
-void add_duet_command(CLI::App& app, Commands& commands);
-void add_report_command(CLI::App& app, Commands& commands);
-void add_verify_command(CLI::App& app, Commands& commands);
-void add_merge_command(CLI::App& app, Commands& commands);
-void add_matrix_command(CLI::App& app, Commands& commands);
-void add_restore_command(CLI::App& app, Commands& commands);
-void add_solve_command(CLI::App& app, Commands& commands);
-void add_export_command(CLI::App& app);
-/// @pre all other commands have been added
-void add_help_command(CLI::App& app, const Registry& registry);
 
 /// Adds examples to the help of each command.
 void add_examples(CLI::App& app);

@@ -16,7 +16,7 @@
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/compare/models.hpp"
@@ -25,23 +25,23 @@
 #include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 constexpr int max_sets = 1000;
-constexpr std::size_t most_ratio_rows = 60, most_ratio_sizes = 8;  // of the table of ratios without --all
-constexpr double notable_raise = 1.5;  // factor of the scatter's increase from which on a note is printed
+constexpr std::size_t max_ratio_rows = 60,
+                      max_ratio_sizes = 8;  // limits of the table of ratios without --all
+constexpr double notable_raise = 1.5;       // a note is printed if the scatter is larger by this factor
 
 struct CompareOptions {
-  std::vector<std::string> sets;  ///< the last one is judged
-  std::string threshold, fail_above = "0", format = "table", base_gpu, new_gpu;
-  std::string sort;
+  std::vector<std::string> sets;  ///< paths; the last one is judged
+  std::string threshold, fail_above = "0", format = "table", base_gpu, new_gpu, sort;
   Filter filter;
-  std::vector<std::string> only;
+  std::vector<std::string> only;  ///< some of `kinds`
   std::size_t limit = 0;
   bool all = false, same_models = false, models = false;
 };
 
+/// The values of --only.
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
 
 /// Returns the number that --sort compares.
@@ -56,18 +56,16 @@ bool is_of_kind(const Pair& pair, const std::string& kind) {
   return kind == "worse" ? pair.is_worse : strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
 }
 
-/// Returns the comparison with only the trials that are shown, in the requested order. The other results
+/// Returns the comparison with only the trials that are shown, in the requested order. Its other members
 /// still cover all trials. @param hidden set to the number of trials that --limit hides
 Comparison selected(Comparison comparison, const CompareOptions& options, std::size_t& hidden) {
   std::vector<Pair>& pairs = comparison.pairs;
   if (!options.only.empty()) {
-    pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
-                               [&](const Pair& pair) {
-                                 return std::none_of(
-                                     options.only.begin(), options.only.end(),
-                                     [&](const std::string& kind) { return is_of_kind(pair, kind); });
-                               }),
-                pairs.end());
+    const auto is_left_out = [&](const Pair& pair) {
+      return std::none_of(options.only.begin(), options.only.end(),
+                          [&](const std::string& kind) { return is_of_kind(pair, kind); });
+    };
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_left_out), pairs.end());
   }
   if (options.sort.empty()) {
     put_regressions_first(pairs);
@@ -93,38 +91,36 @@ void note_cpus(const io::Results& base, const io::Results& now) {
     for (const io::HostRow& host : results.hosts) {
       if (!host.cpu.empty()) cpus.insert(cpu_words(host));
     }
-    return cpus;
+    return printable(fmt::format("{}", fmt::join(cpus, ", ")));
   };
-  const std::set<std::string> before = models(base), after = models(now);
+  const std::string before = models(base), after = models(now);
   if (before.empty() || after.empty() || before == after) return;
   print_stderr(
       fmt::format("note: the CPUs differ: {} in base, {} in new; times of CPU methods and launch overheads "
                   "cannot be compared\n",
-                  printable(fmt::format("{}", fmt::join(before, ", "))),
-                  printable(fmt::format("{}", fmt::join(after, ", ")))));
+                  before, after));
 }
 
 io::Results load_side(const std::string& path, const Filter& filter, const std::string& gpu,
                       const char* option) {
-  Loaded loaded = load(path, true);
-  for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
+  io::Results results = load_and_warn(path, true).results;
+  auto& records = results.records;
   try {
-    loaded.results.records = filter_records(std::move(loaded.results.records), filter, IfEmpty::throws);
+    records = filter_records(std::move(records), filter, IfEmpty::throws);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", path, error.what()));
   }
-  if (gpu.empty()) return std::move(loaded.results);
-  auto& records = loaded.results.records;
+  if (gpu.empty()) return results;
   const auto is_other = [&](const io::Record& r) {
     return fnmatch(gpu.c_str(), std::string(r.gpu_name).c_str(), 0) != 0;
   };
   records.erase(std::remove_if(records.begin(), records.end(), is_other), records.end());
   if (records.empty())
     throw UsageError(fmt::format("{} {}: {} has no record of such a GPU", option, gpu, path));
-  return std::move(loaded.results);
+  return results;
 }
 
-/// Loads the sets; the last one is judged. --base-gpu applies to all others.
+/// Loads the sets. --new-gpu applies to the last one, which is judged, --base-gpu to the others.
 std::vector<io::Results> load_sets(const CompareOptions& options) {
   if (options.sets.size() == 1 && !options.base_gpu.empty())
     throw UsageError(
@@ -223,7 +219,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   for (const Unclear& unclear : comparison.unclear) {
     json["unclear"].push_back({{"backend", unclear.backend},
                                {"trials", unclear.trials},
-                               {"finds", unclear.finds},
+                               {"finds", unclear.detectable},
                                {"least", unclear.least},
                                {"most", unclear.most},
                                {"with_rounds", unclear.with_rounds},
@@ -268,11 +264,11 @@ void print_models(const ModelComparison& comparison, const CompareOptions& optio
   std::size_t rows = 0;
   for (const ModelTask& task : comparison.tasks) rows += 2 + task.methods.size();
   const bool is_filtered = !options.filter.problems.empty() || !options.filter.methods.empty();
-  const bool with_methods = options.all || is_filtered || rows <= most_ratio_rows;
+  const bool with_methods = options.all || is_filtered || rows <= max_ratio_rows;
   fmt::print("{} compared with {}\n\n", printable(comparison.now.name), printable(comparison.base.name));
   fmt::print(
       "{}{}{}\n",
-      render_text(ratio_table(comparison, with_methods, options.all ? 0 : most_ratio_sizes), width),
+      render_text(ratio_table(comparison, with_methods, options.all ? 0 : max_ratio_sizes), width),
       paragraph("1.28±6%: 1.28 times as fast, with the 95 % interval. fastest: the fastest method of each "
                 "model. (predicted): the ratio of the measured limits.",
                 prose),
@@ -326,9 +322,9 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
   json["comparisons"] = nlohmann::ordered_json::array();
   Table cells;
   for (const ModelComparison& comparison : comparisons) {
-    Table of_pair = cell_table(comparison);
-    cells.columns = of_pair.columns;
-    std::move(of_pair.rows.begin(), of_pair.rows.end(), std::back_inserter(cells.rows));
+    Table pair_cells = cell_table(comparison);
+    cells.columns = pair_cells.columns;
+    std::move(pair_cells.rows.begin(), pair_cells.rows.end(), std::back_inserter(cells.rows));
     if (format == Format::json) json["comparisons"].push_back(models_json(comparison));
     if (format != Format::table) continue;
     if (&comparison != &comparisons.front()) fmt::print("\n");
@@ -400,8 +396,7 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   sub->add_option("--fail-above", options->fail_above,
                   "A SLOWER trial is a regression if its time grew by more than this many percent")
       ->capture_default_str();
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "csv", "json", "markdown"});
+  add_format(*sub, options->format, {"table", "csv", "json", "markdown"});
   add_filter_options(*sub, options->filter);
   sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may contain * and ?)");
   sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may contain * and ?)");
@@ -419,7 +414,7 @@ void add_compare_command(CLI::App& app, Commands& commands) {
               {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
   allow_whole(
       *sub->add_option("--limit", options->limit, "Show this many trials; 0: all")->capture_default_str(), 0,
-      most_rows);
+      max_rows);
   sub->callback([options, &commands] { commands.exit_code = compare_to_stdout(*options); });
 }
 

@@ -7,7 +7,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/system/devices_listing.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/terminal.hpp"
@@ -18,8 +18,7 @@ void add_devices_command(CLI::App& app, Commands& commands) {
   auto format = std::make_shared<std::string>("table");
   CLI::App* sub = app.add_subcommand(
       "devices", "List GPUs and CPU; warn of ECC off, MIG, low power caps, other processes");
-  allow_words(*sub->add_option("--format", *format, "How to show it")->capture_default_str(),
-              {"table", "json"});
+  add_format(*sub, *format, {"table", "json"});
   auto untouched = std::make_shared<bool>(false);
   sub->add_flag("--untouched", *untouched,
                 "Create no context on the GPUs, which may be in use; free memory is then unknown");

@@ -8,8 +8,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/summary/junit.hpp"
 #include "io/files/atomic_file.hpp"
@@ -137,7 +136,7 @@ void export_tables(const ExportOptions& options) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app) {
+void add_export_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* sub = app.add_subcommand("export", "Write records with all their columns, for other programs");
   sub->add_option("paths", options->paths,
@@ -149,7 +148,7 @@ void add_export_command(CLI::App& app) {
       "--table", options->table, "One table; column trial is the row of records under the same filters");
   allow_words(*table->capture_default_str(), io::data_table_names());
   add_filter_options(*sub, options->filter);
-  refuse_empty(*sub->add_option("-o,--output", options->output, "The file [standard output]"));
+  add_output(*sub, options->output, "The file [standard output]");
   sub->add_flag("--force", options->force, "Replace the file if it exists");
   sub->callback([options, table] {
     options->table_is_given = table->count() > 0;

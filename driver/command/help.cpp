@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/summary/summary.hpp"
 #include "io/plan/plan.hpp"
@@ -36,8 +37,9 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep plan plan.yaml\n"
        "gaussweep plan plan.yaml --explain"},
       {"methods",
-       "gaussweep methods --problem gesv\ngaussweep methods potrf posv\ngaussweep methods --format "
-       "json"},
+       "gaussweep methods --problem gesv\n"
+       "gaussweep methods potrf posv\n"
+       "gaussweep methods --format json"},
       {"devices", "gaussweep devices"},
       {"status", "gaussweep status runs/first\ngaussweep status runs/sharded --watch"},
       {"summary",
@@ -63,9 +65,9 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
       {"solve", "gaussweep solve A.mtx --rhs b.npy -o x.npy\ngaussweep solve A.mat -o inverse.mtx"},
       {"restore", "gaussweep restore --image shapes.pgm --psf gaussian --sigma 1.5 -o restored"},
       {"export",
-       "gaussweep export runs/first > records.csv\ngaussweep export runs/* --status pass -o "
-       "night.sqlite\ngaussweep export runs/first "
-       "--table samples --method cusolver > samples.csv"},
+       "gaussweep export runs/first > records.csv\n"
+       "gaussweep export runs/* --status pass -o night.sqlite\n"
+       "gaussweep export runs/first --table samples --method cusolver > samples.csv"},
       {"help",
        "gaussweep help run\n"
        "gaussweep help --bash > ~/.local/share/bash-completion/completions/gaussweep\n"
@@ -73,11 +75,12 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
   return all;
 }
 
-std::vector<const CLI::App*> commands_for_people(const CLI::App& app) {
+/// Returns the commands that the help lists; internal ones such as `worker` have no group.
+std::vector<const CLI::App*> listed_commands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
 
-std::vector<const CLI::Option*> options_for_people(const CLI::App& app) {
+std::vector<const CLI::Option*> listed_options(const CLI::App& app) {
   std::vector<const CLI::Option*> options;
   for (const CLI::Option* option : app.get_options()) {
     if (option->nonpositional() && !option->get_group().empty()) options.push_back(option);
@@ -110,7 +113,7 @@ void describe_command(const CLI::App& command, const std::string& path, std::str
     text += fmt::format(".TP\n.B \"{}\"\n{}\n", troff(option->get_name(!option->nonpositional(), true)),
                         troff(option->get_description()));
   }
-  for (const CLI::App* sub : commands_for_people(command))
+  for (const CLI::App* sub : listed_commands(command))
     describe_command(*sub, path + " " + sub->get_name(), text);
 }
 
@@ -123,12 +126,12 @@ std::vector<std::string> choices_of(const CLI::Option& option, const std::string
   const std::size_t begin = type.find('{'), end = type.rfind('}');
   if (begin != std::string::npos && end != std::string::npos)
     return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
-  const auto found = known.find(name);
-  return found == known.end() ? std::vector<std::string>() : found->second;
+  const std::vector<std::string>* choices = find_in(known, name);
+  return choices == nullptr ? std::vector<std::string>() : *choices;
 }
 
-/// The "case" branches of the completion: `words` has options and subcommands per command, `values` the
-/// values per option.
+/// The branches of the completion's `case` statements: the options and subcommands of each command, and the
+/// values of each option.
 struct Branches {
   std::string words, values;
 };
@@ -136,7 +139,7 @@ struct Branches {
 void complete_command(const CLI::App& command, const std::string& path, const Choices& known,
                       Branches& branches) {
   std::vector<std::string> words;
-  for (const CLI::Option* option : options_for_people(command)) {
+  for (const CLI::Option* option : listed_options(command)) {
     for (const std::string& name : option->get_lnames()) {
       words.push_back("--" + name);
       const std::vector<std::string> choices = choices_of(*option, name, known);
@@ -145,7 +148,7 @@ void complete_command(const CLI::App& command, const std::string& path, const Ch
             fmt::format("    '{} --{}') values='{}' ;;\n", path, name, fmt::join(choices, " "));
     }
   }
-  for (const CLI::App* sub : commands_for_people(command)) {
+  for (const CLI::App* sub : listed_commands(command)) {
     words.push_back(sub->get_name());
     complete_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), known, branches);
   }
@@ -172,7 +175,7 @@ void print_help(CLI::App& app, const std::string& name) {
     return;
   }
   std::vector<std::string> names;
-  for (const CLI::App* sub : commands_for_people(app)) {
+  for (const CLI::App* sub : listed_commands(app)) {
     if (sub->get_name() == name) {
       fmt::print("{}", sub->help("gaussweep"));
       return;
@@ -190,22 +193,20 @@ std::string manual_page(const CLI::App& app) {
       "methods\n"
       ".SH SYNOPSIS\n.B gaussweep\nCOMMAND [OPTION]... [ARGUMENT]...\n.SH COMMANDS\n",
       version_string);
-  for (const CLI::App* sub : commands_for_people(app)) describe_command(*sub, sub->get_name(), text);
+  for (const CLI::App* sub : listed_commands(app)) describe_command(*sub, sub->get_name(), text);
   text += ".SH EXAMPLES\n.nf\n";
   for (const auto& [name, lines] : examples()) text += troff(lines) + "\n";
   return text +
          ".fi\n.SH EXIT STATUS\n0: all as expected. 1: inaccurate where the plan did not expect it. 2: usage "
-         "or plan. "
-         "3: a trial crashed, timed out or could not run. 4: compare found a regression. 5: stopped early, "
-         "go on with "
-         "run \\-\\-resume.\n";
+         "or plan. 3: a trial crashed, timed out or could not run. 4: compare found a regression. 5: stopped "
+         "early, go on with run \\-\\-resume.\n";
 }
 
 /// Returns the bash completion, which also knows methods, problems and other values of options.
 std::string bash_completion(const CLI::App& app, const Registry& registry) {
   std::string names;
   Branches branches;
-  for (const CLI::App* sub : commands_for_people(app)) names += (names.empty() ? "" : " ") + sub->get_name();
+  for (const CLI::App* sub : listed_commands(app)) names += (names.empty() ? "" : " ") + sub->get_name();
   complete_command(app, "", choices_of(registry), branches);
   return fmt::format(
       R"(# bash completion of gaussweep, made by: gaussweep help --bash
@@ -248,21 +249,21 @@ void add_examples(CLI::App& app) {
   }
 }
 
-void add_help_command(CLI::App& app, const Registry& registry) {
-  struct Options {
+void add_help_command(CLI::App& app, Commands& commands) {
+  struct HelpOptions {
     std::string name;
     bool man = false, bash = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HelpOptions>();
   CLI::App* sub = app.add_subcommand("help", "Help on a command; the manual page; completion for bash");
   sub->add_option("command", options->name, "The command [all of them]");
   sub->add_flag("--man", options->man, "The whole manual page, for man -l -");
   sub->add_flag("--bash", options->bash, "Completion for bash");
-  sub->callback([options, &app, &registry] {
+  sub->callback([options, &app, &commands] {
     if (options->man) {
       fmt::print("{}", manual_page(app));
     } else if (options->bash) {
-      fmt::print("{}", bash_completion(app, registry));
+      fmt::print("{}", bash_completion(app, commands.registry));
     } else {
       print_help(app, options->name);
     }

@@ -7,14 +7,13 @@
 #include <optional>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/blur_options.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/matrix_facts.hpp"
 #include "driver/command/matrix_files.hpp"
-#include "driver/command/option_checks.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/file_facts.hpp"
 #include "driver/system/console.hpp"
@@ -23,18 +22,58 @@
 #include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
+struct GenerateOptions {
+  std::string kind = "uniform", precision = "double", uplo = "lower", seed = "1", output;
+  MatrixSpec spec;
+  std::int64_t n = 0, nrhs = 0;
+  bool force = false;
+  BlurOptions blur;
+};
+
+/// Returns the spec that the options describe. @throws UsageError, io::InputError
+MatrixSpec spec_of(GenerateOptions& options) {
+  MatrixSpec spec = options.spec;
+  spec.kind = parse_kind(options.kind);
+  spec.seed = parse_seed(options.seed);
+  spec.uplo = parse_option<Uplo>("--uplo", options.uplo);
+  std::map<std::string, std::string>& blur_values = options.blur.values;
+  if (spec.kind == MatrixKind::blur) {
+    spec.blur = blur_of(options.blur);
+    if (options.n == 0) {
+      if (spec.rows == 0) spec.rows = blur_order(spec.blur);
+      if (spec.cols == 0) spec.cols = blur_columns(spec.blur);
+    }
+  } else if (const auto lambda = blur_values.find("lambda");
+             spec.kind == MatrixKind::kernel && lambda != blur_values.end()) {
+    spec.lambda = io::parse_real({lambda->second, {"--lambda", 0, 0}}, 0, 1e30, "lambda");
+    blur_values.erase(lambda);
+  }
+  if (spec.kind != MatrixKind::blur && !blur_values.empty())
+    throw UsageError(fmt::format("{}: is for --kind blur only, not for {}",
+                                 blur_option(blur_values.begin()->first), options.kind));
+  if (spec.rows == 0) spec.rows = options.n;
+  if (spec.cols == 0) spec.cols = options.n;
+  if (spec.rows == 0 || spec.cols == 0) throw UsageError("matrix generate: give -n, or --rows and --cols");
+  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, spec.cols, {"matrix generate", 0, 0});
+  return spec;
+}
+
+void generate_matrix(GenerateOptions& options, bool has_condition) {
+  MatrixSpec spec = spec_of(options);
+  spec.dominant = !has_condition;
+  const Precision precision = parse_precision(options.precision);
+  is_hdf5_ending(options.output);  // throws for other endings before any work is done
+  std::vector<std::string> inputs;
+  if (const std::string* weights = find_in(options.blur.values, "psf_file")) inputs.push_back(*weights);
+  check_output(options.output, options.force, inputs);
+  generate_to_file(spec, precision, options.nrhs, options.output);
+  fmt::print("{}: {}, {} x {}, {}\n", options.output, options.kind, spec.rows, spec.cols, options.precision);
+}
+
 void add_generate(CLI::App& parent) {
-  struct Options {
-    std::string kind = "uniform", precision = "double", uplo = "lower", seed = "1", output;
-    MatrixSpec spec;
-    std::int64_t n = 0, nrhs = 0;
-    bool force = false;
-    BlurOptions blur;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
   MatrixSpec& spec = options->spec;
   sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
@@ -66,107 +105,68 @@ void add_generate(CLI::App& parent) {
       *sub->add_option("--nrhs", options->nrhs, "Also write x_true and b = A x_true with this many columns")
            ->capture_default_str(),
       0, io::largest_size);
-  refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5, FILE.mtx or FILE.npy")->required());
+  add_output(*sub, options->output, "FILE.h5, FILE.mtx or FILE.npy").required();
   sub->add_flag("--force", options->force, "Replace the file if it exists");
-  sub->callback([options, condition] {
-    MatrixSpec wanted = options->spec;
-    wanted.kind = parse_kind(options->kind);
-    wanted.seed = parse_seed(options->seed);
-    wanted.uplo = parse_option<Uplo>("--uplo", options->uplo);
-    if (wanted.kind == MatrixKind::blur) {
-      wanted.blur = blur_of(options->blur);
-      if (options->n == 0) {
-        if (wanted.rows == 0) wanted.rows = blur_order(wanted.blur);
-        if (wanted.cols == 0) wanted.cols = blur_columns(wanted.blur);
-      }
-    } else {
-      auto& words = options->blur.words;
-      const auto lambda = words.find("lambda");
-      if (wanted.kind == MatrixKind::kernel && lambda != words.end()) {
-        wanted.lambda = io::parse_real({lambda->second, {"--lambda", 0, 0}}, 0, 1e30, "lambda");
-        words.erase(lambda);
-      }
-      if (!words.empty())
-        throw UsageError(
-            fmt::format("--{}: is for --kind blur only, not for {}", words.begin()->first, options->kind));
-    }
-    wanted.dominant = condition->count() == 0;
-    if (wanted.rows == 0) wanted.rows = options->n;
-    if (wanted.cols == 0) wanted.cols = options->n;
-    if (wanted.rows == 0 || wanted.cols == 0)
-      throw UsageError("matrix generate: give -n, or --rows and --cols");
-    if (wanted.kind == MatrixKind::blur) {
-      settle_image(wanted.blur, wanted.rows, wanted.cols, {"matrix generate", 0, 0});
-    }
-    const Precision precision = parse_precision(options->precision);
-    is_hdf5_ending(options->output);  // throws for other endings before any work is done
-    std::vector<std::string> inputs;
-    const auto weights = options->blur.words.find("psf-file");
-    if (weights != options->blur.words.end()) inputs.push_back(weights->second);
-    check_output(options->output, options->force, inputs);
-    generate_to_file(wanted, precision, options->nrhs, options->output);
-    fmt::print("{}: {}, {} x {}, {}\n", options->output, options->kind, wanted.rows, wanted.cols,
-               options->precision);
-  });
+  sub->callback([options, condition] { generate_matrix(*options, condition->count() > 0); });
 }
 
-struct Transfer {
+/// The options of `import` and `export`.
+struct TransferOptions {
   std::string input, dataset, precision = "double", output;
   bool force = false;
 };
 
-CLI::App* add_transfer(CLI::App& parent, const char* name, const char* help, Transfer& transfer) {
+CLI::App* add_transfer(CLI::App& parent, const char* name, const char* help, TransferOptions& options) {
   CLI::App* sub = parent.add_subcommand(name, help);
-  sub->add_option("file", transfer.input, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
-  sub->add_option("--dataset", transfer.dataset, "Path of the matrix in an HDF5 or MATLAB file");
-  refuse_empty(*sub->add_option("-o,--output", transfer.output, "The file to write")->required());
-  sub->add_flag("--force", transfer.force, "Replace the file if it exists");
+  sub->add_option("file", options.input, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
+  sub->add_option("--dataset", options.dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  add_output(*sub, options.output, "The file to write").required();
+  sub->add_flag("--force", options.force, "Replace the file if it exists");
   return sub;
 }
 
 void add_import(CLI::App& parent) {
-  auto transfer = std::make_shared<Transfer>();
+  auto options = std::make_shared<TransferOptions>();
   CLI::App* sub =
-      add_transfer(parent, "import", "Read a matrix file and write it as gaussweep's HDF5", *transfer);
-  sub->add_option("--precision", transfer->precision, "float or double")->capture_default_str();
-  sub->callback([transfer] {
-    const Precision precision = parse_precision(transfer->precision);
-    check_output(transfer->output, transfer->force, {transfer->input});
-    import_to_file(transfer->input, transfer->dataset, precision, transfer->output);
-    const io::MatrixInfo info = io::matrix_info(transfer->output);
-    fmt::print("{}: {} x {}, {}\n", transfer->output, info.rows, info.cols, transfer->precision);
+      add_transfer(parent, "import", "Read a matrix file and write it as gaussweep's HDF5", *options);
+  sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
+  sub->callback([options] {
+    const Precision precision = parse_precision(options->precision);
+    check_output(options->output, options->force, {options->input});
+    import_to_file(options->input, options->dataset, precision, options->output);
+    const io::MatrixInfo info = io::matrix_info(options->output);
+    fmt::print("{}: {} x {}, {}\n", options->output, info.rows, info.cols, options->precision);
   });
 }
 
 void add_export(CLI::App& parent) {
-  auto transfer = std::make_shared<Transfer>();
+  auto options = std::make_shared<TransferOptions>();
   CLI::App* sub =
-      add_transfer(parent, "export", "Read a matrix file and write it as Matrix Market or .npy", *transfer);
-  sub->callback([transfer] {
-    check_output(transfer->output, transfer->force, {transfer->input});
-    export_to_file(transfer->input, transfer->dataset, transfer->output);
-    const io::MatrixInfo info = io::matrix_info(transfer->output);
-    fmt::print("{}: {} x {}\n", transfer->output, info.rows, info.cols);
+      add_transfer(parent, "export", "Read a matrix file and write it as Matrix Market or .npy", *options);
+  sub->callback([options] {
+    check_output(options->output, options->force, {options->input});
+    export_to_file(options->input, options->dataset, options->output);
+    const io::MatrixInfo info = io::matrix_info(options->output);
+    fmt::print("{}: {} x {}\n", options->output, info.rows, info.cols);
   });
 }
 
 void add_info(CLI::App& parent, Commands& commands) {
-  struct Options {
+  struct InfoOptions {
     std::string file, dataset, format = "table";
     bool facts = false, condition = false;
     pid_t parent = 0;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   CLI::App* sub =
       parent.add_subcommand("info", "Report what a matrix file holds, and properties of the matrix");
   sub->add_option("file", options->file, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "json"});
+  add_format(*sub, options->format, {"table", "json"});
   sub->add_flag(
       "--condition", options->condition,
       fmt::format("Estimate the condition of a matrix of any order, which factors it (without: up to {})",
-                  most_factored));
+                  max_factored));
   sub->add_flag("--facts", options->facts, "(given by run and plan) What a plan must know of it")->group("");
   sub->add_option("--parent", options->parent, "(given by run and plan) The process with which to end")
       ->group("");
@@ -181,20 +181,20 @@ void add_info(CLI::App& parent, Commands& commands) {
     }
     const Format format = parse_format(options->format);
     const io::MatrixInfo info = io::matrix_info_apart(options->file, options->dataset);
-    std::optional<SeenMatrix> seen;
+    std::optional<InspectedMatrix> seen;
     std::string unseen;
     try {
-      seen = see(io::import_matrix_apart(options->file, options->dataset),
-                 options->condition || std::max(info.rows, info.cols) <= most_factored);
+      seen = inspect(io::import_matrix_apart(options->file, options->dataset),
+                     options->condition || std::max(info.rows, info.cols) <= max_factored);
     } catch (const io::InputError& e) {
       unseen = e.what();  // the file is valid, but its matrix does not fit in memory
     }
     if (format == Format::json) {
       nlohmann::ordered_json json = info_json(info);
-      json["elements"] = seen ? seen_json(*seen) : nlohmann::ordered_json(nullptr);
+      json["elements"] = seen ? properties_json(*seen) : nlohmann::ordered_json(nullptr);
       fmt::print("{}\n", json_text(json));
     } else {
-      fmt::print("{}{}", info_text(info), seen ? seen_text(*seen) : "");
+      fmt::print("{}{}", info_text(info), seen ? properties_text(*seen) : "");
     }
     if (!seen) print_stderr(fmt::format("note: its elements were not read: {}\n", printable_lines(unseen)));
   });

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "driver/plan/needs.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "kernels/matrix/generate.hpp"
 
@@ -42,5 +43,9 @@ void export_to_file(const std::filesystem::path& input, const std::string& datas
 /// Return the facts of a file's header as JSON and as text.
 nlohmann::ordered_json info_json(const io::MatrixInfo& info);
 std::string info_text(const io::MatrixInfo& info);
+
+/// Returns the properties as lines that follow those of info_text.
+std::string properties_text(const InspectedMatrix& matrix);
+nlohmann::ordered_json properties_json(const InspectedMatrix& matrix);
 
 }  // namespace gaussweep::driver

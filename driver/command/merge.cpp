@@ -8,13 +8,11 @@
 
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "driver/system/console.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 struct MergeOptions {
@@ -28,9 +26,10 @@ struct MergeOptions {
 std::size_t lost_of_run(const std::filesystem::path& output, const std::vector<io::Record>& records) {
   std::error_code error;
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
-  const bool is_of_run =
+  const bool is_run_results =
       output.filename() == "results.h5" && std::filesystem::exists(folder / "journal.jsonl", error);
-  return is_of_run ? records_only_in(output, [&]() -> const std::vector<io::Record>& { return records; }) : 0;
+  return is_run_results ? records_only_in(output, [&]() -> const std::vector<io::Record>& { return records; })
+                        : 0;
 }
 
 void merge_to_file(const MergeOptions& options) {
@@ -78,7 +77,7 @@ void add_merge_command(CLI::App& app, Commands&) {
                                      "Join results files, run directories and journals into one results "
                                      "file; rebuilds a damaged results.h5");
   sub->add_option("inputs", options->paths, "Run directories, results files or journals")->required();
-  refuse_empty(*sub->add_option("-o,--output", options->output, "The results file to write")->required());
+  add_output(*sub, options->output, "The results file to write").required();
   sub->add_flag("--force", options->force, "Replace the output; join results of different plans");
   sub->add_flag("--missing-ok", options->missing_ok,
                 "Go on without inputs that are absent or unreadable, and say so");

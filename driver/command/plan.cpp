@@ -15,13 +15,13 @@
 #include "driver/base/table.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/command/plan_template.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/cost_model.hpp"
-#include "driver/plan/demand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
+#include "driver/plan/trial.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/terminal.hpp"
@@ -32,59 +32,62 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A line of the table: the trials of a method on a backend, or all trials.
-struct Line {
-  std::size_t trials = 0, skipped = 0;
-  std::size_t unknown = 0;  ///< trials without similar ones in the earlier run
-  TimeRange seconds;
-  Footprint most;
-};
-
 /// The source of the time estimates.
-struct EstimatedBy {
+struct TimeSource {
   CostModel model;
   std::string like;  ///< path of the earlier run; empty: none
 };
 
-std::string about_words(const Line& line, const EstimatedBy& by) {
-  if (by.like.empty()) return duration_text(line.seconds.likely);
-  if (line.skipped + line.unknown == line.trials) return line.unknown > 0 ? "unknown" : "";
-  return span_words(line.seconds) + (line.unknown > 0 ? fmt::format(", and {} unknown", line.unknown) : "");
-}
+/// A row of the table: the trials of a method on a backend, or all trials.
+struct PlanRow {
+  std::size_t trials = 0, skipped = 0;
+  std::size_t unknown = 0;  ///< trials without similar ones in the earlier run
+  TimeRange seconds;
+  Footprint largest;
+
+  void add(const Method& method, const Trial& trial, const TimeSource& source) {
+    ++trials;
+    if (!trial.skip_reason.empty()) {
+      ++skipped;
+      return;
+    }
+    if (source.like.empty()) {
+      seconds.likely += source.model.estimate(trial);
+    } else if (const std::optional<TimeRange> expected = source.model.expected(trial)) {
+      seconds += *expected;
+    } else {
+      ++unknown;
+    }
+    const Footprint need = footprint(method, trial);
+    if (trial.backend == Backend::cuda)
+      largest.device_bytes = std::max(largest.device_bytes, need.device_bytes);
+    largest.host_bytes = std::max(largest.host_bytes, need.host_bytes);
+  }
+
+  std::string time_words(const TimeSource& source) const {
+    if (source.like.empty()) return duration_text(seconds.likely);
+    if (skipped + unknown == trials) return unknown > 0 ? "unknown" : "";
+    return span_words(seconds) + (unknown > 0 ? fmt::format(", and {} unknown", unknown) : "");
+  }
+};
 
 void print_plan(const Expansion& expansion, const Registry& registry, Backend backend,
-                const EstimatedBy& by) {
-  std::map<std::string, Line> lines;
-  Line all;
-  std::map<std::string, double> disk;
+                const TimeSource& source) {
+  std::map<std::string, PlanRow> rows;  // by method and backend
+  PlanRow all;
+  std::map<std::string, double> matrix_bytes;  // by digest
   for (const Trial& trial : expansion.trials) {
     if (trial.skip_reason.empty()) {
-      for_stored(trial,
-                 [&](const MatrixRequest& matrix) { disk[matrix.digest] = stored_bytes(matrix, trial); });
+      for_stored(trial, [&](const MatrixRequest& matrix) {
+        matrix_bytes[matrix.digest] = stored_bytes(matrix, trial);
+      });
     }
-    const Method* method = registry.find(trial.problem, trial.method);
-    const std::optional<TimeRange> seen = by.like.empty() ? std::nullopt : by.model.expected(trial);
-    for (Line* line : {&lines[method->id() + " (" + std::string(to_string(trial.backend)) + ")"], &all}) {
-      line->trials += 1;
-      if (!trial.skip_reason.empty()) {
-        line->skipped += 1;
-        continue;
-      }
-      if (seen) {
-        line->seconds += *seen;
-      } else if (by.like.empty()) {
-        line->seconds.likely += by.model.estimate(trial);
-      } else {
-        line->unknown += 1;
-      }
-      const Footprint need = footprint(*method, trial);
-      if (trial.backend == Backend::cuda)
-        line->most.device_bytes = std::max(line->most.device_bytes, need.device_bytes);
-      line->most.host_bytes = std::max(line->most.host_bytes, need.host_bytes);
-    }
+    const Method& method = *registry.find(trial.problem, trial.method);
+    rows[fmt::format("{} ({})", method.id(), to_string(trial.backend))].add(method, trial, source);
+    all.add(method, trial, source);
   }
   double disk_bytes = 0;
-  for (const auto& [digest, bytes] : disk) disk_bytes += bytes;
+  for (const auto& [digest, bytes] : matrix_bytes) disk_bytes += bytes;
   Table table;
   table.columns = {{"method", "METHOD"},
                    {"trials", "TRIALS"},
@@ -92,24 +95,23 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                    {"device_bytes", "ON THE GPU", Style::bytes},
                    {"host_bytes", "ON THE HOST", Style::bytes},
                    {"about", "ABOUT"}};
-  const auto add = [&](const std::string& name, const Line& line) {
-    table.rows.push_back({name, static_cast<std::int64_t>(line.trials),
-                          static_cast<std::int64_t>(line.skipped), line.most.device_bytes,
-                          line.most.host_bytes, about_words(line, by)});
-  };
-  for (const auto& [name, line] : lines) add(name, line);
+  for (const auto& [name, row] : rows) {
+    table.rows.push_back({name, static_cast<std::int64_t>(row.trials), static_cast<std::int64_t>(row.skipped),
+                          row.largest.device_bytes, row.largest.host_bytes, row.time_words(source)});
+  }
+  const std::string time =
+      source.like.empty()
+          ? fmt::format(
+                "about {}, a rough guess before anything was measured (--like RUN: by an earlier run)",
+                all.time_words(source))
+          : fmt::format("{}, by {}{}", all.time_words(source), source.like,
+                        all.unknown > 0 ? " (unknown: it has no trials like them)" : "");
   fmt::print(
       "{}{}", render_text(table, output_width()),
       paragraph(
           fmt::format("All: {}, {} skipped, one after the other {}; backend {}; matrices on disk: {} in {}",
-                      counted(all.trials, "trial"), all.skipped,
-                      by.like.empty()
-                          ? fmt::format("about {}, a rough guess before anything was measured "
-                                        "(--like RUN: by an earlier run)",
-                                        about_words(all, by))
-                          : fmt::format("{}, by {}{}", about_words(all, by), by.like,
-                                        all.unknown > 0 ? " (unknown: it has no trials like them)" : ""),
-                      to_string(backend), disk.size(), bytes_text(disk_bytes)),
+                      counted(all.trials, "trial"), all.skipped, time, to_string(backend),
+                      matrix_bytes.size(), bytes_text(disk_bytes)),
           prose_width()));
 }
 
@@ -131,27 +133,27 @@ io::PlanVocabulary vocabulary(const Registry& registry) {
 }
 
 /// Returns the estimated seconds; an empty cell if the earlier run has no similar trial.
-Cell seconds_of(const Trial& trial, const EstimatedBy& by) {
-  if (by.like.empty()) return by.model.estimate(trial);
-  const std::optional<TimeRange> seen = by.model.expected(trial);
-  return seen ? Cell(seen->likely) : Cell();
+Cell seconds_of(const Trial& trial, const TimeSource& source) {
+  if (source.like.empty()) return source.model.estimate(trial);
+  const std::optional<TimeRange> expected = source.model.expected(trial);
+  return expected ? Cell(expected->likely) : Cell();
 }
 
 /// A column of the table of trials.
-struct Explained {
+struct TrialColumn {
   Column column;
   std::function<Cell(const Trial&)> cell;
 };
 
-/// Returns a column of the axis, empty for problems without it.
-Explained axis_column(const char* axis, const char* heading, std::int64_t Shape::*size) {
+/// Returns the column of an axis; its cells are empty for problems without the axis.
+TrialColumn axis_column(const char* axis, const char* heading, std::int64_t Shape::*size) {
   return {{axis, heading},
           [=](const Trial& t) { return t.problem->has_axis(axis) ? Cell(t.shape.*size) : Cell(); }};
 }
 
-/// Returns the columns that tell the settings of a trial.
-std::vector<Explained> setting_columns() {
-  std::vector<Explained> columns = {
+/// Returns the columns of the settings.
+std::vector<TrialColumn> setting_columns() {
+  std::vector<TrialColumn> columns = {
       {{"repeats", "REPEATS"},
        [](const Trial& t) {
          return t.sampling.noise == 0 ? Cell(t.sampling.least) : Cell(repeats_text(t.sampling));
@@ -179,11 +181,11 @@ std::vector<Explained> setting_columns() {
 }
 
 /// Returns a table of all trials with their complete settings.
-Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader reader) {
+Table explanation(const Expansion& expansion, const TimeSource& source, Reader reader) {
   std::vector<std::string> parameters;
   for (const Trial& t : expansion.trials) parameters.push_back(parameters_text(t.parameters));
   const ParameterNames names(parameters);
-  std::vector<Explained> columns = {
+  std::vector<TrialColumn> columns = {
       {{"method", "METHOD"},
        [](const Trial& t) { return fmt::format("{}/{}", to_string(t.problem), t.method); }},
       {{"backend", "BACKEND"}, [](const Trial& t) { return std::string(to_string(t.backend)); }},
@@ -206,22 +208,22 @@ Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader read
        [](const Trial& t) { return t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind; }},
       {{"seed", "SEED"}, [](const Trial& t) { return static_cast<std::int64_t>(t.matrix.spec.seed); }}};
   Table table;
-  table.naming = columns.size() - 1;
-  for (Explained& column : setting_columns()) columns.push_back(std::move(column));
+  table.naming = columns.size() - 1;  // all but the seed
+  for (TrialColumn& column : setting_columns()) columns.push_back(std::move(column));
   columns.insert(columns.end(),
                  {{{"expect", "EXPECTED"},
                    [](const Trial& t) {
                      return t.expect.empty() ? std::string("pass")
                                              : fmt::format("{}", fmt::join(t.expect, " "));
                    }},
-                  {{"about", "ABOUT", Style::seconds}, [&](const Trial& t) { return seconds_of(t, by); }},
+                  {{"about", "ABOUT", Style::seconds}, [&](const Trial& t) { return seconds_of(t, source); }},
                   {{"skipped", "SKIPPED"}, [](const Trial& t) { return t.skip_reason; }},
                   {{"key", "KEY"}, [](const Trial& t) { return t.key; }}});
   if (reader == Reader::person) table.common = names.common();
-  for (const Explained& column : columns) table.columns.push_back(column.column);
+  for (const TrialColumn& column : columns) table.columns.push_back(column.column);
   for (const Trial& t : expansion.trials) {
     std::vector<Cell>& row = table.rows.emplace_back();
-    for (const Explained& column : columns) row.push_back(column.cell(t));
+    for (const TrialColumn& column : columns) row.push_back(column.cell(t));
   }
   table.spare = {"key", "inner_repeats", "round", "stages", "energy"};
   for (auto setting = io::conditions().rbegin(); setting != io::conditions().rend(); ++setting)
@@ -232,8 +234,8 @@ Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader read
 }
 
 struct PlanOptions {
-  std::string path, backend = "auto", format = "table", gpu, like, wanted_template;
-  bool wants_schema = false, explains = false;
+  std::string path, backend = "auto", format = "table", gpu, like, template_name;
+  bool schema = false, explain = false;
 };
 
 /// The GPUs that a plan is checked for.
@@ -242,7 +244,7 @@ struct PlannedGpus {
   std::vector<std::string> models;  ///< sizes may depend on them
 };
 
-/// Returns the GPU that an option names, else those of the earlier run, else the one here.
+/// Returns the GPU of --gpu, else the GPUs of the earlier run, else this machine's GPU.
 PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vector<io::DeviceRow>& earlier) {
   if (!options.gpu.empty()) return {0, {options.gpu}};
   PlannedGpus gpus;
@@ -261,32 +263,33 @@ PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vect
 
 void show_plan(const PlanOptions& options, const Registry& registry) {
   if (options.path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
-  const Backend here = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
-  const Backend backend =
-      options.backend == "auto" ? here : from_string<Backend>(options.backend).value_or(Backend::emulated);
-  EstimatedBy by{CostModel(registry), options.like};
-  std::vector<io::DeviceRow> seen;
-  if (!by.like.empty()) {
-    const Loaded earlier = load(by.like, false);
-    for (const io::Record& record : earlier.results.records) by.model.learn(record);
-    seen = earlier.results.devices;
+  const Backend default_backend = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
+  const Backend backend = options.backend == "auto"
+                              ? default_backend
+                              : from_string<Backend>(options.backend).value_or(Backend::emulated);
+  TimeSource source{CostModel(registry), options.like};
+  std::vector<io::DeviceRow> devices;  // of the earlier run
+  if (!source.like.empty()) {
+    const Loaded earlier = load(source.like, false);
+    for (const io::Record& record : earlier.results.records) source.model.learn(record);
+    devices = earlier.results.devices;
   }
-  const PlannedGpus gpus = gpus_of(options, backend, seen);
+  const PlannedGpus gpus = gpus_of(options, backend, devices);
   KnownFiles files;
   const Expansion expansion =
       expand_plan(for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models), options.path,
                   registry, backend, gpus.capability, files);
   const Format format = parse_format(options.format);
-  if (options.explains && format != Format::table) {
-    const Table table = explanation(expansion, by, Reader::program);
+  if (options.explain && format != Format::table) {
+    const Table table = explanation(expansion, source, Reader::program);
     fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
     return;
   }
   for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
-  if (options.explains) {
-    fmt::print("{}", render_text(explanation(expansion, by, Reader::person), output_width()));
+  if (options.explain) {
+    fmt::print("{}", render_text(explanation(expansion, source, Reader::person), output_width()));
   } else {
-    print_plan(expansion, registry, backend, by);
+    print_plan(expansion, registry, backend, source);
   }
 }
 
@@ -296,30 +299,30 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
   auto options = std::make_shared<PlanOptions>();
   plan->add_option("plan", options->path, "The plan (YAML)");
-  allow_backends(*plan->add_option("--backend", options->backend, "As for run")->capture_default_str());
+  add_backend(*plan, options->backend, "As for run");
   refuse_empty(
       *plan->add_option("--gpu", options->gpu, "The GPU model that sizes are for [the one here], e.g. H200"));
   refuse_empty(*plan->add_option(
       "--like", options->like,
       "An earlier run: times are estimated by its records, sizes are for its GPU (no GPU is needed here)"));
-  // Without a value CLI11 gives this text.
+  // --template without a value stands for this one.
   constexpr const char* first_plan = "first";
   allow_words(
-      *plan->add_option("--template", options->wanted_template,
+      *plan->add_option("--template", options->template_name,
                         "Print a plan to begin with, with comments; rule: what gaussweep rule learns from")
            ->expected(0, 1)
            ->default_str(first_plan),
       {first_plan, "rule"});
-  plan->add_flag("--schema", options->wants_schema, "Print a JSON schema of plans, for editors");
-  plan->add_flag("--explain", options->explains, "Show every trial, with all defaults filled in");
+  plan->add_flag("--schema", options->schema, "Print a JSON schema of plans, for editors");
+  plan->add_flag("--explain", options->explain, "Show every trial, with all defaults filled in");
   allow_words(*plan->add_option("--format", options->format, "How to show --explain")->capture_default_str(),
               {"table", "csv", "json"});
   plan->callback([options, &commands] {
-    if (!options->wanted_template.empty()) {
-      fmt::print("{}", options->wanted_template == "rule" ? rule_plan_template : plan_template);
+    if (!options->template_name.empty()) {
+      fmt::print("{}", options->template_name == "rule" ? rule_plan_template : plan_template);
       return;
     }
-    if (options->wants_schema) {
+    if (options->schema) {
       fmt::print("{}\n", json_text(io::plan_schema(vocabulary(commands.registry))));
       return;
     }

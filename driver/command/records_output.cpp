@@ -11,7 +11,7 @@
 #include "driver/compare/models.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/loading.hpp"
-#include "driver/summary/doubts.hpp"
+#include "driver/summary/summary.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
@@ -21,13 +21,14 @@ namespace {
 
 constexpr std::size_t usual_width = 120;  // of the grid if the width is unknown
 
+/// Appends `added`, whose memory may be reused.
 template <class T>
 void move_to(std::vector<T>& all, std::vector<T>& added) {
   if (all.empty()) return all.swap(added);
   all.insert(all.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
 }
 
-/// Prints a sentence about each further model: how fast it is compared with the first one.
+/// Prints a sentence per further model that compares it with the first one.
 void print_model_sentences(const std::vector<VerdictGrid>& grids) {
   for (const VerdictGrid& grid : grids) {
     const VerdictGrid& first = grids.front();
@@ -75,16 +76,14 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
   for (const std::string& missing : missing_shards(runs, paths))
     print_stderr(fmt::format("note: {}\n", missing));
   for (const std::filesystem::path& path : runs) {
-    Loaded loaded = load(path, with_details);
-    for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
-    names.tell_apart(loaded.results);
-    if (const auto driver = loaded.results.attributes.find("driver_version");
-        driver != loaded.results.attributes.end() && !driver->second.empty())
-      drivers.insert(driver->second);
-    move_to(all.records, loaded.results.records);
-    move_to(all.devices, loaded.results.devices);
-    move_to(all.hosts, loaded.results.hosts);
+    io::Results results = load_and_warn(path, with_details).results;
+    names.tell_apart(results);
+    drivers.insert(attribute(results, "driver_version"));
+    move_to(all.records, results.records);
+    move_to(all.devices, results.devices);
+    move_to(all.hosts, results.hosts);
   }
+  drivers.erase("");
   if (!drivers.empty()) all.attributes["driver_version"] = fmt::format("{}", fmt::join(drivers, ", "));
   return all;
 }
@@ -109,8 +108,7 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
   std::string words =
       "RATIO: the residual over what rounding may cause, the worst of a row; judged against the tolerance of "
       "the plan. ERROR: the distance from the known solution, which a bad condition makes large; never "
-      "judged. "
-      "SPEEDUP: over the vendor's method, unless --baseline names another.";
+      "judged. SPEEDUP: over the vendor's method, unless --baseline names another.";
   if (std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.peak_share > 1; }))
     words +=
         " OF PEAK above 100%: operands in a cache, skipped zeros, a lower precision inside the method, or a "
@@ -118,21 +116,15 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
   fmt::print("{}", paragraph(words, prose_width()));
 }
 
-void print_failures(const std::vector<io::Record>& records, const char* between, Format format) {
-  const Table unexpected = failure_table(records, Failures::unexpected),
-              findings = failure_table(records, Failures::findings);
-  if (!unexpected.rows.empty())
-    fmt::print("{}Not as expected:\n{}", between, render_shown(unexpected, format, output_width()));
-  if (!unexpected.rows.empty()) between = "\n";
-  if (!findings.rows.empty()) {
-    fmt::print("{}Expected failures, and skipped:\n{}", between,
-               render_shown(findings, format, output_width()));
-  }
-  if (!findings.rows.empty()) between = "\n";
-  const Table doubts = doubt_table(records);
-  if (!doubts.rows.empty())
-    fmt::print("{}Doubtful times or digits of trials with the status pass or suspect:\n{}", between,
-               render_shown(doubts, format, output_width()));
+void print_failures(const std::vector<io::Record>& records, const char* separator, Format format) {
+  const auto print_section = [&](const char* heading, const Table& table) {
+    if (table.rows.empty()) return;
+    fmt::print("{}{}:\n{}", separator, heading, render_shown(table, format, output_width()));
+    separator = "\n";
+  };
+  print_section("Not as expected", failure_table(records, Failures::unexpected));
+  print_section("Expected failures, and skipped", failure_table(records, Failures::findings));
+  print_section("Doubtful times or digits of trials with the status pass or suspect", doubt_table(records));
   fmt::print("\n{}: {}\n", counted(records.size(), "record"), status_counts_text(records));
 }
 

@@ -18,7 +18,8 @@ namespace gaussweep::driver {
 /// Adds the options that select records: --problem, --method, … @pre `filter` outlives the command
 void add_filter_options(CLI::App& command, Filter& filter);
 
-/// Returns the run directories and files under all paths (see runs_under), without duplicates.
+/// Returns the run directories and files under all paths (see driver/results/loading.hpp), without
+/// duplicates.
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
 
 /// Loads all records, devices and hosts under the paths, and the attribute driver_version. Prints remarks and
@@ -32,8 +33,9 @@ void print_table(const Table& table, const char* name, Format format);
 /// Prints groups as a table (text or Markdown), the number of hidden ones, and an explanation of the columns.
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format);
 
-/// Prints the failures, doubts and the count of all records. @param between printed before the first of them
-void print_failures(const std::vector<io::Record>& records, const char* between, Format format);
+/// Prints tables of failures and doubts, and the count of all records.
+/// @param separator printed before the first table
+void print_failures(const std::vector<io::Record>& records, const char* separator, Format format);
 
 /// Prints the verdict grids of `records` and the failures.
 /// @param all provides devices and hosts

@@ -11,10 +11,8 @@
 #include "driver/base/table.hpp"
 #include "driver/command/blur_options.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/device_choice.hpp"
 #include "driver/command/matrix_files.hpp"
-#include "driver/command/option_checks.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "driver/system/blas.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/terminal.hpp"
@@ -65,7 +63,7 @@ RestoreJob job_of(RestoreOptions& options) {
   job.precision = parse_precision(options.precision);
   job.noise = parse_noise(options.noise);
   job.seed = parse_seed(options.seed);
-  if (job.formula == Formula::inverse && options.blur.words.count("lambda") > 0) {
+  if (job.formula == Formula::inverse && options.blur.values.count("lambda") > 0) {
     throw UsageError("--lambda: the formula inverse has none; leave it out, or use regularised or paper");
   }
   job.blur = blur_of(options.blur);
@@ -108,20 +106,9 @@ int run_restore(RestoreOptions& options, const Commands& commands) {
                           original, restored,      started, command_line(commands)};
   write_restoration_directory(options.output, facts);
   const Table table = restoration_table(facts);
-  switch (format) {
-    case Format::table:
-      fmt::print("{}", render_text(table, output_width()));
-      break;
-    case Format::csv:
-      fmt::print("{}", render_csv(table));
-      break;
-    case Format::json:
-      fmt::print("{}\n", json_text(render_json(table)));
-      break;
-    case Format::markdown:
-      fmt::print("{}", render_markdown(table));
-      break;
-  }
+  fmt::print("{}", format == Format::csv    ? render_csv(table)
+                   : format == Format::json ? json_text(render_json(table)) + "\n"
+                                            : render_text(table, output_width()));
   if (restored.status == io::Status::pass) return exit_ok;
   spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), word(restored.status),
                restored.message);
@@ -129,17 +116,6 @@ int run_restore(RestoreOptions& options, const Commands& commands) {
 }
 
 }  // namespace
-
-Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
-  std::string why;
-  const bool may_use_gpu = word == "auto" || word == "cuda";
-  if (may_use_gpu && cuda_device_count(&why) > 0) {
-    gpu = make_worker_device(Backend::cuda);
-    return Backend::cuda;
-  }
-  if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
-  return word == "auto" ? Backend::emulated : parse_option<Backend>("--backend", word);
-}
 
 void add_restore_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<RestoreOptions>();
@@ -163,14 +139,10 @@ void add_restore_command(CLI::App& app, Commands& commands) {
   sub->add_option("--precision", options->precision,
                   "float or double, of the inversion and of products by gemm")
       ->capture_default_str();
-  allow_backends(
-      *sub->add_option("--backend", options->backend, "auto: cuda where there is a GPU, else emulated")
-           ->capture_default_str());
+  add_backend(*sub, options->backend, "auto: cuda where there is a GPU, else emulated");
   sub->add_option("--seed", options->seed, "Seed of the noise")->capture_default_str();
-  refuse_empty(
-      *sub->add_option("-o,--output", options->output, "The directory; created, or empty")->required());
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "csv", "json"});
+  add_output(*sub, options->output, "The directory; created, or empty").required();
+  add_format(*sub, options->format, {"table", "csv", "json"});
   sub->callback([options, &commands] {
     const std::string limit = blas_memory_error(1);
     if (!limit.empty()) throw UsageError(limit);

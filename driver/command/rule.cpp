@@ -1,20 +1,22 @@
 /// `gaussweep rule`: learns from records which method to use, checks such a rule on other runs, and compares
 /// rules.
 
+#include "driver/rule/rule.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 #include <set>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/results/loading.hpp"
-#include "driver/rule/learn.hpp"
 #include "driver/rule/regret.hpp"
 #include "driver/rule/rule_changes.hpp"
 #include "driver/system/terminal.hpp"
@@ -26,10 +28,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RuleOptions {
-  std::vector<std::string> paths, beside;
-  std::string output, check, format = "table", tolerance = "2";
+  std::vector<std::string> paths;  ///< of runs; with --changes also of rules
+  std::vector<std::string> other_rules;
+  std::string output, checked_rule, format = "table", tolerance = "2";
   Filter filter;
-  bool changes = false;
+  bool changes = false, force = false;
 };
 
 /// Returns the known values of a member of the records, sorted.
@@ -55,8 +58,8 @@ Json provenance_of(const io::Results& results, const RuleOptions& options,
   const std::set<std::string> ends = values_of(results.records, &io::Record::end_time);
   if (!ends.empty()) json["measured"] = {{"from", *ends.begin()}, {"to", *ends.rbegin()}};
   json["methods"] = options.filter.methods;
-  const auto drivers = results.attributes.find("driver_version");
-  if (drivers != results.attributes.end()) json["drivers"].push_back(drivers->second);
+  const std::string* drivers = find_in(results.attributes, "driver_version");
+  if (drivers != nullptr) json["drivers"].push_back(*drivers);
   std::set<std::string> seen;
   for (const io::DeviceRow& row : results.devices) {
     const Json device{{"gpu_name", row.gpu_name},
@@ -111,7 +114,7 @@ Table rule_table(const Rule& rule) {
 }
 
 /// Learns a rule from the runs at these paths.
-Rule learned(const RuleOptions& options, const std::vector<std::string>& paths) {
+Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& paths) {
   const double tolerance = parse_percent("--tolerance", options.tolerance);
   const io::Results results = load_filtered(options, paths);
   Rule rule = learn_rule(results, tolerance);
@@ -120,7 +123,8 @@ Rule learned(const RuleOptions& options, const std::vector<std::string>& paths) 
 }
 
 void learn(const RuleOptions& options, Format format) {
-  const Rule rule = learned(options, options.paths);
+  if (!options.output.empty()) check_rule_directory(options.output, options.force);
+  const Rule rule = learned_rule(options, options.paths);
   if (!options.output.empty()) write_rule(options.output, rule);
   print_table(rule_table(rule), "boxes", format);
   if (format != Format::table) return;
@@ -138,8 +142,8 @@ void learn(const RuleOptions& options, Format format) {
 
 void check(const RuleOptions& options, Format format) {
   std::vector<NamedRule> rules;
-  rules.push_back({options.check, read_rule(options.check)});
-  for (const std::string& path : options.beside) rules.push_back({path, read_rule(path)});
+  rules.push_back({options.checked_rule, read_rule(options.checked_rule)});
+  for (const std::string& path : options.other_rules) rules.push_back({path, read_rule(path)});
   print_table(regret_table(regrets_of(rules, load_filtered(options, options.paths))), "regrets", format);
   if (format != Format::table) return;
   fmt::print(
@@ -157,7 +161,7 @@ void show_changes(const RuleOptions& options, Format format) {
   for (const std::string& path : options.paths) {
     const bool is_rule = std::filesystem::path(path).extension() == ".json" ||
                          std::filesystem::exists(std::filesystem::path(path) / "rule.json");
-    rules.push_back({path, is_rule ? read_rule(path) : learned(options, {path})});
+    rules.push_back({path, is_rule ? read_rule(path) : learned_rule(options, {path})});
   }
   const std::vector<RuleChange> changes = changes_of(rules);
   print_table(rule_change_table(changes), "changes", format);
@@ -173,43 +177,42 @@ void show_changes(const RuleOptions& options, Format format) {
 
 void run_rule(const RuleOptions& options) {
   const Format format = parse_format(options.format);
-  if (options.changes && (!options.output.empty() || !options.check.empty()))
+  if (options.changes && (!options.output.empty() || !options.checked_rule.empty()))
     throw UsageError("--changes: not with -o or --check");
-  if (!options.check.empty() && !options.output.empty())
+  if (!options.checked_rule.empty() && !options.output.empty())
     throw UsageError("--check: not with -o, which writes a new rule");
-  if (!options.beside.empty() && options.check.empty())
+  if (!options.other_rules.empty() && options.checked_rule.empty())
     throw UsageError("--beside: is for --check RULE only");
   if (options.changes) return show_changes(options, format);
-  if (options.check.empty()) return learn(options, format);
+  if (options.checked_rule.empty()) return learn(options, format);
   check(options, format);
 }
 
 }  // namespace
 
-void add_rule_command(CLI::App& app) {
+void add_rule_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<RuleOptions>();
   CLI::App* sub = app.add_subcommand(
       "rule", "Turn records into a decision: which method from which size on, for programs to use");
   sub->add_option("runs", options->paths, "Run directories, directories of them, results files or journals")
       ->required();
-  refuse_empty(*sub->add_option("-o,--output", options->output,
-                                "Write the rule into this directory: rule.json, rule.h, rule.py"));
+  add_output(*sub, options->output, "Write the rule into this directory: rule.json, rule.h, rule.py");
+  sub->add_flag("--force", options->force, "Replace the rule in the directory");
   sub->add_option("--methods", options->filter.methods, "The same as --method")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_filter_options(*sub, options->filter);
   sub->add_option("--tolerance", options->tolerance, "Percent up to which two times count as equal")
       ->capture_default_str();
-  refuse_empty(*sub->add_option("--check", options->check,
+  refuse_empty(*sub->add_option("--check", options->checked_rule,
                                 "Report the regret of this rule (a directory or rule.json) on the runs"));
-  refuse_empty(*sub->add_option("--beside", options->beside, "With --check: the regret of this rule too")
+  refuse_empty(*sub->add_option("--beside", options->other_rules, "With --check: the regret of this rule too")
                     ->allow_extra_args(false));
   sub->add_flag(
       "--changes", options->changes,
       "Report where a rule changed, since which commit or driver, and what that is worth; RUNS are runs or "
       "rules, the oldest first");
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "csv", "json"});
+  add_format(*sub, options->format, {"table", "csv", "json"});
   sub->callback([options] { run_rule(*options); });
 }
 

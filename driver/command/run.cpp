@@ -13,7 +13,7 @@
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/compare/run_end.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/shard.hpp"
@@ -31,23 +31,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the note of the journal's last start.
-io::note::Run last_start(const io::JournalContents& journal) {
-  io::note::Run last;
-  for (const io::Note& note : journal.notes) {
-    if (const auto* run = std::get_if<io::note::Run>(&note)) last = *run;
-  }
-  return last;
-}
-
-/// Makes the run go on with orders at which methods cross. A resumed run begins with those that it had.
-void refine(RunOptions& options, bool goes_on, const Registry& registry) {
+/// Makes the run add orders at which methods cross. A resumed run begins with the orders that it had added.
+void refine(RunOptions& options, bool resumes, const Registry& registry) {
   const auto backend_of = [](const io::JournalContents& journal) {
     return from_string<Backend>(last_start(journal).backend);
   };
   const auto refinement = std::make_shared<Refinement>(io::read_plan(options.plan, enum_names<Problem>()),
                                                        options.plan, registry);
-  if (goes_on) {
+  if (resumes) {
     const io::JournalContents journal = io::read_journal(fs::path(options.output) / "journal.jsonl");
     if (const auto backend = backend_of(journal)) {
       refinement->restore(last_start(journal).plan);
@@ -59,7 +50,8 @@ void refine(RunOptions& options, bool goes_on, const Registry& registry) {
   };
 }
 
-/// Returns the number of crossovers by their state: "12 crossovers: 9 known to 3 %, 2 ties, 1 not refined".
+/// Counts the crossovers by their state: "12 crossovers: 9 known to 3 %, 2 where both methods tie, 1 not
+/// refined".
 std::string crossover_words(const io::Results& results) {
   std::size_t known = 0, ties = 0, open = 0;
   const std::vector<Bracket> brackets = brackets_of(results);
@@ -71,19 +63,15 @@ std::string crossover_words(const io::Results& results) {
 constexpr double max_grace = 1e9;  // seconds; no job waits longer
 
 /// Parses "I/N" with 1 <= I <= N.
-void parse_shard(const std::string& text, RunOptions& options) {
-  const std::optional<Shard> shard = read_shard(text);
-  if (shard) {
-    options.shard = *shard;
-    return;
-  }
+Shard parse_shard(const std::string& text) {
+  if (const std::optional<Shard> shard = read_shard(text)) return *shard;
   throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
 }
 
 /// Returns true if the launcher's variables say that this process is not rank 0.
 bool is_other_rank() {
-  for (const char* mark : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
-    const std::string rank = environment_value(mark);
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    const std::string rank = environment_value(name);
     if (!rank.empty()) return rank != "0";
   }
   return false;
@@ -133,23 +121,20 @@ void check_store_limit(const std::string& text) {
 
 void add_run_command(CLI::App& app, Commands& commands) {
   CLI::App* run = app.add_subcommand("run", "Run a plan's trials; under mpirun, spread over its ranks");
-  struct Arguments {
-    RunOptions options;
-    std::string time_limit, shard;
+  struct RunCommandOptions : RunOptions {
+    std::string time_limit_text, shard_text;
     bool refines = false;
   };
-  auto arguments = std::make_shared<Arguments>();
-  RunOptions& o = arguments->options;
+  auto options = std::make_shared<RunCommandOptions>();
+  RunOptions& o = *options;
   refuse_empty(*run->add_option("plan", o.plan, "The plan (YAML)")->required());
-  refuse_empty(*run->add_option("-o,--output", o.output, "The run directory; created")->required());
+  add_output(*run, o.output, "The run directory; created").required();
   run->add_flag("--resume", o.resume,
                 "Continue the run in the directory: trials without a record, or with a transient failure");
   run->add_flag("--retry-failed", o.retry_failed,
                 "As --resume, and repeat trials that did not end as the plan expects");
-  allow_backends(
-      *run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
-           ->capture_default_str());
-  refuse_empty(*run->add_option("--time-limit", arguments->time_limit,
+  add_backend(*run, o.backend, "auto: cuda where every rank has a GPU, else emulated");
+  refuse_empty(*run->add_option("--time-limit", options->time_limit_text,
                                 "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS"));
   allow_real(
       *run->add_option("--grace", o.grace, "Seconds for running trials to end, after a signal or the limit")
@@ -159,28 +144,28 @@ void add_run_command(CLI::App& app, Commands& commands) {
       "--store-limit", o.store_limit,
       "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
       "of the free disk)"));
-  refuse_empty(*run->add_option("--shard", arguments->shard, "I/N: only the I-th of N parts of the plan"));
+  refuse_empty(*run->add_option("--shard", options->shard_text, "I/N: only the I-th of N parts of the plan"));
   run->add_flag(
-      "--refine", arguments->refines,
+      "--refine", options->refines,
       "Then add orders between which two methods cross, until each crossover is known to 3 %; one rank");
   run->add_flag("--dry-run", o.dry_run, "Print the trials without running them");
-  run->callback([arguments, &commands] {
-    RunOptions& options = arguments->options;
-    if (!arguments->time_limit.empty()) options.time_limit = parse_time_limit(arguments->time_limit);
-    if (!arguments->shard.empty()) parse_shard(arguments->shard, options);
-    if (!options.store_limit.empty()) check_store_limit(options.store_limit);
-    options.command_line = command_line(commands);
-    options.program = commands.argv[0];
-    options.at_end = [program = options.program, output = options.output,
-                      refines = arguments->refines](const io::JournalContents& journal) {
+  run->callback([options, &commands] {
+    RunCommandOptions& settings = *options;
+    if (!settings.time_limit_text.empty()) settings.time_limit = parse_time_limit(settings.time_limit_text);
+    if (!settings.shard_text.empty()) settings.shard = parse_shard(settings.shard_text);
+    if (!settings.store_limit.empty()) check_store_limit(settings.store_limit);
+    settings.command_line = command_line(commands);
+    settings.program = commands.argv[0];
+    settings.at_end = [program = settings.program, output = settings.output,
+                       refines = settings.refines](const io::JournalContents& journal) {
       if (refines) spdlog::info("{}", crossover_words(results_of(journal)));
       spdlog::info("{}", run_end_words(program, output, journal));
     };
-    const bool goes_on = options.resume || options.retry_failed;
-    if (goes_on && !options.dry_run && !is_other_rank()) options.refusal = loss_by_resume(options.output);
-    if (arguments->refines) refine(options, goes_on, commands.registry);
+    const bool resumes = settings.resume || settings.retry_failed;
+    if (resumes && !settings.dry_run && !is_other_rank()) settings.refusal = loss_by_resume(settings.output);
+    if (settings.refines) refine(settings, resumes, commands.registry);
     std::signal(SIGPIPE, SIG_IGN);  // before MPI starts, because the reader of the output may have exited
-    commands.exit_code = run_sweep(options, commands.registry);
+    commands.exit_code = run_sweep(settings, commands.registry);
   });
 }
 

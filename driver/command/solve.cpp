@@ -13,10 +13,8 @@
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/device_choice.hpp"
 #include "driver/command/matrix_files.hpp"
-#include "driver/command/option_checks.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/method_choice.hpp"
 #include "driver/plan/needs.hpp"
@@ -97,10 +95,11 @@ void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& i
   const HostMatrix<T>& a = inputs.a;
   HostMatrix<double> copy = HostMatrix<double>::unset(a.rows, a.cols);
   std::copy(a.data.begin(), a.data.end(), copy.data.begin());
-  const SeenMatrix seen = see(std::move(copy), options.condition || a.rows <= most_factored, precision_of<T>);
+  const InspectedMatrix seen =
+      inspect(std::move(copy), options.condition || a.rows <= max_factored, precision_of<T>);
   Uplo& uplo = inputs.shape.uplo;
   if (options.uplo.empty() && seen.facts.is_triangular()) uplo = seen.facts.triangle();
-  const std::vector<std::string> lacks = lacks_of(seen, method, uplo, precision_of<T>, options.file);
+  const std::vector<std::string> lacks = unmet_needs(seen, method, uplo, precision_of<T>, options.file);
   if (ignores_elements(seen.facts, method.problem, uplo)) throw UsageError(lacks.at(0));
   for (const std::string& lack : lacks) spdlog::warn("{}", printable(lack));
 }
@@ -187,12 +186,10 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   refuse_empty(*sub->add_option("--uplo", options->uplo,
                                 "The triangle that a problem reads: lower, upper [A's own, else lower]"));
   sub->add_flag("--condition", options->condition,
-                fmt::format("Estimate the condition of A of any order (without: up to {})", most_factored));
+                fmt::format("Estimate the condition of A of any order (without: up to {})", max_factored));
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
-  allow_backends(
-      *sub->add_option("--backend", options->backend, "auto: cuda where there is a GPU, else the CPU")
-           ->capture_default_str());
-  refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.npy or FILE.mtx")->required());
+  add_backend(*sub, options->backend, "auto: cuda where there is a GPU, else the CPU");
+  add_output(*sub, options->output, "FILE.npy or FILE.mtx").required();
   sub->add_flag("--force", options->force, "Replace the file where it exists");
   sub->callback([options, &commands] { commands.exit_code = run_solve(*options, commands); });
 }

@@ -11,7 +11,7 @@
 
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/sweep_status.hpp"
@@ -52,7 +52,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   return status_of(contents, running, timestamp_now(), failures);
 }
 
-Statuses statuses(const StatusOptions& options) {
+Statuses read_statuses(const StatusOptions& options) {
   const std::vector<std::filesystem::path> runs = runs_under(options.directories, true);
   Statuses statuses;
   statuses.missing = missing_shards(runs, options.directories);
@@ -69,11 +69,11 @@ std::string text_of(const Statuses& statuses) {
 /// Shows the status until no sweep runs: redraws a terminal, otherwise prints a line per change.
 void watch(const StatusOptions& options) {
   constexpr auto min_pause = std::chrono::seconds(2);
-  constexpr int pause_factor = 4;  // pause, as a multiple of the time to read a large journal
+  constexpr int pause_factor = 4;  // limits the reading of large journals to a fifth of the time
   std::string shown;
   while (true) {
-    const auto begun = std::chrono::steady_clock::now();
-    const Statuses now = statuses(options);
+    const auto start = std::chrono::steady_clock::now();
+    const Statuses now = read_statuses(options);
     if (output_is_terminal()) {
       redraw(text_of(now), now.any_running() ? "Ctrl-C stops watching, not the sweep." : "");
     } else if (const std::string line = statuses_line(now); line != shown) {
@@ -81,9 +81,9 @@ void watch(const StatusOptions& options) {
       std::fflush(stdout);
     }
     if (!now.any_running()) return;
-    const auto taken = std::chrono::steady_clock::now() - begun;
+    const auto read_time = std::chrono::steady_clock::now() - start;
     std::this_thread::sleep_for(
-        std::max<std::chrono::steady_clock::duration>(min_pause, pause_factor * taken));
+        std::max<std::chrono::steady_clock::duration>(min_pause, pause_factor * read_time));
   }
 }
 
@@ -94,7 +94,7 @@ void print_status(const StatusOptions& options) {
     watch(options);
     return;
   }
-  const Statuses now = statuses(options);
+  const Statuses now = read_statuses(options);
   if (format == Format::json) {
     fmt::print("{}\n", json_text(now.is_one() ? status_json(now.all.front().status) : statuses_json(now)));
   } else {
@@ -111,11 +111,10 @@ void add_status_command(CLI::App& app, Commands&) {
   sub->add_option("directories", options->directories,
                   "Run directories, or directories of them: shards, nights")
       ->required();
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "json"});
+  add_format(*sub, options->format, {"table", "json"});
   allow_whole(*sub->add_option("--failures", options->failures, "How many of the last failures to list")
                    ->capture_default_str(),
-              0, most_rows);
+              0, max_rows);
   sub->add_flag("--watch", options->watches,
                 "Refresh every 2 s until nothing runs any more; without a terminal, a line for each change");
   sub->callback([options] { print_status(*options); });

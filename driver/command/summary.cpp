@@ -9,14 +9,12 @@
 #include <optional>
 
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/summary/device_use.hpp"
-#include "driver/summary/doubts.hpp"
 #include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 constexpr std::size_t usual_rows = 200;  // default limit on a table's rows
@@ -29,14 +27,20 @@ struct SummaryOptions {
   std::optional<std::size_t> limit;
 };
 
+/// Throws if an option was given that does not go with another one.
+/// @param other the other option, with the reason @param options names, and true if given
+void refuse_options(const char* other, const std::vector<std::pair<const char*, bool>>& options) {
+  for (const auto& [name, is_given] : options) {
+    if (is_given) throw UsageError(fmt::format("{}: not with {}", name, other));
+  }
+}
+
 /// Prints the output of `--best --by gpu`.
 void print_verdict(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
-  for (const auto& [name, is_given] :
-       {std::pair("--sort", !options.sort.empty()), std::pair("--limit", options.limit.has_value()),
-        std::pair("--failures", options.only_failures)}) {
-    if (is_given) throw UsageError(fmt::format("{}: not with --by gpu, which shows every race", name));
-  }
+  refuse_options("--by gpu, which shows every race", {{"--sort", !options.sort.empty()},
+                                                      {"--limit", options.limit.has_value()},
+                                                      {"--failures", options.only_failures}});
   io::Results all = load_all(options.paths);
   // --gpu selects grids, so the CPU's methods stay in the races.
   Filter filter = options.filter;
@@ -58,16 +62,13 @@ void print_verdict(const SummaryOptions& options, Format format) {
 
 /// Prints the output of `--devices`.
 void print_devices(const SummaryOptions& options, Format format) {
-  for (const auto& [name, is_given] :
-       {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
-        std::pair("--limit", options.limit.has_value()), std::pair("--failures", options.only_failures),
-        std::pair("--best", options.best)}) {
-    if (is_given) throw UsageError(fmt::format("{}: not with --devices, which has one row per device", name));
-  }
+  refuse_options("--devices, which has one row per device", {{"--sort", !options.sort.empty()},
+                                                             {"--baseline", !options.baseline.empty()},
+                                                             {"--limit", options.limit.has_value()},
+                                                             {"--failures", options.only_failures},
+                                                             {"--best", options.best}});
   const std::vector<io::Record> records = filter_records(load_all(options.paths).records, options.filter);
-  std::vector<const io::Record*> all;
-  for (const io::Record& record : records) all.push_back(&record);
-  const Table table = device_use_table(use_of_devices(all));
+  const Table table = device_use_table(use_of_devices(pointers_to(records)));
   if (table.rows.empty() && format != Format::csv && format != Format::json) {
     fmt::print(
         "No record has the start times of its phases: it is of an earlier version, or its worker died.\n");
@@ -93,17 +94,17 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (options.best) groups = best_groups(groups);
   sort_groups(groups, options.sort);
   const bool is_for_persons = format == Format::table || format == Format::markdown;
-  const std::size_t usual = is_for_persons ? usual_rows : 0, most = options.limit.value_or(usual);
-  const std::size_t shown = most == 0 ? groups.size() : std::min(most, groups.size());
+  const std::size_t limit = options.limit.value_or(is_for_persons ? usual_rows : 0);
+  const std::size_t shown = limit == 0 ? groups.size() : std::min(limit, groups.size());
   const std::size_t hidden = groups.size() - shown;
   groups.resize(shown);
 
-  const Table table = summary_table(groups, !is_for_persons);
   if (format == Format::csv) {
-    fmt::print("{}", render_csv(options.only_failures ? failure_table(records, Failures::all) : table));
+    fmt::print("{}", render_csv(options.only_failures ? failure_table(records, Failures::all)
+                                                      : summary_table(groups, true)));
   } else if (format == Format::json) {
     nlohmann::ordered_json json;
-    if (!options.only_failures) json["groups"] = render_json(table);
+    if (!options.only_failures) json["groups"] = render_json(summary_table(groups, true));
     json["failures"] = render_json(failure_table(records, Failures::all));
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
@@ -124,14 +125,13 @@ void add_summary_command(CLI::App& app, Commands&) {
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "csv", "json", "markdown"});
+  add_format(*sub, options->format, {"table", "csv", "json", "markdown"});
   add_filter_options(*sub, options->filter);
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: descending");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver [the vendor's]");
   allow_whole(*sub->add_option("--limit", options->limit,
                                fmt::format("Show this many rows; 0: all [{} for a table]", usual_rows)),
-              0, most_rows);
+              0, max_rows);
   sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
   allow_words(
       *sub->add_option("--by", options->by,

@@ -12,7 +12,7 @@
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
+#include "driver/command/options.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/console.hpp"
@@ -74,7 +74,8 @@ ordered_json json_of(const Trend& trend) {
   return json;
 }
 
-/// Returns the first and last time of each trial, the largest change first, for few nights.
+/// Returns a table of the first and last time of each trial, the largest change first. It is shown if there
+/// are too few nights to find changes.
 Table first_and_last(const Trend& trend, std::size_t limit) {
   constexpr std::size_t usual_limit = 20;
   std::vector<const io::Record*> records;
@@ -91,19 +92,14 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
   });
   order.resize(std::min(order.size(), limit > 0 ? limit : usual_limit));
   const TrialColumns trial(records, Reader::person);
-  Table table;
-  table.columns = trial.columns();
-  table.naming = table.columns.size();
-  table.common = trial.common();
-  for (const Column& column :
-       {Column{"place", "DEVICE"}, Column{"first", "FIRST", Style::seconds},
-        Column{"last", "LAST", Style::seconds}, Column{"change", "CHANGE", Style::percent}})
-    table.columns.push_back(column);
+  Table table = trial.table();
+  extend(table.columns, {{"place", "DEVICE"},
+                         {"first", "FIRST", Style::seconds},
+                         {"last", "LAST", Style::seconds},
+                         {"change", "CHANGE", Style::percent}});
   for (const TrendSeries* series : order) {
-    std::vector<Cell>& row = table.rows.emplace_back(trial.cells(series->identity));
-    for (const Cell& cell :
-         std::vector<Cell>{series->place, series->seconds.front(), series->seconds.back(), growth(*series)})
-      row.push_back(cell);
+    extend(table.rows.emplace_back(trial.cells(series->identity)),
+           {series->place, series->seconds.front(), series->seconds.back(), growth(*series)});
   }
   return table;
 }
@@ -115,12 +111,12 @@ void print(const Trend& trend, std::size_t limit) {
   for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(printable(changes[i]), width));
   if (shown < changes.size())
     fmt::print("… and {} (--limit)\n", counted(changes.size() - shown, "more change"));
-  const bool can_tell = trend.nights.size() >= 2 * least_nights;
-  if (!can_tell) fmt::print("{}", render_text(first_and_last(trend, limit), output_width()));
+  const bool can_find = trend.nights.size() >= 2 * min_nights;
+  if (!can_find) fmt::print("{}", render_text(first_and_last(trend, limit), output_width()));
   const std::string found = !changes.empty() ? counted(changes.size(), "change")
-                            : can_tell
+                            : can_find
                                 ? "no change"
-                                : fmt::format("a change can be found from {} nights on", 2 * least_nights);
+                                : fmt::format("a change can be found from {} nights on", 2 * min_nights);
   fmt::print("{}", paragraph(fmt::format("{}, {}: {}", counted(trend.nights.size(), "night"),
                                          counted(trend.series.size(), "trial"), found),
                              width));
@@ -131,12 +127,9 @@ void show_trend(const TrendOptions& options) {
   TrendRules rules;
   rules.threshold = parse_percent("--threshold", options.threshold);
   std::vector<std::pair<std::string, io::Results>> sets;
-  for (const std::string& asked : options.sets) {
-    for (const std::filesystem::path& path : runs_under(asked)) {
-      Loaded loaded = load(path, false);
-      for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
-      sets.emplace_back(path.string(), std::move(loaded.results));
-    }
+  for (const std::string& requested : options.sets) {
+    for (const std::filesystem::path& path : runs_under(requested))
+      sets.emplace_back(path.string(), load_and_warn(path, false).results);
   }
   const Trend trend = trend_of(std::move(sets), rules);
   if (trend.series.empty())
@@ -150,7 +143,7 @@ void show_trend(const TrendOptions& options) {
 
 }  // namespace
 
-void add_trend_command(CLI::App& app) {
+void add_trend_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<TrendOptions>();
   CLI::App* sub = app.add_subcommand(
       "trend", "Compare nights: which trials became slower or faster, since when, by how much");
@@ -160,11 +153,10 @@ void add_trend_command(CLI::App& app) {
       ->required();
   sub->add_option("--threshold", options->threshold, "Percent by which a time must change to count")
       ->capture_default_str();
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "json"});
+  add_format(*sub, options->format, {"table", "json"});
   allow_whole(
       *sub->add_option("--limit", options->limit, "Show this many changes; 0: all")->capture_default_str(), 0,
-      most_rows);
+      max_rows);
   sub->callback([options] { show_trend(*options); });
 }
 

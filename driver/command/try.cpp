@@ -17,10 +17,8 @@
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/matrix_facts.hpp"
 #include "driver/command/matrix_files.hpp"
-#include "driver/command/option_checks.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/command/try_answer.hpp"
 #include "driver/command/try_rounds.hpp"
@@ -46,30 +44,30 @@ namespace {
 
 constexpr double devices_timeout = 300;
 /// The minimum time for methods after the matrix was read.
-constexpr double least_seconds = 0.5;
+constexpr double min_seconds = 0.5;
 
-struct TryWords {
+struct TryOptions {
   std::string file, output, backend = "auto", time_limit = "1min", uplo;
   std::vector<std::string> problems, precisions;
   bool condition = false, lists_left_out = false;
   TryRequest request;
 };
 
-/// Returns the backend that the run will choose for this option, and the GPU's capability (0: no GPU). A
+/// Returns the backend that the run will choose for --backend, and the GPU's capability (0: no GPU). A
 /// separate process queries the GPU, because this one must not hold it during measurements.
-std::pair<Backend, int> foreseen_backend(const std::string& word) {
-  if (word == "emulated") return {Backend::emulated, 0};
-  if (word == "host") return {Backend::host, 0};
+std::pair<Backend, int> expected_backend(const std::string& name) {
+  if (name == "emulated") return {Backend::emulated, 0};
+  if (name == "host") return {Backend::host, 0};
   const nlohmann::json devices = nlohmann::json::parse(
       captured_output({"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())},
                       child_environment({}), devices_timeout));
   for (const nlohmann::json& gpu : devices.at("gpus")) {
     if (gpu.value("error", "").empty()) return {Backend::cuda, gpu.value("capability", 0)};
   }
-  return {word == "cuda" ? Backend::cuda : Backend::emulated, 0};  // the run reports why there is no GPU
+  return {name == "cuda" ? Backend::cuda : Backend::emulated, 0};  // the run reports why there is no GPU
 }
 
-/// Returns true if factoring the matrix for its condition takes a small part of the time limit.
+/// Returns true if factoring the matrix to estimate its condition takes a small part of the time limit.
 bool is_soon_factored(std::int64_t order, double time_limit) {
   constexpr double flops_per_second = 5e9, share = 0.25;
   return std::pow(static_cast<double>(order), 3) / flops_per_second < share * time_limit;
@@ -84,8 +82,8 @@ std::string device_name(const io::Results& results) {
 }
 
 void refuse_ranks() {
-  for (const char* mark : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
-    const char* ranks = std::getenv(mark);
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
+    const char* ranks = std::getenv(name);
     if (ranks != nullptr && std::atoi(ranks) > 1)
       throw UsageError("try: is for one process; run takes the ranks of mpirun");
   }
@@ -105,16 +103,16 @@ void refuse_unusable_gpus(const TryPlan& plan, Backend backend) {
 }
 
 /// Converts the reason for one method to the plural: "needs a matrix ..." becomes "need a matrix ...".
-std::string of_several(const std::string& why) {
-  for (const auto& [of_one, of_many] : {std::pair("needs ", "need "), {"has ", "have "}, {"does ", "do "}}) {
-    if (why.rfind(of_one, 0) == 0) return of_many + why.substr(std::strlen(of_one));
+std::string in_plural(const std::string& why) {
+  for (const auto& [singular, plural] : {std::pair("needs ", "need "), {"has ", "have "}, {"does ", "do "}}) {
+    if (why.rfind(singular, 0) == 0) return plural + why.substr(std::strlen(singular));
   }
   return why;
 }
 
 void print_left_out(const std::vector<LeftOut>& all) {
   for (const LeftOut& left : all) {
-    const std::string why = left.methods.size() > 1 ? of_several(left.why) : left.why;
+    const std::string why = left.methods.size() > 1 ? in_plural(left.why) : left.why;
     fmt::print("Not tried: {}: {}\n", fmt::join(left.methods, ", "), printable(why));
   }
 }
@@ -124,12 +122,11 @@ void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Re
   fmt::print("{}", task_tables(tasks, output_width()));
   std::string words =
       "DIGITS: correct ones of a solution or an inverse; of factors, those in which their product agrees "
-      "with A. "
-      "RATIO: the residual over what rounding may cause; up to the problem's tolerance it passes.";
-  const auto any_is = [&](auto is_such) { return std::any_of(records.begin(), records.end(), is_such); };
-  if (any_is([](const io::Record& r) { return r.backend == "emulated"; }))
+      "with A. RATIO: the residual over what rounding may cause; up to the problem's tolerance it passes.";
+  const auto has_any = [&](auto is_such) { return std::any_of(records.begin(), records.end(), is_such); };
+  if (has_any([](const io::Record& r) { return r.backend == "emulated"; }))
     words += " emulated: a GPU's kernels on this CPU; their times say nothing of a GPU.";
-  if (any_is(is_finding))
+  if (has_any(is_finding))
     words += " suspect, failed, diverged: it was unknown whether these methods suit the matrix.";
   fmt::print("\n{}", paragraph(words, prose_width()));
   const Table unexpected = failure_table(records, Failures::unexpected);
@@ -141,14 +138,13 @@ void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Re
 /// Returns a note for a matrix that is mostly zeros; else nothing.
 std::string sparse_words(const MatrixFacts& facts) {
   constexpr double sparse_share = 0.05;
-  constexpr std::int64_t least_rows = 100;
+  constexpr std::int64_t min_rows = 100;
   const double share = static_cast<double>(facts.nonzeros) /
                        (static_cast<double>(facts.rows) * static_cast<double>(facts.cols));
-  if (facts.rows < least_rows || share > sparse_share) return {};
+  if (facts.rows < min_rows || share > sparse_share) return {};
   return fmt::format(
       "Only {} of the elements are not zero: a sparse solver needs less time and memory. All methods here "
-      "treat "
-      "the matrix as dense.",
+      "treat the matrix as dense.",
       to_text(Cell(share), Style::percent));
 }
 
@@ -163,7 +159,7 @@ std::size_t rows_of(const std::string& text) {
   return rows;
 }
 
-/// Returns the methods on CPU or GPU that have no record.
+/// Returns the methods without a record, except emulated ones.
 std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backend,
                                              const std::vector<io::Record>& records) {
   std::vector<const Method*> unreached;
@@ -179,7 +175,7 @@ std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backen
 /// Prints the answer: sentences, warnings and the next commands.
 /// @param missing number of trials that did not run in time
 /// @param program as the user entered it
-void print_answer(const TryWords& words, const SeenMatrix& seen, const TryPlan& plan,
+void print_answer(const TryOptions& options, const InspectedMatrix& seen, const TryPlan& plan,
                   const std::vector<TriedTask>& tasks, const io::Results& results,
                   const std::vector<const Method*>& unreached, std::size_t missing,
                   const std::string& program) {
@@ -194,10 +190,10 @@ void print_answer(const TryWords& words, const SeenMatrix& seen, const TryPlan& 
   if (missing > 0)
     note(fmt::format(
         "Not reached within --time-limit {}: {} of {}. A longer one, --problem or --method reach more.",
-        words.time_limit, missing, counted(plan.trials, "trial")));
-  if (plan.left_out_count > 0 && !words.lists_left_out)
+        options.time_limit, missing, counted(plan.trials, "trial")));
+  if (plan.left_out_count > 0 && !options.lists_left_out)
     note(fmt::format("Not tried: {} (--left-out lists them).", counted(plan.left_out_count, "method")));
-  notes += solve_commands(tasks, words.request, program, words.file);
+  notes += solve_commands(tasks, options.request, program, options.file);
 
   std::string answer =
       paragraph(fmt::format("The fastest methods on {}, each with the 95 % interval of its lead:",
@@ -215,113 +211,129 @@ void print_answer(const TryWords& words, const SeenMatrix& seen, const TryPlan& 
   fmt::print("\n{}{}", answer, notes);
 }
 
-int try_matrix(TryWords& words, const Commands& commands) {
-  const double start = now_seconds();
-  refuse_ranks();
-  TryRequest& request = words.request;
-  for (const std::string& word : words.problems) {
-    request.problems.push_back(parse_option<Problem>("--problem", word));
+/// Sets the request from the texts of the options. @throws UsageError
+void parse_request(TryOptions& options) {
+  TryRequest& request = options.request;
+  for (const std::string& name : options.problems) {
+    request.problems.push_back(parse_option<Problem>("--problem", name));
     if (request.problems.back()->second == SecondOperand::matrix) {
       throw UsageError(
-          fmt::format("--problem {}: takes two matrices; give them in a plan (gaussweep plan --help)", word));
+          fmt::format("--problem {}: takes two matrices; give them in a plan (gaussweep plan --help)", name));
     }
   }
-  if (!words.precisions.empty()) request.precisions.clear();
-  for (const std::string& word : words.precisions)
-    request.precisions.push_back(parse_option<Precision>("--precision", word));
-  if (!words.uplo.empty()) request.uplo = parse_option<Uplo>("--uplo", words.uplo);
-  request.seconds = parse_time_limit(words.time_limit);
+  if (!options.precisions.empty()) request.precisions.clear();
+  for (const std::string& name : options.precisions)
+    request.precisions.push_back(parse_option<Precision>("--precision", name));
+  if (!options.uplo.empty()) request.uplo = parse_option<Uplo>("--uplo", options.uplo);
+  request.seconds = parse_time_limit(options.time_limit);
+}
 
-  const std::filesystem::path path = std::filesystem::absolute(words.file);
+/// Prints the properties of the matrix and returns them.
+InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::path& path) {
+  const TryRequest& request = options.request;
   const io::MatrixInfo info = io::matrix_info_apart(path, request.dataset);
-  fmt::print("Matrix:    {}\n{}", printable(words.file), info_text(info));
+  fmt::print("Matrix:    {}\n{}", printable(options.file), info_text(info));
   const std::int64_t order = std::max(info.rows, info.cols);
-  const SeenMatrix seen =
-      see(io::import_matrix_apart(path, request.dataset),
-          words.condition || (order <= most_factored && is_soon_factored(order, request.seconds)));
-  fmt::print("{}", seen_text(seen));
-  const auto [backend, capability] = foreseen_backend(words.backend);
-  FileFacts facts = facts_of_file(path, request.dataset);
-  const TryPlan plan = plan_try(request, seen, facts, commands.registry, backend, capability);
-  if (words.lists_left_out || plan.text.empty()) print_left_out(plan.left_out);
-  if (plan.text.empty())
-    throw UsageError("try: no method is left to try; see --problem, --method, --backend");
-  if (words.backend == "auto") refuse_unusable_gpus(plan, backend);
-  std::fflush(stdout);
+  const bool factors =
+      options.condition || (order <= max_factored && is_soon_factored(order, request.seconds));
+  InspectedMatrix seen = inspect(io::import_matrix_apart(path, request.dataset), factors);
+  fmt::print("{}", properties_text(seen));
+  return seen;
+}
 
-  std::optional<ScratchFolder> scratch;
-  RunOptions options;
-  facts.seen = seen;
-  options.files.add(path, request.dataset, facts);
-  options.is_kept = !words.output.empty();
-  options.output = words.output;
-  if (!options.is_kept) {
-    scratch.emplace("gaussweep-try");
-    options.output = (scratch->path() / "run").string();
-  }
-  options.plan = (std::filesystem::path(options.output) / "plan.yaml").string();
-  // Reserves time for stopping the worker and printing the answer.
-  const double end_seconds = std::min(2.0, 0.1 * request.seconds);
-  const double deadline = start + request.seconds - end_seconds;
+/// Runs the rounds until the deadline. @param run has the output directory and the matrix file
+/// @return the exit code of the sweep
+int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, Backend backend,
+               double deadline, const Commands& commands) {
   TryRounds rounds(plan, backend, now_seconds(), deadline);
   const auto parsed = [](const std::string& text) {
     return io::parse_plan(text, "try", enum_names<Problem>());
   };
-  options.made_plan = parsed(rounds.first());
-  options.lists_unexpected = false;
-  options.next_plan = [&](const io::JournalContents& journal) -> std::optional<io::Plan> {
+  run.plan = (std::filesystem::path(run.output) / "plan.yaml").string();
+  run.made_plan = parsed(rounds.first());
+  run.lists_unexpected = false;
+  run.next_plan = [&](const io::JournalContents& journal) -> std::optional<io::Plan> {
     const std::string text = rounds.next(journal.records, now_seconds());
     return text.empty() ? std::nullopt : std::optional(parsed(text));
   };
-  options.backend = words.backend;
-  options.time_limit = std::max(least_seconds, deadline - now_seconds());
-  options.grace = 0;
-  options.order = QueueOrder::shortest_first;
-  options.command_line = command_line(commands);
+  run.backend = options.backend;
+  run.time_limit = std::max(min_seconds, deadline - now_seconds());
+  run.grace = 0;
+  run.order = QueueOrder::shortest_first;
+  run.command_line = command_line(commands);
   std::signal(SIGPIPE, SIG_IGN);
-  const int code = run_sweep(options, commands.registry);
+  return run_sweep(run, commands.registry);
+}
 
-  const io::Results results = load_all({options.output});
+int try_matrix(TryOptions& options, const Commands& commands) {
+  const double start = now_seconds();
+  refuse_ranks();
+  parse_request(options);
+  const TryRequest& request = options.request;
+  const std::filesystem::path path = std::filesystem::absolute(options.file);
+  const InspectedMatrix seen = print_matrix(options, path);
+  const auto [backend, capability] = expected_backend(options.backend);
+  FileFacts facts = facts_of_file(path, request.dataset);
+  const TryPlan plan = plan_try(request, seen, facts, commands.registry, backend, capability);
+  if (options.lists_left_out || plan.text.empty()) print_left_out(plan.left_out);
+  if (plan.text.empty())
+    throw UsageError("try: no method is left to try; see --problem, --method, --backend");
+  if (options.backend == "auto") refuse_unusable_gpus(plan, backend);
+  std::fflush(stdout);
+
+  RunOptions run;
+  facts.inspected = seen;
+  run.files.add(path, request.dataset, facts);
+  run.is_kept = !options.output.empty();
+  run.output = options.output;
+  std::optional<ScratchFolder> scratch;
+  if (!run.is_kept) {
+    scratch.emplace("gaussweep-try");
+    run.output = (scratch->path() / "run").string();
+  }
+  // Reserves time for stopping the worker and printing the answer.
+  const double end_seconds = std::min(2.0, 0.1 * request.seconds);
+  const int code = run_rounds(run, options, plan, backend, start + request.seconds - end_seconds, commands);
+
+  const io::Results results = load_all({run.output});
   const std::vector<Group> groups = group_records(results.records);
   const std::vector<TriedTask> tasks = tried_tasks(groups);
   print_details(tasks, results.records);
-  if (options.is_kept) {
-    fmt::print("\nEverything that was measured: {}\n", printable(options.output));
+  if (run.is_kept) {
+    fmt::print("\nEverything that was measured: {}\n", printable(run.output));
   } else {
     fmt::print("\n-o DIR keeps the measurements, with a plan to go on from.\n");
   }
-
   const auto reached = static_cast<std::size_t>(std::count_if(
       results.records.begin(), results.records.end(), [](const io::Record& r) { return r.round == 1; }));
   const std::size_t missing = plan.trials - std::min(plan.trials, reached);
-  print_answer(words, seen, plan, tasks, results, unreached_methods(plan, backend, results.records), missing,
-               commands.argv[0]);
+  print_answer(options, seen, plan, tasks, results, unreached_methods(plan, backend, results.records),
+               missing, commands.argv[0]);
+  const bool is_first_round_complete = code == exit_stopped && missing == 0 && stop_signals() == 0;
+  if (code != exit_ok && code != exit_wrong && !is_first_round_complete) return code;
   const bool is_solved = std::all_of(tasks.begin(), tasks.end(),
                                      [](const TriedTask& task) { return !task.race.racers.empty(); });
-  if (code == exit_stopped && missing == 0 && stop_signals() == 0)  // only further rounds were cut short
-    return is_solved ? exit_ok : exit_wrong;
-  if (code == exit_ok || code == exit_wrong) return is_solved ? exit_ok : exit_wrong;
-  return code;
+  return is_solved ? exit_ok : exit_wrong;
 }
 
 }  // namespace
 
 void add_try_command(CLI::App& app, Commands& commands) {
-  auto words = std::make_shared<TryWords>();
+  auto options = std::make_shared<TryOptions>();
   CLI::App* sub = app.add_subcommand(
       "try", "Report what a matrix is, run the methods that suit it, and report the fastest");
-  TryRequest& request = words->request;
+  TryRequest& request = options->request;
   const auto add_list = [sub](const char* name, std::vector<std::string>& list, const std::string& help) {
     refuse_empty(*sub->add_option(name, list, help)->delimiter(',')->allow_extra_args(false));
   };
-  sub->add_option("file", words->file, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
+  sub->add_option("file", options->file, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", request.dataset, "Path of the matrix in an HDF5 or MATLAB file");
-  std::vector<std::string> of_one_matrix;
+  std::vector<std::string> problem_names;  // without those of two matrices
   for (const Problem problem : all_problems()) {
-    if (problem->second != SecondOperand::matrix) of_one_matrix.push_back(problem->name);
+    if (problem->second != SecondOperand::matrix) problem_names.push_back(problem->name);
   }
-  add_list("--problem", words->problems,
-           fmt::format("Only these: {} [those that suit the matrix]", fmt::join(of_one_matrix, ", ")));
+  add_list("--problem", options->problems,
+           fmt::format("Only these: {} [those that suit the matrix]", fmt::join(problem_names, ", ")));
   add_list("--method", request.methods,
            "Only these, whatever they need and however long they take, e.g. lapack, gesv/gauss_* [those that "
            "suit it]");
@@ -330,22 +342,21 @@ void add_try_command(CLI::App& app, Commands& commands) {
           ->delimiter(',')
           ->allow_extra_args(false);
   allow_whole(*nrhs, 1, io::largest_size);
-  add_list("--precision", words->precisions, "float, double, or both [double]");
-  sub->add_option("--uplo", words->uplo,
+  add_list("--precision", options->precisions, "float, double, or both [double]");
+  sub->add_option("--uplo", options->uplo,
                   "Triangle of trsv, trtri, potrf and posv: lower, upper [the matrix's own, else lower]");
   allow_whole(*sub->add_option("--repeats", request.repeats, "Timed samples per round, at least")
                    ->capture_default_str(),
               1, io::largest_count);
-  allow_backends(*sub->add_option("--backend", words->backend, "As for run")->capture_default_str());
-  refuse_empty(*sub->add_option("--time-limit", words->time_limit, "That all of it may take, as for run")
+  add_backend(*sub, options->backend, "As for run");
+  refuse_empty(*sub->add_option("--time-limit", options->time_limit, "That all of it may take, as for run")
                     ->capture_default_str());
-  sub->add_flag("--left-out", words->lists_left_out, "List the methods that are not tried, and why");
+  sub->add_flag("--left-out", options->lists_left_out, "List the methods that are not tried, and why");
   sub->add_flag(
-      "--condition", words->condition,
-      fmt::format("Estimate the condition of a matrix of any order (without: up to {})", most_factored));
-  refuse_empty(*sub->add_option("-o,--output", words->output,
-                                "A run directory to keep, with plan and results [a temporary one]"));
-  sub->callback([words, &commands] { commands.exit_code = try_matrix(*words, commands); });
+      "--condition", options->condition,
+      fmt::format("Estimate the condition of a matrix of any order (without: up to {})", max_factored));
+  add_output(*sub, options->output, "A run directory to keep, with plan and results [a temporary one]");
+  sub->callback([options, &commands] { commands.exit_code = try_matrix(*options, commands); });
 }
 
 }  // namespace gaussweep::driver

@@ -18,7 +18,7 @@ namespace gaussweep::driver {
 namespace {
 
 /// Larger ratios are shown as this value, smaller ones as its inverse.
-constexpr double most_times = 1000;
+constexpr double max_factor = 1000;
 
 bool is_emulated(const Group& group) {
   return group.first().backend == "emulated";
@@ -58,11 +58,11 @@ std::string lead_words(const Race& race) {
   const Estimate& lead = race.lead();
   const std::string second = method_words(*race.racers[1].group);
   const auto times = [](double value) {
-    return significant_text(std::clamp(value, 1 / most_times, most_times), 3);
+    return significant_text(std::clamp(value, 1 / max_factor, max_factor), 3);
   };
   const std::string ends =
-      fmt::format("{}{} to {}{}", lead.low() < 1 / most_times ? "under " : "", times(lead.low()),
-                  lead.high() > most_times ? "over " : "", times(lead.high()));
+      fmt::format("{}{} to {}{}", lead.low() < 1 / max_factor ? "under " : "", times(lead.low()),
+                  lead.high() > max_factor ? "over " : "", times(lead.high()));
   return fmt::format("{} times as fast as {} ({})", times(lead.ratio()), second, ends);
 }
 

@@ -36,8 +36,8 @@ std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
 /// Returns a warning if the times scatter from round to round; else an empty text.
 std::string noise_words(const std::vector<TriedTask>& tasks);
 
-/// Returns the commands that solve or invert, one per line. Of the methods that may be the fastest, they name
-/// the most accurate one.
+/// Returns the commands that solve or invert, one per line. They name the most
+/// accurate one of the methods that may be the fastest.
 /// @param program, file as the user entered them
 std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest& request,
                            const std::string& program, const std::string& file);

@@ -8,10 +8,10 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t most_rounds = 40;
+constexpr std::int64_t max_rounds = 40;
 /// The fraction of the time for rounds if emulated kernels follow.
 constexpr double share_of_rounds = 0.8;
-/// The time in which a round starts a worker, which reads the matrix.
+/// The time of a round until its worker has started and read the matrix.
 constexpr double seconds_to_start = 0.3;
 
 std::string id_of(const io::Record& r) {
@@ -62,19 +62,19 @@ std::set<std::string> TryRounds::rivals(const std::vector<io::Record>& records) 
   const std::vector<Group> groups = group_records(records);
   for (const TriedTask& task : tried_tasks(groups)) {
     if (task.race.is_settled()) continue;
-    std::set<std::string> own;
+    std::set<std::string> rival_ids;
     for (const Racer& racer : task.race.racers) {
       const std::string id = id_of(racer.group->first());
-      if (racer.is_rival && rounds_.at(id) == round_) own.insert(id);
+      if (racer.is_rival && rounds_.at(id) == round_) rival_ids.insert(id);
     }
-    if (own.size() > 1) methods.insert(own.begin(), own.end());
+    if (rival_ids.size() > 1) methods.insert(rival_ids.begin(), rival_ids.end());
   }
   return methods;
 }
 
 std::string TryRounds::next(const std::vector<io::Record>& records, double now) {
   if (is_last_) return {};
-  const std::set<std::string> methods = round_ < most_rounds ? rivals(records) : std::set<std::string>();
+  const std::set<std::string> methods = round_ < max_rounds ? rivals(records) : std::set<std::string>();
   if (!methods.empty() && now + seconds_of_round(records, methods) < rounds_until_) {
     ++round_;
     for (const std::string& id : methods) rounds_[id] = round_;

@@ -1,4 +1,4 @@
-/// `gaussweep verify`: judges stored records by other tolerances.
+/// `gaussweep verify`: judges stored records with other tolerances.
 
 #include "driver/judge/verify.hpp"
 
@@ -6,21 +6,19 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/option_checks.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/results/loading.hpp"
-#include "driver/summary/change_table.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 struct VerifyOptions {
@@ -33,20 +31,18 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
   const Format format = parse_format(options.format);
   const Tolerances tolerances = parse_tolerances(options.tolerances);
   if (!options.output.empty()) check_output(options.output, options.force, {options.path});
-  Loaded loaded = load(options.path, !options.output.empty());
-  for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
+  io::Results results = load_and_warn(options.path, !options.output.empty()).results;
   std::optional<io::Plan> plan;
-  const auto text = loaded.results.attributes.find("plan");
-  if (text != loaded.results.attributes.end()) {
+  if (const std::string* text = find_in(results.attributes, "plan")) {
     try {
-      plan = io::parse_plan(text->second, options.path + " (plan)", enum_names<Problem>());
+      plan = io::parse_plan(*text, options.path + " (plan)", enum_names<Problem>());
     } catch (const io::InputError& e) {
       // Verification continues without the plan, which only says which failures were expected.
       print_stderr(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
                                printable_lines(e.what())));
     }
   }
-  Verification result = verify(std::move(loaded.results.records), tolerances, plan ? &*plan : nullptr);
+  Verification result = verify(std::move(results.records), tolerances, plan ? &*plan : nullptr);
   const Table changes = change_table(result, format == Format::table ? Reader::person : Reader::program);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(changes));
@@ -67,8 +63,8 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
   }
   commands.exit_code = result.exit_code;
   if (options.output.empty()) return;
-  loaded.results.records = std::move(result.records);
-  io::write_results(options.output, loaded.results);
+  results.records = std::move(result.records);
+  io::write_results(options.output, results);
 }
 
 }  // namespace
@@ -83,10 +79,8 @@ void add_verify_command(CLI::App& app, Commands& commands) {
          "PROBLEM=TOLERANCE, e.g. gesv=32, or a factor for every default, e.g. 2.0; several with commas, or "
          "repeated")
       ->allow_extra_args(false);
-  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
-              {"table", "csv", "json"});
-  refuse_empty(*sub->add_option("-o,--output", options->output,
-                                "Write the records with their new statuses to this results file"));
+  add_format(*sub, options->format, {"table", "csv", "json"});
+  add_output(*sub, options->output, "Write the records with their new statuses to this results file");
   sub->add_flag("--force", options->force, "Replace the output file if it exists");
   sub->callback([options, &commands] { verify_to_stdout(*options, commands); });
 }

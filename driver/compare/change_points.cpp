@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t min_nights_of_drift = 10;
 
-/// Returns the variance of one night's value: the model's variance, limited by what the series shows, pooled
-/// with the variance of the series.
+/// Returns the variance of one night's value: the model's variance pooled with that of the series. The
+/// model's is limited to a multiple of the series'.
 /// @param squares sum of squared deviations from the segments' means
 /// @param series_degrees its degrees of freedom
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {
@@ -80,21 +80,21 @@ double step_at(const TimeSeries& series, std::size_t begin, std::size_t end, Cha
   return 2 * student_tail(std::fabs(step.log) / error, degrees);
 }
 
-/// Splits [begin, end) recursively at the largest energy distance, down to segments of `least_nights`.
+/// Splits [begin, end) recursively at the largest energy distance, down to segments of `min_nights`.
 void split(const std::vector<double>& values, std::size_t begin, std::size_t end,
            std::vector<ChangePoint>& points) {
-  if (end - begin < 2 * least_nights) return;
-  const std::size_t at = largest_distance(values, begin, end, least_nights);
+  if (end - begin < 2 * min_nights) return;
+  const std::size_t at = largest_distance(values, begin, end, min_nights);
   split(values, begin, at, points);
   points.emplace_back().at = at;
   split(values, at, end, points);
 }
 
-/// Moves a change point to the position in (begin, end) where its step is clearest. The point was proposed
-/// for a segment between other points that have since been removed, so it may be off by a night.
-void settle(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& point) {
+/// Moves a change point to the position in (begin, end) with the most significant step. The point was
+/// proposed for a segment that is longer now, because neighbouring points were removed.
+void move_to_clearest(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& point) {
   double clearest = -1;
-  for (std::size_t at = begin + least_nights; at + least_nights <= end; ++at) {
+  for (std::size_t at = begin + min_nights; at + min_nights <= end; ++at) {
     const Segment before(series.logs, begin, at), after(series.logs, at, end);
     const double variance =
         variance_of(series, before.squares + after.squares, before.count + after.count - 2);
@@ -106,9 +106,9 @@ void settle(const TimeSeries& series, std::size_t begin, std::size_t end, Change
   }
 }
 
-/// Removes the least significant change point again and again, until all remaining ones are significant. Thus
-/// a step up does not hide the following step down.
-/// @return the probability of the clearest point; 1 if there is none
+/// Removes the least significant change point repeatedly, until all remaining ones are significant. Thus a
+/// step up does not hide the following step down.
+/// @return the tail probability of the most significant point; 1 if there is none
 double keep_steps(const TimeSeries& series, double level, double threshold,
                   std::vector<ChangePoint>& points) {
   while (!points.empty()) {
@@ -117,9 +117,9 @@ double keep_steps(const TimeSeries& series, double level, double threshold,
     for (std::size_t i = 0; i < points.size(); ++i) {
       const std::size_t begin = i == 0 ? 0 : points[i - 1].at;
       const std::size_t end = i + 1 == points.size() ? series.logs.size() : points[i + 1].at;
-      settle(series, begin, end, points[i]);
+      move_to_clearest(series, begin, end, points[i]);
+      // Bonferroni correction: the position was chosen among all nights.
       const double tail = static_cast<double>(series.logs.size()) * step_at(series, begin, end, points[i]);
-      // Bonferroni correction: the position was chosen among as many as there are nights.
       const double probability = std::fabs(points[i].log) > threshold ? tail : 2;
       smallest = std::min(smallest, probability);
       if (probability <= largest) continue;
@@ -162,7 +162,7 @@ std::size_t largest_distance(const std::vector<double>& values, std::size_t begi
 SeriesChange changes_of(const TimeSeries& series, double level, double threshold) {
   SeriesChange change;
   const std::size_t nights = series.logs.size();
-  if (nights < 2 * least_nights) return change;
+  if (nights < 2 * min_nights) return change;
   split(series.logs, 0, nights, change.steps);
   change.tail = keep_steps(series, level, threshold, change.steps);
   if (nights < min_nights_of_drift || groups_in(series, 0, nights).size() > 1) return change;
@@ -180,8 +180,9 @@ SeriesChange changes_of(const TimeSeries& series, double level, double threshold
   }
   // Schwarz's criterion (BIC): a line has one parameter in addition to the mean, each step has two.
   const auto n = static_cast<double>(nights);
-  const double of_steps = n * std::log(squares) + 2 * static_cast<double>(change.steps.size()) * std::log(n);
-  if (n * std::log(line.squares) + std::log(n) >= of_steps) return change;
+  const double steps_criterion =
+      n * std::log(squares) + 2 * static_cast<double>(change.steps.size()) * std::log(n);
+  if (n * std::log(line.squares) + std::log(n) >= steps_criterion) return change;
   const double half_width = line.error * span * student_quantile(0.025, degrees);
   change.steps.clear();
   change.is_drift = true;

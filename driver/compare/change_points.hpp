@@ -8,12 +8,12 @@
 
 namespace gaussweep::driver {
 
-inline constexpr std::size_t least_nights = 3;  ///< minimum number on either side of a step
+inline constexpr std::size_t min_nights = 3;  ///< on either side of a step
 
 /// A series of ln(time), one value per night.
 struct TimeSeries {
   std::vector<double> logs;
-  std::vector<int> groups;    ///< one number per GPU; as long as `logs`
+  std::vector<int> groups;    ///< the number of the night's GPU; as long as `logs`
   double model_variance = 0;  ///< variance of one night's value without changes
   double group_variance = 0;  ///< additional variance between two GPUs
 };
@@ -21,15 +21,15 @@ struct TimeSeries {
 /// A step between the nights at - 1 and `at`.
 struct ChangePoint {
   std::size_t at = 0;
-  double log = 0;               ///< ln(time after / time before)
+  double log = 0;               ///< ln(time after the step / time before)
   double low = 0, high = 0;     ///< its 95 % confidence interval
-  bool is_other_group = false;  ///< true if no GPU occurs on both sides
+  bool is_other_group = false;  ///< true if no GPU is on both sides
 };
 
 /// The changes of a series: steps, or one slow drift.
 struct SeriesChange {
   std::vector<ChangePoint> steps;
-  double tail = 1;  ///< probability of a change at least as clear if nothing changed
+  double tail = 1;  ///< probability of a change at least as significant if nothing changed
   bool is_drift = false;
   /// Ln(last night / first night), and its 95 % confidence interval.
   double drift = 0, drift_low = 0, drift_high = 0;

@@ -8,24 +8,26 @@
 #include <set>
 #include <tuple>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/words.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/results/identity.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/summary/summary.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using io::Record;
 
 constexpr double run_threshold = 0.02, duet_threshold = 0.005;
-constexpr double notable_accuracy = 10;  // a factor of the residual ratio from which on a change is shown
+constexpr double notable_accuracy =
+    10;  // changes of the residual ratio by less than this factor are not shown
 
-using Gathered = std::vector<const Record*>;
-using Places = std::map<std::string, Gathered>;  // place → records of a trial
-using Trials = std::map<std::string, Places>;
+using RecordList = std::vector<const Record*>;
+using Places = std::map<std::string, RecordList>;  // place → records of a trial
+using Trials = std::map<std::string, Places>;      // trial identity → places
 
 /// Returns the median of the finite values.
 double median_of_known(std::vector<double> values) {
@@ -34,30 +36,16 @@ double median_of_known(std::vector<double> values) {
   return summarise(std::move(values)).median;
 }
 
-/// Returns the statistics of a record's samples; older files only have their quartiles.
+/// Returns the statistics of a record's samples; from older files, their quartiles.
 Statistics samples_of(const Record& record) {
   std::vector<double> seconds;
   for (const io::Sample& sample : record.sample_list) seconds.push_back(sample.seconds);
   if (!seconds.empty()) return summarise(std::move(seconds));
-  Statistics s = summarise({});
-  s.q1 = record.seconds_q1;
-  s.median = record.seconds_median;
-  s.q3 = record.seconds_q3;
-  s.count = static_cast<std::size_t>(std::max<std::int64_t>(record.samples, 0));
-  return s;
-}
-
-Statistics replays_of(const Record& record) {
-  Statistics s = summarise({});
-  s.q1 = record.replay_q1;
-  s.median = record.replay_median;
-  s.q3 = record.replay_q3;
-  s.count = static_cast<std::size_t>(std::max<std::int64_t>(record.samples, 0));
-  return s;
+  return quartiles_of(record);
 }
 
 /// Summarises all records of one trial on one place in one set.
-Side side_of(const Gathered& records, bool is_duet) {
+Side side_of(const RecordList& records, bool is_duet) {
   Side side;
   std::vector<Statistics> samples, replays;
   std::vector<std::pair<double, double>> medians;  // per record: of the run, of the replay
@@ -68,7 +56,7 @@ Side side_of(const Gathered& records, bool is_duet) {
                          [](const Record* a, const Record* b) { return a->start_time < b->start_time; });
   for (const Record* record : records) {
     samples.push_back(samples_of(*record));
-    replays.push_back(replays_of(*record));
+    replays.push_back(replay_quartiles_of(*record));
     medians.emplace_back(samples.back().median, replays.back().median);
     for (const io::Sample& sample : record->sample_list) clocks.push_back(sample.clock_mhz);
     if (record->sample_list.empty()) clocks.push_back(record->sm_clock_mhz);
@@ -100,14 +88,13 @@ Side side_of(const Gathered& records, bool is_duet) {
 }
 
 Trials trials_of(const io::Results& results) {
-  std::map<std::string, std::string> cpu_of_host;
-  for (const io::HostRow& row : results.hosts) cpu_of_host[row.host] = cpu_words(row);
+  std::map<std::string, std::string> cpus;  // by host
+  for (const io::HostRow& row : results.hosts) cpus[row.host] = cpu_words(row);
   Trials trials;
   for (const Record& record : results.records) {
     std::string place = record.gpu_name;
-    if (place.empty()) {
-      const auto cpu = cpu_of_host.find(record.host);
-      if (cpu != cpu_of_host.end() && record.backend != "cuda") place = cpu->second;
+    if (place.empty() && record.backend != "cuda") {
+      if (const std::string* cpu = find_in(cpus, record.host)) place = *cpu;
     }
     trials[trial_identity(record)][place].push_back(&record);
   }
@@ -130,7 +117,7 @@ void compare_accuracy(Pair& pair) {
   }
 }
 
-bool are_same_executions(const Gathered& base, const Gathered& now) {
+bool are_same_executions(const RecordList& base, const RecordList& now) {
   if (base.front()->run_id != now.front()->run_id || base.size() != now.size()) return false;
   std::set<std::string> before, after;
   for (const Record* record : base) before.insert(execution_of(*record));
@@ -138,8 +125,8 @@ bool are_same_executions(const Gathered& base, const Gathered& now) {
   return before == after && before.count("") == 0;
 }
 
-// Returns true if two places may be the same. A trial that never reached a device (skipped, crashed at its
-// start) has no place and matches any. Older files have the CPU without its threads.
+/// Returns true if two places may be the same. A trial that never reached a device (skipped, crashed at its
+/// start) has no place and matches any. Older files have the CPU without its number of threads.
 bool is_same_place(const std::string& a, const std::string& b) {
   const auto is_extension = [](const std::string& longer, const std::string& shorter) {
     return longer.compare(0, shorter.size() + 2, shorter + ", ") == 0;
@@ -147,8 +134,8 @@ bool is_same_place(const std::string& a, const std::string& b) {
   return a == b || a.empty() || b.empty() || is_extension(a, b) || is_extension(b, a);
 }
 
-Pair make_pair(const std::string& base_place, const Gathered& base, const std::string& new_place,
-               const Gathered& now, bool is_duet) {
+Pair make_pair(const std::string& base_place, const RecordList& base, const std::string& new_place,
+               const RecordList& now, bool is_duet) {
   Pair pair;
   pair.identity = *now.front();
   pair.identity.sample_list.clear();
@@ -164,12 +151,10 @@ Pair make_pair(const std::string& base_place, const Gathered& base, const std::s
 }
 
 void add_pairs(Comparison& result, const Places& base, const Places& now, bool same_places) {
-  bool has_common = false;
-  for (const auto& [base_place, base_records] : base) {
-    for (const auto& [new_place, new_records] : now) {
-      has_common = has_common || is_same_place(base_place, new_place);
-    }
-  }
+  const bool has_common = std::any_of(base.begin(), base.end(), [&](const auto& in_base) {
+    return std::any_of(now.begin(), now.end(),
+                       [&](const auto& in_new) { return is_same_place(in_base.first, in_new.first); });
+  });
   for (const auto& [base_place, base_records] : base) {
     for (const auto& [new_place, new_records] : now) {
       if ((has_common || same_places) && !is_same_place(base_place, new_place)) continue;
@@ -182,20 +167,13 @@ void find_other_clocks(Comparison& result) {
   double largest = 0;
   for (const Pair& pair : result.pairs) {
     const double difference = std::fabs(std::log(pair.now.clock / pair.base.clock));
-    if (!pair.is_here() || !(difference > std::log1p(notable_clock))) continue;
+    if (!pair.has_same_place() || !(difference > std::log1p(notable_clock))) continue;
     ++result.other_clocks;
     if (difference <= largest) continue;
     largest = difference;
     result.furthest_base_clock = pair.base.clock;
     result.furthest_new_clock = pair.now.clock;
   }
-}
-
-/// Returns a short description of a trial for lists.
-std::string trial_words(const Record& r) {
-  return fmt::format("{}/{} {} n={}{}{}{}", r.problem, r.method, r.precision, r.n,
-                     r.backend == "cuda" ? "" : " " + r.backend, r.parameters == "{}" ? "" : " ",
-                     settings_text(r.parameters));
 }
 
 /// Identifies a trial of a matrix file by all but the file's elements and size.
@@ -206,45 +184,45 @@ std::string identity_without_elements(const Record& r) {
                      r.parameters, r.uplo, matrix_label(r), parameters.dump());
 }
 
-/// Notes the trials that only base has: methods of which none is left, otherwise their sizes. Trials of a
-/// file that changed are noted by its name.
+/// Lists the trials that only base has: a method by its name if new has no trial of it, otherwise by its
+/// missing sizes. Trials of a matrix file that changed are listed by the file's name.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now) {
   using Key = std::pair<std::string, std::string>;  // method, backend
   const auto key_of = [](const Record& r) { return Key{r.problem + "/" + r.method, r.backend}; };
   std::set<Key> remaining;
-  std::set<std::string> of_files;  // that only new has
+  std::set<std::string> new_file_trials;  // only new has them
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
     remaining.insert(key_of(first));
     if (base.count(key) > 0) continue;
     ++result.only_new;
-    if (first.matrix_kind == "file") of_files.insert(identity_without_elements(first));
+    if (first.matrix_kind == "file") new_file_trials.insert(identity_without_elements(first));
   }
   std::map<Key, std::set<std::int64_t>> sizes;
   for (const auto& [key, places] : base) {
     if (now.count(key) > 0) continue;
     const Record& first = *places.begin()->second.front();
     ++result.only_base;
-    if (first.matrix_kind == "file" && of_files.count(identity_without_elements(first)) > 0) {
+    if (first.matrix_kind == "file" && new_file_trials.count(identity_without_elements(first)) > 0) {
       result.changed_files.insert(matrix_label(first));
       continue;
     }
     sizes[key_of(first)].insert(first.n);
     if (result.is_same_plan) result.regressions.push_back(trial_words(first) + " (missing)");
   }
-  for (const auto& [key, its_sizes] : sizes) {
+  for (const auto& [key, missing_sizes] : sizes) {
     const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
     result.vanished.push_back(remaining.count(key) == 0
                                   ? method + " (the method)"
-                                  : fmt::format("{} at n = {}", method, fmt::join(its_sizes, ", ")));
+                                  : fmt::format("{} at n = {}", method, fmt::join(missing_sizes, ", ")));
   }
 }
 
 void find_regressions(Comparison& result, const CompareRules& rules) {
   for (const Pair& pair : result.pairs) {
-    result.across = result.across || !pair.is_here();
-    if (!pair.is_here()) continue;
-    // A higher count (waits, kernels) is a regression whatever the time, unless --fail-above sets a size.
+    result.has_other_places = result.has_other_places || !pair.has_same_place();
+    if (!pair.has_same_place()) continue;
+    // A higher count of waits or kernels is a regression at any time, unless --fail-above sets a minimum.
     const bool is_counted = !pair.reason.empty() && rules.fail_above == 0;
     const bool is_slower =
         pair.change.verdict == Verdict::slower && (is_counted || pair.change.ratio > 1 + rules.fail_above);
@@ -255,7 +233,7 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
     result.regressions.push_back(fmt::format("{} ({})", trial_words(pair.identity), what));
   }
   for (const MethodChange& method : result.methods) {
-    if (method.is_here() && method.change.verdict == Verdict::slower &&
+    if (method.has_same_place() && method.change.verdict == Verdict::slower &&
         method.change.ratio > 1 + rules.fail_above) {
       result.regressions.push_back(
           fmt::format("{} as a whole ({:+.1f} %)", method.method, 100 * (method.change.ratio - 1)));
@@ -263,10 +241,10 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
   }
 }
 
-bool agree_in(const io::Results& base, const io::Results& now, const char* attribute) {
-  const auto in_base = base.attributes.find(attribute), in_new = now.attributes.find(attribute);
-  return in_base != base.attributes.end() && in_new != now.attributes.end() && !in_base->second.empty() &&
-         in_base->second == in_new->second;
+/// Returns true if both sets have the attribute with the same value.
+bool agree_in(const io::Results& base, const io::Results& now, const char* name) {
+  const std::string value = attribute(base, name);
+  return !value.empty() && value == attribute(now, name);
 }
 
 }  // namespace
@@ -283,11 +261,11 @@ bool Pair::is_host_bound() const {
   return base.run.median > notable * base.gpu.median || now.run.median > notable * now.gpu.median;
 }
 
-bool Pair::is_here() const {
+bool Pair::has_same_place() const {
   return is_same_place(base_place, new_place);
 }
 
-bool MethodChange::is_here() const {
+bool MethodChange::has_same_place() const {
   return is_same_place(base_place, new_place);
 }
 
@@ -301,21 +279,14 @@ const char* to_string(Timed clock) {
 }
 
 const char* to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::same:
-      return "SAME";
-    case Verdict::faster:
-      return "FASTER";
-    case Verdict::slower:
-      return "SLOWER";
-    case Verdict::unclear:
-      return "UNCLEAR";
-    case Verdict::host_bound:
-      return "HOST-BOUND";
-    case Verdict::untimed:
-      break;
-  }
-  return "UNTIMED";
+  static constexpr const char* names[] = {"SAME", "FASTER", "SLOWER", "UNCLEAR", "HOST-BOUND", "UNTIMED"};
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+std::string trial_words(const Record& r) {
+  return fmt::format("{}/{} {} n={}{}{}{}", r.problem, r.method, r.precision, r.n,
+                     r.backend == "cuda" ? "" : " " + r.backend, r.parameters == "{}" ? "" : " ",
+                     settings_text(r.parameters));
 }
 
 Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules) {
@@ -328,14 +299,13 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
     const auto match = new_trials.find(key);
     if (match != new_trials.end()) add_pairs(result, places, match->second, rules.same_places);
   }
-  // From here on sorted by method and size.
-  std::stable_sort(result.pairs.begin(), result.pairs.end(), [](const Pair& a, const Pair& b) {
-    const Record &x = a.identity, &y = b.identity;
-    return std::tie(x.problem, x.method, x.precision, x.parameters, x.n, x.m, x.k, x.nrhs, x.batch, x.uplo,
-                    matrix_label(x), x.matrix_parameters, x.matrix_seed) <
-           std::tie(y.problem, y.method, y.precision, y.parameters, y.n, y.m, y.k, y.nrhs, y.batch, y.uplo,
-                    matrix_label(y), y.matrix_parameters, y.matrix_seed);
-  });
+  const auto sort_key = [](const Pair& pair) {
+    const Record& r = pair.identity;
+    return std::tie(r.problem, r.method, r.precision, r.parameters, r.n, r.m, r.k, r.nrhs, r.batch, r.uplo,
+                    matrix_label(r), r.matrix_parameters, r.matrix_seed);
+  };
+  std::stable_sort(result.pairs.begin(), result.pairs.end(),
+                   [&](const Pair& a, const Pair& b) { return sort_key(a) < sort_key(b); });
   judge_times(result, rules);
   find_other_clocks(result);
   result.crossovers = crossovers_of(result.pairs);

@@ -35,32 +35,32 @@ struct Change {
   Timed clock = Timed::run;
   double ratio = io::Record::unknown;
   double low = io::Record::unknown, high = io::Record::unknown;
-  /// The smallest relative change of this time, taken alone, that gets the verdict SLOWER or FASTER.
-  double finds = io::Record::unknown;
+  /// The smallest relative change of this time that would get the verdict SLOWER or FASTER if no other trial
+  /// changed.
+  double detectable = io::Record::unknown;
 };
 
-/// Summary of one backend's UNCLEAR trials: the smallest change that can be found in one trial
-/// (Change::finds) now, and with other measurements. Values are medians over the trials.
+/// Summary of one backend's UNCLEAR trials.
 struct Unclear {
   std::string backend;
   std::int64_t trials = 0;
-  /// Median, smallest and largest of Change::finds.
-  double finds = 0, least = 0, most = 0;
+  /// Median, smallest and largest of Change::detectable.
+  double detectable = 0, least = 0, most = 0;
   std::int64_t rounds = 1;  ///< rounds per run now
-  /// The same with other measurements, see Prospects.
+  /// Medians of Change::detectable with other measurements, see Prospects.
   double with_rounds = 0, with_samples = 0, with_duet = 0;
 };
 
-/// The differences between two runs on one place if nothing changed.
+/// The differences that all trials of a backend share between two runs on one place, and their scatter.
 struct RunNoise {
   std::string backend, place;
-  std::int64_t pairs = 0;  ///< number of pairs used: those of methods with at least 3
-  double drift = 0;        ///< ln ratio that most methods share, at most 0.5 %
+  std::int64_t pairs = 0;  ///< pairs that were used: those of methods with at least 3 pairs
+  double drift = 0;        ///< median over the methods of ln(new / base), limited to 0.5 %
   /// The factor by which the trials' scatter about their methods' medians exceeds the rule's scatter, for
   /// times below 100 us and others. At least 1; 1 if fewer than 8 trials are known.
   double raise_short = 1, raise_long = 1;
-  double of_methods = 0;  ///< scatter of the methods' medians; 0 with fewer than 5
-  /// ln ratio of the host's part of the time, median over host-bound trials; 0 with fewer than 4.
+  double of_methods = 0;  ///< scatter of the methods' medians; 0 with fewer than 5 methods
+  /// ln(new / base) of the host's part of the time, median over host-bound trials; 0 with fewer than 4.
   double of_host = 0;
   /// The factor by which host-bound trials scatter more than the rule expects; at least 1.
   double raise_host = 1;
@@ -75,7 +75,7 @@ struct Side {
   double joules = io::Record::unknown;
   double queue = io::Record::unknown;  ///< seconds that the host needs to queue a run
   std::int64_t kernels = -1;           ///< launches per run
-  std::int64_t waits = -1;             ///< waits for the device per run
+  std::int64_t waits = -1;             ///< waits of the host for the GPU per run
   std::int64_t iterations = 0;
   std::int64_t launch_bound = -1;  ///< as in the record; -1 if the run cannot be recorded as a graph
   std::vector<std::string> gpus;   ///< UUIDs
@@ -96,9 +96,11 @@ struct Pair {
   bool is_host_paced() const;
   /// Returns true if the run takes notably longer than its replay on the GPU, or if `is_host_paced`.
   bool is_host_bound() const;
-  bool is_here() const;  ///< true if both sides are on the same place
+  bool has_same_place() const;  ///< true if both sides are on the same place
 };
 
+/// Returns a short name of a trial: "gesv/lapack double n=64 host blocks=4".
+std::string trial_words(const io::Record& record);
 /// Returns the CPU model and the number of BLAS threads per rank, which identify the place of a CPU method.
 std::string cpu_words(const io::HostRow& host);
 
@@ -108,7 +110,7 @@ struct MethodChange {
   std::int64_t pairs = 0;
   std::map<Verdict, std::int64_t> counts;  ///< of its trials, by verdict
   Change change;                           ///< of all trials together
-  bool is_here() const;
+  bool has_same_place() const;
 };
 
 /// The size n at which one place becomes faster than the other.
@@ -123,7 +125,7 @@ struct Crossover {
 /// Relative difference from which on two SM clocks count as different.
 constexpr double notable_clock = 0.02;
 
-/// The rules for changes and regressions.
+/// The thresholds for changes and regressions.
 struct CompareRules {
   /// True: leaves out pairs of different places.
   bool same_places = false;
@@ -146,11 +148,12 @@ struct Comparison {
   std::int64_t only_base = 0, only_new = 0;
   /// Texts about methods, and sizes of methods, that only base has.
   std::vector<std::string> vanished;
-  /// Names of matrix files whose elements base and new do not share. Their trials are not missing.
+  /// Names of matrix files that changed between base and new; their trials do not count as missing.
   std::set<std::string> changed_files;
-  /// True if both have the same plan; then a trial that only base has is a regression, but for changed files.
+  /// True if both have the same plan; then a trial that only base has is a regression, except for changed
+  /// files.
   bool is_same_plan = false;
-  bool across = false;   ///< true if some pair has different places
+  bool has_other_places = false;  ///< true if some pair has different places
   bool is_duet = false;  ///< true if the two builds alternated; then times are compared round by round
   double threshold = 0;  ///< the threshold that was used
   /// Texts about trials and methods that are slower or worse on the same place, and about missing trials.
@@ -162,8 +165,8 @@ struct Comparison {
 /// otherwise every place of base with every place of new.
 Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules);
 
-/// Sets the verdict of each pair and method. Called by compare().
-/// @pre its threshold and `is_duet` are set
+/// Sets the verdict of each pair and method. Called by compare(), after it has set the threshold and
+/// `is_duet`.
 void judge_times(Comparison& comparison, const CompareRules& rules);
 /// Finds the crossovers between different places. Called by compare().
 std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs);

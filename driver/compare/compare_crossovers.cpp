@@ -11,11 +11,10 @@
 #include "driver/summary/trial_columns.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
-// Finds the crossovers of one series. Only clear verdicts count. If two neighbours along n have opposite
-// verdicts, the crossover is where ln(ratio), interpolated linearly in ln(n), is zero.
+/// Finds the crossovers of one series. Only SLOWER and FASTER trials count. Between two neighbours along n
+/// with opposite verdicts, the crossover is where ln(ratio), interpolated linearly in ln(n), is zero.
 std::vector<Crossover> crossovers_along(const std::string& series, std::vector<const Pair*> pairs) {
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });
@@ -58,7 +57,7 @@ std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs) {
   const MatrixNames matrices(all);
   const Varying varying(all);
   for (const Pair& pair : pairs) {
-    if (pair.is_here() || pair.change.verdict == Verdict::untimed) continue;
+    if (pair.has_same_place() || pair.change.verdict == Verdict::untimed) continue;
     const io::Record& r = pair.identity;
     std::string name = fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, matrices.of(r),
                                    settings_text(r.parameters));

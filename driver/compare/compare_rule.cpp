@@ -14,7 +14,7 @@ constexpr double run_fraction = 0.3;
 constexpr double method_fraction = 0.25;
 constexpr double method_degrees = 30;
 
-/// Returns the model's variance of ln(median) of one process if nothing changed.
+/// Returns the variance of ln(median) of one process that the model expects if nothing changed.
 double variance_of_model(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double seconds = std::sqrt(base.median * now.median);
   // The larger sigma is used, because the quartiles of five samples are sometimes narrow by chance, but
@@ -32,15 +32,32 @@ double degrees_of(const Timing& base, const Timing& now) {
 /// Returns the variance of ln(median) of one process: the model's, pooled with that of the trial's own
 /// processes.
 double variance_of(const Timing& base, const Timing& now, const Scatter& scatter) {
-  const double own = static_cast<double>(base.processes - 1) * base.variance +
-                     static_cast<double>(now.processes - 1) * now.variance;
-  return (model_degrees * variance_of_model(base, now, scatter) + own) / degrees_of(base, now);
+  const double own_squares = static_cast<double>(base.processes - 1) * base.variance +
+                             static_cast<double>(now.processes - 1) * now.variance;
+  return (model_degrees * variance_of_model(base, now, scatter) + own_squares) / degrees_of(base, now);
 }
 
 /// The probability beyond each end of a 95 % interval.
-constexpr double beyond_interval = 0.025;
+constexpr double interval_tail = 0.025;
+
+Statistics quartiles(double q1, double median, double q3, std::int64_t count) {
+  Statistics s = summarise({});
+  s.q1 = q1;
+  s.median = median;
+  s.q3 = q3;
+  s.count = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
+  return s;
+}
 
 }  // namespace
+
+Statistics quartiles_of(const io::Record& record) {
+  return quartiles(record.seconds_q1, record.seconds_median, record.seconds_q3, record.samples);
+}
+
+Statistics replay_quartiles_of(const io::Record& record) {
+  return quartiles(record.replay_q1, record.replay_median, record.replay_q3, record.samples);
+}
 
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
   std::vector<double> medians, sigmas, logs;
@@ -63,7 +80,7 @@ Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
 }
 
 double student_quantile(double tail, double degrees) {
-  double low = 0, high = 1e3;  // bisection
+  double low = 0, high = 1e3;  // by bisection
   for (int i = 0; i < 60; ++i) {
     const double center = (low + high) / 2;
     (student_tail(center, degrees) > tail ? low : high) = center;
@@ -76,14 +93,14 @@ double Estimate::ratio() const {
 }
 
 double Estimate::low() const {
-  return std::exp(log - error * student_quantile(beyond_interval, degrees));
+  return std::exp(log - error * student_quantile(interval_tail, degrees));
 }
 
 double Estimate::high() const {
-  return std::exp(log + error * student_quantile(beyond_interval, degrees));
+  return std::exp(log + error * student_quantile(interval_tail, degrees));
 }
 
-double Estimate::finds(double tail) const {
+double Estimate::detectable(double tail) const {
   return std::expm1(error * student_quantile(tail, degrees));
 }
 

@@ -8,12 +8,13 @@
 #include <unordered_set>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
+#include "driver/results/loading.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using io::Record;
@@ -21,8 +22,8 @@ using io::Results;
 
 /// A run in a set of records.
 struct Run {
-  std::string start;                 ///< start of its first trial
-  std::vector<std::size_t> records;  ///< their indices
+  std::string start;                 ///< start time of its first trial
+  std::vector<std::size_t> records;  ///< indices of its records
 };
 
 /// Returns the runs, sorted by their starts.
@@ -50,19 +51,45 @@ std::vector<Record> extract_if(Results& results, Predicate is_removed) {
   return removed;
 }
 
-/// Removes the executions that `held` has from `results`, and returns them.
-std::vector<Record> remove_executions(Results& results, const Results& held) {
+/// Removes the executions that `others` also has from `results`, and returns them.
+std::vector<Record> remove_executions(Results& results, const Results& others) {
   std::unordered_set<std::string_view> runs;
   for (const Record& record : results.records) runs.insert(record.run_id);
   std::unordered_set<std::string> executions;
-  for (const Record& record : held.records) {
+  for (const Record& record : others.records) {
     if (runs.count(record.run_id) > 0) executions.insert(execution_of(record));
   }
+  executions.erase("");  // unknown executions
   if (executions.empty()) return {};
-  return extract_if(results, [&](const Record& record) {
-    const std::string execution = execution_of(record);
-    return !execution.empty() && executions.count(execution) > 0;
-  });
+  return extract_if(results,
+                    [&](const Record& record) { return executions.count(execution_of(record)) > 0; });
+}
+
+/// Returns the records of each set, see split_runs, as indices.
+std::vector<std::vector<std::size_t>> record_sets(const Results& results) {
+  const MachineModels machines(results);
+  std::vector<std::vector<std::size_t>> sets(1);
+  // Only hashes are stored, because the identities of a million trials would be as large as the records.
+  std::unordered_set<std::size_t> trials_of_set;
+  for (const Run& run : runs_of(results.records)) {
+    std::unordered_set<std::size_t> trials;
+    for (const std::size_t i : run.records) {
+      const Record& record = results.records[i];
+      if (record.status == io::Status::skipped) continue;
+      const Models models = machines.of(record);
+      trials.insert(
+          std::hash<std::string>()(trial_identity(record) + '\n' + models.gpus + '\n' + models.cpu));
+    }
+    const bool is_repeated = std::any_of(trials.begin(), trials.end(),
+                                         [&](std::size_t trial) { return trials_of_set.count(trial) > 0; });
+    if (is_repeated) {
+      sets.emplace_back();
+      trials_of_set.clear();
+    }
+    trials_of_set.merge(trials);
+    sets.back().insert(sets.back().end(), run.records.begin(), run.records.end());
+  }
+  return sets;
 }
 
 /// Adds a set to the base. Attributes in which the sets differ are cleared.
@@ -74,8 +101,7 @@ void pool(Results& base, Results&& added) {
   base.devices.insert(base.devices.end(), added.devices.begin(), added.devices.end());
   if (is_first) base.attributes = added.attributes;
   for (auto& [name, value] : base.attributes) {
-    const auto other = added.attributes.find(name);
-    if (other == added.attributes.end() || other->second != value) value.clear();
+    if (attribute(added, name) != value) value.clear();
   }
 }
 
@@ -92,13 +118,13 @@ std::vector<Models> models_of(const Results& results) {
 }
 
 bool is_among(const Models& models, const std::vector<Models>& all) {
-  return std::any_of(all.begin(), all.end(), [&](const Models& each) { return each.may_be(models); });
+  return std::any_of(all.begin(), all.end(), [&](const Models& each) { return each.is_compatible(models); });
 }
 
-/// Splits the judged set if it has several runs. On each model the last run is judged. Earlier runs go to the
-/// base if it has the model, or if there is no other base.
+/// Splits the judged set if it has several runs. On each model the last run is judged. Earlier runs on it are
+/// added to the base if the base has the model or is empty.
 void split_judged(Results& base, Results& now) {
-  std::vector<Results> runs = runs_apart(std::move(now));
+  std::vector<Results> runs = split_runs(std::move(now));
   now = std::move(runs.back());
   runs.pop_back();
   const bool has_no_base = base.records.empty();
@@ -115,7 +141,7 @@ void split_judged(Results& base, Results& now) {
   });
 }
 
-std::string words_of(const std::vector<Models>& all) {
+std::string model_list(const std::vector<Models>& all) {
   std::vector<std::string> words;
   for (const Models& models : all) words.push_back(models.words());
   return fmt::format("{}", fmt::join(words, "; "));
@@ -129,12 +155,12 @@ void keep_same_models(Results& base, Results& now) {
     throw UsageError(
         fmt::format("the runs have no GPU and CPU models in common, so they do not compare over time: "
                     "base ran on {}, new on {}",
-                    words_of(before), words_of(after)));
+                    model_list(before), model_list(after)));
 }
 
 }  // namespace
 
-bool Models::may_be(const Models& other) const {
+bool Models::is_compatible(const Models& other) const {
   const auto fits = [](const std::string& a, const std::string& b) {
     return a == b || a.empty() || b.empty();
   };
@@ -156,11 +182,10 @@ Models MachineModels::of(const Record& record) const {
   Models models;
   models.gpus = record.gpu_name;
   if (models.gpus.empty()) {
-    const auto known = gpus_.find({record.run_id, record.host});
-    if (known != gpus_.end()) models.gpus = fmt::format("{}", fmt::join(known->second, ", "));
+    if (const auto* gpus = find_in(gpus_, {record.run_id, record.host}))
+      models.gpus = fmt::format("{}", fmt::join(*gpus, ", "));
   }
-  const auto cpu = cpus_.find(record.host);
-  if (cpu != cpus_.end()) models.cpu = cpu->second;
+  if (const std::string* cpu = find_in(cpus_, record.host)) models.cpu = *cpu;
   return models;
 }
 
@@ -179,45 +204,26 @@ void keep_models_of(const Results& other, Results& results) {
   extract_if(results, [&](const Record& record) { return !is_among(machines.of(record), known); });
 }
 
-std::vector<Results> runs_apart(Results results) {
-  std::vector<Run> runs = runs_of(results.records);
+bool repeats_trials(const Results& results) {
+  return record_sets(results).size() > 1;
+}
+
+std::vector<Results> split_runs(Results results) {
+  std::vector<std::vector<std::size_t>> record_indices = record_sets(results);
   std::vector<Results> sets;
-  if (runs.size() < 2) {
+  if (record_indices.size() < 2) {
     sets.push_back(std::move(results));
     return sets;
   }
-  const MachineModels machines(results);
-  std::vector<std::vector<std::size_t>> set_records(1);
-  // Only hashes are kept, because the identities of a million trials would be as large as the records.
-  std::unordered_set<std::size_t> held;  // in the last set
-  for (Run& run : runs) {
-    std::unordered_set<std::size_t> trials;
-    for (const std::size_t i : run.records) {
-      const Record& record = results.records[i];
-      if (record.status == io::Status::skipped) continue;
-      const Models models = machines.of(record);
-      trials.insert(
-          std::hash<std::string>()(trial_identity(record) + '\n' + models.gpus + '\n' + models.cpu));
-    }
-    const bool repeats =
-        std::any_of(trials.begin(), trials.end(), [&](std::size_t each) { return held.count(each) > 0; });
-    if (repeats) {
-      set_records.emplace_back();
-      held.clear();
-    }
-    held.merge(trials);
-    set_records.back().insert(set_records.back().end(), run.records.begin(), run.records.end());
-  }
-  const auto texts = results.attributes.find("plan_texts");
-  for (std::vector<std::size_t>& indices : set_records) {
+  const bool has_plan_texts = !attribute(results, "plan_texts").empty();
+  for (std::vector<std::size_t>& indices : record_indices) {
     Results& set = sets.emplace_back();
     std::sort(indices.begin(), indices.end());
     for (const std::size_t i : indices) set.records.push_back(std::move(results.records[i]));
     set.hosts = results.hosts;
     set.devices = results.devices;
     set.attributes = results.attributes;
-    // The file does not record which run had which plan.
-    if (texts != results.attributes.end() && set_records.size() > 1) set.attributes.erase("plan");
+    if (has_plan_texts) set.attributes.erase("plan");  // the file does not record which run had which plan
   }
   return sets;
 }

@@ -15,8 +15,8 @@ namespace gaussweep::driver {
 /// The GPU and CPU models that a time depends on; an empty one is unknown.
 struct Models {
   std::string gpus, cpu;
-  /// Returns true if no known model differs.
-  bool may_be(const Models& other) const;
+  /// Returns true if both may be the same models: no known model differs.
+  bool is_compatible(const Models& other) const;
   /// Returns "NVIDIA H200, Xeon 8480C", without unknown models.
   std::string words() const;
 };
@@ -34,15 +34,18 @@ class MachineModels {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> gpus_;  // by run and host
 };
 
-/// Returns the identity of an execution of a trial; empty if the record has no times of day.
+/// Identifies an execution of a trial; empty if the record has no start and end time.
 std::string execution_of(const io::Record& record);
 
 /// Removes the records of `results` that ran on GPU or CPU models that `other` does not have.
 void keep_models_of(const io::Results& other, io::Results& results);
 
-/// Splits records into sets, in the order in which the runs started. Runs that repeat no trial on the same
-/// models share a set: the shards of a sweep, several architectures.
-std::vector<io::Results> runs_apart(io::Results results);
+/// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
+/// trial of the set on the same models. The shards of a sweep share a
+/// set, and so do runs on different models.
+std::vector<io::Results> split_runs(io::Results results);
+/// Returns true if split_runs gives several sets.
+bool repeats_trials(const io::Results& results);
 
 /// Two sets of records that can be compared.
 struct Sides {
@@ -50,10 +53,10 @@ struct Sides {
   std::vector<std::string> remarks;
 };
 
-/// Pools all sets but the last as base; the last set is judged. If the last set has several runs, the last
-/// run on each GPU and CPU model is judged, and its earlier runs are added to the base. Earlier runs on a
-/// model that is missing in a nonempty base are judged too. Executions in the judged set are removed from the
-/// base, unless nothing else would remain.
+/// Pools all sets but the last as base; the last set is judged. If it has several runs, the last run on each
+/// GPU and CPU model is judged, and earlier runs are added to the base, except runs on a model that a
+/// nonempty base lacks, which are judged too. Executions in the judged set are removed from the base, unless
+/// the base would become empty.
 /// @param same_models leaves out records of GPU or CPU models that the other side does not have
 /// @throws UsageError if there is no base, or the sides have no models in common
 Sides sides_of(std::vector<io::Results> sets, bool same_models);

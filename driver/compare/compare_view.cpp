@@ -4,16 +4,15 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <initializer_list>
 #include <map>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/compare/compare.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 TrialColumns columns_of(const Comparison& comparison, Reader reader) {
@@ -23,14 +22,9 @@ TrialColumns columns_of(const Comparison& comparison, Reader reader) {
   return {records, reader};
 }
 
-template <class T>
-void extend(std::vector<T>& list, std::initializer_list<typename std::vector<T>::value_type> values) {
-  list.insert(list.end(), values);
-}
-
-// Drops the columns of places if all pairs are on one place.
+/// Drops the columns of places if all pairs are on one place and the reader is a person.
 void drop_places(Table& table, const Comparison& comparison, Reader reader) {
-  if (reader == Reader::program || comparison.across) return;
+  if (reader == Reader::program || comparison.has_other_places) return;
   for (std::size_t c = table.columns.size(); c-- > 0;) {
     if (table.columns[c].name != "base_place" && table.columns[c].name != "new_place") continue;
     table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
@@ -38,9 +32,9 @@ void drop_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
-constexpr double max_share = 99;  // larger changes are shown as "more than a factor of 100"
+constexpr double max_share = 99;  // larger changes, relative, are shown as "more than a factor of 100"
 
-/// "3.8 %", "a factor of 4.9".
+/// Returns a relative change as "3.8 %" or "a factor of 4.9".
 std::string change_text(double share) {
   if (share >= max_share) return "more than a factor of 100";
   if (share >= 1) return fmt::format("a factor of {:.1f}", 1 + share);
@@ -49,16 +43,10 @@ std::string change_text(double share) {
 
 /// Returns the rank of a verdict in the output, most important first.
 int importance(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::slower:
-      return 0;
-    case Verdict::faster:
-      return 1;
-    case Verdict::unclear:
-      return 2;
-    default:
-      return 3;
-  }
+  return verdict == Verdict::slower    ? 0
+         : verdict == Verdict::faster  ? 1
+         : verdict == Verdict::unclear ? 2
+                                       : 3;
 }
 
 }  // namespace
@@ -76,9 +64,8 @@ double parse_percent(const std::string& option, const std::string& text) {
 }
 
 Table pair_table(const Comparison& comparison, bool all, Reader reader) {
-  Table table;
   const TrialColumns trial = columns_of(comparison, reader);
-  table.columns = trial.columns();
+  Table table = trial.table();
   extend(table.columns, {{"base_place", "BASE ON"},
                          {"new_place", "NEW ON"},
                          {"base_median", "BASE", Style::seconds},
@@ -104,19 +91,18 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   for (const Pair& pair : comparison.pairs) {
     const Change& change = pair.change;
     const bool is_timed = change.verdict != Verdict::untimed;
-    if (!all && pair.is_here() && importance(change.verdict) > importance(Verdict::faster)) continue;
+    if (!all && pair.has_same_place() && importance(change.verdict) > importance(Verdict::faster)) continue;
     table.rows.push_back(trial.cells(pair.identity));
-    extend(table.rows.back(),
-           {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
-            std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio, 1 / change.high,
-            1 / change.low,
-            reader == Reader::person && change.finds >= max_share ? io::Record::unknown : change.finds,
-            std::string(is_timed ? to_string(change.clock) : ""), pair.base.status, pair.now.status});
+    extend(
+        table.rows.back(),
+        {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
+         std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio, 1 / change.high,
+         1 / change.low,
+         reader == Reader::person && change.detectable >= max_share ? io::Record::unknown : change.detectable,
+         std::string(is_timed ? to_string(change.clock) : ""), pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
   }
-  table.naming = trial.columns().size();
-  table.common = trial.common();
   table.spare = {"finds",
                  "base_joules new_joules",
                  "base_replay new_replay",
@@ -153,8 +139,8 @@ Table method_table(const Comparison& comparison, Reader reader) {
   });
   for (const MethodChange* method : methods) {
     const auto count = [&](Verdict verdict) {
-      const auto found = method->counts.find(verdict);
-      return found == method->counts.end() ? std::int64_t{0} : found->second;
+      const std::int64_t* number = find_in(method->counts, verdict);
+      return number == nullptr ? std::int64_t{0} : *number;
     };
     const Change& change = method->change;
     const bool is_timed = change.verdict != Verdict::untimed;
@@ -180,17 +166,14 @@ void put_regressions_first(std::vector<Pair>& pairs) {
 }
 
 Table accuracy_table(const Comparison& comparison, Reader reader) {
-  Table table;
   const TrialColumns trial = columns_of(comparison, reader);
-  table.columns = trial.columns();
+  Table table = trial.table();
   extend(table.columns, {{"new_place", "NEW ON"}, {"accuracy", "CHANGE"}, {"verdict", "VERDICT"}});
   for (const Pair& pair : comparison.pairs) {
     if (pair.accuracy.empty()) continue;
     table.rows.push_back(trial.cells(pair.identity));
     extend(table.rows.back(), {pair.new_place, pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
   }
-  table.naming = trial.columns().size();
-  table.common = trial.common();
   drop_places(table, comparison, reader);
   return table;
 }
@@ -256,14 +239,14 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
     } else {
       help = fmt::format("`rounds: {}` in the plan of both runs would find {}", 3 * unclear.rounds,
                          change_text(unclear.with_rounds));
-      if (!comparison.across)
+      if (!comparison.has_other_places)
         help += fmt::format(", a `duet` of two builds {}", change_text(unclear.with_duet));
-      if (unclear.with_samples < useful_ratio * unclear.finds)
+      if (unclear.with_samples < useful_ratio * unclear.detectable)
         help += fmt::format(", four times the samples {}", change_text(unclear.with_samples));
     }
     sentences.push_back(fmt::format(
         "{} on {}: no fault, but these runs find a change of one trial only if it is at least {}{}. {}.",
-        trials, unclear.backend, change_text(unclear.finds), range, help));
+        trials, unclear.backend, change_text(unclear.detectable), range, help));
   }
   return sentences;
 }

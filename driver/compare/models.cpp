@@ -7,10 +7,10 @@
 #include <iterator>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/base/statistics.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/results/host_names.hpp"
@@ -18,14 +18,14 @@
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using io::Record;
 
-constexpr std::int64_t min_kernels = 4;  // of a run from which the time of a launch is taken
+constexpr std::int64_t min_kernels = 4;  // shorter runs do not show the time of a launch
 
-/// Returns the words in which a name differs from another one, without a common beginning and "NVIDIA".
+/// Returns the first word in which a name differs from another one, without "NVIDIA"; after a shorter other
+/// name, the remaining words.
 std::string distinct_words(std::string name, std::string other) {
   constexpr std::string_view vendor = "NVIDIA ";
   for (std::string* each : {&name, &other}) {
@@ -45,12 +45,8 @@ Timing time_of_group(const Group& group) {
   std::vector<Statistics> processes;
   std::set<std::string> runs;
   for (const Record* record : group.records) {
-    Statistics s = summarise({});
-    s.q1 = record->seconds_q1;
-    s.median = record->seconds_median;
-    s.q3 = record->seconds_q3;
-    s.count = static_cast<std::size_t>(std::max<std::int64_t>(record->samples, 1));
-    processes.push_back(s);
+    processes.push_back(quartiles_of(*record));
+    processes.back().count = std::max<std::size_t>(processes.back().count, 1);
     runs.insert(record->run_id);
   }
   return timing_of(processes, static_cast<std::int64_t>(runs.size()));
@@ -73,7 +69,7 @@ Estimate speedup_of(const Group& base, const Group& now) {
   const Timing base_time = time_of_group(base), new_time = time_of_group(now);
   const Scatter scatter = is_gpu ? Scatter{gpu_scatter.share, host_paced_scatter.seconds} : cpu_scatter;
   Estimate result = estimate(new_time, base_time, scatter, false);
-  if (!is_gpu) return result;  // cpu_scatter includes it
+  if (!is_gpu) return result;  // cpu_scatter includes the difference between two machines
   const double per_pair =
       (1 / static_cast<double>(devices_of(base)) + 1 / static_cast<double>(devices_of(now))) / 2;
   const double seconds = std::sqrt(base_time.median * new_time.median);
@@ -88,7 +84,7 @@ struct Bounded {
   Cause cause = Cause::unknown;
 };
 
-/// Whether the time of the launches is a bound: never, always, or if the run may have waited for them.
+/// Determines if the time of the launches is a bound: never, always, or if the run may have waited for them.
 enum class Launches { never, always, if_waiting };
 
 Bounded bound_of(const Group& group, const ModelFacts& model, Launches with) {
@@ -113,7 +109,7 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
   cell.speedup = speedup_of(base, now);
   Bounded before = bound_of(base, base_model, Launches::if_waiting),
           after = bound_of(now, new_model, Launches::if_waiting);
-  // Different methods have different numbers of launches, which do not compare the models.
+  // Different methods have different numbers of launches; the time per launch compares the models.
   const bool is_same_method = base.first().method == now.first().method;
   if (!is_same_method && before.cause == Cause::launches && after.cause == Cause::launches) {
     before.seconds = base_model.launch;
@@ -153,7 +149,6 @@ ModelFacts facts_of(const VerdictGrid& grid, const std::string& other) {
   return facts;
 }
 
-/// Identifies a method of a task in a grid.
 using MethodKey = std::tuple<std::string, std::string, std::string>;  // task, method, backend
 
 /// The fastest passing configurations on one model. On a GPU, methods on the CPU do not count.
@@ -187,36 +182,15 @@ Fastest fastest_on(const VerdictGrid& grid) {
 /// Returns the model of the record's GPU, or of the CPU; empty: unknown.
 std::string model_of(const Record& r, const std::map<std::string, std::string>& cpus) {
   if (r.backend == "cuda") return r.gpu_name;
-  const auto cpu = cpus.find(r.host);
-  return cpu == cpus.end() ? std::string() : cpu->second;
-}
-
-/// Returns true if some trial ran on one model in several runs.
-bool repeats_trials(const io::Results& results) {
-  const std::map<std::string, std::string> cpus = cpus_by_host(results.hosts);
-  std::unordered_map<std::size_t, std::string_view> run_of;
-  for (const Record& r : results.records) {
-    if (r.status == io::Status::skipped) continue;
-    const std::size_t trial = std::hash<std::string>()(trial_identity(r) + '\n' + model_of(r, cpus));
-    if (run_of.try_emplace(trial, r.run_id).first->second != std::string_view(r.run_id)) return true;
-  }
-  return false;
+  const std::string* cpu = find_in(cpus, r.host);
+  return cpu == nullptr ? std::string() : *cpu;
 }
 
 }  // namespace
 
 const char* to_string(Cause cause) {
-  switch (cause) {
-    case Cause::launches:
-      return "launches";
-    case Cause::memory:
-      return "memory";
-    case Cause::products:
-      return "products";
-    case Cause::unknown:
-      break;
-  }
-  return "";
+  static constexpr const char* names[] = {"launches", "memory", "products", ""};
+  return names[static_cast<std::size_t>(cause)];
 }
 
 int ModelCell::sign() const {
@@ -238,7 +212,7 @@ std::set<std::string> models_in(const io::Results& results, bool& is_gpu) {
 std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested) {
   bool is_gpu = false, is_other_gpu = false;
   const std::set<std::string> last = models_in(sets.back(), is_gpu);
-  std::set<std::string> earlier, all = last;
+  std::set<std::string> earlier, all = last;  // model names
   for (std::size_t i = 0; i + 1 < sets.size(); ++i) {
     const std::set<std::string> more = models_in(sets[i], is_other_gpu);
     if (is_other_gpu != is_gpu && !is_requested) return {};
@@ -289,30 +263,26 @@ ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now) 
   for (const auto& [task, group] : after.by_task) result.only_new += before.by_task.count(task) == 0 ? 1 : 0;
   for (const auto& [task, group] : before.by_task) result.only_base += after.by_task.count(task) == 0 ? 1 : 0;
   for (const VerdictRow& row : base.rows) {
-    ModelTask of_row;
-    of_row.problem = row.problem;
-    of_row.precision = row.precision;
-    of_row.matrix = row.matrix;
-    of_row.details = row.details;
+    ModelTask model_task{row.problem, row.precision, row.matrix, row.details, {}, {}};
     std::map<std::pair<std::string, std::string>, ModelRow> methods;
     for (const auto& [n, cell] : row.cells) {
       const std::string task = task_identity(cell.first->first());
-      const auto fastest = before.by_task.find(task), other = after.by_task.find(task);
-      if (fastest == before.by_task.end() || other == after.by_task.end()) continue;
-      of_row.fastest.cells.emplace(n, make_cell(*fastest->second, *other->second, result.base, result.now));
+      const Group* const* fastest = find_in(before.by_task, task);
+      const Group* const* other = find_in(after.by_task, task);
+      if (fastest == nullptr || other == nullptr) continue;
+      model_task.fastest.cells.emplace(n, make_cell(**fastest, **other, result.base, result.now));
       for (auto group = before.by_method.lower_bound({task, "", ""});
            group != before.by_method.end() && std::get<0>(group->first) == task; ++group) {
-        const auto same = after.by_method.find(group->first);
-        if (same == after.by_method.end()) continue;
-        const auto& [of_task, method, backend] = group->first;
-        ModelRow& of_method = methods[{method, backend}];
-        of_method.method = method;
-        of_method.backend = backend;
-        of_method.cells.emplace(n, make_cell(*group->second, *same->second, result.base, result.now));
+        const Group* const* same = find_in(after.by_method, group->first);
+        if (same == nullptr) continue;
+        const auto& [task_name, method, backend] = group->first;
+        ModelRow& method_row =
+            methods.try_emplace({method, backend}, ModelRow{method, backend, {}}).first->second;
+        method_row.cells.emplace(n, make_cell(*group->second, **same, result.base, result.now));
       }
     }
-    for (auto& [method, of_method] : methods) of_row.methods.push_back(std::move(of_method));
-    if (!of_row.fastest.cells.empty()) result.tasks.push_back(std::move(of_row));
+    for (auto& [method, method_row] : methods) model_task.methods.push_back(std::move(method_row));
+    if (!model_task.fastest.cells.empty()) result.tasks.push_back(std::move(model_task));
   }
   return result;
 }

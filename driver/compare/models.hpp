@@ -19,10 +19,10 @@ namespace gaussweep::driver {
 enum class Cause { launches, memory, products, unknown };
 const char* to_string(Cause cause);
 
-/// What was measured of a device model.
+/// The measured limits and the sample of a device model.
 struct ModelFacts {
   std::string name;        ///< in full
-  std::string short_name;  ///< the words in which it differs from the other model: "H100"
+  std::string short_name;  ///< the word that distinguishes it from the other model: "H100"
   Rates rates;
   double launch = io::Record::unknown;  ///< seconds in which the host queues a kernel
   std::int64_t runs = 0, devices = 0;
@@ -30,11 +30,11 @@ struct ModelFacts {
   double scatter = io::Record::unknown;
 };
 
-/// A task that both models solved, by one method or by the fastest method of each.
+/// A task that passed on both models, by one method or by the fastest method of each.
 struct ModelCell {
   const Group *base = nullptr, *now = nullptr;
   Estimate speedup;                        ///< of the new model over the base model
-  double predicted = io::Record::unknown;  ///< the speedup that the measured limits give
+  double predicted = io::Record::unknown;  ///< the speedup expected from the measured limits
   Cause cause = Cause::unknown;            ///< the limit that bounds the trial on the new model
   /// Returns 1 if the new model is faster, -1 if it is slower, and 0 if the 95 % interval contains 1.
   int sign() const;
@@ -65,15 +65,15 @@ struct ModelComparison {
 /// @param is_gpu set to true if they are GPUs
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
-/// Returns the models with which the others are compared, if the sets are of different models: if the last
-/// set and the others have no model in common, or if there is one set that has each trial once per model.
-/// Otherwise returns an empty set.
-/// @param is_requested true: returns the oldest of several models, in whatever sets. @throws UsageError if
-/// there is one model
+/// Returns the models with which the others are compared if models are to be compared: if the last set and
+/// the others have no model in common, or if there is one set that has each trial once per model. Otherwise
+/// returns an empty set, and runs are compared.
+/// @param is_requested true: returns the oldest model, whatever sets have it @throws UsageError if the sets
+/// have one model only
 std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested);
 
-/// Returns one grid per model of the pooled sets, without repeated executions. @post `all` has the records of
-/// the grids, and must outlive them
+/// Returns one grid per model of the pooled sets, without repeated executions.
+/// @param all receives the records of the grids, and must outlive them
 std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all);
 
 /// Compares two models. Methods on the CPU next to a GPU do not count, because they compare CPUs.
@@ -86,7 +86,8 @@ Table limits_table(const ModelComparison& comparison);
 /// fastest method of each task and the prediction
 /// @param most_sizes the largest number of columns of sizes; the smallest and the largest size stay
 Table ratio_table(const ModelComparison& comparison, bool with_methods, std::size_t most_sizes);
-/// Returns a row per task: median and range of the ratio, the prediction, the limit, and who is faster where.
+/// Returns a row per task: median and range of the ratio, the prediction, the limit, the faster model by
+/// size.
 Table task_table(const ModelComparison& comparison);
 /// Returns the tasks whose fastest methods differ clearly on both models.
 Table winner_table(const ModelComparison& comparison);

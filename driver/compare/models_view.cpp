@@ -4,13 +4,13 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/statistics.hpp"
 #include "driver/base/words.hpp"
 #include "driver/compare/models.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using io::Record;
@@ -20,15 +20,15 @@ std::string ratio_text(double ratio) {
   return ratio < 10 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.3g}", ratio);
 }
 
-/// "1.28±6%"
+/// Returns a ratio with its 95 % interval: "1.28±6%".
 std::string interval_text(const Estimate& estimate) {
-  constexpr double most = 99;  // wider intervals say no more than that the ratio is unknown
+  constexpr double most = 99;  // with wider intervals the ratio is unknown
   const double percent = 100 * (estimate.high() / estimate.ratio() - 1);
   return fmt::format("{}±{}{:.0f}%", ratio_text(estimate.ratio()), percent > most ? ">" : "",
                      std::min(percent, most));
 }
 
-/// "4.1 TB/s", "52 GFLOP/s"
+/// Returns "4.1 TB/s", "52 GFLOP/s".
 std::string rate_text(double rate, const char* unit) {
   if (!(rate > 0)) return "";
   const bool is_tera = rate >= 1e12;
@@ -42,7 +42,7 @@ std::vector<double> ratios_of(const ModelRow& row) {
   return ratios;
 }
 
-/// "1.02", "1.02 to 1.28"
+/// Returns "1.02" or "1.02 to 1.28".
 std::string range_text(const std::vector<double>& values) {
   if (values.empty()) return "";
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
@@ -50,7 +50,7 @@ std::string range_text(const std::vector<double>& values) {
   return from == to ? from : fmt::format("{} to {}", from, to);
 }
 
-/// "launches below 2048, then memory"
+/// Returns "launches below 2048, then memory": the limits by size.
 std::string cause_words(const ModelRow& row) {
   std::string text;
   Cause last = Cause::unknown;
@@ -63,15 +63,16 @@ std::string cause_words(const ModelRow& row) {
   return text;
 }
 
-/// Returns the size at which the ratio is 1, interpolated between two sizes in ln(n).
+/// Returns the size at which the ratio is 1, interpolated linearly in ln(n) between two sizes.
 double equal_at(std::int64_t n, const ModelCell& cell, std::int64_t next_n, const ModelCell& next) {
   const double from = std::log(static_cast<double>(n)), to = std::log(static_cast<double>(next_n));
   return std::exp(from + (to - from) * cell.speedup.log / (cell.speedup.log - next.speedup.log));
 }
 
-/// "H200 at every size", "H200 at 4 of 5 sizes", "H100, H200 from about 700"
+/// Returns the faster model by size: "H200 at every size", "H200 at 4 of 5 sizes", "H100, H200 from about
+/// 700".
 std::string faster_words(const ModelRow& row, const ModelComparison& comparison) {
-  const std::pair<const std::int64_t, ModelCell>* last = nullptr;
+  const std::pair<const std::int64_t, ModelCell>* last = nullptr;  // size and cell, clear ones only
   std::string text;
   std::int64_t unclear = 0;
   for (const auto& at : row.cells) {
@@ -120,10 +121,8 @@ std::vector<std::int64_t> sizes_of(const ModelComparison& comparison, std::size_
 
 const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_t n) {
   for (const ModelRow& row : task.methods) {
-    if (row.method != std::string(like.first().method) || row.backend != std::string(like.first().backend))
-      continue;
-    const auto cell = row.cells.find(n);
-    return cell == row.cells.end() ? nullptr : &cell->second;
+    if (row.method == std::string(like.first().method) && row.backend == std::string(like.first().backend))
+      return find_in(row.cells, n);
   }
   return nullptr;
 }
@@ -131,7 +130,8 @@ const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_
 /// The fastest methods of both models at one size, if they differ clearly.
 struct Winners {
   bool differ = false;
-  /// Time of the other model's fastest method divided by that of the own one; NaN if it did not pass there.
+  /// Time of the other model's fastest method divided by that of this model's; NaN if it did not pass on this
+  /// model.
   double base_cost = Record::unknown, new_cost = Record::unknown;
 };
 
@@ -141,7 +141,7 @@ Winners winners_of(const ModelTask& task, std::int64_t n, const ModelCell& faste
   if (before.method == after.method && before.backend == after.backend) return result;
   const ModelCell *new_method = find_cell(task, *fastest.now, n),
                   *old_method = find_cell(task, *fastest.base, n);
-  const auto is_clear = [](const Group& own, const Group& other) { return other.q1 > own.q3; };
+  const auto is_clear = [](const Group& faster, const Group& slower) { return slower.q1 > faster.q3; };
   result.differ = (new_method == nullptr || is_clear(*fastest.base, *new_method->base)) &&
                   (old_method == nullptr || is_clear(*fastest.now, *old_method->now));
   if (new_method != nullptr) result.base_cost = new_method->base->median / fastest.base->median;
@@ -183,8 +183,8 @@ Table ratio_table(const ModelComparison& comparison, bool with_methods, std::siz
     std::vector<Cell>& cells = table.rows.emplace_back(task_cells(task));
     cells.push_back(method);
     for (const std::int64_t n : sizes) {
-      const auto cell = row.cells.find(n);
-      cells.push_back(cell == row.cells.end() ? Cell() : Cell(text(cell->second)));
+      const ModelCell* cell = find_in(row.cells, n);
+      cells.push_back(cell == nullptr ? Cell() : Cell(text(*cell)));
     }
   };
   const auto measured = [](const ModelCell& cell) { return interval_text(cell.speedup); };
@@ -203,20 +203,20 @@ Table ratio_table(const ModelComparison& comparison, bool with_methods, std::siz
 Table task_table(const ModelComparison& comparison) {
   Table table;
   table.columns = task_columns();
-  for (const Column& column :
-       {Column{"speedup", "SPEEDUP"}, Column{"range", "OVER SIZES"}, Column{"predicted", "PREDICTED"},
-        Column{"limit", "LIMITED BY"}, Column{"faster", "FASTER"}})
-    table.columns.push_back(column);
+  extend(table.columns, {{"speedup", "SPEEDUP"},
+                         {"range", "OVER SIZES"},
+                         {"predicted", "PREDICTED"},
+                         {"limit", "LIMITED BY"},
+                         {"faster", "FASTER"}});
   for (const ModelTask& task : comparison.tasks) {
     std::vector<double> predicted;
     for (const auto& [n, cell] : task.fastest.cells) {
       if (std::isfinite(cell.predicted)) predicted.push_back(cell.predicted);
     }
     const std::vector<double> ratios = ratios_of(task.fastest);
-    std::vector<Cell>& cells = table.rows.emplace_back(task_cells(task));
-    for (const std::string& text : {ratio_text(median_of(ratios)), range_text(ratios), range_text(predicted),
-                                    cause_words(task.fastest), faster_words(task.fastest, comparison)})
-      cells.push_back(text);
+    extend(table.rows.emplace_back(task_cells(task)),
+           {ratio_text(median_of(ratios)), range_text(ratios), range_text(predicted),
+            cause_words(task.fastest), faster_words(task.fastest, comparison)});
   }
   table.naming = 4;
   return table;
@@ -226,11 +226,11 @@ Table winner_table(const ModelComparison& comparison) {
   Table table;
   table.columns = task_columns();
   const std::string &base = comparison.base.short_name, &now = comparison.now.short_name;
-  for (const Column& column :
-       {Column{"n", "N"}, Column{"base_method", "FASTEST ON " + base},
-        Column{"new_method", "FASTEST ON " + now}, Column{"base_cost", "COST ON " + base, Style::factor},
-        Column{"new_cost", "COST ON " + now, Style::factor}})
-    table.columns.push_back(column);
+  extend(table.columns, {{"n", "N"},
+                         {"base_method", "FASTEST ON " + base},
+                         {"new_method", "FASTEST ON " + now},
+                         {"base_cost", "COST ON " + base, Style::factor},
+                         {"new_cost", "COST ON " + now, Style::factor}});
   for (const ModelTask& task : comparison.tasks) {
     const std::size_t first_row = table.rows.size();
     std::int64_t from = 0;
@@ -243,15 +243,15 @@ Table winner_table(const ModelComparison& comparison) {
       if (was_adjacent && table.rows.size() > first_row) {
         std::vector<Cell>& last = table.rows.back();
         if (last[5] == Cell(before) && last[6] == Cell(after)) {
-          last[4] = fmt::format("{} to {}", from, n);
+          last[4] = range_text(from, n);
           last[7] = std::fmax(std::get<double>(last[7]), winners.base_cost);
           last[8] = std::fmax(std::get<double>(last[8]), winners.new_cost);
           continue;
         }
       }
       from = n;
-      std::vector<Cell>& cells = table.rows.emplace_back(task_cells(task));
-      cells.insert(cells.end(), {fmt::to_string(n), before, after, winners.base_cost, winners.new_cost});
+      extend(table.rows.emplace_back(task_cells(task)),
+             {fmt::to_string(n), before, after, winners.base_cost, winners.new_cost});
     }
   }
   table.naming = 5;
@@ -259,68 +259,48 @@ Table winner_table(const ModelComparison& comparison) {
 }
 
 Table cell_table(const ModelComparison& comparison) {
+  struct CellColumn {
+    const char* name;
+    Cell (*cell)(const ModelCell& cell, const Record& base, const Record& now);
+  };
+  using C = const ModelCell&;
+  using R = const Record&;
+  static const CellColumn columns[] = {
+      {"m", [](C, R, R r) -> Cell { return r.m; }},
+      {"n", [](C, R, R r) -> Cell { return r.n; }},
+      {"k", [](C, R, R r) -> Cell { return r.k; }},
+      {"nrhs", [](C, R, R r) -> Cell { return r.nrhs; }},
+      {"batch", [](C, R, R r) -> Cell { return r.batch; }},
+      {"uplo", [](C, R, R r) -> Cell { return r.uplo; }},
+      {"matrix_seed", [](C, R, R r) -> Cell { return r.matrix_seed; }},
+      {"matrix_digest", [](C, R, R r) -> Cell { return r.matrix_digest; }},
+      {"backend", [](C, R, R r) -> Cell { return r.backend; }},
+      {"base_method", [](C, R base, R) -> Cell { return base.method; }},
+      {"new_method", [](C, R, R r) -> Cell { return r.method; }},
+      {"base_parameters", [](C, R base, R) -> Cell { return base.parameters; }},
+      {"new_parameters", [](C, R, R r) -> Cell { return r.parameters; }},
+      {"base_median", [](C c, R, R) -> Cell { return c.base->median; }},
+      {"new_median", [](C c, R, R) -> Cell { return c.now->median; }},
+      {"speedup", [](C c, R, R) -> Cell { return c.speedup.ratio(); }},
+      {"speedup_low", [](C c, R, R) -> Cell { return c.speedup.low(); }},
+      {"speedup_high", [](C c, R, R) -> Cell { return c.speedup.high(); }},
+      {"predicted", [](C c, R, R) -> Cell { return c.predicted; }},
+      {"limit", [](C c, R, R) -> Cell { return to_string(c.cause); }},
+      {"faster", [](C c, R, R) -> Cell { return c.sign() > 0   ? "new"
+                                                : c.sign() < 0 ? "base"
+                                                               : ""; }}};
   Table table;
-  for (const char* name : {"base_model",
-                           "new_model",
-                           "of",
-                           "problem",
-                           "precision",
-                           "matrix",
-                           "m",
-                           "n",
-                           "k",
-                           "nrhs",
-                           "batch",
-                           "uplo",
-                           "matrix_seed",
-                           "matrix_digest",
-                           "backend",
-                           "base_method",
-                           "new_method",
-                           "base_parameters",
-                           "new_parameters",
-                           "base_median",
-                           "new_median",
-                           "speedup",
-                           "speedup_low",
-                           "speedup_high",
-                           "predicted",
-                           "limit",
-                           "faster"})
+  for (const char* name : {"base_model", "new_model", "of", "problem", "precision", "matrix"})
     table.columns.push_back({name, name});
+  for (const CellColumn& column : columns) table.columns.push_back({column.name, column.name});
   const auto add = [&](const ModelTask& task, const ModelRow& row) {
+    const char* of = row.method.empty() ? "fastest" : "method";
     for (const auto& [n, cell] : row.cells) {
-      const Record &before = cell.base->first(), &after = cell.now->first();
-      const int sign = cell.sign();
-      table.rows.push_back({comparison.base.name,
-                            comparison.now.name,
-                            std::string(row.method.empty() ? "fastest" : "method"),
-                            task.problem,
-                            task.precision,
-                            task.matrix,
-                            after.m,
-                            n,
-                            after.k,
-                            after.nrhs,
-                            after.batch,
-                            std::string(after.uplo),
-                            after.matrix_seed,
-                            std::string(after.matrix_digest),
-                            std::string(after.backend),
-                            std::string(before.method),
-                            std::string(after.method),
-                            std::string(before.parameters),
-                            std::string(after.parameters),
-                            cell.base->median,
-                            cell.now->median,
-                            cell.speedup.ratio(),
-                            cell.speedup.low(),
-                            cell.speedup.high(),
-                            cell.predicted,
-                            std::string(to_string(cell.cause)),
-                            std::string(sign > 0   ? "new"
-                                        : sign < 0 ? "base"
-                                                   : "")});
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      extend(cells,
+             {comparison.base.name, comparison.now.name, of, task.problem, task.precision, task.matrix});
+      for (const CellColumn& column : columns)
+        cells.push_back(column.cell(cell, cell.base->first(), cell.now->first()));
     }
   };
   for (const ModelTask& task : comparison.tasks) {
@@ -342,8 +322,7 @@ std::string headline(const ModelComparison& comparison) {
   }
   return fmt::format(
       "{} is {} times as fast as {} (median of {}; {}). It is clearly faster in {}, clearly slower in {}, "
-      "and "
-      "there is no clear difference in {}.",
+      "and there is no clear difference in {}.",
       printable(comparison.now.name), ratio_text(median_of(ratios)), printable(comparison.base.name),
       counted(ratios.size(), "case"), range_text(ratios), faster, slower, ratios.size() - faster - slower);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "driver/base/statistics.hpp"
@@ -17,22 +16,19 @@ namespace {
 constexpr Scatter round_scatter{0.05, 5e-7};
 /// The weight of round_scatter, in degrees of freedom. It is small, because other programs disturb rounds far
 /// more.
-constexpr double weight_of_scatter = 2;
+constexpr double scatter_weight = 2;
 /// After the first round, a method leaves the race only if it takes this many times as long as the fastest
 /// one.
 constexpr double far_behind = 5;
 /// The probability that a slower method is reported as the faster one after a given round.
-constexpr double tail_of_clear = 0.005;
+constexpr double clear_tail = 0.005;
 
 Timing timing_in_rounds(const Group& group) {
   std::vector<Statistics> processes;
   std::map<std::int64_t, double> rounds;
   for (const io::Record* r : group.records) {
-    Statistics s{};
-    std::tie(s.q1, s.median, s.q3) = std::tie(r->seconds_q1, r->seconds_median, r->seconds_q3);
-    s.count = static_cast<std::size_t>(r->samples);
-    processes.push_back(s);
-    if (s.median > 0) rounds[r->round] = std::log(s.median);
+    processes.push_back(quartiles_of(*r));
+    if (r->seconds_median > 0) rounds[r->round] = std::log(r->seconds_median);
   }
   Timing timing = timing_of(processes, 1);
   timing.rounds = std::move(rounds);
@@ -46,9 +42,9 @@ Racer compared(const Timing& fastest, const Timing& other, const Group* group, b
   racer.rounds = std::count_if(fastest.rounds.begin(), fastest.rounds.end(),
                                [&](const auto& each) { return other.rounds.count(each.first) > 0; });
   const Scatter& scatter = on_gpu ? gpu_scatter : racer.rounds < 2 ? cpu_scatter : round_scatter;
-  racer.behind = estimate_duet(fastest, other, scatter, weight_of_scatter);
+  racer.behind = estimate_duet(fastest, other, scatter, scatter_weight);
   const double clear =
-      racer.behind.log - racer.behind.error * student_quantile(tail_of_clear, racer.behind.degrees);
+      racer.behind.log - racer.behind.error * student_quantile(clear_tail, racer.behind.degrees);
   racer.is_rival = racer.rounds < 2 ? racer.behind.ratio() < far_behind || racer.behind.low() < least_lead
                                     : clear <= std::log(least_lead);
   return racer;
@@ -68,10 +64,10 @@ bool Race::is_settled() const {
   return racers[1].rounds >= least_rounds && is_level;
 }
 
-Race race_of(const std::vector<const Group*>& of_one_task) {
+Race race_of(const std::vector<const Group*>& task_groups) {
   Race race;
   std::vector<std::pair<const Group*, Timing>> all;
-  for (const Group* group : competitors(of_one_task)) {
+  for (const Group* group : competitors(task_groups)) {
     if (group->has_passed()) all.emplace_back(group, timing_in_rounds(*group));
   }
   if (all.empty()) return race;

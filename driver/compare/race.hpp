@@ -21,12 +21,13 @@ constexpr double noisy_sigma = 0.15;
 /// A method of a race, and the ratio of its time to that of the fastest method.
 struct Racer {
   const Group* group = nullptr;
-  Estimate behind;          ///< the ratio with its interval; not set for the fastest one
+  Estimate behind;          ///< the ratio with its interval; not set for the fastest method
   std::int64_t rounds = 0;  ///< rounds in which both methods ran
   /// True if the method may still be as fast as the fastest one.
   bool is_rival = false;
 };
 
+/// The comparison of the methods of one task.
 struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
   double noise = 0;  ///< larger scatter of the two fastest methods from round to round (sigma, relative)
@@ -39,8 +40,8 @@ struct Race {
   bool is_settled() const;
 };
 
-/// Compares the methods of one task. @param of_one_task one group per method, with one record per round. @pre
-/// the groups outlive the race
-Race race_of(const std::vector<const Group*>& of_one_task);
+/// Compares the methods of one task. @param task_groups one group per method, with one record per round
+/// @pre the groups outlive the race
+Race race_of(const std::vector<const Group*>& task_groups);
 
 }  // namespace gaussweep::driver

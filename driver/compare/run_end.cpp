@@ -22,18 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_sentences = 4;
+constexpr std::size_t max_sentences = 4;  // with more races only the wins per method are counted
 
-io::note::Run last_start(const io::JournalContents& journal) {
-  io::note::Run last;
-  for (const io::Note& note : journal.notes) {
-    if (const auto* run = std::get_if<io::note::Run>(&note)) last = *run;
-  }
-  return last;
-}
-
-/// Returns run directories near `run` that may hold earlier runs of the same plan, newest first.
-std::vector<fs::path> neighbours(const fs::path& run) {
+/// Returns run directories near `run` that may have earlier runs of the same plan, newest first.
+std::vector<fs::path> neighbour_runs(const fs::path& run) {
   std::error_code error;
   const fs::path self = fs::weakly_canonical(run, error);
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
@@ -133,13 +125,13 @@ std::string changes_words(const std::string& program, const std::string& run, co
 /// models are skipped. Returns an empty text if there is no such run, and the error if one cannot be read.
 std::string since_words(const std::string& program, const std::string& run,
                         const io::JournalContents& journal, const io::Results& now) {
-  const io::note::Run own = last_start(journal);
-  for (const fs::path& other : neighbours(run)) {
-    if (plan_name_in(other) != own.plan_name) continue;
+  const io::note::Run this_run = last_start(journal);
+  for (const fs::path& other : neighbour_runs(run)) {
+    if (plan_name_in(other) != this_run.plan_name) continue;
     const std::string base = (fs::path(run).is_absolute() ? other : fs::proximate(other)).string();
     try {
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");
-      if (last_start(before).shard != own.shard) continue;
+      if (last_start(before).shard != this_run.shard) continue;
       std::string words = changes_words(program, run, base, results_of(before), now);
       if (!words.empty()) return words;
     } catch (const std::runtime_error& e) {

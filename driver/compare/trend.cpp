@@ -10,6 +10,7 @@
 #include "driver/base/words.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/results/identity.hpp"
+#include "driver/results/loading.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
@@ -38,12 +39,12 @@ Night night_of(const std::string& path, const io::Results& results) {
   }
   night.commits.assign(commits.begin(), commits.end());
   night.gpus.assign(gpus.begin(), gpus.end());
-  const auto driver = results.attributes.find("driver_version");
-  if (driver != results.attributes.end()) night.driver = driver->second;
+  night.driver = attribute(results, "driver_version");
   return night;
 }
 
-/// Computes the series of a trial and its model variance. @return false if there are fewer than two nights
+/// Computes the series of a trial and the variance that the model expects. @return false if there are fewer
+/// than two nights
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
                                        [](const auto& night) { return !night.second.replays.empty(); });
@@ -77,13 +78,6 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   return series.nights.size() > 1;
 }
 
-std::string trial_words(const TrendSeries& series) {
-  const Record& r = series.identity;
-  return fmt::format("{}/{} {} n={}{}{}{}", r.problem, r.method, r.precision, r.n,
-                     r.backend == "cuda" ? "" : " " + r.backend, r.parameters == "{}" ? "" : " ",
-                     settings_text(r.parameters));
-}
-
 std::string percent_words(double log, double low, double high) {
   const double sign = log > 0 ? 1 : -1;
   const double ends[] = {100 * std::expm1(low) * sign, 100 * std::expm1(high) * sign};
@@ -106,7 +100,7 @@ std::string other_changes(const Night& before, const Night& after, bool is_other
   return words;
 }
 
-/// Decides about all series at once, as `compare` does about trials.
+/// Finds the changes of all series; their tests are decided together, as those of trials in `compare`.
 void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
   std::vector<double> tails;
   for (const TimeSeries& series : logs) tails.push_back(changes_of(series, trend.rate, threshold).tail);
@@ -123,7 +117,7 @@ void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) 
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules) {
   std::vector<std::pair<Night, io::Results>> nights;
   for (auto& [path, results] : sets) {
-    for (io::Results& night : runs_apart(std::move(results))) {
+    for (io::Results& night : split_runs(std::move(results))) {
       Night summary = night_of(path, night);
       nights.emplace_back(std::move(summary), std::move(night));
     }
@@ -141,11 +135,8 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
       times.runs.push_back(record.seconds_median);
       const bool has_replays = record.replay_median > 0;
       if (has_replays) times.replays.push_back(record.replay_median);
-      times.sigmas.push_back(
-          relative_sigma(has_replays ? record.replay_q1 : record.seconds_q1,
-                         has_replays ? record.replay_median : record.seconds_median,
-                         has_replays ? record.replay_q3 : record.seconds_q3,
-                         static_cast<std::size_t>(std::max<std::int64_t>(1, record.samples))));
+      const Statistics s = has_replays ? replay_quartiles_of(record) : quartiles_of(record);
+      times.sigmas.push_back(relative_sigma(s.q1, s.median, s.q3, std::max<std::size_t>(1, s.count)));
       times.gpu = record.gpu_uuid;
       times.record = &record;
     }
@@ -171,7 +162,7 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
   std::set<std::string> places;
   for (const TrendSeries& series : trend.series) places.insert(series.place);
   const auto name = [&](const TrendSeries& series) {
-    return trial_words(series) + (places.size() > 1 ? " on " + series.place : "");
+    return trial_words(series.identity) + (places.size() > 1 ? " on " + series.place : "");
   };
   for (const TrendSeries& series : trend.series) {
     const SeriesChange& change = series.change;

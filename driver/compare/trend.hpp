@@ -40,10 +40,10 @@ struct Trend {
 /// The thresholds of a trend.
 struct TrendRules {
   double threshold = 0.01;  ///< smallest relative change that counts
-  double rate = 0.01;       ///< fraction of the trends without changes in which anything is found
+  double rate = 0.01;       ///< probability of any finding if no trial changed
 };
 
-/// Computes the trends. @param sets paths and their records; a set may hold several nights (see runs_apart)
+/// Computes the trends. @param sets paths and their records; a set may have several nights (see split_runs)
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules);
 
 /// Returns a sentence per change, the latest first: "gemm/shared double n=1024: 4.1 % slower (3.6 to 4.6)

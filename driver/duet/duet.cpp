@@ -31,7 +31,7 @@ constexpr int wait_ms = 1;
 constexpr double version_timeout = 30;  // seconds
 constexpr std::size_t max_commit_length = 64, max_quote_length = 80;
 
-/// Connects one supervisor with this process, which acts as its coordinator.
+/// Mailboxes between one supervisor and this process, which acts as its coordinator.
 class LocalPost final : public MessagePort {
  public:
   int rank() const override { return 0; }
@@ -80,13 +80,13 @@ class Build {
   }
 
   void finish() {
-    bool at_once = stop_signals() > 0;
-    post_.send_to_supervisor(0, message::Finish{at_once});
+    bool stops_now = stop_signals() > 0;
+    post_.send_to_supervisor(0, message::Finish{stops_now});
     while (!supervisor_->finished()) {
       supervisor_->step(wait_ms);
-      if (at_once || stop_signals() == 0) continue;
-      at_once = true;
-      post_.send_to_supervisor(0, message::Finish{at_once});
+      if (stops_now || stop_signals() == 0) continue;
+      stops_now = true;
+      post_.send_to_supervisor(0, message::Finish{stops_now});
     }
     directory_.write_results(true);
   }

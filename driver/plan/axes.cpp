@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
@@ -46,16 +47,15 @@ std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, co
                                Backend backend, Backend requested) {
   if (axis.by_backend.empty()) return read_values(name, axis.values, method);
   std::map<std::string, std::vector<Choice>> all;
-  for (const auto& [name_of_backend, values] : axis.by_backend)
-    all[name_of_backend] = read_values(name, values, method);
+  for (const auto& [backend_name, values] : axis.by_backend)
+    all[backend_name] = read_values(name, values, method);
   for (Backend wanted : {backend, requested}) {
-    const auto found = all.find(std::string(to_string(wanted)));
-    if (found != all.end()) return found->second;
+    if (const std::vector<Choice>* choices = find_in(all, std::string(to_string(wanted)))) return *choices;
   }
-  std::vector<std::string> said;
-  for (const auto& [name_of_backend, values] : all) said.push_back(name_of_backend);
+  std::vector<std::string> names;
+  for (const auto& [backend_name, values] : all) names.push_back(backend_name);
   io::fail_at(axis.location, fmt::format("{} has no values for the backend {}, only for {}", name,
-                                         to_string(backend), joined(said)));
+                                         to_string(backend), joined(names)));
 }
 
 /// Converts the values of one axis to a dimension.
@@ -69,7 +69,7 @@ Dimension dimension_of(const std::string& name, std::vector<Choice> choices) {
 
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested) {
-  const auto concerns = [&](const std::string& name) {
+  const auto is_used = [&](const std::string& name) {
     return fixed_axes().count(name) > 0 || has_parameter(method, name);
   };
   std::vector<Dimension> dimensions;
@@ -78,7 +78,7 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
     Dimension dimension;
     for (const auto& [name, axis] : zip) {
       named.insert(name);
-      if (!concerns(name)) continue;
+      if (!is_used(name)) continue;
       const std::vector<Choice> choices = choices_on(name, axis, method, backend, requested);
       dimension.resize(choices.size());
       for (std::size_t i = 0; i < choices.size(); ++i) dimension[i].emplace(name, choices[i]);
@@ -89,7 +89,7 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
   if (entry.axes.count("precision") == 0 && named.count("precision") == 0)
     axes.push_back(dimension_of("precision", read_values("precision", plan.precision, method)));
   for (const auto& [name, axis] : entry.axes) {
-    if (!concerns(name)) continue;
+    if (!is_used(name)) continue;
     axes.push_back(dimension_of(name, choices_on(name, axis, method, backend, requested)));
   }
   dimensions.insert(dimensions.begin(), axes.begin(), axes.end());
@@ -102,8 +102,7 @@ const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::st
     const bool is_model = std::find(backends.begin(), backends.end(), word) == backends.end();
     if (is_model && ::strcasestr(gpu_name.c_str(), word.c_str()) != nullptr) return &values;
   }
-  const auto any = axis.by_backend.find(std::string(to_string(Backend::cuda)));
-  return any == axis.by_backend.end() ? nullptr : &any->second;
+  return find_in(axis.by_backend, std::string(to_string(Backend::cuda)));
 }
 
 io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names) {
@@ -111,27 +110,27 @@ io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names) {
     for (auto& [name, axis] : entry.axes) {
       const std::vector<io::Scalar>* chosen = nullptr;
       for (const std::string& gpu : gpu_names) {
-        const std::vector<io::Scalar>* own = values_on_gpu(axis, gpu);
-        if (&gpu != &gpu_names.front() && own != chosen) {
+        const std::vector<io::Scalar>* values = values_on_gpu(axis, gpu);
+        if (&gpu != &gpu_names.front() && values != chosen) {
           throw UsageError(fmt::format(
               "{}:{}: {} differs by GPU model, and the ranks have {}: give each model a run of its own",
               axis.location.file, axis.location.line, name, joined(gpu_names)));
         }
-        chosen = own;
+        chosen = values;
       }
       if (chosen != nullptr) {
-        const std::vector<io::Scalar> values = *chosen;
-        axis.by_backend[std::string(to_string(Backend::cuda))] = values;
+        const std::vector<io::Scalar> copy = *chosen;  // `chosen` points into the map
+        axis.by_backend[std::string(to_string(Backend::cuda))] = copy;
       }
     }
   }
   return plan;
 }
 
-std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t most) {
+std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t max_count) {
   std::size_t count = 1;
   for (const Dimension& dimension : dimensions) {
-    if (dimension.size() > most / count) return most + 1;
+    if (dimension.size() > max_count / count) return max_count + 1;
     count *= dimension.size();
   }
   return count;

@@ -20,9 +20,9 @@ using Assignment = std::map<std::string, Choice>;
 /// An axis (each element sets one name) or a zip (each element sets several).
 using Dimension = std::vector<Assignment>;
 
-/// Returns the dimensions that a method varies over, in the order: precision, axes by name, zips. Parameters
-/// that the method does not have are left out. All values are checked, also those for other backends. @throws
-/// io::InputError
+/// Returns the dimensions of a method's trials in the order: precision, axes by name, zips. Parameters that
+/// the method does not have are left out. All values are checked, also those for other backends.
+/// @throws io::InputError
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);
 
@@ -30,13 +30,12 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
 /// there are neither.
 const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::string& gpu_name);
 
-/// Returns the plan for these GPUs: on axes with values per GPU model, their values become those of the
-/// backend `cuda`.
-/// @throws UsageError if the plan has different values for them
+/// Returns the plan for these GPUs: on axes with values per GPU model, the values of these GPUs become those
+/// of the backend `cuda`. @throws UsageError if an axis has different values for them
 io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names);
 
-/// Returns the number of combinations, at most `most` + 1.
-std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t most);
+/// Returns the number of combinations, at most `max_count` + 1.
+std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t max_count);
 
 /// Calls `visit` with every combination; the last dimension varies fastest.
 template <class Visit>

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "driver/base/lookup.hpp"
 #include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
@@ -13,7 +14,7 @@ using io::fail_at;
 using io::Scalar;
 
 /// Returns the keys of a point-spread function.
-const std::vector<std::string>& words_of(PointSpread psf) {
+const std::vector<std::string>& keys_of(PointSpread psf) {
   static const std::map<PointSpread, std::vector<std::string>> table = {
       {PointSpread::gaussian, {"sigma", "radius"}},
       {PointSpread::box, {"radius"}},
@@ -23,29 +24,25 @@ const std::vector<std::string>& words_of(PointSpread psf) {
   return table.at(psf);
 }
 
-const Scalar* word(const io::MatrixBlock& block, const std::string& name) {
-  const auto found = block.values.find(name);
-  return found == block.values.end() ? nullptr : &found->second;
-}
-
-void refuse_words_of_others(const io::MatrixBlock& block, PointSpread psf) {
-  const std::vector<std::string>& own = words_of(psf);
+/// Throws if the block has keys of other point-spread functions.
+void refuse_other_keys(const io::MatrixBlock& block, PointSpread psf) {
+  const std::vector<std::string>& keys = keys_of(psf);
   for (const auto& [other, name] : EnumNames<PointSpread>::table) {
-    for (const std::string& key : words_of(other)) {
-      const Scalar* given = word(block, key);
-      if (given == nullptr || std::find(own.begin(), own.end(), key) != own.end()) continue;
+    for (const std::string& key : keys_of(other)) {
+      const Scalar* given = find_in(block.values, key);
+      if (given == nullptr || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       fail_at(given->location,
-              fmt::format("psf {} has no '{}'; it has: {}", to_string(psf), key, joined(own)));
+              fmt::format("psf {} has no '{}'; it has: {}", to_string(psf), key, joined(keys)));
     }
   }
 }
 
 HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& lookup) {
-  const Scalar* file = word(block, "psf_file");
+  const Scalar* file = find_in(block.values, "psf_file");
   if (file == nullptr) {
     fail_at(block.location, "psf file needs psf_file: a small matrix as Matrix Market, .npy, MATLAB or HDF5");
   }
-  const Scalar* dataset = word(block, "dataset");
+  const Scalar* dataset = find_in(block.values, "dataset");
   FileFacts facts;
   try {
     facts = lookup(file->text, dataset == nullptr ? "" : dataset->text);
@@ -65,29 +62,28 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
 
 }  // namespace
 
-const std::vector<std::string>& blur_words() {
-  static const std::vector<std::string> words = {"psf",      "sigma",   "radius", "length",     "angle",
-                                                 "amount",   "width",   "height", "seen_width", "seen_height",
-                                                 "psf_file", "dataset", "what",   "lambda"};
-  return words;
+const std::vector<std::string>& blur_keys() {
+  static const std::vector<std::string> keys = {"psf",      "sigma",   "radius", "length",     "angle",
+                                                "amount",   "width",   "height", "seen_width", "seen_height",
+                                                "psf_file", "dataset", "what",   "lambda"};
+  return keys;
 }
 
 BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
   BlurSpec blur;
-  if (const Scalar* psf = word(block, "psf")) blur.psf = parse_enum<PointSpread>(*psf);
-  if (const Scalar* what = word(block, "what")) blur.what = parse_enum<BlurMatrix>(*what);
-  refuse_words_of_others(block, blur.psf);
+  if (const Scalar* psf = find_in(block.values, "psf")) blur.psf = parse_enum<PointSpread>(*psf);
+  if (const Scalar* what = find_in(block.values, "what")) blur.what = parse_enum<BlurMatrix>(*what);
+  refuse_other_keys(block, blur.psf);
   const auto real = [&](const char* name, double low, double high, double& field) {
-    if (const Scalar* given = word(block, name)) field = io::parse_real(*given, low, high, name);
+    if (const Scalar* given = find_in(block.values, name)) field = io::parse_real(*given, low, high, name);
   };
   const auto whole = [&](const char* name, std::int64_t low, std::int64_t high, std::int64_t& field) {
-    if (const Scalar* given = word(block, name)) field = io::parse_integer(*given, low, high, name);
+    if (const Scalar* given = find_in(block.values, name)) field = io::parse_integer(*given, low, high, name);
   };
   real("sigma", 0.1, 100, blur.sigma);
   // Two standard deviations contain most of a Gaussian.
-  blur.radius = blur.psf == PointSpread::gaussian
-                    ? std::min(largest_blur_radius, static_cast<std::int64_t>(std::ceil(2 * blur.sigma)))
-                    : blur.radius;
+  if (blur.psf == PointSpread::gaussian)
+    blur.radius = std::min(largest_blur_radius, static_cast<std::int64_t>(std::ceil(2 * blur.sigma)));
   whole("radius", 0, largest_blur_radius, blur.radius);
   real("length", 1, static_cast<double>(largest_blur_radius + 1), blur.length);
   real("angle", -360, 360, blur.angle);
@@ -96,7 +92,7 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
   whole("height", 1, largest_blur_side, blur.height);
   whole("seen_width", 1, largest_blur_side, blur.seen_width);
   whole("seen_height", 1, largest_blur_side, blur.seen_height);
-  const Scalar* lambda = word(block, "lambda");
+  const Scalar* lambda = find_in(block.values, "lambda");
   if (lambda != nullptr && blur.what == BlurMatrix::h) {
     fail_at(lambda->location, "lambda is part of H H^T + lambda I; leave it out, or give what: system");
   }

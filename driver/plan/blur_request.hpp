@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup);
 
 /// Returns all keys that read_blur knows.
-const std::vector<std::string>& blur_words();
+const std::vector<std::string>& blur_keys();
 
 /// Returns the number of rows that the images imply; a single given side means a square image. 0 if no side
 /// is given.

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "driver/base/words.hpp"
-#include "driver/plan/demand.hpp"
+#include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 
@@ -28,7 +28,7 @@ double nearest_rate(const std::map<double, double>& rates, double size) {
   return nearer < 0 ? above->second : below->second;
 }
 
-/// Returns the order of a square matrix with as many elements as the batch.
+/// Returns the order of a square matrix with the number of elements of the batch.
 std::int64_t order_of(std::int64_t n, std::int64_t batch) {
   return std::llround(static_cast<double>(n) * std::sqrt(static_cast<double>(batch)));
 }
@@ -45,15 +45,15 @@ constexpr double share_of_gemm = 1e-3;
 constexpr double vendor_share_of_gemm = 0.1, vendor_full_order = 16384;
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
-// Expected relative difference between two equal trials, if one of them was recorded.
+// Expected factor between the times of two equal trials.
 constexpr double usual_scatter = 1.15;
-// The same for a size between two recorded sizes.
+// Expected factor between a time and its interpolation between two recorded sizes.
 constexpr double between_scatter = 1.25;
-// Exponent of time over operations beyond the recorded sizes, and its bounds. Short trials are all overhead
-// (0), long ones all arithmetic (1).
+// Beyond the recorded sizes, time ~ operations^slope, with bounds. Short trials are mostly overhead (0), long
+// ones mostly arithmetic (1).
 constexpr double likely_slope = 0.6, least_slope = 0.2, most_slope = 1;
-constexpr double slope_error = 0.25;  // of an exponent that was fitted to two sizes
-constexpr double flattening = 0.75;   // factor on that exponent below the smallest size
+constexpr double slope_error = 0.25;  // uncertainty of a slope that was fitted to two sizes
+constexpr double flattening = 0.75;   // factor on that slope below the smallest size
 // Ranges with a ratio below this are shown as one time.
 constexpr double narrow_range = 1.2;
 
@@ -98,12 +98,13 @@ void CostModel::learn(const io::Record& record) {
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(whole >= 0)) return;  // from a version that did not record these times
-  Mean& mean = seen.besides[order_of(record.n, record.batch)];
-  mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
+  Mean& mean = seen.other[order_of(record.n, record.batch)];
+  const double other_seconds = std::max(0.0, whole - runs * record.seconds_median);
+  mean.seconds += other_seconds;
   mean.count += 1;
   Point& point = seen.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
   point.run += record.seconds_median;
-  point.besides += std::max(0.0, whole - runs * record.seconds_median);
+  point.other += other_seconds;
   point.runs += runs;
   point.count += 1;
   point.shortest = std::min(point.shortest, whole);
@@ -134,9 +135,9 @@ double CostModel::rate_of_relatives(const Trial& trial, const Method& method) co
     const auto& [problem, precision, backend] = kind;
     if (precision != trial.precision || backend != trial.backend) continue;
     for (const auto& [other, rates] : seen.rates) {
-      const bool relative = problem == &method.problem.row() ? other->vendor == method.vendor
-                                                             : other->variant == method.variant;
-      if (!relative) continue;
+      const bool is_relative = problem == &method.problem.row() ? other->vendor == method.vendor
+                                                                : other->variant == method.variant;
+      if (!is_relative) continue;
       const double rate = nearest_rate(rates, log_size(trial.shape.n));
       slowest = slowest > 0 ? std::min(slowest, rate) : rate;
     }
@@ -181,19 +182,19 @@ double CostModel::run_seconds(const Trial& trial) const {
   return relatives > 0 ? std::sqrt(guess * (flops / relatives)) : guess;
 }
 
-double CostModel::besides(const Trial& trial) const {
-  const std::int64_t own = order_of(trial.shape.n, trial.shape.batch);
+double CostModel::other_seconds(const Trial& trial) const {
+  const std::int64_t own_order = order_of(trial.shape.n, trial.shape.batch);
   const auto elements = [](std::int64_t order) {
     return static_cast<double>(order) * static_cast<double>(order);
   };
   const auto seen = seen_.find({&trial.problem.row(), trial.precision, trial.backend});
-  if (seen == seen_.end() || seen->second.besides.empty())
+  if (seen == seen_.end() || seen->second.other.empty())
     return fixed_seconds +
            20e-9 * elements(order_of(std::max(trial.shape.n, trial.shape.m), trial.shape.batch));
-  const std::map<std::int64_t, Mean>& means = seen->second.besides;
-  const auto above = means.lower_bound(own);
+  const std::map<std::int64_t, Mean>& means = seen->second.other;
+  const auto above = means.lower_bound(own_order);
   const auto& [order, mean] = above == means.end() ? *std::prev(above) : *above;
-  const double grown = std::max(1.0, elements(own) / elements(std::max<std::int64_t>(order, 1)));
+  const double grown = std::max(1.0, elements(own_order) / elements(std::max<std::int64_t>(order, 1)));
   return grown * mean.seconds / mean.count;
 }
 
@@ -203,21 +204,21 @@ bool measures_energy(const Trial& trial) {
 
 double CostModel::estimate(const Trial& trial) const {
   // Energy is measured with runs and once more without them.
-  return besides(trial) + runs_of(trial) * run_seconds(trial) + trial.sampling.warmup_seconds +
+  return other_seconds(trial) + runs_of(trial) * run_seconds(trial) + trial.sampling.warmup_seconds +
          (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
 }
 
 /// Returns the expected time at a number of operations. @pre points is not empty
-TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flops) {
+TimeRange CostModel::time_at(const Points& points, const Trial& trial, double log_flops) {
   // The number of runs of an adaptive plan is known only from finished trials.
   const bool is_fixed = trial.sampling.noise == 0 && trial.sampling.warmup_seconds == 0;
   const auto seconds = [&](const Point& p) {
-    return (p.besides + p.run * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
+    return (p.other + p.run * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
   };
   const auto above = points.lower_bound(log_flops - 1e-9);
   if (above != points.end() && above->first < log_flops + 1e-9) {
     const Point& p = above->second;
-    const double likely = seconds(p), mean = (p.besides + p.run * p.runs / p.count) / p.count;
+    const double likely = seconds(p), mean = (p.other + p.run * p.runs / p.count) / p.count;
     const double scatter = p.count > 1 ? 1 : usual_scatter;
     return {likely * std::min(1 / scatter, p.shortest / mean), likely,
             likely * std::max(scatter, p.longest / mean)};
@@ -228,10 +229,10 @@ TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flo
   };
   const bool is_inside = above != points.end() && above != points.begin();
   const auto near = above == points.end() ? std::prev(above) : above;
-  const double distance = log_flops - near->first, there = seconds(near->second);
+  const double distance = log_flops - near->first, near_seconds = seconds(near->second);
   double slope = likely_slope, least = least_slope, most = most_slope;
   if (is_inside) {
-    const double likely = there * std::exp(slope_of(std::prev(near), near) * distance);
+    const double likely = near_seconds * std::exp(slope_of(std::prev(near), near) * distance);
     return {likely / between_scatter, likely, likely * between_scatter};
   }
   if (points.size() > 1) {
@@ -241,8 +242,9 @@ TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flo
     least = std::max(0.0, slope - slope_error);
     most = std::min(most_slope, slope + slope_error);
   }
-  const double a = there * std::exp(least * distance), b = there * std::exp(most * distance);
-  return {std::min(a, b) / usual_scatter, there * std::exp(slope * distance), std::max(a, b) * usual_scatter};
+  const double a = near_seconds * std::exp(least * distance), b = near_seconds * std::exp(most * distance);
+  return {std::min(a, b) / usual_scatter, near_seconds * std::exp(slope * distance),
+          std::max(a, b) * usual_scatter};
 }
 
 std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
@@ -263,7 +265,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
     if (seen == seen_.end()) continue;
     const auto points = seen->second.points.find({method, with_energy});
     if (points == seen->second.points.end()) continue;
-    const TimeRange span = at(points->second, trial, log_flops);
+    const TimeRange span = time_at(points->second, trial, log_flops);
     if (precision == trial.precision) return span;
     return TimeRange{span.low / 2, span.likely, span.high * 2};
   }
@@ -275,7 +277,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
         continue;
       for (const auto& [other, points] : seen.points) {
         if (other.second != with_energy) continue;
-        const TimeRange one = at(points, trial, log_flops);
+        const TimeRange one = time_at(points, trial, log_flops);
         all = {std::min(all.low, one.low), all.likely + std::log(std::max(one.likely, 1e-9)),
                std::max(all.high, one.high)};
         ++count;

@@ -39,25 +39,25 @@ class CostModel {
   double estimate(const Trial& trial) const;
   /// Returns the estimated seconds of one run of the method.
   double run_seconds(const Trial& trial) const;
-  /// Returns the expected time of the trial, from the best source available: records of its method at a
-  /// similar number of operations; those in the other precision; the range over other methods. Returns
-  /// nothing if there are no such records.
+  /// Returns the expected time of the trial from records: of its method at a similar number of operations,
+  /// else in the other precision, else the range over other methods. Returns nothing without such records.
   std::optional<TimeRange> expected(const Trial& trial) const;
 
  private:
   /// Sums over a method's trials with the same number of operations.
   struct Point {
-    double run = 0, besides = 0, runs = 0, count = 0;
+    double run = 0, other = 0;   ///< seconds per run, and in addition to the runs
+    double runs = 0, count = 0;  ///< numbers of runs and trials
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;
   };
   using Points = std::map<double, Point>;  ///< by ln(operations)
   std::optional<TimeRange> expected(const Trial& trial, bool with_energy) const;
-  static TimeRange at(const Points& points, const Trial& trial, double log_flops);
+  static TimeRange time_at(const Points& points, const Trial& trial, double log_flops);
   double seen_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;
   double first_rate(const Trial& trial, const Method& method) const;
   /// Returns the estimated seconds of the trial in addition to its runs.
-  double besides(const Trial& trial) const;
+  double other_seconds(const Trial& trial) const;
   const Registry& registry_;
   double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;  ///< over all devices, in flop/s; 0: unknown
   struct Mean {
@@ -66,7 +66,7 @@ class CostModel {
   /// The records of one problem, precision and backend.
   struct Seen {
     std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest rate, in flop/s
-    std::map<std::int64_t, Mean> besides;  ///< order → mean seconds in addition to the runs
+    std::map<std::int64_t, Mean> other;  ///< order → mean seconds in addition to the runs
     std::map<std::pair<const Method*, bool>, Points> points;  ///< by method, and if energy was measured
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;

@@ -1,5 +1,6 @@
 #include "driver/plan/exclude.hpp"
 
+#include "driver/base/lookup.hpp"
 #include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
@@ -42,7 +43,7 @@ bool is_exact(const std::string& condition) {
   return condition.find_first_of("<>*?[\\") == std::string::npos;
 }
 
-/// Returns a text that is equal for two values if and only if `condition_holds` for them.
+/// Returns a text that is equal for two values if they are equal as numbers or as texts.
 std::string canonical(const std::string& value) {
   double number = 0;
   return number_of(value, number) ? fmt::format("{:a}", number + 0.0) : value;  // + 0.0: -0 is 0
@@ -67,8 +68,8 @@ std::map<std::string, std::string> facts_of(const Trial& trial) {
   return facts;
 }
 
-/// Returns the names that a condition may use; empty if the fact is a number.
-std::vector<std::string> words_of(const std::string& name, const std::vector<const Method*>& methods) {
+/// Returns the names that a condition on a property of trials may use; empty if the property is a number.
+std::vector<std::string> allowed_values(const std::string& name, const std::vector<const Method*>& methods) {
   if (name == "uplo") return enum_names<Uplo>();
   if (name == "precision") return enum_names<Precision>();
   if (name == "backend") return enum_names<Backend>();
@@ -134,9 +135,9 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
     for (const Parameter& parameter : method->parameters) known.insert(parameter.name);
   }
   const std::vector<std::string> names(known.begin(), known.end());
-  std::map<std::string, std::vector<std::string>> words;
-  for (const std::string& name : names) words[name] = words_of(name, methods);
-  std::set<std::pair<std::string, std::string>> seen;
+  std::map<std::string, std::vector<std::string>> allowed;
+  for (const std::string& name : names) allowed[name] = allowed_values(name, methods);
+  std::set<std::pair<std::string, std::string>> checked;
   for (const io::Exclude& exclude : entry.excludes) {
     for (const auto& [name, values] : exclude.conditions) {
       if (known.count(name) == 0) {
@@ -145,16 +146,15 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
                                 joined(names)));
       }
       for (const io::Scalar& condition : values) {
-        if (seen.emplace(name, condition.text).second)
-          check_condition(name, condition, words[name], entry, problem, registry);
+        if (checked.emplace(name, condition.text).second)
+          check_condition(name, condition, allowed[name], entry, problem, registry);
       }
     }
   }
 }
 
 Exclusions::Exclusions(const io::Entry& entry) {
-  // Name → value → number of mappings with it.
-  std::map<std::string, std::map<std::string, std::size_t>> uses;
+  std::map<std::string, std::map<std::string, std::size_t>> uses;  // name → value → number of its mappings
   for (const io::Exclude& exclude : entry.excludes) {
     std::vector<Condition> conditions;
     for (const auto& [name, texts] : exclude.conditions) {
@@ -172,8 +172,7 @@ Exclusions::Exclusions(const io::Entry& entry) {
     all_.push_back(std::move(conditions));
   }
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    // A trial with a value of the indexed condition tries all mappings with this value, so the rarest values
-    // are best.
+    // A trial tries all mappings that are indexed by one of its values, so the rarest values are best.
     const Condition* best = nullptr;
     std::size_t least = 0;
     for (const Condition& condition : all_[i]) {
@@ -189,11 +188,11 @@ Exclusions::Exclusions(const io::Entry& entry) {
     } else {
       unindexed_.push_back(i);
     }
-    if (unindexed_.size() > most_unindexed) {
+    if (unindexed_.size() > max_unindexed) {
       io::fail_at(entry.excludes[i].location,
                   fmt::format("exclude has more than {} mappings of comparisons, patterns and methods alone; "
                               "put several methods into one list, or name a value in each mapping",
-                              most_unindexed));
+                              max_unindexed));
     }
   }
 }
@@ -207,17 +206,17 @@ bool Exclusions::leave_out(const Trial& trial, const Method& method) const {
     };
     if (condition.name == "method")
       return any_of([&](const std::string& pattern) { return matches(pattern, method); });
-    const auto fact = facts.find(condition.name);
-    if (fact == facts.end()) return false;
-    if (!condition.values.empty() && condition.values.count(canonical(fact->second)) > 0) return true;
-    return any_of([&](const std::string& pattern) { return condition_holds(pattern, fact->second); });
+    const std::string* fact = find_in(facts, condition.name);
+    if (fact == nullptr) return false;
+    if (!condition.values.empty() && condition.values.count(canonical(*fact)) > 0) return true;
+    return any_of([&](const std::string& pattern) { return condition_holds(pattern, *fact); });
   };
   const auto is_met = [&](std::size_t i) { return std::all_of(all_[i].begin(), all_[i].end(), holds); };
   for (const auto& [name, mappings] : by_value_) {
-    const auto fact = facts.find(name);
-    const auto found = fact == facts.end() ? mappings.end() : mappings.find(canonical(fact->second));
-    if (found != mappings.end() && std::any_of(found->second.begin(), found->second.end(), is_met))
-      return true;
+    const std::string* fact = find_in(facts, name);
+    if (fact == nullptr) continue;
+    const std::vector<std::size_t>* found = find_in(mappings, canonical(*fact));
+    if (found != nullptr && std::any_of(found->begin(), found->end(), is_met)) return true;
   }
   return std::any_of(unindexed_.begin(), unindexed_.end(), is_met);
 }

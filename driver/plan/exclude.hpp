@@ -20,13 +20,13 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
 /// one of its values.
 class Exclusions {
  public:
-  /// @throws io::InputError if more than `most_unindexed` mappings name no exact value, because every trial
+  /// @throws io::InputError if more than `max_unindexed` mappings name no exact value, because every trial
   /// has to try them all
   explicit Exclusions(const io::Entry& entry);
   /// Returns true if the trial meets every condition of a mapping.
   bool leave_out(const Trial& trial, const Method& method) const;
 
-  static constexpr std::size_t most_unindexed = 1000;
+  static constexpr std::size_t max_unindexed = 1000;
 
  private:
   /// True if the trial's fact `name` is one of `values` or matches one of `patterns`.

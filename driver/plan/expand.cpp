@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "driver/base/lookup.hpp"
 #include "driver/plan/exclude.hpp"
 #include "driver/plan/needs.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -19,13 +20,13 @@ using io::fail_at;
 using io::Scalar;
 
 /// A larger plan is probably a mistake; run directories are not designed for more.
-constexpr std::size_t most_trials = 1'000'000;
+constexpr std::size_t max_trials = 1'000'000;
 
 std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry) {
   std::vector<const Method*> selected;
-  std::set<std::string> seen;
+  std::set<std::string> patterns;
   for (const Scalar& pattern : entry.methods) {
-    if (!seen.insert(pattern.text).second) continue;
+    if (!patterns.insert(pattern.text).second) continue;
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !matches(pattern.text, method)) continue;
       if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
@@ -89,12 +90,12 @@ using Ignored = std::map<std::string, std::set<std::string>>;
 /// Returns "Parameters of some methods only, ignored for the others: blocks for gesv/lapack; tile for 17
 /// methods".
 std::string ignored_words(const Ignored& ignored) {
-  constexpr std::size_t most_named = 3;
+  constexpr std::size_t max_named = 3;
   std::string text;
   for (const auto& [name, methods] : ignored) {
     text += fmt::format("{}{} for {}", text.empty() ? "" : "; ", name,
-                        methods.size() > most_named ? fmt::format("{} methods", methods.size())
-                                                    : fmt::format("{}", fmt::join(methods, ", ")));
+                        methods.size() > max_named ? fmt::format("{} methods", methods.size())
+                                                   : fmt::format("{}", fmt::join(methods, ", ")));
   }
   return "parameters of some methods, ignored where a method has none of that name: " + text;
 }
@@ -116,32 +117,27 @@ void check_axes(const io::Entry& entry, Problem problem, const std::vector<const
   }
 }
 
-/// Warns if the matrix's kind lacks a property that a method needs. Not called if the plan expects a failure.
+/// Warns if matrices of this kind lack a property that a method needs. Not called if the plan expects
+/// failures.
 void warn_of_needs(const io::MatrixBlock& block, const Method& method,
-                   const std::function<void(const std::string&)>& say) {
-  const auto found = block.values.find("kind");
-  const auto kind = found == block.values.end() ? std::nullopt : from_string<MatrixKind>(found->second.text);
+                   const std::function<void(const std::string&)>& warn) {
+  const Scalar* name = find_in(block.values, "kind");
+  const auto kind = name == nullptr ? std::nullopt : from_string<MatrixKind>(name->text);
   if (!kind) return;
   for (const Need need : method.needs) {
-    if (!lacks(*kind, method.problem, need)) continue;
-    say(fmt::format("{} needs {}, which a matrix of kind {} is not: it may fail (expect can allow it)",
-                    method.id(), need_words(need), to_string(*kind)));
+    if (!kind_lacks(*kind, method.problem, need)) continue;
+    warn(fmt::format("{} needs {}, which a matrix of kind {} is not: it may fail (expect can allow it)",
+                     method.id(), need_text(need), to_string(*kind)));
   }
 }
 
-/// Warns of what a file's matrix lacks.
-void warn_of_lacks(const SeenMatrix& seen, const Method& method, const Trial& trial,
-                   const std::function<void(const std::string&)>& say) {
+/// Warns if the matrix of a file lacks a property that the trial needs.
+void warn_of_lacks(const InspectedMatrix& seen, const Method& method, const Trial& trial,
+                   const std::function<void(const std::string&)>& warn) {
   const std::string name = std::filesystem::path(trial.matrix.file).filename().string();
-  for (const std::string& sentence : lacks_of(seen, method, trial.shape.uplo, trial.precision, name))
-    say(sentence + " (expect can allow a failure)");
+  for (const std::string& sentence : unmet_needs(seen, method, trial.shape.uplo, trial.precision, name))
+    warn(sentence + " (expect can allow a failure)");
 }
-
-/// The first occurrence of a trial.
-struct Seen {
-  std::size_t index;  ///< index into the trials
-  const io::Entry* entry;
-};
 
 /// Merges a trial that the plan contains twice: it runs once and is judged once.
 /// @throws io::InputError if the plan gives it two different tolerances
@@ -170,72 +166,108 @@ std::optional<Backend> resolve_backend(const Method& method, Backend requested) 
   return std::nullopt;
 }
 
-Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
-                 const FileLookup& lookup) {
-  Expansion result;
-  std::unordered_map<std::string, Seen> seen;
-  std::set<std::string> said;
-  const auto say_once = [&](const std::string& words) {
-    if (said.insert(words).second) result.notes.push_back(words);
-  };
-  Ignored ignored;
-  const auto expand_entry = [&](const io::Entry& entry) {
+namespace {
+
+/// Expands the entries of a plan one after the other.
+class Expander {
+ public:
+  Expander(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
+           const FileLookup& lookup)
+      : plan_(plan), registry_(registry), requested_(requested), capability_(capability), lookup_(lookup) {}
+
+  void add(const io::Entry& entry) {
     const Problem problem = parse_enum<Problem>(entry.problem);
-    const std::vector<const Method*> methods = select_methods(entry, problem, registry);
-    check_expect(entry, problem, registry);
-    check_excludes(entry, problem, methods, registry);
+    const std::vector<const Method*> methods = select_methods(entry, problem, registry_);
+    check_expect(entry, problem, registry_);
+    check_excludes(entry, problem, methods, registry_);
     if (entry.matrix_b && problem->second != SecondOperand::matrix) {
       fail_at(entry.matrix_b->location,
               fmt::format("matrix_b is for {} only, not for {}", problems_with("k"), problem->name));
     }
-    check_axes(entry, problem, methods, ignored);
+    check_axes(entry, problem, methods, ignored_);
     const Exclusions exclusions(entry);
-    std::vector<std::vector<std::string>> expected;  // per method
-    for (const Method* method : methods) expected.push_back(expected_statuses(entry, *method));
     for (const io::MatrixBlock& block : entry.matrices) {
-      const RequestedMatrices matrices = request_matrices(entry, block, lookup);
-      for (std::size_t i = 0; i < methods.size(); ++i) {
-        const Method* method = methods[i];
-        const std::optional<Backend> backend = resolve_backend(*method, requested);
-        if (backend && expected[i].empty()) warn_of_needs(block, *method, say_once);
-        const TrialMaker maker{entry,      *method,  backend,        requested,
-                               capability, matrices, block.location, expected[i]};
-        const std::vector<Dimension> dimensions =
-            dimensions_of(plan, entry, *method, backend.value_or(requested), requested);
-        const std::int64_t rounds = entry.settings.rounds;
-        if (count_combinations(dimensions, most_trials) * static_cast<std::size_t>(rounds) >
-            most_trials - result.trials.size()) {
-          fail_at(entry.location,
-                  fmt::format("with this entry the plan has more than {} trials; split it", most_trials));
-        }
-        Assignment current;
-        for_each_combination(dimensions, 0, current, [&](const Assignment& chosen) {
-          for (std::int64_t round = 1; round <= rounds; ++round) {
-            Trial trial = maker.make(chosen, round);
-            if (exclusions.leave_out(trial, *method)) return;
-            if (trial.energy_seconds > 0 && trial.backend != Backend::cuda && trial.skip_reason.empty())
-              say_once(fmt::format("energy is measured on GPUs only: ignored for {} on the backend {}",
-                                   method->id(), to_string(trial.backend)));
-            const auto [first, fresh] = seen.try_emplace(trial.key, Seen{result.trials.size(), &entry});
-            if (fresh) {
-              if (matrices.seen && trial.skip_reason.empty() && expected[i].empty())
-                warn_of_lacks(*matrices.seen, *method, trial, say_once);
-              result.trials.push_back(std::move(trial));
-            } else {
-              join(result.trials[first->second.index], first->second.entry->location, trial, entry);
-            }
-          }
-        });
-      }
+      const RequestedMatrices matrices = request_matrices(entry, block, lookup_);
+      for (const Method* method : methods) add(entry, block, matrices, *method, exclusions);
     }
+  }
+
+  Expansion result() {
+    if (!ignored_.empty()) result_.notes.push_back(ignored_words(ignored_));
+    if (result_.trials.empty())
+      throw io::InputError(plan_.file + ": the plan has no trials: everything is excluded");
+    return std::move(result_);
+  }
+
+ private:
+  /// The first occurrence of a trial.
+  struct Occurrence {
+    std::size_t index;  ///< index into the trials
+    const io::Entry* entry;
   };
+
+  void note(const std::string& text) {
+    if (known_notes_.insert(text).second) result_.notes.push_back(text);
+  }
+
+  /// Adds the trials of one method and matrix.
+  void add(const io::Entry& entry, const io::MatrixBlock& block, const RequestedMatrices& matrices,
+           const Method& method, const Exclusions& exclusions) {
+    const std::vector<std::string> expected = expected_statuses(entry, method);
+    const std::optional<Backend> backend = resolve_backend(method, requested_);
+    const auto warn = [&](const std::string& text) { note(text); };
+    if (backend && expected.empty()) warn_of_needs(block, method, warn);
+    const TrialMaker maker{entry,       method,   backend,        requested_,
+                           capability_, matrices, block.location, expected};
+    const std::vector<Dimension> dimensions =
+        dimensions_of(plan_, entry, method, backend.value_or(requested_), requested_);
+    const std::int64_t rounds = entry.settings.rounds;
+    if (count_combinations(dimensions, max_trials) * static_cast<std::size_t>(rounds) >
+        max_trials - result_.trials.size()) {
+      fail_at(entry.location,
+              fmt::format("with this entry the plan has more than {} trials; split it", max_trials));
+    }
+    Assignment current;
+    for_each_combination(dimensions, 0, current, [&](const Assignment& chosen) {
+      for (std::int64_t round = 1; round <= rounds; ++round) {
+        Trial trial = maker.make(chosen, round);
+        if (exclusions.leave_out(trial, method)) return;
+        if (trial.energy_seconds > 0 && trial.backend != Backend::cuda && trial.skip_reason.empty())
+          note(fmt::format("energy is measured on GPUs only: ignored for {} on the backend {}", method.id(),
+                           to_string(trial.backend)));
+        const auto [first, is_new] =
+            occurrences_.try_emplace(trial.key, Occurrence{result_.trials.size(), &entry});
+        if (is_new) {
+          if (matrices.inspected && trial.skip_reason.empty() && expected.empty())
+            warn_of_lacks(*matrices.inspected, method, trial, warn);
+          result_.trials.push_back(std::move(trial));
+        } else {
+          join(result_.trials[first->second.index], first->second.entry->location, trial, entry);
+        }
+      }
+    });
+  }
+
+  const io::Plan& plan_;
+  const Registry& registry_;
+  Backend requested_;
+  int capability_;
+  const FileLookup& lookup_;
+  Expansion result_;
+  std::unordered_map<std::string, Occurrence> occurrences_;  ///< by trial key
+  std::set<std::string> known_notes_;
+  Ignored ignored_;
+};
+
+}  // namespace
+
+Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
+                 const FileLookup& lookup) {
+  Expander expander(plan, registry, requested, capability, lookup);
   io::Mistakes mistakes;
-  for (const io::Entry& entry : plan.sweep) mistakes.attempt([&] { expand_entry(entry); });
+  for (const io::Entry& entry : plan.sweep) mistakes.attempt([&] { expander.add(entry); });
   mistakes.refuse();
-  if (!ignored.empty()) result.notes.push_back(ignored_words(ignored));
-  if (result.trials.empty())
-    throw io::InputError(plan.file + ": the plan has no trials: everything is excluded");
-  return result;
+  return expander.result();
 }
 
 }  // namespace gaussweep::driver

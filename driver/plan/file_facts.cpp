@@ -27,30 +27,31 @@ inline void from_json(const nlohmann::json& from, Conditioning& to) {
 
 namespace gaussweep::driver {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SeenMatrix, facts, conditioning)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InspectedMatrix, facts, conditioning)
 
 namespace {
 
-// A plan may name many files: each costs a fraction of a second at most to factor, some seconds to read.
-constexpr std::int64_t most_factored_of_plan = 2048, most_seen_of_plan = 16384;
+/// The largest orders that are factored and inspected. A plan may name many files: with these limits a file
+/// takes less than a second to factor and some seconds to read.
+constexpr std::int64_t max_factored_order = 2048, max_inspected_order = 16384;
 
 // The child limits its reading time by the file's size and ends with its parent. This timeout is for any
 // other delay.
 constexpr double helper_timeout = 24 * 3600;
 
 FileFacts facts_here(const std::filesystem::path& path, const std::string& dataset) {
-  constexpr std::int64_t most = 2 * largest_blur_radius + 1;
+  constexpr std::int64_t max_psf_size = 2 * largest_blur_radius + 1;
   std::string sha256;
   const io::MatrixInfo info = io::matrix_info_apart(path, dataset, &sha256);  // reads a text file to its end
   FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, sha256};
   const std::int64_t largest = std::max(info.rows, info.cols);
-  if (largest > most_seen_of_plan) return facts;
+  if (largest > max_inspected_order) return facts;
   try {
     io::Dense<double> matrix = io::import_matrix_apart(path, dataset);
-    if (largest <= most) facts.values = matrix.data;
-    facts.seen = see(std::move(matrix), largest <= most_factored_of_plan);
+    if (largest <= max_psf_size) facts.values = matrix.data;
+    facts.inspected = inspect(std::move(matrix), largest <= max_factored_order);
   } catch (const io::InputError&) {
-    if (largest <= most) throw;  // else its elements may have no place in memory here
+    if (largest <= max_psf_size) throw;  // larger matrices may not fit into memory here
   }
   return facts;
 }
@@ -64,22 +65,23 @@ FileFacts facts_of_file(const std::filesystem::path& path, const std::string& da
     throw io::InputError(path.string() + ": a NUL byte in the name of the dataset");
   // An absolute path cannot look like an option.
   const std::filesystem::path whole = std::filesystem::absolute(path);
-  std::vector<std::string> words{"matrix", "info", whole, "--facts", "--parent", std::to_string(::getpid())};
-  if (!dataset.empty()) words.push_back("--dataset=" + dataset);
-  nlohmann::json said;
+  std::vector<std::string> arguments{"matrix",  "info",     whole,
+                                     "--facts", "--parent", std::to_string(::getpid())};
+  if (!dataset.empty()) arguments.push_back("--dataset=" + dataset);
+  nlohmann::json answer;
   try {
-    said = nlohmann::json::parse(
-        captured_output(words, child_environment({"OPENBLAS_NUM_THREADS=1"}), helper_timeout));
+    answer = nlohmann::json::parse(
+        captured_output(arguments, child_environment({"OPENBLAS_NUM_THREADS=1"}), helper_timeout));
   } catch (const std::exception& e) {
     throw io::InputError(path.string() + ": cannot be looked at: " + e.what());
   }
-  if (said.contains("refused")) throw io::InputError(said.at("refused").get<std::string>());
+  if (answer.contains("refused")) throw io::InputError(answer.at("refused").get<std::string>());
   return {path.lexically_normal().string(),
-          said.at("rows"),
-          said.at("cols"),
-          said.at("sha256"),
-          said.at("values"),
-          said.at("seen").get<std::optional<SeenMatrix>>()};
+          answer.at("rows"),
+          answer.at("cols"),
+          answer.at("sha256"),
+          answer.at("values"),
+          answer.at("seen").get<std::optional<InspectedMatrix>>()};
 }
 
 nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset) {
@@ -89,7 +91,7 @@ nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::
             {"cols", facts.cols},
             {"sha256", facts.sha256},
             {"values", facts.values},
-            {"seen", nlohmann::json(facts.seen)}};
+            {"seen", nlohmann::json(facts.inspected)}};
   } catch (const io::InputError& e) {
     return {{"refused", e.what()}};
   }

@@ -20,7 +20,7 @@ struct FileFacts {
   std::string sha256;
   std::vector<double> values = {};  ///< column-major; only for files as small as a point-spread function
   /// Unknown if the matrix is large or does not fit in memory; factored if it is small.
-  std::optional<SeenMatrix> seen = std::nullopt;
+  std::optional<InspectedMatrix> inspected = std::nullopt;
 };
 /// Returns the facts about a file; relative paths are relative to the plan's folder. @throws io::InputError
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;

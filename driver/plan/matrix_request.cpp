@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "driver/base/lookup.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/matrix/matrix_file.hpp"
@@ -21,11 +24,11 @@ const std::vector<std::string>& keys_of(MatrixKind kind) {
       {MatrixKind::uniform, {"low", "high"}},   {MatrixKind::symmetric, {"low", "high"}},
       {MatrixKind::spd, {"condition", "mode"}}, {MatrixKind::condition, {"condition", "mode"}},
       {MatrixKind::kernel, {"s", "lambda"}},    {MatrixKind::ones, {"value"}},
-      {MatrixKind::blur, blur_words()},
+      {MatrixKind::blur, blur_keys()},
   };
   static const std::vector<std::string> none;
-  const auto found = table.find(kind);
-  return found == table.end() ? none : found->second;
+  const std::vector<std::string>* keys = find_in(table, kind);
+  return keys == nullptr ? none : *keys;
 }
 
 void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector<std::string> allowed) {
@@ -41,8 +44,7 @@ MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& looku
   const Scalar& file = block.values.at("file");
   MatrixRequest request;
   request.kind = "file";
-  const auto dataset = block.values.find("dataset");
-  if (dataset != block.values.end()) request.dataset = dataset->second.text;
+  if (const Scalar* dataset = find_in(block.values, "dataset")) request.dataset = dataset->text;
   FileFacts facts;
   try {
     facts = lookup(file.text, request.dataset);
@@ -57,19 +59,18 @@ MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& looku
 }
 
 MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& lookup) {
-  const auto kind_given = block.values.find("kind");
-  if (kind_given == block.values.end()) {
+  const Scalar* written_kind = find_in(block.values, "kind");
+  if (written_kind == nullptr) {
     fail_at(block.location,
-            fmt::format("a matrix needs a kind ({}) or a file", fmt::join(enum_names<MatrixKind>(), ", ")));
+            fmt::format("a matrix needs a kind ({}) or a file", joined(enum_names<MatrixKind>())));
   }
-  const std::string& name = kind_given->second.text;
-  if (name == "file")
-    fail_at(kind_given->second.location, "a matrix of kind file needs the file: {file: a.mtx}");
+  const std::string& name = written_kind->text;
+  if (name == "file") fail_at(written_kind->location, "a matrix of kind file needs the file: {file: a.mtx}");
   const auto kind = from_string<MatrixKind>(name);
   if (!kind) {
-    fail_at(kind_given->second.location, fmt::format("'{}' is no matrix kind; {}allowed: {}", name,
-                                                     io::nearest_hint(name, enum_names<MatrixKind>()),
-                                                     fmt::join(enum_names<MatrixKind>(), ", ")));
+    fail_at(written_kind->location,
+            fmt::format("'{}' is no matrix kind; {}allowed: {}", name,
+                        io::nearest_hint(name, enum_names<MatrixKind>()), joined(enum_names<MatrixKind>())));
   }
   std::vector<std::string> allowed = {"kind", "seed", "store"};
   allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());
@@ -79,8 +80,7 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
   MatrixSpec& spec = request.spec;
   spec.kind = *kind;
   const auto real = [&](const char* key, double low, double high, double& field) {
-    const auto given = block.values.find(key);
-    if (given != block.values.end()) field = io::parse_real(given->second, low, high, key);
+    if (const Scalar* value = find_in(block.values, key)) field = io::parse_real(*value, low, high, key);
   };
   // These are the generator's limits: within them nothing overflows or underflows in float.
   real("low", -1e30, 1e30, spec.low);
@@ -91,10 +91,11 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
   if (*kind == MatrixKind::kernel) real("lambda", 0, 1e30, spec.lambda);
   spec.dominant = block.values.count("condition") == 0;
   if (*kind == MatrixKind::blur) spec.blur = read_blur(block, lookup);
-  const auto mode = block.values.find("mode");
-  if (mode != block.values.end() && *kind == MatrixKind::spd && spec.dominant)
-    fail_at(mode->second.location, "mode is for an spd matrix of a chosen condition; give condition as well");
-  if (mode != block.values.end()) spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
+  if (const Scalar* mode = find_in(block.values, "mode")) {
+    if (*kind == MatrixKind::spd && spec.dominant)
+      fail_at(mode->location, "mode is for an spd matrix of a chosen condition; give condition as well");
+    spec.mode = static_cast<int>(io::parse_integer(*mode, 1, 5, "mode"));
+  }
   if (!(spec.low < spec.high))
     fail_at(block.location, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
   if (std::max(std::abs(spec.low), std::abs(spec.high)) < 1e-20) {
@@ -108,17 +109,15 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
 }  // namespace
 
 MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup) {
-  const auto kind_given = block.values.find("kind");
+  const Scalar* kind = find_in(block.values, "kind");
   const bool from_file = block.values.count("file") > 0;
-  if (from_file && kind_given != block.values.end() && kind_given->second.text != "file") {
-    fail_at(kind_given->second.location, "a matrix has either a kind or a file, not both");
-  }
+  if (from_file && kind != nullptr && kind->text != "file")
+    fail_at(kind->location, "a matrix has either a kind or a file, not both");
   MatrixRequest request = from_file ? request_file(block, lookup) : request_generated(block, lookup);
-  const auto seed = block.values.find("seed");
-  if (seed != block.values.end())
-    request.spec.seed = static_cast<std::uint64_t>(io::parse_integer(seed->second, 0, INT64_MAX, "seed"));
-  const auto store = block.values.find("store");  // already checked: always or never
-  request.store = store == block.values.end() || store->second.text == "always";
+  if (const Scalar* seed = find_in(block.values, "seed"))
+    request.spec.seed = static_cast<std::uint64_t>(io::parse_integer(*seed, 0, INT64_MAX, "seed"));
+  const Scalar* store = find_in(block.values, "store");  // already checked: always or never
+  request.store = store == nullptr || store->text == "always";
   return request;
 }
 
@@ -150,6 +149,105 @@ void finish_request(MatrixRequest& request, Precision precision, std::int64_t nr
           // The seed determines x_true and b even if A does not depend on it.
           : fmt::format("{} nrhs={} seed={}", request.spec.canonical(precision), nrhs, request.spec.seed);
   request.digest = io::sha256(text);
+}
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t digits_of_a_digest = 12;  // enough to distinguish files of the same name
+
+json blur_parameters(const BlurSpec& blur) {
+  json parameters = {{"psf", to_string(blur.psf)}, {"what", to_string(blur.what)}};
+  switch (blur.psf) {
+    case PointSpread::gaussian:
+      parameters["sigma"] = blur.sigma;
+      parameters["radius"] = blur.radius;
+      break;
+    case PointSpread::box:
+      parameters["radius"] = blur.radius;
+      break;
+    case PointSpread::motion:
+      parameters["length"] = blur.length;
+      parameters["angle"] = blur.angle;
+      break;
+    case PointSpread::sharpen:
+      parameters["amount"] = blur.amount;
+      break;
+    case PointSpread::file: {
+      const HostMatrix<double>& weights = blur.weights;
+      const json all = {weights.rows, weights.cols, weights.data};
+      parameters["weights"] = io::sha256(all.dump()).substr(0, digits_of_a_digest);
+      break;
+    }
+  }
+  if (blur.what == BlurMatrix::system) parameters["lambda"] = blur.lambda;
+  // The sides of a square image follow from n.
+  if (blur.width != blur.height || blur.pixels_seen() != blur.pixels()) {
+    parameters["width"] = blur.width;
+    parameters["height"] = blur.height;
+  }
+  if (blur.columns_seen() != blur.width || blur.rows_seen() != blur.height) {
+    parameters["seen_width"] = blur.columns_seen();
+    parameters["seen_height"] = blur.rows_seen();
+  }
+  return parameters;
+}
+
+json parameters_of(const MatrixRequest& matrix) {
+  const MatrixSpec& spec = matrix.spec;
+  if (matrix.kind == "file") {
+    json parameters = {{"sha256", matrix.file_sha256.substr(0, digits_of_a_digest)}};
+    if (!matrix.dataset.empty()) parameters["dataset"] = matrix.dataset;
+    return parameters;
+  }
+  switch (spec.kind) {
+    case MatrixKind::uniform:
+    case MatrixKind::symmetric:
+      return {{"low", spec.low}, {"high", spec.high}};
+    case MatrixKind::spd:
+      if (spec.dominant) break;
+      return {{"condition", spec.condition}, {"mode", spec.mode}};
+    case MatrixKind::kernel:
+      return {{"s", spec.s}, {"lambda", spec.lambda}};
+    case MatrixKind::condition:
+      return {{"condition", spec.condition}, {"mode", spec.mode}};
+    case MatrixKind::ones:
+      return {{"value", spec.value}};
+    case MatrixKind::blur:
+      return blur_parameters(spec.blur);
+    case MatrixKind::diagonally_dominant:
+    case MatrixKind::triangular:
+    case MatrixKind::identity:
+    case MatrixKind::hilbert:
+    case MatrixKind::cauchy:
+    case MatrixKind::wilkinson:
+      break;
+  }
+  return json::object();
+}
+
+/// Returns true if B is the default of a plan without `matrix_b`: A's kind with the next seed.
+bool is_next(const MatrixRequest& a, const MatrixRequest& b) {
+  return b.kind != "file" && a.kind == b.kind && b.spec.seed == next_seed(a.spec.seed) &&
+         parameters_of(a) == parameters_of(b);
+}
+
+}  // namespace
+
+std::string matrix_label(const MatrixRequest& matrix) {
+  return matrix.kind == "file" ? std::filesystem::path(matrix.file).filename().string() : matrix.kind;
+}
+
+std::string matrix_parameters_text(const MatrixRequest& a, const std::optional<MatrixRequest>& b) {
+  json parameters = parameters_of(a);
+  if (b && !is_next(a, *b)) {
+    parameters["b"] = matrix_label(*b);
+    if (b->kind != "file") parameters["b_seed"] = b->spec.seed;
+    const json b_parameters = parameters_of(*b);
+    for (const auto& [name, value] : b_parameters.items()) parameters["b_" + name] = value;
+  }
+  return parameters.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace gaussweep::driver

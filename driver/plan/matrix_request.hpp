@@ -2,6 +2,7 @@
 /// Converts a plan's `matrix:` block to a MatrixRequest.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "driver/plan/file_facts.hpp"
@@ -42,5 +43,13 @@ void settle_size(MatrixRequest& request, const io::Location& location);
 
 /// Sets the digest, once the sizes are known.
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);
+
+/// Returns the matrix file's name; without a file the kind.
+std::string matrix_label(const MatrixRequest& matrix);
+
+/// Returns the record's `matrix_parameters`, a JSON object as text with sorted names: everything that
+/// determines the matrices except their names, sizes, precision, seed and triangle. B is included only if it
+/// differs from the default B of a plan without `matrix_b`.
+std::string matrix_parameters_text(const MatrixRequest& a, const std::optional<MatrixRequest>& b);
 
 }  // namespace gaussweep::driver

@@ -14,7 +14,7 @@ struct ChosenMethod {
   Backend backend = Backend::host;
 };
 
-/// What an option asks for, and the texts of its errors.
+/// The choice that an option requests, and the texts of its errors.
 struct MethodQuery {
   std::vector<Problem> problems;  ///< the allowed problems, the default one first
   /// An id ("poinv/lapack"), a variant of the default problem, or empty for the vendor's reference of that
@@ -24,7 +24,7 @@ struct MethodQuery {
   Precision precision = Precision::float64;
   int capability = 0;  ///< the GPU's compute capability, 0 if there is no GPU
   std::string option = "--method";
-  std::string allowed = "allowed";  ///< the words before the list of allowed methods
+  std::string allowed = "allowed";  ///< text before the list of allowed methods
   /// Why methods of other problems are refused; empty: they are of another problem.
   std::string misfit{};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 #include "kernels/check/judges.hpp"
@@ -15,7 +16,7 @@ bool is_of_definite(Problem problem) {
 }
 
 /// Returns the predicate of a sentence about the matrix that states why it does not satisfy the need.
-std::string lack_words(const SeenMatrix& matrix, Need need, Uplo uplo) {
+std::string unmet_text(const InspectedMatrix& matrix, Need need, Uplo uplo) {
   const MatrixFacts& facts = matrix.facts;
   switch (need) {
     case Need::spd:
@@ -38,21 +39,21 @@ std::string lack_words(const SeenMatrix& matrix, Need need, Uplo uplo) {
 
 }  // namespace
 
-SeenMatrix see(HostMatrix<double>&& a, bool factors, Precision precision) {
-  SeenMatrix seen{facts_of(a, roundoff_of(precision)), std::nullopt};
+InspectedMatrix inspect(HostMatrix<double>&& a, bool factors, Precision precision) {
+  InspectedMatrix seen{facts_of(a, roundoff_of(precision)), std::nullopt};
   if (factors && seen.facts.is_square()) seen.conditioning = conditioning_of(std::move(a), seen.facts);
   return seen;
 }
 
-SeenMatrix see(io::Dense<double>&& a, bool factors) {
+InspectedMatrix inspect(io::Dense<double>&& a, bool factors) {
   HostMatrix<double> matrix;
   matrix.rows = a.rows;
   matrix.cols = a.cols;
   matrix.data = std::move(a.data);
-  return see(std::move(matrix), factors);
+  return inspect(std::move(matrix), factors);
 }
 
-std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo) {
+std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo uplo) {
   const MatrixFacts& facts = matrix.facts;
   const bool dominant = facts.by_rows == Dominance::strict || facts.by_columns == Dominance::strict;
   switch (need) {
@@ -93,42 +94,42 @@ bool needs_regular(Problem problem) {
          judges::is_of_inverse(judge);
 }
 
-std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method, Uplo uplo,
-                                  Precision precision, const std::string& name) {
+std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method& method, Uplo uplo,
+                                     Precision precision, const std::string& name) {
   std::vector<std::string> sentences;
   for (const Need need : method.needs) {
-    if (has(matrix, need, uplo).value_or(true)) continue;
-    sentences.push_back(fmt::format("{} {}: {} needs {}", name, lack_words(matrix, need, uplo), method.id(),
-                                    need_words(need)));
+    if (satisfies(matrix, need, uplo).value_or(true)) continue;
+    sentences.push_back(fmt::format("{} {}: {} needs {}", name, unmet_text(matrix, need, uplo), method.id(),
+                                    need_text(need)));
   }
   if (!sentences.empty() || !needs_regular(method.problem) || !matrix.conditioning) return sentences;
   const Conditioning& found = *matrix.conditioning;
-  const double most = 1 / roundoff_of(precision);
+  const double max_condition = 1 / roundoff_of(precision);
   if (found.zero_pivot > 0) {
     sentences.push_back(fmt::format("{} is singular: pivot {} is exactly 0; {} has no answer", name,
                                     found.zero_pivot, to_string(method.problem)));
-  } else if (!(found.condition <= most)) {
+  } else if (!(found.condition <= max_condition)) {
     sentences.push_back(fmt::format(
         "{} is singular to working precision: its condition number is about {:.2g}, beyond 1/u = {:.2g} of "
         "{}; no digit of {}'s answer is certain",
-        name, found.condition, most, to_string(precision), to_string(method.problem)));
+        name, found.condition, max_condition, to_string(precision), to_string(method.problem)));
   }
   return sentences;
 }
 
-Suitability suits(const SeenMatrix& matrix, const Method& method, Uplo uplo) {
+Suitability suitability_of(const InspectedMatrix& matrix, const Method& method, Uplo uplo) {
   Suitability result;
   for (const Need need : method.needs) {
-    const std::optional<bool> there = has(matrix, need, uplo);
-    if (!there) result.known = false;
-    if (there.value_or(true) || !result.fits) continue;
+    const std::optional<bool> is_satisfied = satisfies(matrix, need, uplo);
+    if (!is_satisfied) result.known = false;
+    if (is_satisfied.value_or(true) || !result.fits) continue;
     result.fits = false;
-    result.lacks = need;
+    result.unmet = need;
   }
   return result;
 }
 
-bool lacks(MatrixKind kind, Problem problem, Need need) {
+bool kind_lacks(MatrixKind kind, Problem problem, Need need) {
   const auto is = [&](std::initializer_list<MatrixKind> kinds) {
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
   };
@@ -151,22 +152,15 @@ bool lacks(MatrixKind kind, Problem problem, Need need) {
   return false;
 }
 
-std::string need_words(Need need) {
-  switch (need) {
-    case Need::spd:
-      return "a symmetric positive definite matrix";
-    case Need::strongly_regular:
-      return "a matrix whose leading blocks are all regular, for no rows are exchanged";
-    case Need::diagonally_dominant:
-      return "a diagonally dominant matrix";
-    case Need::triangular:
-      return "a triangular matrix";
-    case Need::nonzero_elements:
-      return "a matrix without zeros";
-    case Need::nonzero_diagonal:
-      return "a matrix without zeros on its diagonal";
-  }
-  return "?";
+std::string need_text(Need need) {
+  static const std::map<Need, std::string> texts{
+      {Need::spd, "a symmetric positive definite matrix"},
+      {Need::strongly_regular, "a matrix whose leading blocks are all regular, for no rows are exchanged"},
+      {Need::diagonally_dominant, "a diagonally dominant matrix"},
+      {Need::triangular, "a triangular matrix"},
+      {Need::nonzero_elements, "a matrix without zeros"},
+      {Need::nonzero_diagonal, "a matrix without zeros on its diagonal"}};
+  return texts.at(need);
 }
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 #pragma once
-/// Compares the properties of a matrix with the requirements ("needs") of methods.
+/// Compares the properties of a matrix with those that methods require ("needs").
 
 #include <cstdint>
 #include <optional>
@@ -15,22 +15,22 @@ namespace gaussweep::driver {
 
 /// The known properties of a matrix; `conditioning` comes from a factorisation and is empty if there was
 /// none.
-struct SeenMatrix {
+struct InspectedMatrix {
   MatrixFacts facts;
   std::optional<Conditioning> conditioning;
 };
 
 /// Larger matrices are factored only if the user requests it.
-inline constexpr std::int64_t most_factored = 4096;
+inline constexpr std::int64_t max_factored = 4096;
 
 /// Inspects every element. If `factors`, also factors a square matrix.
 /// @param precision in which the matrix will be used; determines the tolerance for symmetry
-SeenMatrix see(HostMatrix<double>&& a, bool factors, Precision precision = Precision::float64);
-SeenMatrix see(io::Dense<double>&& a, bool factors);
+InspectedMatrix inspect(HostMatrix<double>&& a, bool factors, Precision precision = Precision::float64);
+InspectedMatrix inspect(io::Dense<double>&& a, bool factors);
 
 /// Returns true if the matrix satisfies the need, and an empty optional if that is unknown.
 /// @param uplo the triangle that a triangular problem reads
-std::optional<bool> has(const SeenMatrix& matrix, Need need, Uplo uplo);
+std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo uplo);
 
 /// Returns true if the problem reads one triangle and would ignore elements of the other: A is not that
 /// triangle, or is not symmetric.
@@ -39,25 +39,25 @@ bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 /// Returns true if an answer is verified by A X = B or A X = I. A singular A has no such answer.
 bool needs_regular(Problem problem);
 
-/// Returns the needs of a method that a matrix is known not to satisfy, one sentence each: "A.mtx is not
-/// symmetric …: posv/lapack needs …".
+/// Returns a sentence per need of a method that the matrix does not satisfy: "A.mtx is not symmetric …:
+/// posv/lapack needs …".
 /// @param name of the matrix in the sentences
-std::vector<std::string> lacks_of(const SeenMatrix& matrix, const Method& method, Uplo uplo,
-                                  Precision precision, const std::string& name);
+std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method& method, Uplo uplo,
+                                     Precision precision, const std::string& name);
 
 /// The result of checking a method's needs against a matrix.
 struct Suitability {
-  bool fits = true;   ///< no need is known to be unsatisfied
-  bool known = true;  ///< every need is known to be satisfied or not
-  Need lacks{};       ///< if it does not fit: the first unsatisfied need
+  bool fits = true;   ///< false if the matrix does not satisfy a need
+  bool known = true;  ///< false if it is unknown for some need
+  Need unmet{};       ///< the first unsatisfied need; only if `fits` is false
 };
-Suitability suits(const SeenMatrix& matrix, const Method& method, Uplo uplo);
+Suitability suitability_of(const InspectedMatrix& matrix, const Method& method, Uplo uplo);
 
 /// Returns true if generated matrices of this kind with n > 1 do not satisfy the need; false if they do or if
 /// that is unknown.
-bool lacks(MatrixKind kind, Problem problem, Need need);
+bool kind_lacks(MatrixKind kind, Problem problem, Need need);
 
 /// Returns the text for a need: "a positive definite matrix".
-std::string need_words(Need need);
+std::string need_text(Need need);
 
 }  // namespace gaussweep::driver

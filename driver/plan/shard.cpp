@@ -24,11 +24,11 @@ bool in_shard(const std::string& key, const Shard& shard) {
 
 std::vector<Trial> shard_of(std::vector<Trial> trials, const Shard& shard) {
   if (shard.count == 1) return trials;
-  std::vector<Trial> mine;
+  std::vector<Trial> selected;
   for (Trial& trial : trials) {
-    if (in_shard(trial.key, shard)) mine.push_back(std::move(trial));
+    if (in_shard(trial.key, shard)) selected.push_back(std::move(trial));
   }
-  return mine;
+  return selected;
 }
 
 }  // namespace gaussweep::driver

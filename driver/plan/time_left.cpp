@@ -3,33 +3,33 @@
 #include <algorithm>
 #include <tuple>
 
-#include "driver/plan/demand.hpp"
+#include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
 namespace {
-constexpr double widest_range = 10;  // ratio of the bounds above which nothing is shown
+constexpr double max_bounds_ratio = 10;  // wider estimates are not shown
 }  // namespace
 
 TimeLeft::TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials)
     : model_(model), trials_(trials), done_(trials.size(), false) {
   std::map<std::tuple<const Method*, Precision, Backend, double, double, std::int64_t, bool>, std::size_t>
-      places;
+      indices;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& t = trials[i];
     const Method* method = registry.find(t.problem, t.method);
     const double flops = method == nullptr ? 0 : trial_flops(*method, t.shape, t.parameters);
     const auto runs = (t.sampling.warmup + t.sampling.least) * t.inner_repeats;
-    const auto [place, fresh] = places.try_emplace(
-        {method, t.precision, t.backend, flops, t.sampling.noise, runs, measures_energy(t)}, alike_.size());
-    if (fresh) alike_.push_back({i});
-    alike_of_.push_back(place->second);
-    if (t.skip_reason.empty()) alike_[place->second].left += 1;
+    const auto [index, is_new] = indices.try_emplace(
+        {method, t.precision, t.backend, flops, t.sampling.noise, runs, measures_energy(t)}, classes_.size());
+    if (is_new) classes_.push_back({i});
+    class_of_.push_back(index->second);
+    if (t.skip_reason.empty()) classes_[index->second].left += 1;
   }
 }
 
 void TimeLeft::done(std::size_t trial, const io::Record& record) {
-  if (!done_[trial]) alike_[alike_of_[trial]].left -= 1;
+  if (!done_[trial]) classes_[class_of_[trial]].left -= 1;
   done_[trial] = true;
   const double end = parse_time(record.end_time), began = record.prepare_began;
   if (!(end >= began)) return;  // the worker died
@@ -41,26 +41,26 @@ void TimeLeft::done(std::size_t trial, const io::Record& record) {
 
 std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
   TimeRange sum, longest;
-  for (const Alike& alike : alike_) {
-    if (alike.left <= 0) continue;
-    const std::optional<TimeRange> one = model_.expected(trials_[alike.first]);
+  for (const TrialClass& trial_class : classes_) {
+    if (trial_class.left <= 0) continue;
+    const std::optional<TimeRange> one = model_.expected(trials_[trial_class.first]);
     if (!one) return std::nullopt;
-    sum += *one * alike.left;
+    sum += *one * trial_class.left;
     if (one->likely > longest.likely) longest = *one;
   }
-  double busy = 0, taken = 0;
+  double busy = 0, total = 0;
   for (const auto& [number, rank] : ranks_) {
     busy += rank.busy;
-    taken += rank.ended - rank.began;
+    total += rank.ended - rank.began;
   }
   // Ranks also wait: for trials, for a CPU, for matrices that other ranks store.
-  sum = sum * (busy > 0 ? std::max(1.0, taken / busy) : 1);
+  sum = sum * (busy > 0 ? std::max(1.0, total / busy) : 1);
   const auto rest = [&](double all, double one) {
     return std::max({all - spent, ranks * one - spent, 0.0}) / ranks;
   };
   const TimeRange left{rest(sum.low, longest.low), rest(sum.likely, longest.likely),
                        rest(sum.high, longest.high)};
-  if (!(left.high <= widest_range * std::max(left.low, 1.0))) return std::nullopt;
+  if (!(left.high <= max_bounds_ratio * std::max(left.low, 1.0))) return std::nullopt;
   return left;
 }
 

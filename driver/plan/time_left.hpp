@@ -24,9 +24,9 @@ class TimeLeft {
 
  private:
   /// Trials with the same expected time.
-  struct Alike {
-    std::size_t first;
-    double left = 0;
+  struct TrialClass {
+    std::size_t first;  ///< index of one of them
+    double left = 0;    ///< number of those that have not run
   };
   /// A rank's activity in this run, from the times in the records.
   struct Rank {
@@ -34,8 +34,8 @@ class TimeLeft {
   };
   const CostModel& model_;
   const std::vector<Trial>& trials_;
-  std::vector<Alike> alike_;
-  std::vector<std::size_t> alike_of_;  ///< per trial, index into `alike_`
+  std::vector<TrialClass> classes_;
+  std::vector<std::size_t> class_of_;  ///< per trial, index into `classes_`
   std::vector<bool> done_;
   std::map<std::int64_t, Rank> ranks_;
 };

@@ -4,7 +4,7 @@
 
 #include "driver/base/json_words.hpp"
 #include "driver/base/words.hpp"
-#include "driver/plan/matrix_words.hpp"
+#include "driver/plan/matrix_request.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "io/records/status.hpp"
 
@@ -155,6 +155,39 @@ bool as_expected(const Trial& trial, const std::string& status) {
   if (status == io::Status::skipped) return true;
   if (trial.expect.empty()) return status == io::Status::pass;
   return std::find(trial.expect.begin(), trial.expect.end(), status) != trial.expect.end();
+}
+
+double trial_flops(const Method& method, const Shape& shape, const Parameters& parameters) {
+  if (method.flops == nullptr) return problem_flops(method.problem, shape);
+  return method.flops(shape, parameters) * static_cast<double>(shape.batch);
+}
+
+double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                   Precision precision) {
+  const std::size_t element = element_bytes(precision);
+  if (method.bytes == nullptr) return problem_bytes(method.problem, shape, element);
+  return method.bytes(shape, parameters, element) * static_cast<double>(shape.batch);
+}
+
+double stored_bytes(const MatrixRequest& request, const Trial& trial) {
+  const std::int64_t rows = request.spec.rows, cols = request.spec.cols, batch = request.spec.batch;
+  return static_cast<double>(io::MatrixStore::estimated_bytes(rows, cols, rows == cols ? trial.shape.nrhs : 0,
+                                                              element_bytes(trial.precision), batch));
+}
+
+std::string inputs_identity(const Trial& t) {
+  const bool triangle = t.problem->counts_of_a == Counts::triangle;
+  // Factorisations and inversions use the same matrix without b and x_true.
+  const bool system = t.problem->second == SecondOperand::right_hand_sides;
+  return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
+                     to_string(t.precision), t.shape.m, t.shape.n, t.shape.k, t.shape.nrhs) +
+         (triangle ? fmt::format(" {}", to_string(t.shape.uplo)) : "") + (system ? " system" : "") +
+         (t.problem->second == SecondOperand::matrix ? " product" : "");
+}
+
+std::string comparison_identity(const Trial& t, const Method& vendor) {
+  return fmt::format("{} {} {} {}", inputs_identity(t), vendor.id(), to_string(t.shape.uplo),
+                     t.sampling.cold ? "cold" : "warm");
 }
 
 }  // namespace driver

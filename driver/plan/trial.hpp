@@ -61,4 +61,21 @@ bool as_expected(const Trial& trial, const std::string& status);
 /// Returns a trial's name for messages: "gesv/gauss_block double n=512 blocks=1 …".
 std::string describe(const Trial& trial);
 
+/// Returns the operations of one run, from the method's row or the problem's usual count.
+double trial_flops(const Method& method, const Shape& shape, const Parameters& parameters);
+/// Returns the minimum memory traffic of one run in bytes, from the same sources.
+double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                   Precision precision);
+/// Returns the estimated bytes, rather too high, of the file for a trial's matrix in the run directory. The
+/// file includes b and x_true if the matrix is square (driver/worker/inputs.cpp).
+double stored_bytes(const MatrixRequest& request, const Trial& trial);
+
+/// Returns the identity of a trial's inputs: matrices, precision, shape, and the triangle if the problem
+/// reads one.
+std::string inputs_identity(const Trial& trial);
+
+/// Returns the identity of the vendor's run that a trial is compared with: inputs, vendor method, triangle
+/// and cache state.
+std::string comparison_identity(const Trial& trial, const Method& vendor);
+
 }  // namespace gaussweep::driver

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/words.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -13,10 +14,9 @@ namespace gaussweep::driver {
 namespace {
 
 double tolerance_of(const io::Settings& settings, Problem problem) {
-  const auto own = settings.tolerances.find(std::string(to_string(problem)));
-  if (own != settings.tolerances.end()) return own->second;
-  const auto factor = settings.tolerances.find("");
-  return default_tolerance(problem) * (factor == settings.tolerances.end() ? 1 : factor->second);
+  if (const double* value = find_in(settings.tolerances, std::string(to_string(problem)))) return *value;
+  const double* factor = find_in(settings.tolerances, "");
+  return default_tolerance(problem) * (factor == nullptr ? 1 : *factor);
 }
 
 /// Returns why a trial cannot run here; empty if it can.
@@ -48,22 +48,21 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
 }
 
 std::int64_t integer_or(const Assignment& chosen, const char* name, std::int64_t otherwise) {
-  const auto found = chosen.find(name);
-  return found == chosen.end() ? otherwise : std::get<std::int64_t>(found->second.value);
+  const Choice* choice = find_in(chosen, name);
+  return choice == nullptr ? otherwise : std::get<std::int64_t>(choice->value);
 }
 
 template <class E>
 E enum_or(const Assignment& chosen, const char* name, E otherwise) {
-  const auto found = chosen.find(name);
-  return found == chosen.end() ? otherwise
-                               : from_string<E>(std::get<std::string>(found->second.value)).value();
+  const Choice* choice = find_in(chosen, name);
+  return choice == nullptr ? otherwise : from_string<E>(std::get<std::string>(choice->value)).value();
 }
 
 Parameters parameters_of(const Method& method, const Assignment& chosen) {
   Parameters result;
   for (const Parameter& parameter : method.parameters) {
-    const auto given = chosen.find(parameter.name);
-    result.set(parameter.name, given == chosen.end() ? parameter.default_value : given->second.value);
+    const Choice* choice = find_in(chosen, parameter.name);
+    result.set(parameter.name, choice == nullptr ? parameter.default_value : choice->value);
   }
   return result;
 }
@@ -122,7 +121,8 @@ RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock
                                    const FileLookup& lookup) {
   RequestedMatrices matrices;
   matrices.a = request_matrix(block, lookup);
-  if (is_file(matrices.a)) matrices.seen = lookup(block.values.at("file").text, matrices.a.dataset).seen;
+  if (is_file(matrices.a))
+    matrices.inspected = lookup(block.values.at("file").text, matrices.a.dataset).inspected;
   if (!entry.matrix_b) return matrices;
   matrices.b = request_matrix(*entry.matrix_b, lookup);
   matrices.b_has_seed = entry.matrix_b->values.count("seed") > 0 || is_file(*matrices.b);
@@ -138,8 +138,8 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.precision = enum_or(chosen, "precision", t.precision);
   t.backend = backend.value_or(requested);
   const bool is_of_triangles = t.problem->counts_of_a == Counts::triangle;
-  if (is_of_triangles && matrices.seen && matrices.seen->facts.is_triangular())
-    t.shape.uplo = matrices.seen->facts.triangle();
+  if (is_of_triangles && matrices.inspected && matrices.inspected->facts.is_triangular())
+    t.shape.uplo = matrices.inspected->facts.triangle();
   t.shape.uplo = enum_or(chosen, "uplo", t.shape.uplo);
   t.shape.nrhs = integer_or(chosen, "nrhs", 1);
   t.shape.batch = integer_or(chosen, "batch", 1);
@@ -187,7 +187,7 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   MatrixRequest& a = t.matrix;
   MatrixRequest b = a;
   b.spec.seed = next_seed(a.spec.seed);
-  const io::Location& location_of_b = entry.matrix_b ? entry.matrix_b->location : location;
+  const io::Location& b_location = entry.matrix_b ? entry.matrix_b->location : location;
   if (matrices.b) {
     b = *matrices.b;
     // Without a seed in the plan, B gets the next seed, so that it does not start with the elements of A.
@@ -209,20 +209,20 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   Shape& s = t.shape;
   s.n = is_file(b) ? b.spec.cols : integer_or(chosen, "n", 1);
   // A blur implies its size if its images are given.
-  const auto or_n = [&](std::int64_t own) { return own > 0 ? own : s.n; };
+  const auto or_n = [&](std::int64_t size) { return size > 0 ? size : s.n; };
   const bool is_blur = !is_file(a) && a.spec.kind == MatrixKind::blur;
   const std::int64_t rows = or_n(is_blur ? blur_order(a.spec.blur) : 0);
   const std::int64_t cols = or_n(is_blur ? blur_columns(a.spec.blur) : 0);
   s.m = is_file(a) ? a.spec.rows : integer_or(chosen, "m", rows);
   s.k = is_file(a) ? a.spec.cols : is_file(b) ? b.spec.rows : integer_or(chosen, "k", cols);
   if (is_file(b) && b.spec.rows != s.k) {
-    io::fail_at(location_of_b, fmt::format("{} is {} x {}; B must be k x n with k = {}", b.file, b.spec.rows,
-                                           b.spec.cols, s.k));
+    io::fail_at(b_location, fmt::format("{} is {} x {}; B must be k x n with k = {}", b.file, b.spec.rows,
+                                        b.spec.cols, s.k));
   }
   set_size(a, s.m, s.k, location);
-  set_size(b, s.k, s.n, location_of_b);
+  set_size(b, s.k, s.n, b_location);
   settle_size(a, location);
-  settle_size(b, location_of_b);
+  settle_size(b, b_location);
   t.matrix_b = b;
 }
 

@@ -11,9 +11,9 @@ namespace gaussweep::driver {
 /// The matrices that a block of an entry requests.
 struct RequestedMatrices {
   MatrixRequest a;
-  std::optional<MatrixRequest> b;  ///< only if there is a `matrix_b`
-  bool b_has_seed = false;         ///< true if B has a seed, or is a file, which needs none
-  std::optional<SeenMatrix> seen;  ///< properties of A, only if it is a file
+  std::optional<MatrixRequest> b;            ///< only if there is a `matrix_b`
+  bool b_has_seed = false;                   ///< true if B has a seed, or is a file, which needs none
+  std::optional<InspectedMatrix> inspected;  ///< properties of A, only if it is a file
 };
 /// Reads the entry's matrix block and its `matrix_b`.
 RequestedMatrices request_matrices(const io::Entry& entry, const io::MatrixBlock& block,

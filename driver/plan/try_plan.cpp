@@ -25,12 +25,14 @@ constexpr double share_of_time = 0.6, share_of_emulated = 0.3;
 /// A method that may be tried, with its estimated time.
 struct Candidate {
   const Method* method;
-  Suitability suits;
+  Suitability suitability;
   bool is_emulated = false;
-  double seconds = 0;
+  double seconds = 0;         ///< of its trials that can run
+  bool can_run = false;       ///< true if a trial can run here
+  std::string skip_reason{};  ///< why a trial cannot run here
 };
 
-/// Returns the problems without a second matrix operand, for triangular or for general matrices.
+/// Returns the problems of triangular or of general matrices, without those of two matrices.
 std::vector<Problem> problems_of_one_matrix(bool triangular) {
   std::vector<Problem> chosen;
   for (const Problem problem : all_problems()) {
@@ -40,7 +42,7 @@ std::vector<Problem> problems_of_one_matrix(bool triangular) {
   return chosen;
 }
 
-std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& matrix) {
+std::vector<Problem> problems_for(const TryRequest& request, const InspectedMatrix& matrix) {
   if (!request.problems.empty()) return request.problems;
   if (matrix.facts.is_triangular() && matrix.facts.lower_bandwidth + matrix.facts.upper_bandwidth > 0)
     return problems_of_one_matrix(true);
@@ -48,11 +50,11 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
 }
 
 /// Returns true if an exact zero stopped the factorisation.
-bool is_singular(const SeenMatrix& matrix) {
+bool is_singular(const InspectedMatrix& matrix) {
   return matrix.conditioning && std::isinf(matrix.conditioning->condition);
 }
 
-Uplo uplo_for(const TryRequest& request, const SeenMatrix& matrix) {
+Uplo uplo_for(const TryRequest& request, const InspectedMatrix& matrix) {
   return request.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
 }
 
@@ -83,7 +85,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
+std::string plan_text(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                       const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,
                       const RoundsOf& rounds_of) {
   std::vector<std::string> precisions;
@@ -105,8 +107,8 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
       Entry& entry = entries[rounds_of(*candidate.method)];
       entry.methods.push_back(candidate.method->variant);
       const bool may_be_singular = !matrix.conditioning || is_singular(matrix);
-      const bool may_be_in_vain = may_be_singular && needs_regular(problem);
-      if (may_be_in_vain || !candidate.suits.known || !candidate.suits.fits) {
+      const bool may_fail = may_be_singular && needs_regular(problem);
+      if (may_fail || !candidate.suitability.known || !candidate.suitability.fits) {
         entry.doubtful.push_back(
             fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
       }
@@ -125,8 +127,8 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
   return text;
 }
 
-/// Collects the methods that are left out by their reason; replaces all methods of a problem by the problem's
-/// name.
+/// Collects the methods that are left out, by the reason. If all methods of a problem have the same reason,
+/// its result has the problem's name instead.
 class Refusals {
  public:
   explicit Refusals(const Registry& registry) : registry_(registry) {}
@@ -142,14 +144,15 @@ class Refusals {
     for (LeftOut& left : result) {
       std::vector<std::string> names;
       for (const auto& [problem, name] : EnumNames<Problem>::table) {
-        std::vector<std::string> own, out;
+        std::vector<std::string> ids, refused;  // of the problem
         for (const Method& method : registry_.all()) {
           if (method.problem != problem) continue;
-          own.push_back(method.id());
-          if (std::count(left.methods.begin(), left.methods.end(), own.back()) > 0) out.push_back(own.back());
+          ids.push_back(method.id());
+          if (std::count(left.methods.begin(), left.methods.end(), ids.back()) > 0)
+            refused.push_back(ids.back());
         }
-        if (!own.empty() && out == own) out = {std::string(name)};
-        names.insert(names.end(), out.begin(), out.end());
+        if (!ids.empty() && refused == ids) refused = {std::string(name)};
+        names.insert(names.end(), refused.begin(), refused.end());
       }
       left.methods = names;
     }
@@ -162,9 +165,83 @@ class Refusals {
   std::size_t count_ = 0;
 };
 
+/// Returns the methods that suit the matrix, or that the user named; refuses the others.
+std::vector<Candidate> suitable_methods(const TryRequest& request, const InspectedMatrix& matrix,
+                                        const std::vector<Problem>& problems, const Registry& registry,
+                                        Backend requested, Refusals& refusals) {
+  const Uplo uplo = uplo_for(request, matrix);
+  const bool is_named = !request.methods.empty();
+  std::vector<Candidate> candidates;
+  for (const Problem problem : problems) {
+    for (const Method& method : registry.all()) {
+      if (method.problem != problem || !is_requested(request, method)) continue;
+      const Suitability suitability = suitability_of(matrix, method, uplo);
+      if (is_singular(matrix) && needs_regular(problem) && !is_named) {
+        refusals.add(method, "the matrix is singular: nothing solves or inverts it");
+      } else if (suitability.fits || (is_named && !ignores_elements(matrix.facts, problem, uplo))) {
+        candidates.push_back({&method, suitability, resolve_backend(method, requested) == Backend::emulated});
+      } else {
+        refusals.add(method, "needs " + need_text(suitability.unmet));
+      }
+    }
+  }
+  return candidates;
+}
+
+/// Sets the candidates' times, or the reasons why they cannot run.
+void estimate(std::vector<Candidate>& candidates, const Expansion& expansion, const Registry& registry) {
+  const CostModel model(registry);
+  for (const Trial& trial : expansion.trials) {
+    const Method* method = registry.find(trial.problem, trial.method);
+    Candidate& candidate = *std::find_if(candidates.begin(), candidates.end(),
+                                         [&](const Candidate& each) { return each.method == method; });
+    if (trial.skip_reason.empty()) {
+      candidate.can_run = true;
+      candidate.seconds += model.estimate(trial);
+    } else {
+      candidate.skip_reason = trial.skip_reason;
+    }
+  }
+}
+
+/// Returns the candidates whose times add up to less than the time limit, the fastest first; refuses the
+/// others.
+std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Candidate> candidates,
+                                       const Registry& registry, Backend requested, Refusals& refusals) {
+  // Solving a system is the most frequent use. Its library method is therefore always tried.
+  const auto sort_key = [&](const Candidate& c) {
+    const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides &&
+                          c.suitability.known &&
+                          c.method == registry.reference(c.method->problem, requested, 1);
+    return std::tuple(!is_first, c.is_emulated, c.seconds);
+  };
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Candidate& a, const Candidate& b) { return sort_key(a) < sort_key(b); });
+  std::vector<Candidate> chosen;
+  double total = 0;
+  for (const Candidate& candidate : candidates) {
+    const double limit = (candidate.is_emulated ? share_of_emulated : share_of_time) * request.seconds;
+    if (!candidate.can_run) {
+      // Removes the method's name from the reason, because the list of methods contains it.
+      std::string why = candidate.skip_reason;
+      const std::string id = candidate.method->id() + " ";
+      if (why.compare(0, id.size(), id) == 0) why.erase(0, id.size());
+      refusals.add(*candidate.method, why);
+    } else if (request.methods.empty() && !chosen.empty() && total + candidate.seconds > limit) {
+      refusals.add(*candidate.method,
+                   fmt::format("may take longer than {} (--time-limit, or name it with --method)",
+                               duration_text(request.seconds)));
+    } else {
+      total += candidate.seconds;
+      chosen.push_back(candidate);
+    }
+  }
+  return chosen;
+}
+
 }  // namespace
 
-TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
+TryPlan plan_try(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                  const Registry& registry, Backend requested, int capability) {
   if (!matrix.facts.is_square()) {
     throw UsageError(fmt::format("{} is {} x {}: what try solves, factors and inverts is square", file.path,
@@ -172,72 +249,19 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
   }
   const std::vector<Problem> problems = problems_for(request, matrix);
   refuse_unknown_methods(request, problems, registry);
-  const auto once = [](const Method&) -> std::int64_t { return 1; };
-  const Uplo uplo = uplo_for(request, matrix);
   Refusals refusals(registry);
-  std::vector<Candidate> candidates;
-  for (const Problem problem : problems) {
-    for (const Method& method : registry.all()) {
-      if (method.problem != problem || !is_requested(request, method)) continue;
-      const Suitability suited = suits(matrix, method, uplo);
-      if (is_singular(matrix) && needs_regular(problem) && request.methods.empty()) {
-        refusals.add(method, "the matrix is singular: nothing solves or inverts it");
-      } else if (suited.fits ||
-                 (!request.methods.empty() && !ignores_elements(matrix.facts, problem, uplo))) {
-        candidates.push_back({&method, suited, resolve_backend(method, requested) == Backend::emulated});
-      } else {
-        refusals.add(method, "needs " + need_words(suited.lacks));
-      }
-    }
-  }
+  std::vector<Candidate> candidates =
+      suitable_methods(request, matrix, problems, registry, requested, refusals);
   TryPlan result;
   if (!candidates.empty()) {
+    const auto once = [](const Method&) -> std::int64_t { return 1; };
     const io::Plan plan = io::parse_plan(plan_text(request, matrix, file, problems, candidates, once), "try",
                                          enum_names<Problem>());
     const Expansion expansion = expand(plan, registry, requested, capability,
                                        [&](const std::string&, const std::string&) { return file; });
-    const CostModel model(registry);
-    std::map<const Method*, std::string> cannot;
-    std::set<const Method*> can;
-    for (const Trial& trial : expansion.trials) {
-      const Method* method = registry.find(trial.problem, trial.method);
-      const auto own = std::find_if(candidates.begin(), candidates.end(),
-                                    [&](const Candidate& c) { return c.method == method; });
-      if (trial.skip_reason.empty()) {
-        can.insert(method);
-        own->seconds += model.estimate(trial);
-      } else {
-        cannot[method] = trial.skip_reason;
-      }
-    }
-    std::vector<Candidate> chosen;
-    // Solving a system is the most frequent use. Its library method is therefore always tried.
-    const auto place = [&](const Candidate& c) {
-      const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides && c.suits.known &&
-                            c.method == registry.reference(c.method->problem, requested, 1);
-      return std::tuple(!is_first, c.is_emulated, c.seconds);
-    };
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](const Candidate& a, const Candidate& b) { return place(a) < place(b); });
-    double total = 0;
-    for (const Candidate& candidate : candidates) {
-      if (can.count(candidate.method) == 0) {
-        // Removes the method's name from the reason, because the list of methods contains it.
-        std::string why = cannot.at(candidate.method);
-        const std::string id = candidate.method->id() + " ";
-        if (why.compare(0, id.size(), id) == 0) why.erase(0, id.size());
-        refusals.add(*candidate.method, why);
-      } else if (request.methods.empty() && !chosen.empty() &&
-                 total + candidate.seconds >
-                     (candidate.is_emulated ? share_of_emulated : share_of_time) * request.seconds) {
-        refusals.add(*candidate.method,
-                     fmt::format("may take longer than {} (--time-limit, or name it with --method)",
-                                 duration_text(request.seconds)));
-      } else {
-        total += candidate.seconds;
-        chosen.push_back(candidate);
-      }
-    }
+    estimate(candidates, expansion, registry);
+    const std::vector<Candidate> chosen =
+        fitting_methods(request, std::move(candidates), registry, requested, refusals);
     if (!chosen.empty()) {
       result.in_rounds = [=](const RoundsOf& rounds) {
         return plan_text(request, matrix, file, problems, chosen, rounds);

@@ -20,8 +20,8 @@ struct TryRequest {
   std::vector<std::string> methods;  ///< variants, ids or globs; empty: the methods that suit the matrix
   std::vector<std::int64_t> nrhs{1};
   std::vector<Precision> precisions{Precision::float64};
-  std::optional<Uplo>
-      uplo;  ///< triangle for trsv, trtri, potrf and posv; empty: the matrix's own triangle, else lower
+  /// The triangle for trsv, trtri, potrf and posv; empty: the matrix's own triangle, else lower.
+  std::optional<Uplo> uplo;
   std::int64_t repeats = 5;  ///< minimum per round
   double seconds = 60;       ///< time limit for the whole command
 };
@@ -35,6 +35,7 @@ struct LeftOut {
 /// Returns the number of rounds of a method; 0 leaves it out.
 using RoundsOf = std::function<std::int64_t(const Method&)>;
 
+/// The plan of `try`, and the methods that it leaves out.
 struct TryPlan {
   std::string text;  ///< the plan; empty if there is nothing to try
   std::vector<LeftOut> left_out;
@@ -51,7 +52,7 @@ struct TryPlan {
 /// @param file the matrix's file, with an absolute path
 /// @param requested, capability as for `expand`
 /// @throws UsageError if an entry of `methods` matches no method, or the matrix is not square
-TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
+TryPlan plan_try(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                  const Registry& registry, Backend requested, int capability);
 
 }  // namespace gaussweep::driver

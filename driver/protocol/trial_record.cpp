@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "driver/plan/demand.hpp"
-#include "driver/plan/matrix_words.hpp"
+#include "driver/plan/matrix_request.hpp"
+#include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {

@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "driver/results/loading.hpp"
+
 namespace gaussweep::driver {
 
 io::Results results_of(io::JournalContents journal) {
@@ -18,11 +20,10 @@ io::Results results_of(io::JournalContents journal) {
         results.devices.push_back(row);
     } else if (const auto* host = std::get_if<io::note::Host>(&each)) {
       if (known_hosts.insert(host->row.host).second) results.hosts.push_back(host->row);
-    } else if (const auto* notes_vanished = std::get_if<io::note::Vanished>(&each)) {
-      vanished = {notes_vanished->keys.begin(), notes_vanished->keys.end()};
+    } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
+      vanished = {gone->keys.begin(), gone->keys.end()};
     } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
-      const auto dirty = results.attributes.find("dirty");
-      const bool was_dirty = dirty != results.attributes.end() && dirty->second == "true";
+      const bool was_dirty = attribute(results, "dirty") == "true";
       for (auto& [name, value] : run->attributes()) results.attributes[name] = value;
       // Records of earlier starts stay, so uncommitted changes of any start mark the whole run as dirty.
       if (was_dirty) results.attributes["dirty"] = "true";
@@ -34,6 +35,14 @@ io::Results results_of(io::JournalContents journal) {
     record.message += record.message.empty() ? "no longer in the plan" : "; no longer in the plan";
   }
   return results;
+}
+
+io::note::Run last_start(const io::JournalContents& journal) {
+  io::note::Run last;
+  for (const io::Note& note : journal.notes) {
+    if (const auto* run = std::get_if<io::note::Run>(&note)) last = *run;
+  }
+  return last;
 }
 
 }  // namespace gaussweep::driver

@@ -12,4 +12,7 @@ namespace gaussweep::driver {
 /// "record_count". Records that an edited plan no longer has are marked in their message.
 io::Results results_of(io::JournalContents journal);
 
+/// Returns the note of the journal's last start; without one, an empty note.
+io::note::Run last_start(const io::JournalContents& journal);
+
 }  // namespace gaussweep::driver

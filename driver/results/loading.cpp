@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
@@ -12,16 +13,17 @@
 #include <unordered_map>
 #include <utility>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
-#include "driver/results/builds.hpp"
 #include "driver/results/journal_results.hpp"
+#include "driver/system/console.hpp"
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
 #include "io/records/journal.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,7 +38,7 @@ bool is_hdf5(const fs::path& path) {
          std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
 }
 
-// Reads a results.h5 of unknown origin in a child process, because HDF5 may crash on damaged files.
+/// Reads a results.h5 of unknown origin in a child process, because HDF5 may crash on damaged files.
 io::Results read_file(const fs::path& path, bool with_details, std::vector<std::string>& remarks) {
   io::Results results = io::read_results_apart(path, with_details);
   if (!results.checked) {
@@ -48,20 +50,21 @@ io::Results read_file(const fs::path& path, bool with_details, std::vector<std::
   return results;
 }
 
-// Uses a run's results.h5 instead of its journal if it agrees with the undamaged lines of the journal.
-// Returns true if it does.
-bool take_results(Loaded& loaded, const fs::path& path, const std::vector<io::Record>& journal,
-                  bool with_details) {
+/// Sets `loaded` to a run's results.h5 if it agrees with the undamaged lines of the journal.
+/// @return true if it agrees
+bool use_results_file(Loaded& loaded, const fs::path& path, const std::vector<io::Record>& journal,
+                      bool with_details) {
   std::vector<std::string> remarks;
   try {
     io::Results results = read_file(path, with_details, remarks);
-    std::unordered_map<std::string_view, const io::Record*> all;
-    for (const io::Record& record : results.records) all[record.key] = &record;
+    std::unordered_map<std::string_view, const io::Record*> by_key;
+    for (const io::Record& record : results.records) by_key[record.key] = &record;
     const bool agrees = std::all_of(journal.begin(), journal.end(), [&](const io::Record& record) {
-      const auto found = all.find(record.key);
-      return found != all.end() && found->second->status == record.status &&
-             found->second->start_time == record.start_time && found->second->run_id == record.run_id &&
-             found->second->expected == record.expected;
+      const auto found = by_key.find(record.key);
+      if (found == by_key.end()) return false;
+      const io::Record& other = *found->second;
+      return other.status == record.status && other.start_time == record.start_time &&
+             other.run_id == record.run_id && other.expected == record.expected;
     });
     if (agrees) {
       loaded.results = std::move(results);
@@ -79,9 +82,9 @@ bool take_results(Loaded& loaded, const fs::path& path, const std::vector<io::Re
   }
 }
 
-// Takes the journal's records. If lines of a run directory's journal are damaged, takes those of its
-// results.h5.
-void take_journal(Loaded& loaded, const fs::path& path, const fs::path& results, bool with_details) {
+/// Sets `loaded` to the journal's records, or to those of results.h5 if lines of the journal are damaged.
+/// @param results the results.h5 next to the journal; empty: none
+void use_journal(Loaded& loaded, const fs::path& path, const fs::path& results, bool with_details) {
   io::JournalContents contents = io::read_journal(path, with_details);
   loaded.has_notes = !contents.notes.empty();
   if (contents.torn) {
@@ -95,22 +98,22 @@ void take_journal(Loaded& loaded, const fs::path& path, const fs::path& results,
                                          contents.damaged == 1 ? "" : "the first is ",
                                          io::first_damage(contents)));
   }
-  // The first line notes the start of the run.
+  // A journal without a readable line: its first line would note the start of the run.
   const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (!results.empty() && (contents.damaged > 0 || is_blank) &&
-      take_results(loaded, results, contents.records, with_details))
+      use_results_file(loaded, results, contents.records, with_details))
     return;
   loaded.results = results_of(std::move(contents));
 }
 
-// Returns true unless the path certainly does not exist. If it cannot be examined, reading it gives the
-// error.
+/// Returns false only if the path certainly does not exist. If it cannot be examined, reading it gives the
+/// error.
 bool may_exist(const fs::path& path) {
   std::error_code error;
   return fs::status(path, error).type() != fs::file_type::not_found;
 }
 
-// Compares names with numbers in them by the numbers' values: "shard-9-of-12" < "shard-10-of-12".
+/// Compares names with numbers by the numbers' values: "shard-9-of-12" < "shard-10-of-12".
 bool comes_before(const std::string& a, const std::string& b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0, j = 0;
@@ -160,7 +163,7 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
                     directory.string()));
   }
   if (has_journal) {
-    take_journal(loaded, journal, has_results ? results : fs::path(), with_details);
+    use_journal(loaded, journal, has_results ? results : fs::path(), with_details);
   } else {
     loaded.results = read_file(results, with_details, loaded.remarks);
   }
@@ -196,10 +199,10 @@ std::vector<fs::path> runs_under(const fs::path& path, bool by_journal) {
 }
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
-                                        const std::vector<std::string>& asked) {
+                                        const std::vector<std::string>& requested) {
   std::map<std::pair<std::string, int>, std::set<int>> seen;  // (folder, number of parts) → parts
   for (const fs::path& directory : directories) {
-    if (std::find(asked.begin(), asked.end(), directory) != asked.end()) continue;
+    if (std::find(requested.begin(), requested.end(), directory) != requested.end()) continue;
     int part = 0, parts = 0, end = 0;
     const std::string name = directory.filename().string();
     if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &part, &parts, &end) == 2 &&
@@ -232,7 +235,7 @@ Loaded load(const fs::path& path, bool with_details) {
   } else if (is_hdf5(path)) {
     loaded.results = read_file(path, with_details, loaded.remarks);
   } else {
-    take_journal(loaded, path, {}, with_details);
+    use_journal(loaded, path, {}, with_details);
     if (loaded.results.records.empty() && !loaded.has_notes) {
       throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
     }
@@ -242,6 +245,32 @@ Loaded load(const fs::path& path, bool with_details) {
   if (!builds.empty()) loaded.remarks.push_back(fmt::format("{}: {}", path.string(), builds));
   for (std::string& remark : loaded.remarks) remark = printable_lines(remark);
   return loaded;
+}
+
+Loaded load_and_warn(const fs::path& path, bool with_details) {
+  Loaded loaded = load(path, with_details);
+  for (const std::string& remark : loaded.remarks) print_stderr(fmt::format("note: {}\n", remark));
+  return loaded;
+}
+
+std::string attribute(const io::Results& results, const std::string& name) {
+  const std::string* value = find_in(results.attributes, name);
+  return value == nullptr ? std::string() : *value;
+}
+
+std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (const io::Record& record : records) {
+    if (!record.commit.empty() && record.status != io::Status::skipped) ++counts[record.commit];
+  }
+  const bool is_new = !commit.empty() && counts.try_emplace(commit).second;
+  if (counts.size() < 2) return {};
+  std::string list;
+  for (const auto& [name, count] : counts) {
+    const std::string words = is_new && name == commit ? "this one" : fmt::to_string(count);
+    list += fmt::format("{}commit {} ({})", list.empty() ? "" : ", ", name, words);
+  }
+  return fmt::format("the records are from {} builds: {}", counts.size(), list);
 }
 
 }  // namespace gaussweep::driver

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/records/record.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
@@ -13,18 +14,24 @@ namespace gaussweep::driver {
 /// The loaded records, with remarks about the source.
 struct Loaded {
   io::Results results;
-  std::filesystem::path path;        ///< the path as given by the caller
-  bool has_notes = false;            ///< true if a journal with notes was read
+  std::filesystem::path path;        ///< as the caller passed it
+  bool has_notes = false;            ///< true if a journal with notes about the run was read
   std::vector<std::string> remarks;  ///< warnings: torn or damaged journal, no checksums, several builds
 };
 
-/// Loads records. From a run directory: its journal; if lines of the journal are damaged, a results.h5 that
-/// agrees with the undamaged ones; without a journal, results.h5. From a file: results.h5 or a journal,
-/// recognised by content. HDF5 files are read in a child process, because a damaged one may crash HDF5.
+/// Loads records from a results file, a journal (recognised by content) or a run directory. In a run
+/// directory it reads the journal; it reads results.h5 if there is no journal, or if lines of the journal are
+/// damaged and results.h5 agrees with the others. HDF5 files are read in a child process, because damaged
+/// ones may crash HDF5.
 /// @param with_details false: samples, stages and histories may be left out
 /// @pre this process has not initialised MPI
 /// @throws io::InputError if there is nothing to read, or the file is not one of gaussweep
 Loaded load(const std::filesystem::path& path, bool with_details);
+
+/// Loads records and prints the remarks on standard error.
+Loaded load_and_warn(const std::filesystem::path& path, bool with_details);
+/// Returns an attribute; empty if the results lack it.
+std::string attribute(const io::Results& results, const std::string& name);
 
 /// Counts the records of a results file that `others` lack, by key and run. Replacing the file by `others`
 /// would lose them. Returns 0 if the file does not exist or cannot be read.
@@ -39,9 +46,14 @@ std::size_t records_only_in(const std::filesystem::path& results,
 /// if there are none, so that reading it gives the error.
 /// @param by_journal a directory with only a results.h5 (merged shards) is not a run directory
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
-/// Returns which shards are missing next to "shard-2-of-3" among the directories found below the `asked`
-/// paths: "shard-3-of-3 is not there". Shards that `asked` names directly do not count.
+/// Returns messages about shards that are missing next to others, "runs/shard-3-of-3 is not there".
+/// @param directories found below `requested`; shards that `requested` names itself are not examined
 std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,
-                                        const std::vector<std::string>& asked);
+                                        const std::vector<std::string>& requested);
+
+/// Returns "the records are from 2 builds: commit 1a2b (12), commit 3c4d (30)"; empty if all records are of
+/// one build. Skipped records do not count, because no build ran them.
+/// @param commit of a build that is about to add records; empty: none
+std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
 }  // namespace gaussweep::driver

@@ -17,7 +17,6 @@
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using io::Record;
@@ -77,11 +76,6 @@ std::string conflict(const Record& old, const std::string& old_path, const Recor
       kept_path);
 }
 
-std::string attribute(const io::Results& results, const std::string& name) {
-  const auto found = results.attributes.find(name);
-  return found == results.attributes.end() ? std::string() : found->second;
-}
-
 void check_plans(const std::vector<Loaded>& inputs) {
   const Loaded* named = nullptr;
   for (const Loaded& input : inputs) {
@@ -109,9 +103,7 @@ std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& in
   for (const auto& [name, known] : values) {
     joined[name] = name == "plan" ? known.front() : fmt::format("{}", fmt::join(known, ", "));
   }
-  // `total` counts the trials of one input, which is wrong for the union.
-  const auto total = values.find("total");
-  if (total != values.end() && inputs.size() > 1) joined.erase("total");
+  if (inputs.size() > 1) joined.erase("total");  // the number of trials of one input
   return joined;
 }
 
@@ -126,8 +118,8 @@ std::int64_t expected_records(const io::Results& results) {
 void drop_duplicates(Merged& merged) {
   std::vector<Record>& records = merged.results.records;
   const ByIdentity by{&records};
-  std::unordered_map<std::size_t, MergeInput*, ByIdentity, ByIdentity> known(0, by, by);  // place → its input
-  std::size_t conflicts = 0, index = 0, kept_records = 0;  ///< index → its input
+  std::unordered_map<std::size_t, MergeInput*, ByIdentity, ByIdentity> known(0, by, by);  // index → its input
+  std::size_t conflicts = 0, index = 0, kept_records = 0;
   for (MergeInput& input : merged.inputs) {
     for (std::int64_t i = 0; i < input.records; ++i, ++index) {
       Record& record = records[index];

@@ -36,9 +36,9 @@ CheapestSplit cheapest_split(int count, CostOf&& cost_of) {
   best[0] = {0, 0};
   for (int first = 0; first < count; ++first) {
     for (int last = first; last < count; ++last) {
-      const SplitCost own = cost_of(first, last);
-      if (!own.is_possible()) break;  // a longer range is not possible either
-      const SplitCost sum = best[first] + own;
+      const SplitCost range_cost = cost_of(first, last);
+      if (!range_cost.is_possible()) break;  // a longer range is not possible either
+      const SplitCost sum = best[first] + range_cost;
       if (best[first].is_possible() && sum < best[last + 1]) {
         best[last + 1] = sum;
         from[last + 1] = first;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
@@ -16,12 +17,11 @@ namespace {
 
 using io::Record;
 
-/// The largest factors between neighbouring batches, right-hand sides and orders across which times are
-/// interpolated.
-constexpr std::array<double, 3> widest_gap{16, 16, 4};
-/// Sizes are inserted where neighbours differ by more than these factors: batches and right-hand sides
-/// because thresholds depend on them, orders only to find that nothing was measured there.
-constexpr std::array<double, 3> inserted_factor{2, 2, 4};
+/// Times are interpolated between neighbouring batches, right-hand sides and orders up to these factors.
+constexpr std::array<double, 3> max_interpolated{16, 16, 4};
+/// Sizes are inserted between neighbours that differ by more than these factors: batches and right-hand sides
+/// because thresholds depend on them, orders only to show that nothing was measured there.
+constexpr std::array<double, 3> max_factor{2, 2, 4};
 
 void insert_between(std::vector<std::int64_t>& levels, double factor) {
   std::set<std::int64_t> all(levels.begin(), levels.end());
@@ -33,7 +33,8 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
   levels.assign(all.begin(), all.end());
 }
 
-/// Adds ln of a group's times to a cell, whose times are means over the groups of equal sizes.
+/// Adds a group to a cell, whose times are the means of ln(time) over groups with equal sizes.
+/// @param count number of groups in the cell
 void add(LogTime& cell, const Group& group, int& count) {
   if (!group.has_passed()) {
     cell.has_failed = true;
@@ -61,8 +62,8 @@ std::string device_label(const Record& record, const std::map<std::string, std::
   if (record.backend == to_string(Backend::emulated)) return record.backend;
   if (record.backend == to_string(Backend::cuda))
     return record.gpu_name.empty() ? "unnamed GPU" : std::string(record.gpu_name);
-  const auto cpu = cpus.find(record.host);
-  return cpu == cpus.end() ? "CPU" : cpu->second;
+  const std::string* cpu = find_in(cpus, record.host);
+  return cpu == nullptr ? "CPU" : *cpu;
 }
 
 MeasuredTimes times_of(Problem problem, const std::string& device,
@@ -87,10 +88,10 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     counts.resize(all.layers.size());
     const TaskSizes sizes{q.batch, q.nrhs, q.n};
     std::vector<LogTime>& cells = all.times[layer][sizes];
-    std::vector<int>& seen = counts[layer][sizes];
+    std::vector<int>& group_counts = counts[layer][sizes];
     cells.resize(all.methods.size());
-    seen.resize(all.methods.size());
-    add(cells[method], group, seen[method]);
+    group_counts.resize(all.methods.size());
+    add(cells[method], group, group_counts[method]);
   }
   return all;
 }
@@ -127,12 +128,12 @@ std::map<std::string, std::vector<const Record*>> records_by_device(const io::Re
 }
 
 std::vector<MeasuredTimes> measured_times(const io::Results& results) {
-  std::map<std::pair<std::string, std::string>, std::vector<const Record*>> apart;
+  std::map<std::pair<std::string, std::string>, std::vector<const Record*>> by_problem;  // and device
   std::set<std::pair<std::string, std::string>> with_times;
   for (const auto& [device, records] : records_by_device(results)) {
     for (const Record* r : records) {
       const std::pair key(std::string(r->problem), device);
-      apart[key].push_back(r);
+      by_problem[key].push_back(r);
       if (r->status != io::Status::skipped) with_times.insert(key);
     }
   }
@@ -144,7 +145,7 @@ std::vector<MeasuredTimes> measured_times(const io::Results& results) {
           fmt::format("the records have the problem '{}', which this program does not have; "
                       "--problem selects others: {}",
                       problem, allowed_names<Problem>()));
-    MeasuredTimes times = times_of(*known, device, apart.at({problem, device}));
+    MeasuredTimes times = times_of(*known, device, by_problem.at({problem, device}));
     std::vector<const io::DeviceRow*> rows;
     for (const io::DeviceRow& row : results.devices) {
       if (row.gpu_name == device) rows.push_back(&row);
@@ -166,7 +167,7 @@ Lattice::Lattice(const MeasuredTimes& measured) : measured_(measured) {
   }
   for (int axis = 0; axis < 3; ++axis) {
     axes_[axis].assign(levels[axis].begin(), levels[axis].end());
-    insert_between(axes_[axis], inserted_factor[axis]);
+    insert_between(axes_[axis], max_factor[axis]);
   }
   times_.resize(layers() * axes_[0].size() * axes_[1].size() * axes_[2].size() * methods());
   for (std::size_t layer = 0; layer < layers(); ++layer) {
@@ -220,7 +221,8 @@ void Lattice::fill_line(int axis, std::size_t layer, std::array<int, 3> at, std:
     const LogTime high = time_at(i);
     if (!high.is_known() && !high.has_failed) continue;
     if (before >= 0 && before + 1 < i && high.is_known() && time_at(before).is_known() &&
-        static_cast<double>(axes_[axis][i]) <= widest_gap[axis] * static_cast<double>(axes_[axis][before])) {
+        static_cast<double>(axes_[axis][i]) <=
+            max_interpolated[axis] * static_cast<double>(axes_[axis][before])) {
       const LogTime low = time_at(before);
       const double start = coordinate_at(before), length = coordinate_at(i) - start;
       for (int k = before + 1; k < i; ++k) {

@@ -34,7 +34,8 @@ inline bool operator<(const TaskSizes& a, const TaskSizes& b) {
   return std::tie(a.batch, a.nrhs, a.n) < std::tie(b.batch, b.nrhs, b.n);
 }
 
-/// The measured times of one problem on one device. A layer has the times for one set of names.
+/// The measured times of one problem on one device. A layer has the times for one precision, triangle and
+/// matrix (RuleNames).
 struct MeasuredTimes {
   Problem problem;
   std::string device;
@@ -44,7 +45,7 @@ struct MeasuredTimes {
   std::vector<RuleNames> layers;
   std::vector<std::map<TaskSizes, std::vector<LogTime>>> times;  ///< by layer and sizes: one per method
 
-  /// Returns ln of the limit on the time of these sizes (`limit_of`), which measures distances between sizes.
+  /// Returns ln of the lower bound on the time of these sizes (`limit_of`), as coordinate for interpolation.
   double coordinate(std::size_t layer, const TaskSizes& sizes) const;
 };
 
@@ -59,8 +60,8 @@ Question question_of(const io::Record& record, const std::string& device);
 /// @throws UsageError if a record is of a problem that this program does not have
 std::vector<MeasuredTimes> measured_times(const io::Results& results);
 
-/// All sizes of the measured ones, with further batches and right-hand sides between them. A time between two
-/// sizes is interpolated on straight lines of ln(time) over `MeasuredTimes::coordinate`.
+/// The times on the grid of all measured sizes and some sizes between them. A time between two sizes is
+/// interpolated linearly in ln(time) over `MeasuredTimes::coordinate`.
 class Lattice {
  public:
   explicit Lattice(const MeasuredTimes& measured);

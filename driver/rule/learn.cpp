@@ -1,5 +1,3 @@
-#include "driver/rule/learn.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,20 +7,21 @@
 #include "driver/base/errors.hpp"
 #include "driver/rule/cheapest_split.hpp"
 #include "driver/rule/lattice.hpp"
+#include "driver/rule/rule.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-/// A set of methods that may be chosen, one bit each. The last bit is set where nothing was measured.
+/// A set of methods, one bit each. The last bit is set if nothing was measured.
 using Mask = std::uint64_t;
-constexpr Mask nothing = Mask{1} << 63;
-constexpr std::size_t most_methods = 63;
+constexpr Mask not_measured = Mask{1} << 63;
+constexpr std::size_t max_methods = 63;
 constexpr int no_method = -1;
 
-/// Per order: the methods that may be chosen, and the sums of ln(time / least time).
+/// The methods that may be chosen.
 struct Candidates {
-  std::vector<Mask> masks;
-  std::vector<std::vector<double>> regrets;
+  std::vector<Mask> masks;                   ///< by order
+  std::vector<std::vector<double>> regrets;  ///< by order and method: sums of ln(time / least time)
   void add(const Candidates& more) {
     if (masks.empty()) {
       *this = more;
@@ -37,7 +36,8 @@ struct Candidates {
 
 using Range = std::pair<int, int>;  ///< of indices, inclusive
 
-/// A box of indices.
+/// A box of indices with one method. Boxes come from splits of the batches, then the right-hand sides, then
+/// the orders.
 struct Leaf {
   Range batches, sides, orders;
   int method = no_method;
@@ -51,7 +51,7 @@ struct BatchBand {
   std::vector<SideBand> bands;
 };
 
-/// Finds the boxes of some layers that share them.
+/// Finds the boxes that some layers of the lattice share.
 class Partition {
  public:
   Partition(const Lattice& lattice, std::vector<std::size_t> layers, double tolerance)
@@ -82,7 +82,10 @@ class Partition {
   int choose(Mask mask, const std::vector<double>& regrets) const;
   BatchBand batch_band(const Range& batches) const;
   bool is_known(int method, const Range& batches, const Range& sides, const Range& orders) const;
-  std::pair<SizeRange, SizeRange> parted(const Leaf& left, const Leaf& right, SizeRange a, SizeRange b) const;
+  bool are_known(const std::vector<Leaf>& leaves, std::optional<int> batch, std::optional<int> side) const;
+  std::vector<SizeRange> batch_ranges() const;
+  std::vector<SizeRange> side_ranges(const std::vector<SideBand>& bands) const;
+  std::vector<SizeRange> order_ranges(const std::vector<Leaf>& leaves) const;
   Box box_of(const Leaf& leaf) const;
 
   const Lattice* lattice_;
@@ -105,16 +108,16 @@ Candidates Partition::candidates_at(int b, int r) const {
         const LogTime& time = lattice_->at(layer, b, r, n, m);
         if (time.is_known() && (best == nullptr || time.median < best->median)) best = &time;
       }
-      Mask own = best == nullptr ? nothing : 0;
+      Mask layer_mask = best == nullptr ? not_measured : 0;
       for (std::size_t m = 0; m < methods && best != nullptr; ++m) {
         const LogTime& time = lattice_->at(layer, b, r, n, m);
         if (!time.is_known()) continue;
         const double regret = time.median - best->median;
         regrets[m] += regret;
         const bool is_tie = time.q1 < best->q3;
-        if (regret <= tolerance_ || is_tie) own |= Mask{1} << m;
+        if (regret <= tolerance_ || is_tie) layer_mask |= Mask{1} << m;
       }
-      mask &= own;
+      mask &= layer_mask;
     }
     all.masks.push_back(mask);
     all.regrets.push_back(std::move(regrets));
@@ -165,7 +168,7 @@ CheapestSplit Partition::split_sides(const std::vector<Candidates>& by_side) con
 }
 
 BatchBand Partition::batch_band(const Range& batches) const {
-  std::vector<Candidates> by_side(lattice_->sides().size());
+  std::vector<Candidates> by_side(lattice_->sides().size());  // over the batches
   for (int b = batches.first; b <= batches.second; ++b) {
     for (std::size_t r = 0; r < by_side.size(); ++r) by_side[r].add(candidates_[b][r]);
   }
@@ -213,8 +216,10 @@ struct Ends {
   std::int64_t left, right;
 };
 
-/// Parts the sizes between `low` and `high`, the last size of the left range and the first of the right one.
-/// A side whose methods are unknown at the other side's size has no size between them.
+/// Divides the sizes between two neighbouring ranges. A range whose methods are unknown at the nearest size
+/// of the other range gets none of them.
+/// @param low, high the last measured size of the left range, and the first of the right one
+/// @param cut the last size of the left range if both are known
 Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool right_known, std::int64_t cut) {
   if (left_known && right_known) return {cut, cut + 1};
   return {left_known ? high - 1 : low, right_known ? low + 1 : high};
@@ -269,17 +274,17 @@ Box Partition::box_of(const Leaf& leaf) const {
     for (int b = leaf.batches.first; b <= leaf.batches.second; ++b) {
       for (int r = leaf.sides.first; r <= leaf.sides.second; ++r) {
         for (int n = leaf.orders.first; n <= leaf.orders.second; ++n) {
-          const double own = lattice_->at(layer, b, r, n, chosen).median;
-          double least = own;
+          const double chosen_time = lattice_->at(layer, b, r, n, chosen).median;
+          double least = chosen_time;
           for (std::size_t m = 0; m < instead.size(); ++m) {
             const LogTime& time = lattice_->at(layer, b, r, n, m);
             if (time.is_known()) least = std::min(least, time.median);
             if (!instead[m]) continue;
-            const double factor = std::exp(time.median - own);
+            const double factor = std::exp(time.median - chosen_time);
             instead[m]->least = std::min(instead[m]->least, factor);
             instead[m]->most = std::max(instead[m]->most, factor);
           }
-          const double regret = std::expm1(own - least);
+          const double regret = std::expm1(chosen_time - least);
           sum += regret;
           box.worst = std::max(box.worst, regret);
           ++box.points;
@@ -294,75 +299,91 @@ Box Partition::box_of(const Leaf& leaf) const {
   return box;
 }
 
-std::vector<Box> Partition::boxes() const {
-  const std::vector<std::int64_t>&batches = lattice_->batches(), &sides = lattice_->sides(),
-        &orders = lattice_->orders();
-  const bool has_sides = lattice_->measured().problem->has_axis("nrhs");
-  // Returns true if the methods of all leaves of a band are known at another batch, or other right-hand
-  // sides.
-  const auto known_beyond = [&](const std::vector<Leaf>& leaves, std::optional<int> batch,
-                                std::optional<int> side) {
-    return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
-      return leaf.method == no_method || is_known(leaf.method, batch ? Range{*batch, *batch} : leaf.batches,
-                                                  side ? Range{*side, *side} : leaf.sides, leaf.orders);
-    });
-  };
+/// Returns the sizes that each of several neighbouring ranges of indices covers.
+/// @param range_of (i) the indices of range i
+/// @param ends_of (i) the ends of the ranges i and i + 1 where they meet
+template <class RangeOf, class EndsOf>
+std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int64_t>& sizes,
+                                   RangeOf&& range_of, EndsOf&& ends_of) {
+  std::vector<SizeRange> ranges;
+  for (std::size_t i = 0; i < count; ++i)
+    ranges.push_back({sizes[range_of(i).first], sizes[range_of(i).second]});
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    const Ends ends = ends_of(i);
+    ranges[i].to = ends.left;
+    ranges[i + 1].from = ends.right;
+  }
+  return ranges;
+}
+
+/// Returns true if the methods of all leaves are known at another batch, or other right-hand sides.
+bool Partition::are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
+                          std::optional<int> side) const {
+  return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
+    return leaf.method == no_method || is_known(leaf.method, batch ? Range{*batch, *batch} : leaf.batches,
+                                                side ? Range{*side, *side} : leaf.sides, leaf.orders);
+  });
+}
+
+std::vector<SizeRange> Partition::batch_ranges() const {
   const auto leaves_of = [](const BatchBand& band) {
-    std::vector<Leaf> all;
-    for (const SideBand& inner : band.bands) all.insert(all.end(), inner.leaves.begin(), inner.leaves.end());
-    return all;
+    std::vector<Leaf> leaves;
+    for (const SideBand& inner : band.bands)
+      leaves.insert(leaves.end(), inner.leaves.begin(), inner.leaves.end());
+    return leaves;
   };
-  std::vector<SizeRange> batch_spans, side_spans, order_spans;
-  const auto spans = [](std::size_t count, const std::vector<std::int64_t>& levels, auto range_of,
-                        auto ends_of) {
-    std::vector<SizeRange> all;
-    for (std::size_t i = 0; i < count; ++i)
-      all.push_back({levels[range_of(i).first], levels[range_of(i).second]});
-    for (std::size_t i = 0; i + 1 < count; ++i) {
-      const Ends ends = ends_of(i);
-      all[i].to = ends.left;
-      all[i + 1].from = ends.right;
-    }
-    return all;
-  };
-  batch_spans = spans(
-      bands_.size(), batches, [&](std::size_t i) { return bands_[i].batches; },
+  const std::vector<std::int64_t>& sizes = lattice_->batches();
+  return size_ranges(
+      bands_.size(), sizes, [&](std::size_t i) { return bands_[i].batches; },
       [&](std::size_t i) {
         const int low = bands_[i].batches.second, high = bands_[i + 1].batches.first;
-        return ends_between(batches[low], batches[high], known_beyond(leaves_of(bands_[i]), high, {}),
-                            known_beyond(leaves_of(bands_[i + 1]), low, {}),
-                            middle(batches[low], batches[high]));
+        return ends_between(sizes[low], sizes[high], are_known(leaves_of(bands_[i]), high, {}),
+                            are_known(leaves_of(bands_[i + 1]), low, {}), middle(sizes[low], sizes[high]));
       });
+}
+
+std::vector<SizeRange> Partition::side_ranges(const std::vector<SideBand>& bands) const {
+  const std::vector<std::int64_t>& sizes = lattice_->sides();
+  return size_ranges(
+      bands.size(), sizes, [&](std::size_t i) { return bands[i].sides; },
+      [&](std::size_t i) {
+        const int low = bands[i].sides.second, high = bands[i + 1].sides.first;
+        return ends_between(sizes[low], sizes[high], are_known(bands[i].leaves, {}, high),
+                            are_known(bands[i + 1].leaves, {}, low), middle(sizes[low], sizes[high]));
+      });
+}
+
+std::vector<SizeRange> Partition::order_ranges(const std::vector<Leaf>& leaves) const {
+  const std::vector<std::int64_t>& sizes = lattice_->orders();
+  return size_ranges(
+      leaves.size(), sizes, [&](std::size_t i) { return leaves[i].orders; },
+      [&](std::size_t i) {
+        const Leaf &left = leaves[i], &right = leaves[i + 1];
+        const int low = left.orders.second, high = right.orders.first;
+        const bool left_known = is_known(left.method, left.batches, left.sides, {high, high});
+        const bool right_known = is_known(right.method, right.batches, right.sides, {low, low});
+        const std::int64_t cut =
+            left_known && right_known ? crossing(*lattice_, layers_, left, right) : sizes[low];
+        return ends_between(sizes[low], sizes[high], left_known, right_known, cut);
+      });
+}
+
+std::vector<Box> Partition::boxes() const {
+  const bool has_sides = lattice_->measured().problem->has_axis("nrhs");
+  const std::vector<SizeRange> batches = batch_ranges();
   std::vector<Box> result;
   for (std::size_t b = 0; b < bands_.size(); ++b) {
-    const std::vector<SideBand>& inner = bands_[b].bands;
-    side_spans = spans(
-        inner.size(), sides, [&](std::size_t i) { return inner[i].sides; },
-        [&](std::size_t i) {
-          const int low = inner[i].sides.second, high = inner[i + 1].sides.first;
-          return ends_between(sides[low], sides[high], known_beyond(inner[i].leaves, {}, high),
-                              known_beyond(inner[i + 1].leaves, {}, low), middle(sides[low], sides[high]));
-        });
-    for (std::size_t r = 0; r < inner.size(); ++r) {
-      const std::vector<Leaf>& leaves = inner[r].leaves;
-      order_spans = spans(
-          leaves.size(), orders, [&](std::size_t i) { return leaves[i].orders; },
-          [&](std::size_t i) {
-            const Leaf &left = leaves[i], &right = leaves[i + 1];
-            const int low = left.orders.second, high = right.orders.first;
-            const bool left_known = is_known(left.method, left.batches, left.sides, {high, high});
-            const bool right_known = is_known(right.method, right.batches, right.sides, {low, low});
-            const std::int64_t cut =
-                left_known && right_known ? crossing(*lattice_, layers_, left, right) : orders[low];
-            return ends_between(orders[low], orders[high], left_known, right_known, cut);
-          });
+    const std::vector<SideBand>& bands = bands_[b].bands;
+    const std::vector<SizeRange> sides = side_ranges(bands);
+    for (std::size_t r = 0; r < bands.size(); ++r) {
+      const std::vector<Leaf>& leaves = bands[r].leaves;
+      const std::vector<SizeRange> orders = order_ranges(leaves);
       for (std::size_t n = 0; n < leaves.size(); ++n) {
         if (leaves[n].method == no_method) continue;
-        Box box = box_of(leaves[n]);
-        box.batch = batch_spans[b];
-        box.nrhs = has_sides ? side_spans[r] : any_size;
-        box.n = order_spans[n];
-        result.push_back(std::move(box));
+        Box& box = result.emplace_back(box_of(leaves[n]));
+        box.batch = batches[b];
+        box.nrhs = has_sides ? sides[r] : any_size;
+        box.n = orders[n];
       }
     }
   }
@@ -371,26 +392,26 @@ std::vector<Box> Partition::boxes() const {
 
 /// Returns the parts of a problem on a device. Layers share a part if this needs fewer boxes.
 std::vector<RulePart> parts_of(const MeasuredTimes& measured, double tolerance) {
-  if (measured.methods.size() > most_methods)
+  if (measured.methods.size() > max_methods)
     throw UsageError(
         fmt::format("{} on {}: {} methods with their parameters; at most {} are allowed: --methods "
                     "selects some",
-                    measured.problem->name, measured.device, measured.methods.size(), most_methods));
+                    measured.problem->name, measured.device, measured.methods.size(), max_methods));
   const Lattice lattice(measured);
   std::vector<Partition> parts;
   for (std::size_t layer = 0; layer < measured.layers.size(); ++layer) {
-    Partition own(lattice, {layer}, tolerance);
+    Partition separate(lattice, {layer}, tolerance);
     bool is_shared = false;
     for (Partition& part : parts) {
-      std::vector<std::size_t> both = part.layers();
-      both.push_back(layer);
-      Partition shared(lattice, std::move(both), tolerance);
-      if (!(shared.cost().parts < part.cost().parts + own.cost().parts)) continue;
+      std::vector<std::size_t> layers = part.layers();
+      layers.push_back(layer);
+      Partition shared(lattice, std::move(layers), tolerance);
+      if (!(shared.cost().parts < part.cost().parts + separate.cost().parts)) continue;
       part = std::move(shared);
       is_shared = true;
       break;
     }
-    if (!is_shared) parts.push_back(std::move(own));
+    if (!is_shared) parts.push_back(std::move(separate));
   }
   std::vector<RulePart> result;
   for (const Partition& part : parts) {

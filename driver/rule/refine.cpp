@@ -17,8 +17,8 @@ namespace {
 
 /// Begins the comment of an added trial.
 constexpr const char* comment_mark = "# refined ";
-/// New orders lie at the expected crossover times or divided by this factor, so that they enclose it closely.
-const double beside_crossover = std::pow(known_crossover, 0.4);
+/// New orders are the expected crossover multiplied and divided by this factor, so that they enclose it.
+const double enclosing_factor = std::pow(known_crossover, 0.4);
 /// A wider bracket is also halved, because the expected crossover may be far off.
 constexpr double wide_bracket = 1.2;
 
@@ -55,8 +55,8 @@ std::vector<std::int64_t> orders_between(std::int64_t low, std::int64_t high, do
                                          double ratio_high) {
   const double start = std::log(static_cast<double>(low)), end = std::log(static_cast<double>(high));
   const double crossover = std::exp(start + (end - start) * ratio_low / (ratio_low - ratio_high));
-  std::set<std::int64_t> orders{std::llround(crossover / beside_crossover),
-                                std::llround(crossover * beside_crossover)};
+  std::set<std::int64_t> orders{std::llround(crossover / enclosing_factor),
+                                std::llround(crossover * enclosing_factor)};
   if (static_cast<double>(high) > wide_bracket * static_cast<double>(low))
     orders.insert(std::llround(std::exp((start + end) / 2)));
   std::vector<std::int64_t> inside;
@@ -149,8 +149,8 @@ std::vector<Trial> Refinement::trials_of(io::Entry entry, Backend backend) {
   try {
     return expand_plan(one, path_, registry_, backend, 0, files_).trials;
   } catch (const io::InputError&) {
-    return {};  // the entry excludes all of its trials; other mistakes were found when the whole plan was
-                // read
+    // The entry excludes all of its trials. Other mistakes were found when the whole plan was read.
+    return {};
   }
 }
 
@@ -212,7 +212,7 @@ io::Plan Refinement::plan(Backend backend, const std::vector<io::DeviceRow>& dev
 }
 
 std::optional<io::Plan> Refinement::next(const io::Results& results, Backend backend) {
-  if (planned_ < additions_.size()) return plan(backend, results.devices);  // those of the comments
+  if (planned_ < additions_.size()) return plan(backend, results.devices);  // from comments of the plan
   index(backend, results.devices);
   for (const Bracket& bracket : brackets_of(results)) {
     for (std::string key : {bracket.low_key, bracket.high_key}) {

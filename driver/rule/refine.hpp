@@ -30,12 +30,12 @@ struct Bracket {
 /// methods must have passed at both orders.
 std::vector<Bracket> brackets_of(const io::Results& results);
 
-/// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N":
-/// a trial of the plan and its new order. So the run directory's plan.yaml and its journal hold all that a
-/// resumed sweep needs to go on with the same trials.
+/// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N",
+/// with the key of a trial of the user's plan and the new order. A resumed sweep reads
+/// the trials from these comments, which are in plan.yaml and in the journal.
 class Refinement {
  public:
-  /// @param plan as the user wrote it, or with such comments @param path of its file
+  /// @param plan the user's plan, or one with such comments @param path of its file
   Refinement(io::Plan plan, std::string path, const Registry& registry);
   /// Adds the trials in the comments of the text of a later plan of this sweep.
   void restore(const std::string& text);

@@ -14,7 +14,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr const char* vendor_name = "the vendor";
+constexpr const char* vendor_name = "the vendor";  // the adviser that always chooses the vendor's method
 
 /// The groups that compete on one task on one device.
 struct RuleTask {
@@ -105,28 +105,28 @@ std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Re
     std::map<std::string, std::vector<Regret>> by_problem;
     for (const auto& [identity, task] : tasks) {
       if (task.best == nullptr) continue;
-      std::vector<Regret>& own = by_problem[task.question.problem];
-      if (own.empty()) {
-        for (const NamedRule& each : rules) own.push_back({device, task.question.problem, each.name});
-        own.insert(own.begin() + 1, {device, task.question.problem, vendor_name});
+      std::vector<Regret>& regrets = by_problem[task.question.problem];
+      if (regrets.empty()) {
+        for (const NamedRule& each : rules) regrets.push_back({device, task.question.problem, each.name});
+        regrets.insert(regrets.begin() + 1, {device, task.question.problem, vendor_name});
       }
       const Box* answer = rules.front().rule.find(task.question);
       if (answer == nullptr) {
-        ++own[0].unmeasured;
+        ++regrets[0].unmeasured;
         continue;
       }
-      count(own[0], task, find_group(task, answer->choice));
-      count(own[1], task, vendor_group(task));
+      count(regrets[0], task, find_group(task, answer->choice));
+      count(regrets[1], task, vendor_group(task));
       for (std::size_t i = 1; i < rules.size(); ++i) {
         const Box* other = rules[i].rule.find(task.question);
         if (other == nullptr) {
-          ++own[i + 1].unmeasured;
+          ++regrets[i + 1].unmeasured;
         } else {
-          count(own[i + 1], task, find_group(task, other->choice));
+          count(regrets[i + 1], task, find_group(task, other->choice));
         }
       }
     }
-    for (const auto& [problem, own] : by_problem) rows.insert(rows.end(), own.begin(), own.end());
+    for (const auto& [problem, regrets] : by_problem) rows.insert(rows.end(), regrets.begin(), regrets.end());
   }
   std::vector<Regret> sums;
   for (const Regret& row : rows) {

@@ -16,7 +16,8 @@ struct NamedRule {
   Rule rule;
 };
 
-/// The regret of one adviser (a rule, or "the vendor") on the tasks of a problem on a device.
+/// The regret of one adviser on the tasks of a problem on a device. An adviser is a rule, or "the vendor":
+/// the choice of the vendor's method for every task.
 struct Regret {
   std::string device, problem, adviser;
   std::int64_t tasks = 0;       ///< tasks on which its choice ran and passed

@@ -84,22 +84,6 @@ void write_file(const fs::path& path, const std::string& text) {
   io::write_atomically(path, text.data(), text.size());
 }
 
-/// Throws if the directory holds anything but a rule.
-void require_rule_directory(const fs::path& directory) {
-  std::error_code error;
-  if (!fs::is_directory(directory, error))
-    throw UsageError(fmt::format("-o {}: is a file; allowed: a new name, or a directory that holds a rule",
-                                 directory.string()));
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (rule_files.count(entry.path().filename().string()) == 0)
-      throw UsageError(
-          fmt::format("-o {}: holds {}, which is no file of a rule; allowed: a new name, or a directory that "
-                      "holds only a rule",
-                      directory.string(), entry.path().filename().string()));
-  }
-  if (error) throw UsageError(fmt::format("-o {}: cannot be read: {}", directory.string(), error.message()));
-}
-
 [[noreturn]] void fail_rename(const fs::path& from, const fs::path& to, int error) {
   throw io::StorageError(fmt::format("cannot rename {} to {}: {}", from.string(), to.string(),
                                      std::generic_category().message(error)));
@@ -206,12 +190,33 @@ Rule read_rule(const fs::path& path) {
   return rule_from_json(json, file.string());
 }
 
+void check_rule_directory(const fs::path& directory, bool force) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(directory, error))) return;
+  if (!fs::is_directory(directory, error))
+    throw UsageError(fmt::format("-o {}: is a file; allowed: a new name, or a directory that holds a rule",
+                                 directory.string()));
+  bool is_empty = true;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    is_empty = false;
+    if (rule_files.count(entry.path().filename().string()) == 0)
+      throw UsageError(
+          fmt::format("-o {}: holds {}, which is no file of a rule; allowed: a new name, or a directory that "
+                      "holds only a rule",
+                      directory.string(), entry.path().filename().string()));
+  }
+  if (error) throw UsageError(fmt::format("-o {}: cannot be read: {}", directory.string(), error.message()));
+  if (!is_empty && !force)
+    throw UsageError(fmt::format("-o {}: the rule exists; give another name, or --force to replace it",
+                                 directory.string()));
+}
+
 void write_rule(const fs::path& directory, const Rule& rule) {
   const fs::path target = fs::absolute(directory).lexically_normal();
   const fs::path name = target.has_filename() ? target : target.parent_path();
+  check_rule_directory(name, true);
   std::error_code error;
   const bool exists = fs::exists(fs::symlink_status(name, error));
-  if (exists) require_rule_directory(name);
   fs::create_directories(name.parent_path(), error);
   const fs::path made = fmt::format("{}.{}.tmp", name.string(), ::getpid());
   if (error || !fs::create_directory(made, error))

@@ -1,5 +1,5 @@
 #pragma once
-/// A rule: which method to use for a problem of given sizes on a given device, learned from records.
+/// A rule chooses the method for a problem of given sizes on a given device. It is learned from records.
 /// docs/rule.md describes it for users.
 
 #include <cstdint>
@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "io/records/results.hpp"
+
 namespace gaussweep::driver {
 
-/// Stands for every value of a name in a rule.
+/// In a rule, matches every value of a name.
 inline constexpr const char* any_name = "*";
 
-/// A case for which a program needs a method.
+/// A task for which a program needs a method.
 struct Question {
   std::string problem, device;
   std::string precision, uplo;
@@ -52,7 +54,7 @@ struct Instead {
   double least = 1, most = 1;
 };
 
-/// TaskSizes with one choice.
+/// Sizes with one choice.
 struct Box {
   SizeRange batch = any_size, nrhs = any_size, n = any_size;
   MethodChoice choice;
@@ -62,7 +64,7 @@ struct Box {
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };
 
-/// RuleNames that share the boxes of a part.
+/// Names for which a part's boxes hold; `any_name` stands for every value.
 struct RuleNames {
   std::string precision, uplo, matrix;
 };
@@ -79,12 +81,22 @@ struct RulePart {
 };
 
 struct Rule {
-  /// Where the rule comes from: program, runs, devices with their drivers, tolerance, methods.
+  /// The origin of the rule: program, runs, devices with their drivers, tolerance, methods.
   nlohmann::ordered_json provenance = nlohmann::ordered_json::object();
   std::vector<RulePart> parts;
   /// Returns the box that answers a question; null: not measured.
   const Box* find(const Question& question) const;
 };
+
+/// Relative difference up to which two times count as equal, as in `compare`.
+inline constexpr double usual_tolerance = 0.02;
+
+/// Returns the rule with the fewest boxes whose choice is, at every size, among the best: within `tolerance`
+/// of the least time, or a tie with it (the interquartile ranges overlap). If several methods are,
+/// the vendor's is chosen, else the fastest. Names with the same boxes share them. Only methods that passed
+/// count.
+/// @throws UsageError if no record has a time
+Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 
 nlohmann::ordered_json to_json(const Rule& rule);
 /// @param source names the file in errors @throws io::InputError if the JSON is no rule
@@ -97,9 +109,11 @@ std::string c_header(const Rule& rule);
 /// Returns the text of rule.py, a module for Python 3.
 std::string python_module(const Rule& rule);
 
-/// Writes a directory with rule.json, rule.h and rule.py. The directory appears complete, or replaces a
-/// directory that holds a rule.
-/// @throws UsageError if the directory holds other files @throws io::StorageError
+/// Checks the directory of -o before any work is done.
+/// @throws UsageError if it is a file, holds other files than a rule's, or holds a rule and `force` is false
+void check_rule_directory(const std::filesystem::path& directory, bool force);
+/// Writes a directory with rule.json, rule.h and rule.py. It appears complete; a directory with a rule is
+/// replaced. @throws UsageError as check_rule_directory with `force` @throws io::StorageError
 void write_rule(const std::filesystem::path& directory, const Rule& rule);
 
 }  // namespace gaussweep::driver

@@ -5,16 +5,18 @@
 #include <optional>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-/// Returns the sizes in both spans, if any.
+/// Returns the sizes in both ranges, if any.
 std::optional<SizeRange> common(const SizeRange& a, const SizeRange& b) {
   const SizeRange span{std::max(a.from, b.from), std::min(a.to, b.to)};
   return span.from <= span.to ? std::optional(span) : std::nullopt;
 }
 
+/// Returns the name of a rule, with its commits and drivers if they differ from those of the rule before it.
 std::string since_text(const NamedRule& before, const NamedRule& now) {
   std::string text = now.name;
   for (const char* key : {"commits", "drivers"}) {
@@ -79,7 +81,7 @@ std::vector<RuleChange> changes_of(const std::vector<NamedRule>& rules) {
 
 std::string span_text(const SizeRange& span) {
   if (span == any_size) return {};
-  return span.from == span.to ? fmt::to_string(span.from) : fmt::format("{} to {}", span.from, span.to);
+  return range_text(span.from, span.to);
 }
 
 Table rule_change_table(const std::vector<RuleChange>& changes) {

@@ -9,7 +9,7 @@
 
 namespace gaussweep::driver {
 
-/// TaskSizes for which a rule names another choice than the rule before it.
+/// Sizes for which a rule has another choice than the rule before it.
 struct RuleChange {
   std::string device, problem;
   RuleNames names;
@@ -21,7 +21,7 @@ struct RuleChange {
   std::string since;  ///< commits and drivers of the new rule, if they differ from the old one's
 };
 
-/// Compares each rule with the one before it. TaskSizes that only one of them knows are no change.
+/// Compares each rule with the one before it. Sizes that only one of them knows are no change.
 /// @throws UsageError if two rules have no sizes in common
 std::vector<RuleChange> changes_of(const std::vector<NamedRule>& rules);
 

@@ -73,7 +73,7 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
     const std::vector<Interval> intervals = intervals_of(*record);
     if (intervals.empty()) continue;
     const auto gpu = gpus.find(key_of(*record));
-    const auto [entry, is_new] = index_of.try_emplace(key_of(*record), all.size());
+    const auto [index, is_new] = index_of.try_emplace(key_of(*record), all.size());
     if (is_new) {
       all.emplace_back();
       DeviceUse& use = all.back().use;
@@ -82,18 +82,17 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       use.rank = record->rank;
       use.seconds.assign(phases().size(), 0);
     }
-    Entry& device_entry = all[entry->second];
-    const bool on_cpu_of_gpu_rank = gpu != gpus.end() && record->gpu_name.empty();
-    ++device_entry.use.trials;
+    Entry& entry = all[index->second];
+    const bool idles_gpu = gpu != gpus.end() && record->gpu_name.empty();  // a CPU method
+    ++entry.use.trials;
     for (const Interval& interval : intervals) {
       const auto phase = static_cast<std::size_t>(interval.phase - phases().data());
-      (on_cpu_of_gpu_rank && interval.phase->busy ? device_entry.use.cpu_methods
-                                                  : device_entry.use.seconds[phase]) +=
+      (idles_gpu && interval.phase->busy ? entry.use.cpu_methods : entry.use.seconds[phase]) +=
           interval.ended - interval.began;
-      device_entry.first = std::min(device_entry.first, interval.began);
-      device_entry.last = std::max(device_entry.last, interval.ended);
+      entry.first = std::min(entry.first, interval.began);
+      entry.last = std::max(entry.last, interval.ended);
     }
-    device_entry.use.span = device_entry.last - device_entry.first;
+    entry.use.span = entry.last - entry.first;
   }
   std::vector<DeviceUse> uses;
   for (Entry& entry : all) uses.push_back(std::move(entry.use));

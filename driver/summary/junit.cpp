@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/summary/trial_columns.hpp"
@@ -20,12 +21,13 @@ std::string xml(const std::string& text) {
       {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
   std::string out;
   for (const char c : printable(text)) {
-    const auto entity = entities.find(c);
-    out += entity == entities.end() ? std::string(1, c) : entity->second;
+    const char* const* entity = find_in(entities, c);
+    out += entity == nullptr ? std::string(1, c) : *entity;
   }
   return out;
 }
 
+/// Returns the JUnit element of a test's outcome; empty for a pass.
 const char* outcome_of(const Record& r) {
   if (r.status == Status::skipped) return "skipped";
   if (!is_unexpected(r)) return r.status == Status::pass ? "" : "skipped";
@@ -47,15 +49,15 @@ void write_junit(const std::vector<Record>& records, const std::function<void(co
   std::map<std::string, std::vector<const Record*>> suites;
   for (const Record& r : records) suites[fmt::format("{}/{}", r.problem, r.method)].push_back(&r);
   write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-  for (const auto& [name, of_method] : suites) {
-    const TrialColumns trial(of_method, Reader::person);
+  for (const auto& [name, method_records] : suites) {
+    const TrialColumns trial(method_records, Reader::person);
     const std::vector<Column> columns = trial.columns();
     std::map<std::string, std::size_t> outcomes;
-    for (const Record* r : of_method) ++outcomes[outcome_of(*r)];
+    for (const Record* r : method_records) ++outcomes[outcome_of(*r)];
     write(fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
-                      xml(name), of_method.size(), outcomes["failure"], outcomes["error"],
+                      xml(name), method_records.size(), outcomes["failure"], outcomes["error"],
                       outcomes["skipped"]));
-    for (const Record* r : of_method) {
+    for (const Record* r : method_records) {
       std::string test;
       const std::vector<Cell> cells = trial.cells(*r);
       for (std::size_t c = 0; c < cells.size(); ++c) {

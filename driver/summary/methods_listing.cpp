@@ -6,7 +6,6 @@
 #include "driver/base/words.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -8,10 +8,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/statistics.hpp"
 #include "driver/base/words.hpp"
@@ -22,7 +26,6 @@
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using io::Record;
@@ -38,6 +41,7 @@ struct ByGroup {
   bool operator()(const Record* a, const Record* b) const { return group_key(*a) == group_key(*b); }
 };
 
+/// Returns the median of the known values; NaN if all are unknown.
 double known_median(const std::vector<const Record*>& records, double Record::*member) {
   std::vector<double> values;
   for (const Record* record : records) {
@@ -46,7 +50,7 @@ double known_median(const std::vector<const Record*>& records, double Record::*m
   return median_of(std::move(values));
 }
 
-// Returns the largest known value; NaN if all are unknown.
+/// Returns the largest known value; NaN if all are unknown.
 double largest_of(const std::vector<const Record*>& records, double Record::*member) {
   double largest = Record::unknown;
   for (const Record* record : records) largest = std::fmax(largest, record->*member);
@@ -68,10 +72,9 @@ void summarise_group(Group& group) {
   group.q3 = known_median(group.records, &Record::seconds_q3);
   const bool has_rounds = std::any_of(group.records.begin(), group.records.end(),
                                       [](const Record* record) { return record->round > 1; });
-  for (const Record* record : group.records) {
-    if (!has_rounds) break;
-    group.q1 = std::fmin(group.q1, record->seconds_q1);
-    group.q3 = std::fmax(group.q3, record->seconds_q3);
+  if (has_rounds) {
+    for (const Record* record : group.records) group.q1 = std::fmin(group.q1, record->seconds_q1);
+    group.q3 = largest_of(group.records, &Record::seconds_q3);
   }
   group.replay = known_median(group.records, &Record::replay_median);
   group.joules = known_median(group.records, &Record::energy_joules);
@@ -93,10 +96,7 @@ int status_severity(const std::string& status) {
 }
 
 std::vector<Group> group_records(const std::vector<Record>& records) {
-  std::vector<const Record*> all;
-  all.reserve(records.size());
-  for (const Record& record : records) all.push_back(&record);
-  return group_records(all);
+  return group_records(pointers_to(records));
 }
 
 std::vector<Group> group_records(const std::vector<const Record*>& records) {
@@ -125,12 +125,12 @@ std::vector<Group> group_records(const std::vector<const Record*>& records) {
   return groups;
 }
 
-std::vector<const Group*> competitors(const std::vector<const Group*>& of_one_task) {
+std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups) {
   std::vector<const Group*> chosen;
-  for (const Group* group : of_one_task) {
+  for (const Group* group : task_groups) {
     if (group->status != io::Status::skipped && group->first().backend != "emulated") chosen.push_back(group);
   }
-  return chosen.empty() ? of_one_task : chosen;
+  return chosen.empty() ? task_groups : chosen;
 }
 
 std::vector<Group> best_groups(const std::vector<Group>& groups) {
@@ -140,9 +140,9 @@ std::vector<Group> best_groups(const std::vector<Group>& groups) {
     tasks[{r.problem, r.precision, r.n, task_identity(r)}].push_back(&group);
   }
   std::vector<Group> result;
-  for (const auto& [task, of_task] : tasks) {
+  for (const auto& [task, task_groups] : tasks) {
     const Group* best = nullptr;
-    for (const Group* group : competitors(of_task)) {
+    for (const Group* group : competitors(task_groups)) {
       if (group->status != io::Status::pass || std::isnan(group->median)) continue;
       if (best == nullptr || group->median < best->median) best = group;
     }
@@ -181,113 +181,190 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     const Record& r = group.first();
     if (std::isnan(group.median) || !is_baseline(r)) continue;
     const std::string task = task_of(r, method.empty() ? std::string(r.method) : method);
-    for (const Group** holder : {&by_device[task + device_of(r)], &by_task[task + kind_of(r)]}) {
-      if (*holder == nullptr || group.median < (*holder)->median) *holder = &group;
+    for (const Group** best : {&by_device[task + device_of(r)], &by_task[task + kind_of(r)]}) {
+      if (*best == nullptr || group.median < (*best)->median) *best = &group;
     }
   }
   io::TextPool names;
   for (Group& group : groups) {
     const Record& r = group.first();
-    // Without `method` the baseline is the vendor's on the same device, because an emulated time must not be
-    // compared with it.
+    // Without `method` only the same device has a baseline, because an emulated time must not be compared
+    // with the vendor's.
     const std::string task = task_of(r, method.empty() ? std::string(r.reference_method) : method);
-    const auto same_device = by_device.find(task + device_of(r));
-    const auto other_device = method.empty() ? by_task.end() : by_task.find(task + kind_of(r));
-    const Group* baseline = same_device != by_device.end()  ? same_device->second
-                            : other_device != by_task.end() ? other_device->second
-                                                            : nullptr;
+    const Group* const* baseline = find_in(by_device, task + device_of(r));
+    if (baseline == nullptr && !method.empty()) baseline = find_in(by_task, task + kind_of(r));
     if (baseline == nullptr || std::isnan(group.median)) continue;
-    group.speedup = baseline->median / group.median;
-    const Record& over = baseline->first();
+    group.speedup = (*baseline)->median / group.median;
+    const Record& over = (*baseline)->first();
     group.speedup_over =
         names.of(fmt::format("{}/{} {} {}", over.problem, over.method, over.backend, over.parameters));
   }
 }
 
-std::string status_counts_text(const std::vector<Record>& records) {
-  std::map<std::pair<int, std::string>, std::int64_t> counts;
-  for (const Record& record : records) ++counts[{status_rank(record.status), record.status}];
+std::string status_counts_text(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::pair(status_rank(a.first), a.first) < std::pair(status_rank(b.first), b.first);
+  });
   std::string text;
-  for (const auto& [status, count] : counts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, printable(status.second));
-  }
-  return text.empty() ? "no records" : text;
+  for (const auto& [status, count] : sorted)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, printable(status));
+  return text;
 }
 
+std::string status_counts_text(const std::vector<Record>& records) {
+  std::map<std::string, std::int64_t> counts;
+  for (const Record& record : records) ++counts[record.status];
+  return counts.empty() ? "no records" : status_counts_text(counts);
+}
+
+namespace {
+
+/// Failed trials with equal properties.
+struct FailureEntry {
+  std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max();
+  std::int64_t not_finite = 0;                                     ///< answers with NaN or Inf
+  std::int64_t unfinished = 0;                                     ///< factorisations that stopped at a pivot
+  double low = std::numeric_limits<double>::infinity(), high = 0;  ///< residual ratios
+  double tolerance = Record::unknown;
+  const char* pivot = "";
+
+  void add(const Record& r) {
+    ++count;
+    smallest_n = std::min(smallest_n, r.n);
+    largest_n = std::max(largest_n, r.n);
+    tolerance = r.tolerance;
+    const auto evidence = evidence_of(r);
+    if (evidence && is_unfinished(evidence->problem, evidence->info)) {
+      ++unfinished;
+      pivot = pivot_name(evidence->problem);
+    }
+    if (std::isfinite(r.residual_ratio)) {
+      low = std::min(low, r.residual_ratio);
+      high = std::max(high, r.residual_ratio);
+    } else {
+      ++not_finite;
+    }
+  }
+  /// Returns the reason for the status of verified answers.
+  std::string cause(const std::string& status) const {
+    std::string text;
+    if (high > 0 || not_finite < count) {
+      text = low == high ? fmt::format("residual ratio {:.3g}", high)
+                         : fmt::format("residual ratio {:.3g} to {:.3g}", low, high);
+      text += fmt::format(", tolerance {:g}", tolerance);
+    }
+    if (not_finite > 0) append_text(text, "NaN or Inf in " + counted(not_finite, "answer"));
+    if (unfinished > 0) text += fmt::format("; {} in {}", pivot, counted(unfinished, "trial"));
+    if (status == io::Status::pass) text += "; the plan does not expect it to pass";
+    return text;
+  }
+};
+
+}  // namespace
+
 Table failure_table(const std::vector<Record>& records, Failures which) {
-  struct Entry {
-    std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max(),
-                 not_finite = 0, unfinished = 0;
-    double low = std::numeric_limits<double>::infinity(), high = 0, tolerance = Record::unknown;
-    const char* pivot = "";
-  };
   enum Section { unexpected, finding, skipped };
   const auto section_of = [](const Record& r) {
     return is_unexpected(r) ? unexpected : r.status == io::Status::skipped ? skipped : finding;
   };
-  std::vector<const Record*> all_records, listed;
+  const MatrixNames matrices(pointers_to(records));
+  // By section, method, matrix, status and cause.
+  std::map<std::tuple<Section, std::string, std::string, std::string, std::string>, FailureEntry> entries;
   for (const Record& r : records) {
-    all_records.push_back(&r);
-    const bool is_out =
-        which == Failures::unexpected ? !is_unexpected(r) : which == Failures::findings && is_unexpected(r);
-    if (!is_out && (r.status != io::Status::pass || is_unexpected(r))) listed.push_back(&r);
-  }
-  const MatrixNames matrices(all_records);
-  // Per place (unexpected, finding or skipped), method, matrix, status and cause.
-  std::map<std::tuple<Section, std::string, std::string, std::string, std::string>, Entry> all;
-  for (const Record* record : listed) {
-    const Record& r = *record;
-    // Messages of judged answers differ in their numbers, so they are shown as one range.
+    const Section section = section_of(r);
+    const bool is_listed =
+        which == Failures::all || (section == unexpected) == (which == Failures::unexpected);
+    if (!is_listed || (r.status == io::Status::pass && section != unexpected)) continue;
+    // The messages of verified answers differ in their numbers, which are shown as ranges.
     const std::string cause = is_judged(r.status) ? std::string() : std::string(r.message);
     const std::string matrix = r.status == io::Status::skipped ? std::string() : matrices.of(r);
-    Entry& entry = all[{section_of(r), r.problem + "/" + r.method, matrix, r.status, cause}];
-    ++entry.count;
-    entry.smallest_n = std::min(entry.smallest_n, r.n);
-    entry.largest_n = std::max(entry.largest_n, r.n);
-    entry.tolerance = r.tolerance;
-    const auto evidence = evidence_of(r);
-    if (evidence && is_unfinished(evidence->problem, evidence->info)) {
-      ++entry.unfinished;
-      entry.pivot = pivot_name(evidence->problem);
-    }
-    if (std::isfinite(r.residual_ratio)) {
-      entry.low = std::min(entry.low, r.residual_ratio);
-      entry.high = std::max(entry.high, r.residual_ratio);
-    } else {
-      ++entry.not_finite;
-    }
+    entries[{section, r.problem + "/" + r.method, matrix, r.status, cause}].add(r);
   }
   Table table;
   table.columns = {{"method", "METHOD"}, {"matrix", "MATRIX"}, {"status", "STATUS"},
                    {"trials", "TRIALS"}, {"n", "N"},           {"cause", "CAUSE"}};
   if (which == Failures::all) table.columns.push_back({"expected", "EXPECTED"});
-  for (const auto& [key, entry] : all) {
+  for (const auto& [key, entry] : entries) {
     const auto& [section, method, matrix, status, message] = key;
-    std::string cause = message.empty() ? "no cause was recorded" : message;
-    if (is_judged(status)) {
-      cause.clear();
-      if (entry.high > 0 || entry.not_finite < entry.count) {
-        cause = entry.low == entry.high
-                    ? fmt::format("residual ratio {:.3g}", entry.high)
-                    : fmt::format("residual ratio {:.3g} to {:.3g}", entry.low, entry.high);
-        cause += fmt::format(", tolerance {:g}", entry.tolerance);
-      }
-      if (entry.not_finite > 0) {
-        cause += fmt::format("{}NaN or Inf in {} answer{}", cause.empty() ? "" : "; ", entry.not_finite,
-                             entry.not_finite == 1 ? "" : "s");
-      }
-      if (entry.unfinished > 0) {
-        cause += fmt::format("; {} in {}", entry.pivot, counted(entry.unfinished, "trial"));
-      }
-      if (status == io::Status::pass) cause += "; the plan does not expect it to pass";
-    }
-    const std::string sizes = entry.smallest_n == entry.largest_n
-                                  ? fmt::to_string(entry.largest_n)
-                                  : fmt::format("{} to {}", entry.smallest_n, entry.largest_n);
-    table.rows.push_back({method, matrix, status, entry.count, sizes, cause});
+    const std::string cause = is_judged(status) ? entry.cause(status)
+                              : message.empty() ? "no cause was recorded"
+                                                : message;
+    table.rows.push_back(
+        {method, matrix, status, entry.count, range_text(entry.smallest_n, entry.largest_n), cause});
     if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{section != unexpected});
   }
   table.naming = 3;
+  return table;
+}
+
+Table change_table(const Verification& verification, Reader reader) {
+  // The names of the changed trials must be unique among all records.
+  const TrialColumns trial(pointers_to(verification.records), reader);
+  Table table = trial.table();
+  extend(table.columns, {{"residual_ratio", "RATIO", Style::scientific},
+                         {"tolerance", "TOLERANCE"},
+                         {"old_status", "WAS"},
+                         {"status", "IS"}});
+  // For programs the columns that identify the trial include the key.
+  const bool with_key = reader == Reader::person;
+  if (with_key) table.columns.push_back({"key", "KEY"});
+  for (const std::size_t i : verification.changed) {
+    const io::Record& r = verification.records[i];
+    std::vector<Cell>& row = table.rows.emplace_back(trial.cells(r));
+    extend(row, {r.residual_ratio, r.tolerance, verification.old_statuses[i], r.status});
+    if (with_key) row.emplace_back(r.key);
+  }
+  table.spare = {"key"};
+  return table;
+}
+
+namespace {
+
+struct DoubtEntry {
+  std::int64_t trials = 0, smallest_n = std::numeric_limits<std::int64_t>::max(), largest_n = 0;
+  double worst = 0;
+  std::string reference;
+};
+
+}  // namespace
+
+Table doubt_table(const std::vector<io::Record>& records) {
+  std::map<std::pair<std::string, std::string>, DoubtEntry> entries;
+  const auto doubt = [&](const io::Record& r, const char* kind, double figure) {
+    DoubtEntry& entry = entries[{r.problem + "/" + r.method, kind}];
+    ++entry.trials;
+    entry.smallest_n = std::min(entry.smallest_n, r.n);
+    entry.largest_n = std::max(entry.largest_n, r.n);
+    if (figure >= entry.worst) {
+      entry.worst = figure;
+      entry.reference = r.reference_method;
+    }
+  };
+  const auto is_wrong_in_parts = [](const io::Record& r) {
+    const double unit = r.precision == "float" ? 0x1p-24 : 0x1p-53;
+    return r.componentwise_error >= doubted_componentwise * std::max(r.backward_error, unit);
+  };
+  for (const io::Record& r : records) {
+    if (r.status != io::Status::pass && r.status != io::Status::suspect) continue;
+    if (r.timing == "suspect") doubt(r, "timing", r.peak_share);
+    if (r.digits_lost >= doubted_digits) doubt(r, "accuracy", r.digits_lost);
+    if (is_wrong_in_parts(r)) doubt(r, "components", r.componentwise_error);
+  }
+  Table table;
+  table.columns = {
+      {"method", "METHOD"}, {"doubt", "DOUBT"}, {"trials", "TRIALS"}, {"n", "N"}, {"cause", "CAUSE"}};
+  for (const auto& [key, entry] : entries) {
+    const std::string cause =
+        key.second == "timing"
+            ? fmt::format("{:.3g} times as fast as the device's measured peaks allow", entry.worst)
+        : key.second == "components"
+            ? fmt::format("small rows or components are off: componentwise error {:.2g}", entry.worst)
+            : fmt::format("up to {:.1f} decimal digits less accurate than {}", entry.worst, entry.reference);
+    table.rows.push_back(
+        {key.first, key.second, entry.trials, range_text(entry.smallest_n, entry.largest_n), cause});
+  }
+  table.naming = 2;
   return table;
 }
 

@@ -3,16 +3,19 @@
 /// their causes.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "driver/base/table.hpp"
+#include "driver/judge/verify.hpp"
+#include "driver/summary/trial_columns.hpp"
 #include "io/records/record.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
-/// Records of one trial (trial_identity) on one GPU model: from repeats, several runs or several builds.
+/// The records of one trial (trial_identity) on one GPU model, from several rounds, runs or builds.
 struct Group {
   io::Text matrix;                         ///< name that is unique among the matrices of all groups
   std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
@@ -58,9 +61,9 @@ enum class IfEmpty { returns_none, throws };
 std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter,
                                        IfEmpty if_empty = IfEmpty::returns_none);
 
-/// Returns the groups of one task that compete with one another. Emulated kernels compete only if every other
-/// group was skipped: their times on a CPU say nothing about a GPU, and nothing about the CPU's methods.
-std::vector<const Group*> competitors(const std::vector<const Group*>& of_one_task);
+/// Returns the groups of one task whose times compete. Emulated kernels compete only if every other group was
+/// skipped, because their times on a CPU are neither those of a GPU nor those of CPU methods.
+std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups);
 
 /// Returns the fastest passing competitor of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
@@ -99,10 +102,26 @@ Table failure_table(const std::vector<io::Record>& records, Failures which);
 
 /// Returns "3 pass, 1 failed, 2 skipped", in the order of io::status_words.
 std::string status_counts_text(const std::vector<io::Record>& records);
+std::string status_counts_text(const std::map<std::string, std::int64_t>& counts);
 
 /// Returns the index in io::status_words; unknown statuses come last.
 int status_rank(const std::string& status);
 /// Returns the severity of a status: skipped < pass < suspect < … < error.
 int status_severity(const std::string& status);
+
+/// Returns a table of the records whose status changed.
+Table change_table(const Verification& verification, Reader reader);
+
+/// A method is listed if it loses at least this many decimal digits compared with the reference.
+inline constexpr double doubted_digits = 2;
+
+/// A componentwise error is shown if it is at least this many times max(backward error, unit roundoff).
+inline constexpr double doubted_componentwise = 1000;
+
+/// Returns a table of the doubts about records that passed or are suspect, with one row per method and kind
+/// of doubt and the worst figure. `timing`: the time is too short for the device. `accuracy`: the backward
+/// error is at least 100 times the reference's. `components`: the componentwise error is at least 1000 times
+/// the backward error.
+Table doubt_table(const std::vector<io::Record>& records);
 
 }  // namespace gaussweep::driver

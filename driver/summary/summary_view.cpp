@@ -22,7 +22,6 @@
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
 using io::Record;
@@ -30,7 +29,7 @@ using io::Record;
 /// The outputs in which a column appears: the terminal's table, data (CSV, JSON), or both.
 enum class Output { terminal, data, both };
 
-// A column of the summary: in which outputs it appears, and how its cell is computed.
+/// A column of the summary: the outputs that show it, and the function that computes its cell.
 struct SummaryColumn {
   Column column;
   Output output;
@@ -125,18 +124,22 @@ const std::vector<SummaryColumn>& summary_column_list() {
   return all;
 }
 
+bool matches(const std::string& pattern, const std::string& word) {
+  return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
+}
+
 bool matches_any(const std::vector<std::string>& patterns, const std::string& word) {
-  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-           return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
-         });
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                         [&](const std::string& pattern) { return matches(pattern, word); });
 }
 
 template <class Words>
 bool fits_any(const std::string& pattern, const Words& words) {
   return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return fnmatch(pattern.c_str(), word.c_str(), 0) == 0; });
+                     [&](const std::string& word) { return matches(pattern, word); });
 }
 
+/// An inclusive range of sizes.
 struct Range {
   std::int64_t low = 0, high = std::numeric_limits<std::int64_t>::max();
 };
@@ -164,23 +167,18 @@ Range parse_range(const std::string& text) {
     if (range.low <= range.high) return range;
     throw UsageError(fmt::format("--n {}: the range ends before it starts; allowed: low:high", text));
   }
-  const auto begins = [&](const char* prefix) { return text.rfind(prefix, 0) == 0; };
-  Range range;
-  if (begins(">=")) {
-    range.low = parse_size(text.substr(2), text);
-  } else if (begins("<=")) {
-    range.high = parse_size(text.substr(2), text);
-  } else if (begins(">")) {
-    range.low = parse_size(text.substr(1), text) + 1;
-  } else if (begins("<")) {
-    range.high = parse_size(text.substr(1), text) - 1;
-  } else {
-    range.low = range.high = parse_size(text, text);
-  }
-  return range;
+  const std::size_t digits = text.find_first_not_of("<>=");
+  const std::string comparison = text.substr(0, digits);
+  const auto size = [&] { return parse_size(digits == std::string::npos ? "" : text.substr(digits), text); };
+  if (comparison == ">=") return {size()};
+  if (comparison == "<=") return {0, size()};
+  if (comparison == ">") return {size() + 1};
+  if (comparison == "<") return {0, size() - 1};
+  const std::int64_t single = parse_size(text, text);
+  return {single, single};
 }
 
-// Throws if a pattern matches no record at all, because it is probably mistyped.
+/// Throws if a pattern matches no record, because it is probably mistyped.
 void check_words(const char* option, const std::vector<std::string>& patterns,
                  const std::set<std::string>& present) {
   for (const std::string& pattern : patterns) {
@@ -310,16 +308,14 @@ void sort_by(std::vector<Group>& groups, const ComesBefore& comes_before) {
 
 void sort_groups(std::vector<Group>& groups, const std::string& column) {
   if (column.empty()) {
-    sort_by(groups, [&](std::size_t a, std::size_t b) {
-      const Record &x = groups[a].first(), &y = groups[b].first();
-      return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.batch, x.uplo, x.method, x.parameters,
-                      matrix_label(x), x.matrix_parameters, x.matrix_seed) <
-             std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.batch, y.uplo, y.method, y.parameters,
-                      matrix_label(y), y.matrix_parameters, y.matrix_seed);
-    });
-    return;
+    const auto sort_key = [&](std::size_t i) {
+      const Record& r = groups[i].first();
+      return std::tie(r.problem, r.precision, r.n, r.m, r.k, r.nrhs, r.batch, r.uplo, r.method, r.parameters,
+                      matrix_label(r), r.matrix_parameters, r.matrix_seed);
+    };
+    return sort_by(groups, [&](std::size_t a, std::size_t b) { return sort_key(a) < sort_key(b); });
   }
-  const bool down = !column.empty() && column.front() == '-';
+  const bool down = column.front() == '-';
   const std::string name = down ? column.substr(1) : column;
   const auto view = std::find_if(summary_column_list().begin(), summary_column_list().end(),
                                  [&](const SummaryColumn& v) { return v.column.name == name; });
@@ -352,7 +348,7 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
     const auto& all = io::conditions();
     return std::any_of(all.begin(), all.end(), [&](const io::Setting& each) { return each.name == name; });
   };
-  const auto is_usual = [&](const std::string& name) {
+  const auto is_default = [&](const std::string& name) {  // in all rows
     return (name == "nrhs" && !varying.nrhs) ||
            ((name == "batch" || name == "systems_per_second") && !varying.batch) ||
            (name == "uplo" && varying.uplo.empty()) || (name == "matrix_seed" && !varying.seed) ||
@@ -363,7 +359,7 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   for (const SummaryColumn& view : summary_column_list()) {
     const std::string& name = view.column.name;
     if (view.output == (full ? Output::terminal : Output::data)) continue;
-    if (!full && (is_usual(name) || (name == "trials" && !repeated))) continue;
+    if (!full && (is_default(name) || (name == "trials" && !repeated))) continue;
     chosen.push_back(&view);
     table.columns.push_back(view.column);
   }

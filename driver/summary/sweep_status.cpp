@@ -12,37 +12,25 @@
 #include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/shard.hpp"
-#include "driver/results/builds.hpp"
 #include "driver/results/identity.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/open_file.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
-
 namespace {
 
-constexpr double max_skew = 5;  // limit in seconds on the clock difference of two machines
+constexpr double max_skew = 5;  // seconds; limit on the clock difference of two machines
 
-/// Returns "3 pass, 1 crashed", in the order of io::status_words.
-std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
-  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return status_rank(a.first) < status_rank(b.first); });
-  std::string words;
-  for (const auto& [name, count] : sorted)
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, printable(name));
-  return words;
-}
-
-/// The last start's notes, for the counts and the estimate.
+/// The last start of the sweep.
 struct LastStart {
-  std::size_t note = 0;  ///< index among the notes
+  std::size_t note = 0;  ///< index of its note
   Shard shard;
   Timestamp time;
   io::note::Left left;
-  std::set<std::string> vanished;
+  std::set<std::string> vanished;  ///< keys of trials that the plan no longer has
 };
 
 std::string resume_words(const nlohmann::json& provenance) {
@@ -54,7 +42,7 @@ std::string resume_words(const nlohmann::json& provenance) {
   return (ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "") + command + (resumes ? "" : " --resume");
 }
 
-// Reads the notes; a later start replaces an earlier one.
+/// Sets the members of `status` that notes contain. @return the last start
 LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   LastStart start;
   for (std::size_t i = 0; i < notes.size(); ++i) {
@@ -87,34 +75,39 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
+/// Removes all records but the last `count`.
+void keep_last(std::vector<io::Record>& records, std::size_t count) {
+  if (records.size() > count)
+    records.erase(records.begin(), records.end() - static_cast<std::ptrdiff_t>(count));
+}
+
 /// The first and last wall-clock times of the records since the last start, as text in a sortable format.
 struct Span {
   std::string_view first, last;
 };
 
-/// Computes the rate of trials since the last start, at time `start`.
-void estimate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
+/// Computes the rate of trials since the last start, which was at `start`.
+void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
   if (std::isnan(start.seconds) || status.fresh == 0) return;
   const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
   // For an ended or killed run, the time ends with its last trial.
-  double taken = (status.running ? now.seconds : last) - start.seconds;
+  double duration = (status.running ? now.seconds : last) - start.seconds;
   if (status.running && !start.boot.empty() && start.boot == now.boot) {
-    taken = now.uptime - start.uptime;
-  } else if (first < start.seconds - max_skew || last > start.seconds + taken + max_skew) {
+    duration = now.uptime - start.uptime;
+  } else if (first < start.seconds - max_skew || last > start.seconds + duration + max_skew) {
     status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
     return;
   }
-  // The start is recorded in whole seconds.
-  if (!(taken >= 1)) return;
-  status.rate = static_cast<double>(status.fresh) / taken;
+  if (!(duration >= 1)) return;  // the start is recorded in whole seconds
+  status.rate = static_cast<double>(status.fresh) / duration;
 }
 
-/// Returns the last note's estimate of the time left, minus the time since that note.
-std::optional<TimeRange> left_now(const io::note::Left& noted, double now) {
+/// Returns the noted estimate of the time left, minus the time since the note.
+std::optional<TimeRange> time_left(const io::note::Left& noted, double now) {
   const double since = std::max(0.0, now - parse_time(noted.time));
   if (std::isnan(noted.high) || std::isnan(since)) return std::nullopt;
-  const auto rest = [since](double seconds) { return std::max(0.0, seconds - since); };
-  return TimeRange{rest(noted.low), rest(noted.likely), rest(noted.high)};
+  const auto left = [since](double seconds) { return std::max(0.0, seconds - since); };
+  return TimeRange{left(noted.low), left(noted.likely), left(noted.high)};
 }
 
 }  // namespace
@@ -147,7 +140,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
       ++status.fresh;
       recent.push_back(&record);
       if (status.fresh == 1 || record.start_time < span.first) span.first = record.start_time;
-      // Older records have no end time.
+      // Records of older versions have no end time.
       span.last = std::max<std::string_view>(span.last,
                                              record.end_time.empty() ? record.start_time : record.end_time);
     }
@@ -156,20 +149,14 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
       ++status.unexpected;
       status.failures.push_back(record);
       // Trimmed from time to time, because a run may have a hundred thousand failures.
-      if (status.failures.size() > 2 * max_failures + 64) {
-        status.failures.erase(status.failures.begin(),
-                              status.failures.end() - static_cast<std::ptrdiff_t>(max_failures));
-      }
+      if (status.failures.size() > 2 * max_failures + 64) keep_last(status.failures, max_failures);
     }
   }
-  if (status.failures.size() > max_failures) {
-    status.failures.erase(status.failures.begin(),
-                          status.failures.end() - static_cast<std::ptrdiff_t>(max_failures));
-  }
+  keep_last(status.failures, max_failures);
   status.devices = use_of_devices(recent);
   if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
-  estimate(status, start.time, span, now);
-  if (running && status.total > status.done) status.left = left_now(start.left, now.seconds);
+  set_rate(status, start.time, span, now);
+  if (running && status.total > status.done) status.left = time_left(start.left, now.seconds);
   const std::string builds = mixed_builds(journal.records);
   if (!builds.empty()) status.remarks.push_back(builds);
   // The last line of a running sweep may be partly written; this is normal.
@@ -222,19 +209,15 @@ Table failures_of(const std::vector<NamedStatus>& all) {
     for (const io::Record& record : status.failures) records.push_back(&record);
   }
   const TrialColumns names(records, Reader::person);
-  Table table;
-  table.columns = {{"directory", "DIRECTORY"}};
-  for (const Column& column : names.columns()) table.columns.push_back(column);
-  table.naming = table.columns.size();
-  table.common = names.common();
-  table.columns.push_back({"status", "STATUS"});
-  table.columns.push_back({"message", "CAUSE"});
+  Table table = names.table();
+  table.columns.insert(table.columns.begin(), Column{"directory", "DIRECTORY"});
+  ++table.naming;
+  extend(table.columns, {{"status", "STATUS"}, {"message", "CAUSE"}});
   for (const auto& [directory, status] : all) {
     for (const io::Record& r : status.failures) {
-      std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{directory});
-      for (Cell& cell : names.cells(r)) row.push_back(std::move(cell));
-      row.emplace_back(r.status);
-      row.emplace_back(r.message);
+      std::vector<Cell>& row = table.rows.emplace_back(names.cells(r));
+      row.insert(row.begin(), directory);
+      extend(row, {r.status, r.message});
     }
   }
   return table;
@@ -257,14 +240,14 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
     if (status.ended && status.exit_code != 0) state += fmt::format(" with exit code {}", status.exit_code);
     table.rows.push_back({directory, status.plan_name, state, progress_words(status.done, status.total),
                           status.left ? span_words(*status.left) : std::string(), status.unexpected,
-                          counts_text(status.counts)});
+                          status_counts_text(status.counts)});
   }
   table.spare = {"status"};
   const SweepStatus sum = sum_of(all);
   std::string text = render_text(table, width);
   text += fmt::format("\nAll:     {}\n", statuses_line(statuses));
-  if (!sum.counts.empty()) text += fmt::format("Status:  {}\n", counts_text(sum.counts));
-  if (!sum.findings.empty()) text += fmt::format("Expected failures: {}\n", counts_text(sum.findings));
+  if (!sum.counts.empty()) text += fmt::format("Status:  {}\n", status_counts_text(sum.counts));
+  if (!sum.findings.empty()) text += fmt::format("Expected failures: {}\n", status_counts_text(sum.findings));
   for (const auto& [directory, status] : all) {
     for (const std::string& remark : status.remarks)
       text += fmt::format("Note:    {}: {}\n", printable(directory), printable(remark));
@@ -383,23 +366,16 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   text += "\n";
   if (!std::isnan(status.rate)) text += fmt::format("Rate:    {:.3g} trials a second\n", status.rate);
   if (status.left) text += fmt::format("Left:    {}\n", span_words(*status.left));
-  const std::string words = counts_text(status.counts), findings = counts_text(status.findings);
+  const std::string words = status_counts_text(status.counts), findings = status_counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
   if (!findings.empty()) text += fmt::format("Expected failures: {}\n", findings);
   if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices), width) + "\n";
   for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
   if (!status.failures.empty()) {
-    Table table;
-    table.columns = status.names.columns();
-    table.columns.push_back({"status", "STATUS"});
-    table.columns.push_back({"message", "CAUSE"});
-    for (const io::Record& r : status.failures) {
-      table.rows.push_back(status.names.cells(r));
-      table.rows.back().emplace_back(r.status);
-      table.rows.back().emplace_back(r.message);
-    }
-    table.naming = status.names.columns().size();
-    table.common = status.names.common();
+    Table table = status.names.table();
+    extend(table.columns, {{"status", "STATUS"}, {"message", "CAUSE"}});
+    for (const io::Record& r : status.failures)
+      extend(table.rows.emplace_back(status.names.cells(r)), {r.status, r.message});
     text += fmt::format("\nNot as expected ({}{}):\n", status.unexpected,
                         status.failures.size() < static_cast<std::size_t>(status.unexpected)
                             ? fmt::format(", the last {}", status.failures.size())

@@ -31,10 +31,10 @@ struct SweepStatus {
   bool running = false;
   bool ended = false;  ///< true if the last start ended and was not killed
   std::int64_t exit_code = -1;
-  std::string reason;                 ///< the reason for an early end
-  double rate = io::Record::unknown;  ///< trials per second since the last start
-  std::optional<TimeRange> left;      ///< seconds, as the run last estimated them; only while it runs
-  std::int64_t unexpected = 0;        ///< records that did not end as the plan expects
+  std::string reason;                            ///< the reason for an early end
+  double rate = io::Record::unknown;             ///< trials per second since the last start
+  std::optional<TimeRange> left;                 ///< seconds, by the run's last estimate; only while it runs
+  std::int64_t unexpected = 0;                   ///< records that did not end as the plan expects
   std::map<std::string, std::int64_t> findings;  ///< expected failures, by status
   std::vector<io::Record> failures;              ///< the last unexpected records, newest last
   TrialColumns names{{}, Reader::person};        ///< columns that identify the failures among all records
@@ -49,8 +49,6 @@ bool is_locked(const std::filesystem::path& lock);
 SweepStatus status_of(const io::JournalContents& journal, bool running, const Timestamp& now,
                       std::size_t max_failures);
 
-/// Returns the status as JSON.
-nlohmann::ordered_json status_json(const SweepStatus& status);
 /// A status and its run directory.
 struct NamedStatus {
   std::string directory;
@@ -73,5 +71,6 @@ std::string statuses_line(const Statuses& statuses);
 
 /// Returns the status of one sweep as text. @param width of the tables (see render_text)
 std::string status_text(const SweepStatus& status, std::size_t width);
+nlohmann::ordered_json status_json(const SweepStatus& status);
 
 }  // namespace gaussweep::driver

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/words.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/results/identity.hpp"
@@ -21,12 +22,18 @@ std::string shape(const Record& r) {
 
 }  // namespace
 
+std::vector<const Record*> pointers_to(const std::vector<Record>& records) {
+  std::vector<const Record*> pointers;
+  pointers.reserve(records.size());
+  for (const Record& record : records) pointers.push_back(&record);
+  return pointers;
+}
+
 MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
   for (const Record* r : records) names_[{matrix_label(*r), r->matrix_parameters}];
-  // All parameter sets per label.
-  std::map<std::string, std::vector<ordered_json>> of_label;
+  std::map<std::string, std::vector<ordered_json>> by_label;
   for (const auto& [key, name] : names_)
-    of_label[key.first].push_back(ordered_json::parse(key.second, nullptr, false));
+    by_label[key.first].push_back(ordered_json::parse(key.second, nullptr, false));
   const auto differs = [](const std::vector<ordered_json>& all, const std::string& parameter) {
     const auto value = [&](const ordered_json& parameters) {
       return parameters.is_object() ? parameters.value(parameter, ordered_json()) : ordered_json();
@@ -41,15 +48,15 @@ MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
     if (!parameters.is_object()) continue;
     ordered_json shown = ordered_json::object();
     for (const auto& [parameter, value] : parameters.items()) {
-      if (differs(of_label[key.first], parameter)) shown[parameter] = value;
+      if (differs(by_label[key.first], parameter)) shown[parameter] = value;
     }
     if (!shown.empty()) name += " " + settings_text(shown.dump());
   }
 }
 
 std::string MatrixNames::of(const Record& record) const {
-  const auto name = names_.find({matrix_label(record), record.matrix_parameters});
-  return name == names_.end() ? std::string(matrix_label(record)) : name->second;
+  const std::string* name = find_in(names_, {matrix_label(record), record.matrix_parameters});
+  return name == nullptr ? std::string(matrix_label(record)) : *name;
 }
 
 ParameterNames::ParameterNames(const std::vector<const Record*>& records)
@@ -82,8 +89,8 @@ ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
 }
 
 std::string ParameterNames::of(const std::string& parameters) const {
-  const auto name = names_.find(parameters);
-  return name == names_.end() ? settings_text(parameters) : name->second;
+  const std::string* name = find_in(names_, parameters);
+  return name == nullptr ? settings_text(parameters) : *name;
 }
 
 Varying::Varying(const std::vector<const Record*>& records) {
@@ -156,6 +163,14 @@ std::vector<Column> TrialColumns::columns() const {
   columns.reserve(parts_.size());
   for (const Part& part : parts_) columns.push_back(part.column);
   return columns;
+}
+
+Table TrialColumns::table() const {
+  Table table;
+  table.columns = columns();
+  table.naming = table.columns.size();
+  table.common = common_;
+  return table;
 }
 
 std::vector<Cell> TrialColumns::cells(const Record& record) const {

@@ -13,6 +13,9 @@
 
 namespace gaussweep::driver {
 
+/// Returns the addresses of the records.
+std::vector<const io::Record*> pointers_to(const std::vector<io::Record>& records);
+
 /// Short names of matrices: the label and the parameters that differ between matrices with this label in the
 /// given records.
 class MatrixNames {
@@ -53,6 +56,8 @@ class TrialColumns {
   /// @param records all records of the table
   TrialColumns(const std::vector<const io::Record*>& records, Reader reader);
   std::vector<Column> columns() const;
+  /// Returns a table with these columns as naming columns, and no rows.
+  Table table() const;
   std::vector<Cell> cells(const io::Record& record) const;
   /// Returns the parameters that all trials share, for persons.
   const std::string& common() const { return common_; }
@@ -66,7 +71,7 @@ class TrialColumns {
   std::string common_;
 };
 
-/// The columns in which records differ, so that a table must show them.
+/// The columns in which records differ, so that a table for persons shows them.
 struct Varying {
   explicit Varying(const std::vector<const io::Record*>& records);
   bool nrhs = false;   ///< true if some have more than one right-hand side

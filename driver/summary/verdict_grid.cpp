@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/statistics.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/results/host_names.hpp"
@@ -41,8 +42,8 @@ class Machines {
     }
   }
   std::string cpu_of(const std::string& host) const {
-    const auto found = cpus_.find(host);
-    return found == cpus_.end() ? std::string(unnamed_cpu) : found->second;
+    const std::string* cpu = find_in(cpus_, host);
+    return cpu == nullptr ? std::string(unnamed_cpu) : *cpu;
   }
   const std::map<Device, std::set<std::string>>& hosts_by_gpu() const { return hosts_by_gpu_; }
   /// Returns the machines whose CPU methods compete with a GPU: those with the GPU; if no CPU method ran
@@ -62,17 +63,17 @@ class Machines {
 };
 
 Rates rates_of(const std::vector<io::DeviceRow>& devices, const Device& device) {
-  std::vector<const io::DeviceRow*> own;
+  std::vector<const io::DeviceRow*> device_rows;
   for (const io::DeviceRow& row : devices) {
     const std::string name = !row.gpu_name.empty() ? row.gpu_name
                              : row.capability > 0  ? unnamed_gpu
                                                    : unnamed_cpu;
-    if (Device(name, row.capability) == device) own.push_back(&row);
+    if (Device(name, row.capability) == device) device_rows.push_back(&row);
   }
-  return median_rates(own);
+  return median_rates(device_rows);
 }
 
-/// Identifies a row and determines its position. Batches of different numbers of systems share a row.
+/// Identifies a row and determines its position. Batches share a row whatever their number of systems.
 using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, bool, std::string,
                           std::int64_t, std::int64_t, std::int64_t, std::string>;
 
@@ -101,9 +102,8 @@ bool is_named(const Record& r, const std::string& method) {
   return method == r.method || method == r.problem + "/" + r.method;
 }
 
-/// Returns the reference method named in the records of the GPU, otherwise that in the CPU's records,
-/// otherwise
-/// "".
+/// Returns the vendor's method that the records name as reference, those of a GPU first; "" if none names
+/// one.
 std::string vendor_of(const std::vector<const Group*>& race) {
   std::string vendor;
   for (const Group* group : race) {
@@ -115,9 +115,9 @@ std::string vendor_of(const std::vector<const Group*>& race) {
   return vendor;
 }
 
-VerdictCell judge_race(const std::vector<const Group*>& of_task, const Rates& rates,
+VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates& rates,
                        const std::string& requested_baseline) {
-  const std::vector<const Group*> race = competitors(of_task);
+  const std::vector<const Group*> race = competitors(task_groups);
   VerdictCell cell;
   cell.first = race.front();
   std::set<std::pair<std::string, std::string>> methods;
@@ -155,13 +155,13 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   std::tie(grid.device, grid.capability) = device;
   grid.rates = rates;
   grid.groups = group_records(records);
-  std::map<std::string, std::vector<const Record*>> of_problem;
-  for (const Group& group : grid.groups) of_problem[group.first().problem].push_back(&group.first());
+  std::map<std::string, std::vector<const Record*>> by_problem;
+  for (const Group& group : grid.groups) by_problem[group.first().problem].push_back(&group.first());
   std::map<std::string, Varying> varying;
-  for (const auto& [problem, all] : of_problem) varying.emplace(problem, all);
+  for (const auto& [problem, all] : by_problem) varying.emplace(problem, all);
 
-  // The groups of each task, by task identity. Different tasks for the same cell (for example, with matrices
-  // of different builds) get separate rows.
+  // By task identity. Different tasks for the same cell (for example, with matrices of different builds) get
+  // separate rows.
   std::map<std::string, std::vector<const Group*>> races;
   std::vector<std::string> order;
   for (const Group& group : grid.groups) {
@@ -175,22 +175,23 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     const VerdictCell cell = judge_race(race, rates, baseline);
     if (cell.methods == 0) continue;  // all methods were skipped
     const Group& first = *race.front();
-    std::string details = details_of(first.first(), varying.at(first.first().problem)), extra;
+    const Record& r = first.first();
+    std::string details = details_of(r, varying.at(r.problem)), extra;
     const auto is_occupied = [&] {
-      const auto row = rows.find(row_key(first, extra));
-      return row != rows.end() && row->second.cells.count(first.first().n) > 0;
+      const VerdictRow* row = find_in(rows, row_key(first, extra));
+      return row != nullptr && row->cells.count(r.n) > 0;
     };
-    if (is_occupied() && first.first().batch > 1) extra = fmt::format("batch {}", first.first().batch);
+    if (is_occupied() && r.batch > 1) extra = fmt::format("batch {}", r.batch);
     if (is_occupied()) {
-      extra = first.first().matrix_digest;
+      extra = r.matrix_digest;
       details += fmt::format("{}digest {}", details.empty() ? "" : ", ", extra.substr(0, 8));
     }
     VerdictRow& row = rows[row_key(first, extra)];
-    row.problem = first.first().problem;
-    row.precision = first.first().precision;
+    row.problem = r.problem;
+    row.precision = r.precision;
     row.matrix = first.matrix;
     row.details = details;
-    row.cells.emplace(first.first().n, cell);
+    row.cells.emplace(r.n, cell);
   }
   for (auto& [key, row] : rows) {
     std::set<std::int64_t> batches;
@@ -242,13 +243,13 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
     const std::set<std::string> cpu_hosts = machines.cpu_hosts(gpu);
     assigned.insert(cpu_hosts.begin(), cpu_hosts.end());
     assigned.insert(gpu_hosts.begin(), gpu_hosts.end());
-    std::vector<const Record*> own;
+    std::vector<const Record*> grid_records;
     for (const Record& r : records) {
       if (r.backend == "cuda" ? gpu_of(r) == gpu.first && r.capability == gpu.second
                               : r.backend == "host" && cpu_hosts.count(r.host) > 0)
-        own.push_back(&r);
+        grid_records.push_back(&r);
     }
-    grids.push_back(make_grid(gpu, own, rates_of(devices, gpu), baseline));
+    grids.push_back(make_grid(gpu, grid_records, rates_of(devices, gpu), baseline));
     std::set<std::string> cpus;
     for (const std::string& host : cpu_hosts) cpus.insert(machines.cpu_of(host));
     grids.back().cpus.assign(cpus.begin(), cpus.end());
@@ -257,8 +258,8 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
   for (const Record& r : records) {
     if (r.backend != "cuda" && assigned.count(r.host) == 0) cpu_only[machines.cpu_of(r.host)].push_back(&r);
   }
-  for (const auto& [cpu, own] : cpu_only)
-    grids.push_back(make_grid({cpu, 0}, own, rates_of(devices, {cpu, 0}), baseline));
+  for (const auto& [cpu, grid_records] : cpu_only)
+    grids.push_back(make_grid({cpu, 0}, grid_records, rates_of(devices, {cpu, 0}), baseline));
   return grids;
 }
 

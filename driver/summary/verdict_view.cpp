@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/summary/verdict_grid.hpp"
@@ -23,6 +24,7 @@ constexpr const char* gap = "   ";
 /// ANSI colours; the method with the most wins gets the first. Red is reserved for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
 
+/// Returns a text with the ANSI escape codes of a colour; unchanged without a code.
 std::string painted(const std::string& text, const std::string& code) {
   return code.empty() || text.empty() ? text : fmt::format("\033[{}m{}\033[0m", code, text);
 }
@@ -55,7 +57,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
     return {"none passed", "of " + counted(cell.methods, "method"), batch, "", ""};
   }
   const Record& r = cell.winner->first();
-  if (r.backend == "emulated")  // its time is the emulator's: not a rival of anything
+  if (r.backend == "emulated")  // its time on the CPU competes with no other
     return {printable(r.method) + " (emulated)",
             fmt::format("{}  answers only", seconds_text(cell.winner->median)), "", "", batch};
   std::string lead = "uncontested";
@@ -84,7 +86,7 @@ std::string times_text(double times) {
   return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
 }
 
-/// Describes a race in a sentence. @param which ", n = 16, uniform": distinguishes the race from others; may
+/// Describes a race in a sentence. @param which distinguishes the race from others, ", n = 16, uniform"; may
 /// be empty
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
@@ -137,10 +139,11 @@ std::map<std::string, std::string> codes_of(const std::vector<VerdictGrid>& grid
   return codes;
 }
 
-class Printer {
+/// Prints a grid in blocks; a block has the sizes that fit the width.
+class GridPrinter {
  public:
-  Printer(const VerdictGrid& grid, const RenderOptions& options,
-          const std::map<std::string, std::string>& codes)
+  GridPrinter(const VerdictGrid& grid, const RenderOptions& options,
+              const std::map<std::string, std::string>& codes)
       : grid_(grid), options_(options), codes_(codes) {
     for (const VerdictRow& row : grid.rows) {
       for (const std::string& line : label_lines(row)) label_width_ = std::max(label_width_, width_of(line));
@@ -178,11 +181,10 @@ class Printer {
       std::vector<std::string> codes;
       bool is_empty = true;
       for (const std::int64_t n : sizes) {
-        const auto cell = row.cells.find(n);
-        cells.push_back(cell == row.cells.end() ? Lines(lines_of_a_cell)
-                                                : cell_lines(grid_, row, cell->second));
-        codes.push_back(cell == row.cells.end() ? "" : code_of(cell->second));
-        is_empty = is_empty && cell == row.cells.end();
+        const VerdictCell* cell = find_in(row.cells, n);
+        cells.push_back(cell == nullptr ? Lines(lines_of_a_cell) : cell_lines(grid_, row, *cell));
+        codes.push_back(cell == nullptr ? "" : code_of(*cell));
+        is_empty = is_empty && cell == nullptr;
       }
       if (is_empty) continue;
       const Lines label = label_lines(row);
@@ -195,20 +197,20 @@ class Printer {
   }
   std::string code_of(const VerdictCell& cell) const {
     if (!options_.colours || cell.winner == nullptr) return {};
-    const auto code = codes_.find(cell.winner->first().method);
-    return code == codes_.end() ? "1" : code->second;
+    const std::string* code = find_in(codes_, cell.winner->first().method);
+    return code == nullptr ? "1" : *code;
   }
   /// Adds nothing if the label and all cells are empty.
   void add_line(const std::string& label, const Lines& cells, const std::vector<std::int64_t>& sizes,
                 const std::vector<std::string>& codes) {
     std::string line = label;
-    std::size_t width = width_of(label), wanted = label_width_;
+    std::size_t width = width_of(label), column_start = label_width_;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (!cells[i].empty()) {
-        line += std::string(wanted - width, ' ') + gap + painted(cells[i], codes[i]);
-        width = wanted + width_of(gap) + width_of(cells[i]);
+        line += std::string(column_start - width, ' ') + gap + painted(cells[i], codes[i]);
+        width = column_start + width_of(gap) + width_of(cells[i]);
       }
-      wanted += width_of(gap) + widths_.at(sizes[i]);
+      column_start += width_of(gap) + widths_.at(sizes[i]);
     }
     if (!line.empty()) text_ += line + '\n';
   }
@@ -239,7 +241,7 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
   for (const VerdictGrid& grid : grids) {
     if (!text.empty()) text += '\n';
     text += painted(title_of(grid), options.colours ? "1" : "") + '\n';
-    text += Printer(grid, options, codes).text();
+    text += GridPrinter(grid, options, codes).text();
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
         if (cell.winner != nullptr && cell.winner->first().backend == "emulated") {
@@ -300,10 +302,8 @@ std::string verdict_markdown(const std::vector<VerdictGrid>& grids) {
     for (const VerdictRow& row : grid.rows) {
       text += fmt::format("\n| {} |", cell_of(label_lines(row), "**"));
       for (const std::int64_t n : sizes) {
-        const auto cell = row.cells.find(n);
-        text += cell == row.cells.end()
-                    ? " |"
-                    : fmt::format(" {} |", cell_of(cell_lines(grid, row, cell->second), ""));
+        const VerdictCell* cell = find_in(row.cells, n);
+        text += cell == nullptr ? " |" : fmt::format(" {} |", cell_of(cell_lines(grid, row, *cell), ""));
       }
     }
     text += '\n';
@@ -345,8 +345,8 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
       "winner backend parameters median runner_up runner_up_backend runner_up_median lead tie limit bound "
       "share baseline baseline_median speedup");
   for (std::string name; names >> name;) {
-    const auto style = styles.find(name);
-    table.columns.push_back({name, name, style == styles.end() ? Style::plain : style->second});
+    const Style* style = find_in(styles, name);
+    table.columns.push_back({name, name, style == nullptr ? Style::plain : *style});
   }
   const auto text = [](const Group* group, io::Text Record::*member) {
     return group == nullptr ? Cell() : Cell(group->first().*member);
@@ -360,9 +360,8 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
         const Group *winner = cell.winner, *next = cell.runner_up, *baseline = cell.baseline;
         table.rows.push_back({grid.device, grid.capability, row.problem, row.precision, r.m, n, r.k, r.nrhs,
                               r.batch, r.uplo, row.matrix, r.matrix_seed, r.matrix_digest, cell.methods});
-        std::vector<Cell>& cells = table.rows.back();
-        cells.insert(
-            cells.end(),
+        extend(
+            table.rows.back(),
             {text(winner, &Record::method), text(winner, &Record::backend), text(winner, &Record::parameters),
              median(winner), text(next, &Record::method), text(next, &Record::backend), median(next),
              cell.lead, unless(next == nullptr, std::int64_t{cell.tie}), cell.limit.seconds,

@@ -1,6 +1,6 @@
 #include "driver/sweep/queue.hpp"
 
-#include "driver/plan/shared_inputs.hpp"
+#include "driver/plan/trial.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -15,7 +15,7 @@
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
-#include "driver/results/builds.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/summary/sweep_status.hpp"
 #include "driver/sweep/coordinator.hpp"
 #include "driver/sweep/rank_facts.hpp"

@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "driver/plan/demand.hpp"
+#include "driver/plan/trial.hpp"
 
 namespace gaussweep::driver {
 

@@ -8,7 +8,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
 #include "driver/judge/judge_answer.hpp"
-#include "driver/plan/shared_inputs.hpp"
+#include "driver/plan/trial.hpp"
 #include "driver/protocol/trial_record.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"

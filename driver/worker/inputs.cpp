@@ -7,7 +7,7 @@
 
 #include "driver/base/dense.hpp"
 #include "driver/base/errors.hpp"
-#include "driver/plan/shared_inputs.hpp"
+#include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/status.hpp"

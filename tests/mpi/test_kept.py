@@ -108,6 +108,9 @@ class Outputs(SweepTest):
         self.assertEqual((other / "merged.h5").read_bytes(), merged)
         self.ran(["matrix", "generate", "-n", "3", "-o", self.folder / "a.h5"])
         self.ran(["matrix", "import", self.folder / "a.h5", "-o", self.folder / "a.h5", "--force"], code=2)
+        blur = ["--kind", "blur", "--psf", "file", "--psf-file", self.folder / "a.h5", "-n", "16"]
+        done = self.ran(["matrix", "generate", *blur, "-o", self.folder / "a.h5", "--force"], code=2)
+        self.assertIn("is read by this command", done.stderr)
         # A run's own records may become its results.h5 again.
         for inputs in ([directory], [directory / "journal.jsonl", other / "merged.h5"]):
             self.ran(["merge", *inputs, "-o", directory / "results.h5", "--force"])

@@ -22,6 +22,8 @@ class RuleTest(SweepTest):
         out = self.sweep(self.plan(PLAN), "--backend", "emulated")
         rule = self.folder / "rule"
         self.ran(["rule", out, "-o", rule])
+        self.assertIn("--force", self.ran(["rule", out, "-o", rule], code=2).stderr)
+        self.ran(["rule", out, "-o", rule, "--force"])
         parts = json.loads((rule / "rule.json").read_text())["parts"]
         self.assertIn("emulated", {part["device"] for part in parts})
         self.assertEqual(len({part["device"] for part in parts}), 2)

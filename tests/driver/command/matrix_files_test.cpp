@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "driver/base/errors.hpp"
-#include "driver/command/option_words.hpp"
+#include "driver/command/options.hpp"
 #include "io/files/errors.hpp"
 #include "tests/scratch.hpp"
 

@@ -32,19 +32,19 @@ TEST(CompareJudge, IsUnclearWhenTheIntervalExceedsTheThreshold) {
   EXPECT_GT(change.high, 1.02);
   EXPECT_EQ(change.verdict, Verdict::unclear);
   EXPECT_TRUE(wide.regressions.empty());
-  EXPECT_GE(change.finds, change.high - 1) << "the rule for all trials together needs more";
+  EXPECT_GE(change.detectable, change.high - 1) << "the rule for all trials together needs more";
   ASSERT_EQ(wide.unclear.size(), 1U);
   const Unclear& unclear = wide.unclear.front();
   EXPECT_EQ(unclear.trials, 1);
-  EXPECT_EQ(unclear.finds, change.finds);
+  EXPECT_EQ(unclear.detectable, change.detectable);
   EXPECT_LT(unclear.with_duet, unclear.with_rounds);
-  EXPECT_LT(unclear.with_rounds, unclear.finds);
-  EXPECT_LT(unclear.with_samples, 0.7 * unclear.finds) << "most of the scatter is within the samples";
+  EXPECT_LT(unclear.with_rounds, unclear.detectable);
+  EXPECT_LT(unclear.with_samples, 0.7 * unclear.detectable) << "most of the scatter is within the samples";
   ASSERT_EQ(unclear_words(wide).size(), 1U);
   EXPECT_THAT(unclear_words(wide).front(),
               ::testing::AllOf(::testing::HasSubstr("rounds: 3"), ::testing::HasSubstr("duet"),
                                ::testing::HasSubstr("samples"), ::testing::HasSubstr("%")));
-  EXPECT_NEAR(judged({0.9, 1, 1.12}, 3).pairs.at(0).change.finds, unclear.with_rounds,
+  EXPECT_NEAR(judged({0.9, 1, 1.12}, 3).pairs.at(0).change.detectable, unclear.with_rounds,
               0.3 * unclear.with_rounds);
 }
 

@@ -76,8 +76,8 @@ std::size_t regressions(std::vector<io::Results> sets) {
 
 TEST(RunsApart, SplitsAFileInWhichRunsRepeatTrials) {
   const auto first = run_of({"a", 1}), second = run_of({"b", 2});
-  EXPECT_THAT(sizes_of(runs_apart(first)), ElementsAre(3));
-  const std::vector<io::Results> sets = runs_apart(merged({second, first}));
+  EXPECT_THAT(sizes_of(split_runs(first)), ElementsAre(3));
+  const std::vector<io::Results> sets = split_runs(merged({second, first}));
   ASSERT_THAT(sizes_of(sets), ElementsAre(3, 3));
   EXPECT_EQ(sets[0].records[0].run_id, "a") << "in order of time";
 }
@@ -86,10 +86,10 @@ TEST(RunsApart, KeepsShardsAndArchitecturesTogether) {
   io::Results one = run_of({"a", 1}), two = run_of({"b", 1}), next = run_of({"c", 2});
   one.records.resize(1);
   two.records.erase(two.records.begin());
-  EXPECT_THAT(sizes_of(runs_apart(merged({one, two}))), ElementsAre(3)) << "shards";
-  EXPECT_THAT(sizes_of(runs_apart(merged({one, two, next}))), ElementsAre(3, 3));
+  EXPECT_THAT(sizes_of(split_runs(merged({one, two}))), ElementsAre(3)) << "shards";
+  EXPECT_THAT(sizes_of(split_runs(merged({one, two, next}))), ElementsAre(3, 3));
   const auto old_gpu = run_of({"d", 1, 1, h100, true}), new_gpu = run_of({"e", 2, 1, h200, true});
-  EXPECT_THAT(sizes_of(runs_apart(merged({old_gpu, new_gpu}))), ElementsAre(12)) << "CPU trials too";
+  EXPECT_THAT(sizes_of(split_runs(merged({old_gpu, new_gpu}))), ElementsAre(12)) << "CPU trials too";
 }
 
 TEST(RunsApart, ReportsNoMissingTrialsForAFileWithSeveralPlans) {

@@ -349,7 +349,7 @@ TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
   const Comparison comparison = compare(results_of({base}), results_of({now}), rules(0.05));
   ASSERT_EQ(comparison.pairs.size(), 1U);
   EXPECT_FALSE(comparison.regressions.empty());
-  EXPECT_FALSE(comparison.across);
+  EXPECT_FALSE(comparison.has_other_places);
 }
 
 TEST(Compare, CountsUnpairedTrialsAndPoolsRepeatedRecords) {
@@ -383,7 +383,7 @@ TEST(Compare, FindsTheCrossoverBetweenTwoGpus) {
     now.back().gpu_name = "NVIDIA B200";
   }
   const Comparison comparison = compare(results_of(base), results_of(now), rules(0.05));
-  EXPECT_TRUE(comparison.across);
+  EXPECT_TRUE(comparison.has_other_places);
   EXPECT_TRUE(comparison.regressions.empty()) << "another GPU is no regression";
   ASSERT_EQ(comparison.crossovers.size(), 1U);
   EXPECT_NEAR(comparison.crossovers[0].n, 1000, 1e-6);
@@ -404,7 +404,7 @@ TEST(Compare, ComparesTrialsOnTheSameGpuOnly) {
   k40.gpu_name = "Tesla K40c";
   const Comparison comparison = compare(results_of({h200, k40}), results_of({h200, k40}), rules(0.05));
   EXPECT_EQ(comparison.pairs.size(), 2U);
-  EXPECT_FALSE(comparison.across);
+  EXPECT_FALSE(comparison.has_other_places);
   EXPECT_TRUE(comparison.regressions.empty());
 }
 

@@ -189,8 +189,8 @@ TEST(DrawnRuns, FindsAChangeOfTheReportedSize) {
       return after.pairs[i].change.verdict;
     };
     ++tried;
-    EXPECT_EQ(changed(1.15 * pair.change.finds), Verdict::slower) << pair.identity.method;
-    EXPECT_NE(changed(0.85 * pair.change.finds), Verdict::slower) << pair.identity.method;
+    EXPECT_EQ(changed(1.15 * pair.change.detectable), Verdict::slower) << pair.identity.method;
+    EXPECT_NE(changed(0.85 * pair.change.detectable), Verdict::slower) << pair.identity.method;
   }
   EXPECT_GT(tried, 3);
 }

@@ -1,5 +1,5 @@
 #include "driver/judge/verify.hpp"
-#include "driver/summary/change_table.hpp"
+#include "driver/summary/summary.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driver/plan/demand.hpp"
+#include "driver/plan/trial.hpp"
 
 namespace gaussweep::driver {
 namespace {

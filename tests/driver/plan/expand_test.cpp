@@ -57,7 +57,7 @@ FileFacts lookup(const std::string& file, const std::string&) {
   if (file == "square.mtx") return {"/data/square.mtx", 12, 12, std::string(64, '1')};
   if (file == "moved.mtx") return {"/elsewhere/square.mtx", 12, 12, std::string(64, '1')};
   FileFacts triangle{"/data/upper.mtx", 3, 3, std::string(64, '3')};
-  triangle.seen = see(matrix_of(3, {1, 0, 0, 2, 1, 0, 2, 2, 1}), true);
+  triangle.inspected = inspect(matrix_of(3, {1, 0, 0, 2, 1, 0, 2, 2, 1}), true);
   if (file == "upper.mtx") return triangle;
   if (file == "tall.mtx") return {"/data/tall.mtx", 8, 3, std::string(64, '2')};
   throw io::InputError(file + ": there is no such file");

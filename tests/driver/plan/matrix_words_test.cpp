@@ -1,4 +1,3 @@
-#include "driver/plan/matrix_words.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "driver/plan/shared_inputs.hpp"
+#include "driver/plan/trial.hpp"
 
 #include <gtest/gtest.h>
 

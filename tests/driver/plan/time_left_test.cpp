@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/plan/demand.hpp"
+#include "driver/plan/trial.hpp"
 
 namespace gaussweep::driver {
 namespace {

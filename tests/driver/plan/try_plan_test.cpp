@@ -44,8 +44,8 @@ FileFacts file(std::int64_t n) {
 }
 
 /// Returns the facts of a full, unsymmetric, well-conditioned matrix.
-SeenMatrix square(std::int64_t n) {
-  SeenMatrix seen;
+InspectedMatrix square(std::int64_t n) {
+  InspectedMatrix seen;
   seen.facts.rows = seen.facts.cols = n;
   seen.facts.nonzeros = n * n;
   seen.facts.lower_bandwidth = seen.facts.upper_bandwidth = n - 1;
@@ -53,7 +53,7 @@ SeenMatrix square(std::int64_t n) {
   return seen;
 }
 
-TryPlan plan_of(const TryRequest& request, const SeenMatrix& seen, Backend backend = Backend::host) {
+TryPlan plan_of(const TryRequest& request, const InspectedMatrix& seen, Backend backend = Backend::host) {
   return plan_try(request, seen, file(seen.facts.rows), registry(), backend, 0);
 }
 
@@ -77,13 +77,13 @@ TEST(TryPlan, TriesSuitableMethodsAndExplainsTheOthers) {
   EXPECT_THAT(plan.left_out[0].why, HasSubstr("symmetric positive definite"));
   EXPECT_THAT(plan.left_out[1].methods, ElementsAre("gesv/tuned"));
 
-  SeenMatrix sparse = square(8);
+  InspectedMatrix sparse = square(8);
   sparse.facts.nonzeros = 20;
   sparse.facts.is_symmetric = true;
   sparse.conditioning->is_definite = true;
   EXPECT_THAT(methods_of(plan_of({}, sparse), 8), ElementsAre("fast", "pivoting", "plain", "cholesky"));
 
-  SeenMatrix upper = square(8);
+  InspectedMatrix upper = square(8);
   upper.facts.lower_bandwidth = 0;
   const std::vector<Trial> trials = trials_of(plan_of({}, upper), 8);
   ASSERT_THAT(trials, SizeIs(1));
@@ -98,11 +98,11 @@ TEST(TryPlan, ExpectsFailuresOfMethodsThatMayNotSuit) {
     const bool is_doubtful = trial.method == "plain" || trial.method == "full";
     EXPECT_EQ(trial.expect, is_doubtful ? any : std::vector<std::string>()) << trial.method;
   }
-  SeenMatrix dominant = square(8);
+  InspectedMatrix dominant = square(8);
   dominant.facts.by_columns = Dominance::strict;
   for (const Trial& trial : trials_of(plan_of({}, dominant), 8))
     EXPECT_EQ(trial.expect, trial.method == "full" ? any : std::vector<std::string>()) << trial.method;
-  SeenMatrix singular = square(8);
+  InspectedMatrix singular = square(8);
   singular.conditioning = Conditioning{false, HUGE_VAL, 3};
   const TryPlan plan = plan_of({}, singular);
   EXPECT_THAT(plan.text, IsEmpty()) << "only getrf has an answer for a singular matrix";
@@ -114,7 +114,7 @@ TEST(TryPlan, ExpectsFailuresOfMethodsThatMayNotSuit) {
 }
 
 TEST(TryPlan, LibrarySolveComesFirstWhateverItsCost) {
-  SeenMatrix unknown = square(3000);
+  InspectedMatrix unknown = square(3000);
   unknown.facts.is_symmetric = true;
   unknown.conditioning.reset();  // Cholesky may suit it and would be faster
   TryRequest request;
@@ -131,7 +131,7 @@ TEST(TryPlan, NamedMethodsAreTriedWhateverTheyNeedAndCost) {
   request.methods = {"cholesky", "gesv/pl*"};
   request.nrhs = {1, 3};
   request.seconds = 1e-9;
-  SeenMatrix indefinite = square(8);
+  InspectedMatrix indefinite = square(8);
   indefinite.facts.is_symmetric = true;
   const std::vector<Trial> trials = trials_of(plan_of(request, indefinite), 8);
   ASSERT_THAT(trials, SizeIs(3));
@@ -179,7 +179,7 @@ TEST(TryPlan, HasRoundsPerMethod) {
 }
 
 TEST(TryPlan, RefusesRectanglesAndEmptyPlans) {
-  SeenMatrix tall = square(8);
+  InspectedMatrix tall = square(8);
   tall.facts.cols = 3;
   EXPECT_THROW(plan_of({}, tall), UsageError);
   TryRequest request;

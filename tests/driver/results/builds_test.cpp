@@ -1,4 +1,4 @@
-#include "driver/results/builds.hpp"
+#include "driver/results/loading.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "driver/rule/learn.hpp"
+#include "driver/rule/rule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "driver/base/errors.hpp"
-#include "driver/rule/learn.hpp"
 #include "io/files/errors.hpp"
 #include "tests/driver/rule/rule_records.hpp"
 #include "tests/message_of.hpp"

@@ -1,4 +1,4 @@
-#include "driver/summary/doubts.hpp"
+#include "driver/summary/summary.hpp"
 
 #include <gtest/gtest.h>
 

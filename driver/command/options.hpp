@@ -1,0 +1,69 @@
+#pragma once
+/// Options that several commands share, checks of option values, and the parser's error messages.
+
+#include <cstdint>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/base/errors.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "kernels/device/context.hpp"
+
+namespace CLI {
+class App;
+class Error;
+class Option;
+}  // namespace CLI
+
+namespace gaussweep::driver {
+
+/// Limit on the rows of a table.
+inline constexpr std::int64_t max_rows = 1'000'000;
+
+/// Restricts an option to these words.
+void allow_words(CLI::Option& option, const std::vector<std::string>& words);
+/// Restricts an option to integers from `low` to `high`; 1k is 1024, as in a plan.
+void allow_whole(CLI::Option& option, std::int64_t low, std::int64_t high);
+/// Restricts an option to finite numbers from `low` to `high`.
+void allow_real(CLI::Option& option, double low, double high);
+/// Rejects empty values, which usually come from unset variables in scripts.
+void refuse_empty(CLI::Option& option);
+
+/// Adds --format with these names. @param format has the default
+void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names);
+/// Adds --backend: auto, cuda, emulated or host.
+void add_backend(CLI::App& command, std::string& backend, const std::string& help);
+/// Adds -o, --output, whose value must not be empty.
+CLI::Option& add_output(CLI::App& command, std::string& output, const std::string& help);
+
+/// Converts an option's value to an enum.
+/// @throws UsageError with the option ("--kind"), the allowed names, and the nearest one
+template <class E>
+E parse_option(const char* option, const std::string& text) {
+  if (const auto value = from_string<E>(text)) return *value;
+  throw UsageError(fmt::format("{} {}: unknown {}; {}allowed are {}", option, text, EnumNames<E>::what,
+                               io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
+}
+
+/// Returns the backend for --backend; `auto` means cuda if there is a GPU, otherwise emulated. For commands
+/// that start no worker. @param gpu set to the GPU if the backend is cuda @throws UsageError
+Backend choose_backend(const std::string& name, std::unique_ptr<Device>& gpu);
+
+/// `yes` if a command may replace the results.h5 of a run directory by that run's records.
+enum class Rebuild { no, yes };
+
+/// Checks the path of -o before any work is done.
+/// @param inputs the command's inputs: files, run directories, directories of them
+/// @param rebuild `yes` allows the results.h5 of a run directory if that directory or its journal is an input
+/// @throws UsageError if the path is neither a regular file nor a link to one or to nothing, exists without
+/// `force`, is an input, belongs to a run directory, or is in a folder that does not exist
+void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs = {},
+                  Rebuild rebuild = Rebuild::no);
+
+/// Returns the parser's error in one line: the command, the word, the allowed words, and the nearest one.
+std::string refusal(const CLI::App& app, const CLI::Error& error);
+
+}  // namespace gaussweep::driver
