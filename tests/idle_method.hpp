@@ -1,11 +1,8 @@
 #pragma once
 /// Methods that compute nothing, for tests of code that uses a registry.
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "kernels/registry/method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 

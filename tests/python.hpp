@@ -1,9 +1,7 @@
 #pragma once
 /// The source tree and its Python scripts.
 
-#include <filesystem>
-#include <string>
-#include <vector>
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 

@@ -1,30 +1,19 @@
 /// Tests image restoration: the choice of the inverting method, and the results.
 
 #include "apps/restore/restoration.hpp"
-#include "driver/system/clock.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <filesystem>
-#include <iterator>
-
 #include "apps/restore/restore_output.hpp"
 #include "driver/base/errors.hpp"
+#include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
 #include "kernels/tables.hpp"
 #include "tests/idle_method.hpp"
-#include "tests/message_of.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
 using ::testing::DoubleNear;
-using ::testing::HasSubstr;
 using ::testing::Pointwise;
-using testing_help::idle_method;
 
 Registry example_registry() {
   const Problem poinv = Problem::named("poinv"), geinv = Problem::named("geinv");
@@ -48,7 +37,7 @@ Choice choice(Formula formula, const std::string& word, Backend requested = Back
   return {found.method->id(), found.backend};
 }
 std::string failure(Formula formula, const std::string& word, Backend requested = Backend::emulated) {
-  return gaussweep::testing_help::message_of<UsageError>([&] { choice(formula, word, requested); });
+  return message_of<UsageError>([&] { choice(formula, word, requested); });
 }
 
 /// A finished restoration of two pixels whose input image no longer exists.
@@ -73,7 +62,7 @@ class RestoreOutput : public ::testing::Test {
     restored.degraded = restored.restored = {1, 254};
     return restored;
   }();
-  const gaussweep::testing_help::Scratch scratch_;
+  const TestFolder scratch_;
 };
 
 TEST_F(RestoreOutput, IsWrittenWithoutTheInputImage) {
@@ -217,7 +206,7 @@ TEST(Multiplier, IsAGemmMethod) {
   EXPECT_EQ(id("direct"), "gemm/direct");
   for (const auto& [word, hint] : {std::pair{"poinv/lapack", "it does not multiply matrices; allowed: gemm/"},
                                    {"gemm/sharde", "nearest: gemm/shared;"}}) {
-    EXPECT_THAT(gaussweep::testing_help::message_of<UsageError>([&] { id(word); }), HasSubstr(hint));
+    EXPECT_THAT(message_of<UsageError>([&] { id(word); }), HasSubstr(hint));
   }
 }
 

@@ -1,16 +1,9 @@
 #include "driver/base/dense.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "io/files/errors.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// Returns the matrix [a c; b d].
 io::Dense<double> of(double a, double b, double c, double d) {
@@ -18,7 +11,7 @@ io::Dense<double> of(double a, double b, double c, double d) {
 }
 
 std::string failure(io::Dense<double> a) {
-  return gaussweep::testing_help::message_of<io::InputError>([&] { rounded<float>(std::move(a), "x.mtx"); });
+  return message_of<io::InputError>([&] { rounded<float>(std::move(a), "x.mtx"); });
 }
 
 TEST(Rounded, KeepsDoubles) {

@@ -1,9 +1,5 @@
 #include "driver/base/statistics.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -24,18 +20,12 @@ TEST(Statistics, AgreesWithNumpy) {
 
 TEST(Statistics, QuartilesOfFiveSamplesAreSamples) {
   const Statistics s = summarise({5, 4, 3, 2, 1});
-  EXPECT_EQ(s.q1, 2);
-  EXPECT_EQ(s.median, 3);
-  EXPECT_EQ(s.q3, 4);
+  EXPECT_EQ(std::tuple(s.q1, s.median, s.q3), std::tuple(2, 3, 4));
 }
 
 TEST(Statistics, OneSampleHasNoSpread) {
   const Statistics s = summarise({0.5});
-  EXPECT_EQ(s.min, 0.5);
-  EXPECT_EQ(s.q1, 0.5);
-  EXPECT_EQ(s.median, 0.5);
-  EXPECT_EQ(s.q3, 0.5);
-  EXPECT_EQ(s.mean, 0.5);
+  EXPECT_EQ(std::tuple(s.min, s.q1, s.median, s.q3, s.mean), std::tuple(0.5, 0.5, 0.5, 0.5, 0.5));
   EXPECT_TRUE(std::isnan(s.stdev));
 }
 

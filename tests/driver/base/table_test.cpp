@@ -1,12 +1,6 @@
 #include "driver/base/table.hpp"
-
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <sstream>
-
 #include "driver/base/errors.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -178,7 +172,7 @@ TEST(Table, FormatsEveryStyle) {
 
 TEST(Table, ParsesFormatNames) {
   EXPECT_EQ(parse_format("csv"), Format::csv);
-  const std::string message = gaussweep::testing_help::message_of<UsageError>([&] { parse_format("xml"); });
+  const std::string message = message_of<UsageError>([&] { parse_format("xml"); });
   EXPECT_EQ(message, "--format xml: unknown format; allowed are table, csv, json, markdown");
 }
 

@@ -1,10 +1,6 @@
 #include "driver/base/words.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "driver/base/table.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

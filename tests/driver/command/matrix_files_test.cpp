@@ -1,15 +1,8 @@
 #include "driver/command/matrix_files.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-
 #include "driver/base/errors.hpp"
 #include "driver/command/options.hpp"
 #include "io/files/errors.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -21,7 +14,7 @@ class MatrixFiles : public ::testing::Test {
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  gaussweep::testing_help::Scratch scratch_;
+  TestFolder scratch_;
   const fs::path& folder_ = scratch_.folder();
 };
 

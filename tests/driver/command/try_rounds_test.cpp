@@ -1,10 +1,8 @@
 #include "driver/command/try_rounds.hpp"
-
-#include <gtest/gtest.h>
-
 #include "driver/plan/plan_words.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/idle_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -28,10 +26,9 @@ class RoundsOfTry : public testing::Test {
     records_.push_back(r);
   }
 
-  std::vector<Method> methods_{
-      testing_help::idle_method(Problem::named("gesv"), "one"),
-      testing_help::idle_method(Problem::named("gesv"), "two"),
-      testing_help::idle_method(Problem::named("gesv"), "kernel", {Backend::emulated})};
+  std::vector<Method> methods_{idle_method(Problem::named("gesv"), "one"),
+                               idle_method(Problem::named("gesv"), "two"),
+                               idle_method(Problem::named("gesv"), "kernel", {Backend::emulated})};
   TryPlan plan_;
   std::vector<io::Record> records_;
 };

@@ -1,15 +1,11 @@
 // Tests when compare reports SAME or UNCLEAR, and which remedy it suggests.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "driver/compare/compare.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
 
 TEST(CompareJudge, IsUnclearWhenTheIntervalExceedsTheThreshold) {
   const auto judged = [](const std::vector<double>& samples, std::int64_t rounds) {

@@ -1,21 +1,15 @@
 // Tests which records are compared: several runs in one file or in several, and runs on other models.
 
 #include "driver/compare/compare_sets.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "driver/base/errors.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/compare/trend.hpp"
 #include "driver/results/merge.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
-using ::testing::ElementsAre;
 
 constexpr const char* h100 = "NVIDIA H100";
 constexpr const char* h200 = "NVIDIA H200";

@@ -1,21 +1,14 @@
 #include "driver/compare/compare.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <sstream>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/statistics.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
 
 CompareRules rules(double threshold) {
   CompareRules result;
@@ -35,10 +28,8 @@ std::vector<double> scattered(std::mt19937_64& bits, double seconds, double sigm
   return samples;
 }
 
-io::Results results_of(std::vector<Record> records) {
-  io::Results results;
-  results.records = std::move(records);
-  return results;
+Comparison compared(std::vector<Record> base, std::vector<Record> now, double threshold = 0.05) {
+  return compare(results_of(std::move(base)), results_of(std::move(now)), rules(threshold));
 }
 
 /// A launch-bound trial of `gesv/method` with the launched times `whole` and the replayed time `gpu`.
@@ -53,7 +44,7 @@ Record launched(const std::vector<double>& whole, double gpu) {
 TEST(Compare, IsHostBoundWhenOnlyTheLaunchTimeDrifts) {
   const std::vector<double> quick{2.00, 2.01, 2.02, 2.01, 2.00}, slow{2.40, 2.41, 2.42, 2.41, 2.40};
   const auto verdict = [](const Record& base, const Record& now) {
-    const Comparison c = compare(results_of({base}), results_of({now}), rules(0.03));
+    const Comparison c = compared({base}, {now}, 0.03);
     EXPECT_EQ(c.pairs.size(), 1U);
     return std::pair{c.pairs.at(0).change.verdict, !c.regressions.empty()};
   };
@@ -227,12 +218,12 @@ TEST(Compare, DuetFindsOnePercentWhenOnlySomeTrialsMoved) {
 TEST(Compare, ReportsOtherClocks) {
   Record base = example_record("method", 64, {1, 1, 1}), now = base;
   for (io::Sample& sample : now.sample_list) sample.clock_mhz = 1755;
-  const Comparison c = compare(results_of({base}), results_of({now}), rules(0.03));
+  const Comparison c = compared({base}, {now}, 0.03);
   EXPECT_EQ(c.other_clocks, 1);
   EXPECT_EQ(c.furthest_base_clock, 1980);
   EXPECT_EQ(c.furthest_new_clock, 1755);
   for (io::Sample& sample : now.sample_list) sample.clock_mhz = 1960;
-  EXPECT_EQ(compare(results_of({base}), results_of({now}), rules(0.03)).other_clocks, 0);
+  EXPECT_EQ(compared({base}, {now}, 0.03).other_clocks, 0);
 }
 
 TEST(Compare, FindsTheOneMethodThatBecameSlower) {
@@ -246,9 +237,9 @@ TEST(Compare, FindsTheOneMethodThatBecameSlower) {
       now.push_back(example_record(method, n, scattered(bits, seconds * factor, 0.03, 5)));
     }
   }
-  const Comparison same = compare(results_of(base), results_of(base), rules(0.05));
+  const Comparison same = compared(base, base);
   EXPECT_TRUE(same.regressions.empty());
-  const Comparison comparison = compare(results_of(base), results_of(now), rules(0.05));
+  const Comparison comparison = compared(base, now);
   EXPECT_EQ(comparison.pairs.size(), 30U);
   EXPECT_FALSE(comparison.regressions.empty());
   ASSERT_EQ(comparison.methods.size(), 3U);
@@ -257,7 +248,7 @@ TEST(Compare, FindsTheOneMethodThatBecameSlower) {
         << method.method;
     EXPECT_EQ(method.pairs, 10);
   }
-  const Comparison backwards = compare(results_of(now), results_of(base), rules(0.05));
+  const Comparison backwards = compared(now, base);
   EXPECT_TRUE(backwards.regressions.empty()) << "faster is no regression";
 }
 
@@ -276,7 +267,7 @@ TEST(Compare, IgnoresRunToRunVariation) {
       slowed.push_back(run(std::string(method) == "beta" ? 1.8 : 1, 0.08));
     }
   }
-  const Comparison same = compare(results_of(base), results_of(now), rules(0.05));
+  const Comparison same = compared(base, now);
   ASSERT_EQ(same.noise.size(), 1U);
   EXPECT_EQ(same.noise[0].pairs, 40);
   EXPECT_GT(same.noise[0].raise_long, 10) << "the rule expects 0.4 % for one run";
@@ -288,7 +279,7 @@ TEST(Compare, IgnoresRunToRunVariation) {
                           [](const MethodChange& m) { return m.change.verdict == Verdict::slower; }),
             0);
   // A change far beyond the noise is found, and no other change is reported.
-  for (const MethodChange& method : compare(results_of(base), results_of(slowed), rules(0.05)).methods) {
+  for (const MethodChange& method : compared(base, slowed).methods) {
     EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
   }
 }
@@ -307,7 +298,7 @@ TEST(Compare, FindsAMethodChangeBelowTheScatterOfItsTrials) {
       now.push_back(run(std::string(method) == "beta" ? 1.1 : 1));
     }
   }
-  const Comparison comparison = compare(results_of(base), results_of(now), rules(0.05));
+  const Comparison comparison = compared(base, now);
   ASSERT_EQ(comparison.noise.size(), 1U);
   EXPECT_GT(comparison.noise[0].of_methods, 0);
   EXPECT_LT(comparison.noise[0].of_methods, 0.02);
@@ -325,7 +316,7 @@ TEST(Compare, SeparatesAccuracyFromTime) {
   now[1].residual_ratio = 15;  // 30 times larger, but still a pass
   now[2].status = "skipped";
   base[3].status = "failed";
-  const Comparison comparison = compare(results_of(base), results_of(now), rules(0.05));
+  const Comparison comparison = compared(base, now);
   ASSERT_EQ(comparison.pairs.size(), 4U);
   EXPECT_EQ(comparison.pairs[0].accuracy, "pass -> failed");
   EXPECT_TRUE(comparison.pairs[0].is_worse);
@@ -337,7 +328,7 @@ TEST(Compare, SeparatesAccuracyFromTime) {
   EXPECT_FALSE(comparison.pairs[3].is_worse);
   EXPECT_FALSE(comparison.regressions.empty());
   now[0] = base[0];
-  EXPECT_TRUE(compare(results_of(base), results_of(now), rules(0.05)).regressions.empty());
+  EXPECT_TRUE(compared(base, now).regressions.empty());
 }
 
 TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
@@ -346,7 +337,7 @@ TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
   now.status = "crashed";
   now.gpu_name.clear();
   now.residual_ratio = Record::unknown;
-  const Comparison comparison = compare(results_of({base}), results_of({now}), rules(0.05));
+  const Comparison comparison = compared({base}, {now});
   ASSERT_EQ(comparison.pairs.size(), 1U);
   EXPECT_FALSE(comparison.regressions.empty());
   EXPECT_FALSE(comparison.has_other_places);
@@ -357,7 +348,7 @@ TEST(Compare, CountsUnpairedTrialsAndPoolsRepeatedRecords) {
   std::vector<Record> now = {example_record("m", 64, {1, 1, 1}), example_record("m", 64, {1, 1}),
                              example_record("m", 66, {1})};
   now[1].run_id = "run-2";
-  const Comparison comparison = compare(results_of(base), results_of(now), rules(0.05));
+  const Comparison comparison = compared(base, now);
   ASSERT_EQ(comparison.pairs.size(), 1U);
   EXPECT_EQ(comparison.pairs[0].now.run.samples, 5);
   EXPECT_EQ(comparison.only_base, 1);
@@ -368,9 +359,9 @@ TEST(Compare, PairsOtherRepeatsButNotOtherMatrices) {
   const Record base = example_record("m", 64, {1, 1, 1});
   Record longer = example_record("m", 64, {1, 1, 1, 1});
   longer.key = "another key, since repeats differ";
-  EXPECT_EQ(compare(results_of({base}), results_of({longer}), rules(0.05)).pairs.size(), 1U);
+  EXPECT_EQ(compared({base}, {longer}).pairs.size(), 1U);
   longer.matrix_digest = "another";
-  EXPECT_EQ(compare(results_of({base}), results_of({longer}), rules(0.05)).pairs.size(), 0U);
+  EXPECT_EQ(compared({base}, {longer}).pairs.size(), 0U);
 }
 
 TEST(Compare, FindsTheCrossoverBetweenTwoGpus) {
@@ -382,7 +373,7 @@ TEST(Compare, FindsTheCrossoverBetweenTwoGpus) {
     now.push_back(example_record("m", n, std::vector<double>(5, 1e-9 * x * x)));
     now.back().gpu_name = "NVIDIA B200";
   }
-  const Comparison comparison = compare(results_of(base), results_of(now), rules(0.05));
+  const Comparison comparison = compared(base, now);
   EXPECT_TRUE(comparison.has_other_places);
   EXPECT_TRUE(comparison.regressions.empty()) << "another GPU is no regression";
   ASSERT_EQ(comparison.crossovers.size(), 1U);
@@ -393,7 +384,7 @@ TEST(Compare, FindsTheCrossoverBetweenTwoGpus) {
 TEST(Compare, ReportsNoCrossoverIfOneGpuIsAlwaysFaster) {
   Record base = example_record("m", 64, {2, 2, 2}), now = example_record("m", 64, {1, 1, 1});
   now.gpu_name = "NVIDIA B200";
-  const Comparison comparison = compare(results_of({base}), results_of({now}), rules(0.05));
+  const Comparison comparison = compared({base}, {now});
   ASSERT_EQ(comparison.crossovers.size(), 1U);
   EXPECT_TRUE(std::isnan(comparison.crossovers[0].n));
   EXPECT_EQ(comparison.crossovers[0].finding, "NVIDIA B200 is faster wherever the difference is clear");
@@ -402,7 +393,7 @@ TEST(Compare, ReportsNoCrossoverIfOneGpuIsAlwaysFaster) {
 TEST(Compare, ComparesTrialsOnTheSameGpuOnly) {
   Record h200 = example_record("m", 64, {1, 1, 1}), k40 = example_record("m", 64, {9, 9, 9});
   k40.gpu_name = "Tesla K40c";
-  const Comparison comparison = compare(results_of({h200, k40}), results_of({h200, k40}), rules(0.05));
+  const Comparison comparison = compared({h200, k40}, {h200, k40});
   EXPECT_EQ(comparison.pairs.size(), 2U);
   EXPECT_FALSE(comparison.has_other_places);
   EXPECT_TRUE(comparison.regressions.empty());
@@ -433,7 +424,7 @@ TEST(Compare, ListsRegressionsFirstAndKeepsNamesWholeInNarrowTerminals) {
   paced = example_record("paced", 64, {1.06, 1.061, 1.062});
   paced.queue_seconds = 1.06;
   now.push_back(paced);
-  Comparison comparison = compare(results_of(base), results_of(now), rules(0.02));
+  Comparison comparison = compared(base, now, 0.02);
   put_regressions_first(comparison.pairs);
   EXPECT_EQ(comparison.pairs.front().identity.method, long_name);
   const Table pairs = pair_table(comparison, false, Reader::person);
@@ -455,7 +446,7 @@ TEST(Compare, ListsRegressionsFirstAndKeepsNamesWholeInNarrowTerminals) {
 
 TEST(Compare, TablesHaveEveryColumn) {
   const Record base = example_record("m", 64, {1, 1, 1}), now = example_record("m", 64, {2, 2, 2});
-  const Comparison comparison = compare(results_of({base}), results_of({now}), rules(0.05));
+  const Comparison comparison = compared({base}, {now});
   const auto json = render_json(pair_table(comparison, false, Reader::program));
   ASSERT_EQ(json.size(), 1U);
   EXPECT_EQ(json[0]["verdict"], "SLOWER");

@@ -1,14 +1,8 @@
 // Tests the verdicts of `compare` for measured and simulated runs, both unchanged and with injected changes.
 
 #include "tests/driver/compare/identical_runs.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdio>
-#include <random>
-
 #include "driver/compare/compare.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -149,12 +143,6 @@ class Drawn {
   std::mt19937_64 bits_;
   std::map<std::string, std::map<std::string, std::vector<const Record*>>> trials_;
 };
-
-void slow_down(Record& r, double factor) {
-  for (double* seconds :
-       {&r.seconds_q1, &r.seconds_median, &r.seconds_q3, &r.replay_q1, &r.replay_median, &r.replay_q3})
-    *seconds *= factor;
-}
 
 TEST(DrawnRuns, FalseAlarmRateHoldsForAnyNumberOfTrials) {
   for (const auto& [trials, pairs] : std::map<std::size_t, int>{{96, 200}, {400, 100}, {2000, 30}}) {

@@ -2,21 +2,12 @@
 // only.
 
 #include "driver/compare/models.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "driver/base/errors.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr const char* older = "NVIDIA Older 100 80GB";
 constexpr const char* newer = "NVIDIA Newer 200";

@@ -1,10 +1,6 @@
 #include "driver/compare/race.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,17 +1,9 @@
 // Tests change points in simulated nights with and without steps, drifts and other GPUs.
 
 #include "driver/compare/trend.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <random>
-#include <set>
-
 #include "driver/results/identity.hpp"
 #include "tests/driver/compare/identical_runs.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -57,12 +49,6 @@ class Nights {
 };
 
 using Sets = std::vector<std::pair<std::string, io::Results>>;
-
-void slow_down(Record& r, double factor) {
-  for (double* seconds :
-       {&r.seconds_q1, &r.seconds_median, &r.seconds_q3, &r.replay_q1, &r.replay_median, &r.replay_q3})
-    *seconds *= factor;
-}
 
 std::size_t count_of_changes(const Trend& trend) {
   return trend_sentences(trend).size();

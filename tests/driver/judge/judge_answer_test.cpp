@@ -1,21 +1,13 @@
 // Tests a worker's verification on the emulated device, with the calls that it makes on a GPU.
 
 #include "driver/judge/judge_answer.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <optional>
-
 #include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/short_of_memory.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using namespace testing_help;
 
 Trial trial_of(Problem problem, std::int64_t n) {
   Trial trial;

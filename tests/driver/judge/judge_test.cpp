@@ -1,13 +1,7 @@
 #include "driver/judge/judge.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-
 #include "driver/plan/trial.hpp"
 #include "io/records/status.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -112,9 +106,7 @@ TEST(Judge, RecordHoldsTheEvidence) {
   const auto found = evidence_of(r);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->problem, Problem::named("poinv"));
-  EXPECT_EQ(found->ratio, 7);
-  EXPECT_EQ(found->tolerance, 30);
-  EXPECT_EQ(found->info, 4);
+  EXPECT_EQ(std::tuple(found->ratio, found->tolerance, found->info), std::tuple(7, 30, 4));
   EXPECT_EQ(found->convergence, Convergence::stagnated);
   r.problem = "gels";
   EXPECT_FALSE(evidence_of(r));

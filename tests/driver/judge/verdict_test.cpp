@@ -1,17 +1,11 @@
 // Tests verdicts of real method runs: wrong answers that once passed, and right ones that once failed.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "driver/judge/judge.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using namespace testing_help;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 struct Verdict {
   Findings findings;

@@ -1,17 +1,13 @@
 #include "driver/judge/verify.hpp"
-#include "driver/summary/summary.hpp"
-
-#include <gtest/gtest.h>
-
 #include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "driver/summary/summary.hpp"
 #include "kernels/check/check.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
 
 Record judged(const std::string& status, double ratio) {
   Record r = example_record("gauss_block", 64, {1});

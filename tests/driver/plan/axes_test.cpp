@@ -1,21 +1,14 @@
 /// Tests sizes per GPU model, and mistakes in several entries.
 
 #include "driver/plan/axes.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "driver/base/errors.hpp"
 #include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "tests/idle_method.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 io::Plan plan_of(const std::string& sizes) {
   return io::parse_plan("sweep:\n  - {problem: gesv, method: all, n: " + sizes + "}\n", "p.yaml",
@@ -44,20 +37,20 @@ TEST(Axes, SizesOfAGpuModelOverrideThoseOfAllGpus) {
 
 TEST(Axes, RefusesSeveralGpuModelsWithOtherSizesInOneRun) {
   const io::Plan plan = plan_of("{H200: 16k, K20Xm: 4k}");
-  EXPECT_THAT(gaussweep::testing_help::message_of<UsageError>([&] {
+  EXPECT_THAT(message_of<UsageError>([&] {
                 for_gpus(plan, {"NVIDIA H200", "Tesla K20Xm"});
               }),
               HasSubstr("n differs by GPU model, and the ranks have NVIDIA H200, Tesla K20Xm"));
 }
 
 TEST(Expand, ReportsMistakesOfAllEntriesTogether) {
-  const Method method = testing_help::idle_method(Problem::named("gesv"), "plain");
+  const Method method = idle_method(Problem::named("gesv"), "plain");
   const io::Plan plan = io::parse_plan(
       "sweep:\n  - {problem: gesv, method: plian, n: 3}\n  - {problem: gesv, method: plain, n: 3}\n"
       "  - {problem: gevs, method: plain, n: 3}\n",
       "p.yaml", enum_names<Problem>());
-  const std::string message = gaussweep::testing_help::message_of<io::InputError>(
-      [&] { expand(plan, Registry({method}), Backend::host, 0, {}); });
+  const std::string message =
+      message_of<io::InputError>([&] { expand(plan, Registry({method}), Backend::host, 0, {}); });
   EXPECT_THAT(message, HasSubstr("p.yaml:2:29: gesv has no method 'plian'; nearest: plain; it has: plain\n"
                                  "p.yaml:4:15: 'gevs' is no problem; nearest: gemm; "));
 }

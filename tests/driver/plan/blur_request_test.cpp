@@ -1,28 +1,19 @@
 /// Tests the kind blur in plans and on command lines.
 
 #include "driver/plan/blur_request.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "driver/plan/expand.hpp"
-
 #include "driver/command/blur_options.hpp"
+#include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
 #include "tests/idle_method.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 Registry example_registry() {
-  return Registry({testing_help::idle_method(Problem::named("poinv"), "plain"),
-                   testing_help::idle_method(Problem::named("gemm"), "plain")});
+  return Registry(
+      {idle_method(Problem::named("poinv"), "plain"), idle_method(Problem::named("gemm"), "plain")});
 }
 
 FileFacts example_files(const std::string& file, const std::string& dataset) {
@@ -44,7 +35,7 @@ Trial trial(const std::string& matrix, const std::string& axes, const std::strin
 
 std::string failure(const std::string& matrix, const std::string& axes,
                     const std::string& problem = "poinv") {
-  return gaussweep::testing_help::message_of<io::InputError>([&] { trial(matrix, axes, problem); });
+  return message_of<io::InputError>([&] { trial(matrix, axes, problem); });
 }
 
 TEST(BlurRequest, TakesItsSizeFromTheImageOrFromN) {
@@ -82,9 +73,7 @@ TEST(BlurRequest, AcceptsAnotherSeenSizeThanTheImages) {
   EXPECT_EQ(trial(", width: 5, seen_width: 6", "").matrix.spec.rows, 36);
   const Trial product =
       trial(", width: 5, height: 3, seen_height: 2, what: h", ", n: 7, matrix_b: {kind: ones}", "gemm");
-  EXPECT_EQ(product.shape.m, 4);
-  EXPECT_EQ(product.shape.k, 15);
-  EXPECT_EQ(product.shape.n, 7);
+  EXPECT_EQ(std::tuple(product.shape.m, product.shape.k, product.shape.n), std::tuple(4, 15, 7));
   EXPECT_EQ(product.matrix.spec.cols, 15);
   EXPECT_EQ(nlohmann::json(nlohmann::json(product).get<Trial>()), nlohmann::json(product));
 
@@ -123,8 +112,8 @@ TEST(BlurRequest, ReadsWeightsFromAFile) {
 }
 
 TEST(BlurRequest, RefusesUnknownKeysAndInvalidValues) {
-  EXPECT_THAT(failure(", psf: gausian", ", n: 4"), HasSubstr("'gausian' is no point-spread function"));
-  EXPECT_THAT(failure(", psf: gausian", ", n: 4"), HasSubstr("nearest: gaussian;"));
+  EXPECT_THAT(failure(", psf: gausian", ", n: 4"),
+              HasSubstr("'gausian' is no point-spread function; nearest: gaussian;"));
   EXPECT_THAT(failure(", psf: box, sigma: 1", ", n: 4"), HasSubstr("psf box has no 'sigma'; it has: radius"));
   EXPECT_THAT(failure(", lambda: -1", ", n: 4"),
               StartsWith("p.yaml:2:34: lambda: '-1'; allowed: a number from 0"));
@@ -157,7 +146,7 @@ TEST(BlurRequest, SurvivesJson) {
 
 TEST(BlurOptions, NamesTheInvalidOption) {
   const auto failure_of = [](const BlurOptions& options) {
-    return gaussweep::testing_help::message_of<io::InputError>([&] { blur_of(options); });
+    return message_of<io::InputError>([&] { blur_of(options); });
   };
   EXPECT_EQ(blur_of({{{"psf", "box"}, {"radius", "1"}}}).radius, 1);
   EXPECT_THAT(failure_of({{{"lambda", "-1"}}}), StartsWith("--lambda: lambda: '-1'"));

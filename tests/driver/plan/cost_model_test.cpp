@@ -1,8 +1,6 @@
 #include "driver/plan/cost_model.hpp"
-
-#include <gtest/gtest.h>
-
 #include "driver/plan/trial.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -29,15 +27,17 @@ io::Record host_record(std::int64_t n, double flops) {
   return record;
 }
 
-TEST(CostModel, GrowsWithSizeBeforeAnyMeasurement) {
+class LearnedCosts : public testing::Test {
+ protected:
   const Registry registry = builtin_registry();
-  const CostModel model(registry);
+  CostModel model{registry};
+};
+
+TEST_F(LearnedCosts, GrowsWithSizeBeforeAnyMeasurement) {
   EXPECT_GT(model.run_seconds(host_trial(2000)), 6 * model.run_seconds(host_trial(1000)));
 }
 
-TEST(CostModel, ExpectsManyIterationsUpToTheLimit) {
-  const Registry registry = builtin_registry();
-  const CostModel model(registry);
+TEST_F(LearnedCosts, ExpectsManyIterationsUpToTheLimit) {
   Trial trial = host_trial(100);
   trial.problem = Problem::named("poinv");
   trial.method = "gauss_seidel";
@@ -50,9 +50,7 @@ TEST(CostModel, ExpectsManyIterationsUpToTheLimit) {
   EXPECT_GT(seconds(1000), 5 * seconds(1));
 }
 
-TEST(CostModel, UsesTheSlowestDevice) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedCosts, UsesTheSlowestDevice) {
   Trial trial = host_trial(2048);
   trial.method = "gauss_jordan_shared";
   trial.backend = Backend::cuda;
@@ -71,9 +69,7 @@ TEST(CostModel, UsesTheSlowestDevice) {
   EXPECT_EQ(model.run_seconds(trial), unknown) << "float is unknown";
 }
 
-TEST(CostModel, GuessesTheVendorFromGemmRateAndOrder) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedCosts, GuessesTheVendorFromGemmRateAndOrder) {
   const auto rate = [&](std::int64_t n) {
     Trial trial = host_trial(n);
     trial.method = "cusolver";
@@ -91,9 +87,7 @@ TEST(CostModel, GuessesTheVendorFromGemmRateAndOrder) {
   EXPECT_NEAR(rate(64), 6e10, 1);
 }
 
-TEST(CostModel, UsesTheRateOfTheNearestSize) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedCosts, UsesTheRateOfTheNearestSize) {
   io::Record record = host_record(1000, 1e9);
   record.seconds_median = 2;  // 5e8 flop/s
   model.learn(record);
@@ -107,9 +101,7 @@ TEST(CostModel, UsesTheRateOfTheNearestSize) {
   EXPECT_NEAR(model.run_seconds(host_trial(5000)), large / 1e10, 1e-6);
 }
 
-TEST(CostModel, UsesTheSlowestRateOfTheNearestSizes) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedCosts, UsesTheSlowestRateOfTheNearestSizes) {
   io::Record record = host_record(1, 1e9);
   const auto learn = [&](std::int64_t n, double rate) {
     record.n = n;
@@ -133,9 +125,7 @@ TEST(CostModel, UsesTheSlowestRateOfTheNearestSizes) {
 
 /// An hour was once estimated as days: an unmeasured method was assumed to have a thousandth of DGEMM's rate
 /// even if all related methods were near DGEMM's rate.
-TEST(CostModel, GuessesUnseenMethodsBetweenRelatedOnesAndTheFirstGuess) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedCosts, GuessesUnseenMethodsBetweenRelatedOnesAndTheFirstGuess) {
   Trial trial = host_trial(1000);
   trial.method = "gauss_pivot_serial";
   const double flops = problem_flops(Problem::named("gesv"), trial.shape);
@@ -154,9 +144,7 @@ TEST(CostModel, GuessesUnseenMethodsBetweenRelatedOnesAndTheFirstGuess) {
   EXPECT_NEAR(model.run_seconds(trial), guess / 7, 1e-9 * guess) << "the same in the other precision";
 }
 
-TEST(CostModel, IgnoresRecordsWithoutATime) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedCosts, IgnoresRecordsWithoutATime) {
   const double before = model.run_seconds(host_trial(100));
   model.learn(host_record(100, 1e6));
   EXPECT_EQ(model.run_seconds(host_trial(100)), before);

@@ -1,33 +1,26 @@
 /// Tests `exclude`: which trials its mappings remove, and that thousands of mappings cost a lookup each.
 
 #include "driver/plan/exclude.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
 #include "tests/cpu_limit.hpp"
 #include "tests/idle_method.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
 /// Returns the trials that remain after `exclude`, as "<method> <n> <seed>".
 std::vector<std::string> left(const std::string& axes, const std::string& exclude) {
   const Problem gesv = Problem::named("gesv");
-  Method tiled = testing_help::idle_method(gesv, "tiled");
+  Method tiled = idle_method(gesv, "tiled");
   tiled.parameters = {real_parameter("omega", 0, -1, 2, "")};
   const io::Plan plan = io::parse_plan(
       "sweep:\n  - problem: gesv\n    method: all\n    " + axes + "\n    exclude: [" + exclude + "]\n",
       "p.yaml", enum_names<Problem>());
   std::vector<std::string> words;
-  const Registry registry({testing_help::idle_method(gesv, "plain"), tiled});
+  const Registry registry({idle_method(gesv, "plain"), tiled});
   for (const Trial& t : expand(plan, registry, Backend::host, 0, {}).trials)
     words.push_back(fmt::format("{} {} {}", t.method, t.shape.n, t.matrix.spec.seed));
   return words;
@@ -47,7 +40,7 @@ TEST(Exclude, EveryConditionOfAMappingMustHold) {
 }
 
 TEST(Exclude, LooksUpThousandsOfMappings) {
-  const testing_help::CpuLimit limit;  // would take minutes if every trial tried every mapping
+  const CpuLimit limit;  // would take minutes if every trial tried every mapping
   std::string exclude;
   for (int seed = 0; seed < 10000; ++seed)
     exclude += fmt::format("{{seed: {}, n: [4, 5, {}], precision: double}}, ", seed, seed);
@@ -58,8 +51,7 @@ TEST(Exclude, LimitsMappingsThatEveryTrialMustTry) {
   std::string exclude;
   for (int i = 0; i < 1000; ++i) exclude += fmt::format("{{n: \">{}\"}}, ", 100 + i);
   EXPECT_EQ(left("n: 4", exclude + "{n: 5}").size(), 2U);
-  const std::string message =
-      gaussweep::testing_help::message_of<io::InputError>([&] { left("n: 4", exclude + "{method: plain}"); });
+  const std::string message = message_of<io::InputError>([&] { left("n: 4", exclude + "{method: plain}"); });
   EXPECT_THAT(message, HasSubstr("p.yaml:5:"));
   EXPECT_THAT(message, HasSubstr("more than 1000 mappings"));
 }

@@ -1,25 +1,12 @@
 #include "driver/plan/expand.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "driver/plan/plan_words.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 #include "tests/idle_method.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
-using testing::StartsWith;
-using testing_help::idle_method;
 
 /// Returns methods of every kind that the expansion distinguishes.
 Registry registry() {
@@ -78,7 +65,7 @@ std::vector<Trial> trials(const std::string& problem, const std::string& methods
 }
 
 std::string failure(const std::string& text, Backend requested = Backend::emulated) {
-  return gaussweep::testing_help::message_of<io::InputError>([&] { expand_text(text, requested); });
+  return message_of<io::InputError>([&] { expand_text(text, requested); });
 }
 
 template <class Get>
@@ -229,6 +216,7 @@ TEST(Expand, ExcludesByValueComparisonGlobAndList) {
   EXPECT_THAT(left("[{method: cyclic_a, n: \">64\"}]"), ElementsAre("a64", "b64", "b1024", "b4096"));
   EXPECT_THAT(left("[{method: cyclic_a}, {n: 64}]"), ElementsAre("b1024", "b4096"));
   EXPECT_THAT(left("[{method: \"*_b\"}]"), ElementsAre("a64", "a1024", "a4096"));
+  EXPECT_THAT(left("[{method: tuned}]"), SizeIs(6)) << "a method of the problem that is not selected here";
 }
 
 TEST(Expand, EntryOverridesTheNumbersOfThePlan) {
@@ -237,9 +225,7 @@ TEST(Expand, EntryOverridesTheNumbersOfThePlan) {
   EXPECT_EQ(plan.sampling.least, 7);
   EXPECT_EQ(plan.sampling.warmup, 2);
   EXPECT_EQ(plan.inner_repeats, 1);
-  EXPECT_EQ(plan.stages, Stages::never);
-  EXPECT_EQ(plan.timeout_seconds, 30);
-  EXPECT_EQ(plan.tolerance, 20);
+  EXPECT_EQ(std::tuple(plan.stages, plan.timeout_seconds, plan.tolerance), std::tuple(Stages::never, 30, 20));
   const Trial own = expand_text(head + sweep("gesv", "serial",
                                              "n: 4\n    repeats: 3\n    warmup: 0\n    inner_repeats: 10\n"
                                              "    timeout: 1min\n    tolerance: 2\n    stages: always"))
@@ -267,9 +253,7 @@ TEST(Expand, TakesTheMatrixOfTheEntryThePlanOrTheDefault) {
   const std::string entry = sweep("gesv", "serial", "n: 4");
   EXPECT_EQ(matrix(entry).kind, "uniform");
   const MatrixRequest given = matrix("matrix: {kind: uniform, low: -2, high: 5, seed: 9}\n" + entry);
-  EXPECT_EQ(given.spec.low, -2);
-  EXPECT_EQ(given.spec.high, 5);
-  EXPECT_EQ(given.spec.seed, 9u);
+  EXPECT_EQ(std::tuple(given.spec.low, given.spec.high, given.spec.seed), std::tuple(-2, 5, 9u));
   EXPECT_EQ(given.spec.rows, 4);
   EXPECT_EQ(
       matrix("matrix: {kind: spd}\n" + sweep("gesv", "serial", "n: 4\n    matrix: {kind: cauchy}")).kind,
@@ -394,13 +378,6 @@ TEST(Expand, GemmHasThreeSizesAndTwoMatrices) {
   EXPECT_EQ(flat.matrix_b->spec.rows, 4);
   EXPECT_EQ(flat.matrix_b->spec.cols, 5);
   EXPECT_EQ(flat.matrix_b->spec.value, 0.1);
-  const Trial file =
-      trials("gemm", "plain", "n: 6\n    matrix: {file: tall.mtx}\n    matrix_b: {kind: ones}")[0];
-  EXPECT_EQ(file.shape.m, 8);
-  EXPECT_EQ(file.shape.k, 3);
-  EXPECT_EQ(file.shape.n, 6);
-  EXPECT_THAT(failure(sweep("gemm", "plain", "matrix: {file: tall.mtx}\n    matrix_b: {file: square.mtx}")),
-              HasSubstr("B must be k x n"));
 }
 
 TEST(Expand, TheLargestSeedIsFollowedByZero) {
@@ -415,11 +392,9 @@ TEST(ExpandErrors, NameThePlaceAndTheNearestWord) {
   const auto gesv = [](const std::string& entry) { return failure(sweep("gesv", "cyclic_a", entry)); };
   EXPECT_THAT(failure(sweep("gsev", "serial", "n: 4")),
               StartsWith("p.yaml:2:14: 'gsev' is no problem; nearest: gesv; allowed: gemm, "));
-  EXPECT_THAT(failure(sweep("gsev", "serial", "n: 4")), HasSubstr("nearest: gesv;"));
   EXPECT_THAT(failure(sweep("gesv", "[serial, cylic_a]", "n: 4")),
               StartsWith("p.yaml:3:22: gesv has no method 'cylic_a'; nearest: cyclic_a; it has: cyclic_a, "
                          "cyclic_b, serial"));
-  EXPECT_THAT(failure(sweep("gesv", "[serial, cylic_a]", "n: 4")), HasSubstr("nearest: cyclic_a;"));
   EXPECT_THAT(failure(sweep("gesv", "x*", "n: 4")), StartsWith("p.yaml:3:13: gesv has no method 'x*'"));
   EXPECT_THAT(gesv("blocs: 3"), StartsWith("p.yaml:4:5: 'blocs' is neither"));
   EXPECT_THAT(gesv("blocs: 3"), HasSubstr("nearest: blocks;"));
@@ -444,39 +419,11 @@ TEST(ExpandErrors, NameThePlaceAndTheNearestWord) {
   EXPECT_THAT(gesv("n: 4\n    exclude: [{n: 4}]"), HasSubstr("everything is excluded"));
   EXPECT_THAT(gesv("n: 4\n    matrix: {kind: cauhcy}"),
               StartsWith("p.yaml:5:20: 'cauhcy' is no matrix kind; nearest: cauchy; allowed: uniform"));
-  EXPECT_THAT(gesv("n: 4\n    matrix: {kind: cauhcy}"), HasSubstr("nearest: cauchy;"));
   EXPECT_THAT(gesv("n: 4\n    matrix: {kind: spd, value: 3}"), StartsWith("p.yaml:5:32: "));
   EXPECT_THAT(gesv("n: 4\n    matrix: {seed: 3}"), StartsWith("p.yaml:5:13: a matrix needs a kind"));
   EXPECT_THAT(gesv("n: 4\n    matrix: {kind: uniform, low: 3, high: 2}"), HasSubstr("must be below high"));
   EXPECT_THAT(gesv("n: 4\n    matrix: {kind: condition, mode: 6}"), HasSubstr("from 1 to 5"));
   EXPECT_THAT(gesv("n: 4\n    matrix: {kind: condition, condition: 0.5}"), HasSubstr("from 1 to"));
-}
-
-TEST(ExpandErrors, ConditionsThatNeverHold) {
-  const auto exclude = [](const std::string& condition) {
-    return failure(sweep("gesv", "[cyclic_a, serial]", "n: [4, 8]\n    exclude: [{" + condition + "}]"));
-  };
-  EXPECT_THAT(exclude("method: serail"), HasSubstr("exclude: gesv has no method 'serail'"));
-  EXPECT_THAT(exclude("precision: duoble"), HasSubstr("nearest: double;"));
-  EXPECT_THAT(exclude("order: dwon"), HasSubstr("nearest: down;"));
-  EXPECT_THAT(exclude("backend: gpu"), HasSubstr("allowed: cuda, emulated, host"));
-  EXPECT_THAT(exclude("matrix: spx"), HasSubstr("nearest: spd;"));
-  EXPECT_EQ(exclude("method: tuned"), "") << "a method of the problem that is not selected here";
-}
-
-TEST(ExpandErrors, RefusesTooManyTrialsBeforeMakingThem) {
-  const std::string entry = "n: 1:1000:1\n    seed: 1:1000:1\n    blocks: 1:64:1";
-  EXPECT_THAT(failure(sweep("gesv", "cyclic_a", entry)),
-              StartsWith("p.yaml:2:5: with this entry the plan has more than"));
-}
-
-TEST(ExpandErrors, KindsThatMustBeSquare) {
-  EXPECT_THAT(failure(sweep("gemm", "plain", "n: 4\n    m: 3\n    matrix: {kind: spd}")),
-              HasSubstr("must be square"));
-  EXPECT_EQ(failure(sweep("gemm", "plain", "n: 4\n    m: 3\n    matrix: {kind: [ones, hilbert, cauchy]}")),
-            "");
-  EXPECT_THAT(failure(sweep("gesv", "serial", "n: 4\n    matrix_b: {kind: ones}")),
-              HasSubstr("matrix_b is for gemm only"));
 }
 
 TEST(Expand, KeepsTheOrderOfThePlan) {
@@ -494,9 +441,8 @@ TEST(Expand, TrialsSurviveJson) {
        {sweep("gesv", "cyclic_a", "n: 4\n    omega: 0.3\n    order: down\n    expect: {cyclic_a: failed}"),
         sweep("gemm", "plain", "n: 4\n    m: 2\n    matrix_b: {kind: ones, value: 0.1}"),
         sweep("gesv", "tuned", "matrix: {file: square.mtx, dataset: A}")}) {
-    const Trial trial = expand_text(text).trials.at(0);
-    EXPECT_EQ(nlohmann::json(nlohmann::json(trial).get<Trial>()), nlohmann::json(trial));
-    EXPECT_EQ(nlohmann::json::parse(nlohmann::json(trial).dump()).get<Trial>().key, trial.key);
+    const nlohmann::json sent = expand_text(text).trials.at(0);
+    EXPECT_EQ(nlohmann::json(nlohmann::json::parse(sent.dump()).get<Trial>()), sent);
   }
 }
 

@@ -1,9 +1,6 @@
-
-#include <gtest/gtest.h>
-
-#include "driver/plan/trial.hpp"
-
 #include "driver/plan/matrix_request.hpp"
+#include "driver/plan/trial.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,10 +1,6 @@
 #include "driver/plan/shard.hpp"
-
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "io/matrix/matrix_file.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,10 +1,5 @@
 #include "driver/plan/trial.hpp"
-
-#include <gtest/gtest.h>
-
-#include <map>
-#include <set>
-#include <string>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

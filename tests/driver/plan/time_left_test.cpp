@@ -1,12 +1,9 @@
 #include "driver/plan/time_left.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "driver/plan/trial.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -78,8 +75,13 @@ std::vector<FinishedTrial> pretended_sweep(const Registry& registry) {
   return all;
 }
 
-TEST(TimeLeft, IsAccurateDuringTheWholeSweep) {
+class LearnedTimes : public testing::Test {
+ protected:
   const Registry registry = builtin_registry();
+  CostModel model{registry};
+};
+
+TEST_F(LearnedTimes, IsAccurateDuringTheWholeSweep) {
   const std::vector<FinishedTrial> all = pretended_sweep(registry);
   std::vector<Trial> trials;
   double total = 0;
@@ -87,7 +89,6 @@ TEST(TimeLeft, IsAccurateDuringTheWholeSweep) {
     trials.push_back(one.trial);
     total += 1.02 * one.seconds;
   }
-  CostModel model(registry);
   TimeLeft left(model, registry, trials);
   EXPECT_FALSE(left.seconds(1)) << "nothing is known yet";
   double gone = 0;
@@ -109,9 +110,7 @@ TEST(TimeLeft, IsAccurateDuringTheWholeSweep) {
   EXPECT_TRUE(shares.empty());
 }
 
-TEST(TimeLeft, RanksShareTheTrialsButNotOneTrial) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedTimes, RanksShareTheTrialsButNotOneTrial) {
   const std::vector<Trial> trials(4, gesv_trial("cusolver", 1024));
   model.learn(finished(registry, trials[0], first_moment, 1, 4).record);
   const TimeLeft left(model, registry, trials);
@@ -121,9 +120,7 @@ TEST(TimeLeft, RanksShareTheTrialsButNotOneTrial) {
   EXPECT_NEAR(left.seconds(2, 10)->likely, 15, 1e-3) << "for running trials";
 }
 
-TEST(TimeLeft, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedTimes, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
   model.learn(finished(registry, gesv_trial("cusolver", 1024), first_moment, 0.1, 0).record);
   model.learn(finished(registry, gesv_trial("gauss_block", 1024), first_moment, 0.3, 0).record);
   Trial other = gesv_trial("gauss_jordan_shared", 1024);
@@ -137,9 +134,7 @@ TEST(TimeLeft, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
   EXPECT_FALSE(model.expected(other));
 }
 
-TEST(TimeLeft, SeparatesTrialsThatMeasureEnergy) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedTimes, SeparatesTrialsThatMeasureEnergy) {
   Trial trial = gesv_trial("cusolver", 1024);
   io::Record record = finished(registry, trial, first_moment, 0.1, 7).record;
   record.energy_joules = 10;
@@ -151,9 +146,7 @@ TEST(TimeLeft, SeparatesTrialsThatMeasureEnergy) {
   EXPECT_NEAR(model.expected(trial)->likely, 7.6, 1e-3);
 }
 
-TEST(TimeLeft, KnowsAGpuWithoutEnergyCounter) {
-  const Registry registry = builtin_registry();
-  CostModel model(registry);
+TEST_F(LearnedTimes, KnowsAGpuWithoutEnergyCounter) {
   Trial trial = gesv_trial("cusolver", 1024);
   model.learn(finished(registry, trial, first_moment, 0.1, 0.4).record);
   trial.energy_seconds = 3;
@@ -161,7 +154,7 @@ TEST(TimeLeft, KnowsAGpuWithoutEnergyCounter) {
   EXPECT_GT(model.expected(trial)->high, 7);
 }
 
-TEST(TimeLeft, PrintsARangeOrOneTime) {
+TEST_F(LearnedTimes, PrintsARangeOrOneTime) {
   EXPECT_EQ(span_words({100, 200, 400}), "1 min 40 s to 6 min 40 s");
   EXPECT_EQ(span_words({100, 105, 110}), "about 1 min 45 s");
 }

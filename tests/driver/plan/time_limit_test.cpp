@@ -1,8 +1,6 @@
 #include "driver/plan/time_limit.hpp"
-
-#include <gtest/gtest.h>
-
 #include "driver/base/errors.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

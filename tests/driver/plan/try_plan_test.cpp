@@ -1,33 +1,20 @@
 #include "driver/plan/try_plan.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "tests/idle_method.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-
 Method on_cpu(Problem problem, const std::string& variant, std::vector<Need> needs = {}) {
-  Method row = testing_help::idle_method(problem, variant);
+  Method row = idle_method(problem, variant);
   row.needs = std::move(needs);
   return row;
 }
 
 Registry registry() {
-  Method tuned = testing_help::idle_method(Problem::named("gesv"), "tuned", {Backend::cuda});
+  Method tuned = idle_method(Problem::named("gesv"), "tuned", {Backend::cuda});
   tuned.capability = 90;
   Method fast = on_cpu(Problem::named("gesv"), "fast");
   fast.vendor = true;  // its first guess is ten times as fast
@@ -143,8 +130,7 @@ TEST(TryPlan, NamedMethodsAreTriedWhateverTheyNeedAndCost) {
   EXPECT_THAT(trials_of(plan_of(request, square(8)), 8), SizeIs(2));
 
   request.methods = {"cholesy"};
-  const std::string message =
-      gaussweep::testing_help::message_of<UsageError>([&] { plan_of(request, square(8)); });
+  const std::string message = message_of<UsageError>([&] { plan_of(request, square(8)); });
   EXPECT_THAT(message, HasSubstr("--method cholesy"));
   EXPECT_THAT(message, HasSubstr("gesv/plain"));
 }

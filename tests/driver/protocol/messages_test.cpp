@@ -1,15 +1,10 @@
 #include "driver/protocol/messages.hpp"
-#include "tests/message_of.hpp"
-
-#include <gmock/gmock.h>
-
 #include "driver/system/channel.hpp"
 #include "io/plan/plan_values.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// Returns one message of each alternative of a variant.
 template <class Message, std::size_t... i>
@@ -68,9 +63,8 @@ TYPED_TEST(Messages, NameAMissingOrMistypedMember) {
         if (erased) damaged.erase(member);
         // a value of another type
         if (!erased) damaged[member] = nlohmann::json::array({nlohmann::json::object()});
-        EXPECT_THAT(
-            gaussweep::testing_help::message_of<BadMessage>([&] { read_message<TypeParam>(damaged); }),
-            HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
+        EXPECT_THAT(message_of<BadMessage>([&] { read_message<TypeParam>(damaged); }),
+                    HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
       }
     }
   }

@@ -1,8 +1,6 @@
 #include "driver/results/host_names.hpp"
-
-#include <gtest/gtest.h>
-
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,23 +1,15 @@
 // Tests that no two different trials share a row, a race or a name.
-#include "driver/results/identity.hpp"
-#include "driver/summary/trial_columns.hpp"
-
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <set>
 
 #include "driver/compare/compare.hpp"
+#include "driver/results/identity.hpp"
 #include "driver/summary/summary.hpp"
+#include "driver/summary/trial_columns.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// Returns records of two files of one size and of two condition numbers. Each has both triangles, 1 and 3
 /// right-hand sides, three seeds and two methods. All have n = 64 and equal times.
@@ -61,12 +53,6 @@ constexpr std::size_t tasks = 4 * 2 * 2 * 3, trials = 2 * tasks;
 
 std::set<std::vector<Cell>> distinct_rows(const Table& table) {
   return {table.rows.begin(), table.rows.end()};
-}
-
-io::Results results_of(std::vector<Record> records) {
-  io::Results results;
-  results.records = std::move(records);
-  return results;
 }
 
 TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {

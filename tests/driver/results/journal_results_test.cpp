@@ -1,8 +1,5 @@
 #include "driver/results/journal_results.hpp"
-
-#include <gtest/gtest.h>
-
-#include <vector>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

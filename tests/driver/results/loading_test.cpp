@@ -1,11 +1,5 @@
 #include "driver/results/loading.hpp"
-
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -13,7 +7,7 @@ namespace {
 using Paths = std::vector<std::filesystem::path>;
 
 TEST(RunsUnder, FindsTheRunDirectoriesBelowADirectory) {
-  const gaussweep::testing_help::Scratch scratch;
+  const TestFolder scratch;
   const std::filesystem::path night = scratch / "night";
   for (const char* name : {"shard-10-of-12", "shard-9-of-12", "shard-1-of-12"}) {
     std::filesystem::create_directories(night / name / "logs");

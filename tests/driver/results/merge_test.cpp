@@ -1,24 +1,18 @@
 #include "driver/results/merge.hpp"
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <regex>
-
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "io/files/errors.hpp"
 #include "io/records/journal.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/io/records/record_samples.hpp"
-#include "tests/message_of.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
 namespace fs = std::filesystem;
-using io::Record;
 
 Loaded input(const std::string& path, std::vector<Record> records, const std::string& plan_name = "p") {
   Loaded loaded;
@@ -127,8 +121,7 @@ TEST(Merge, RefusesDifferentPlansUnlessForced) {
     return std::vector<Loaded>{input("a.h5", {example_record("m", 1, {1})}, "night"),
                                input("b.h5", {example_record("m", 2, {1})}, "day")};
   };
-  const std::string message =
-      gaussweep::testing_help::message_of<io::InputError>([&] { merge(both(), false); });
+  const std::string message = message_of<io::InputError>([&] { merge(both(), false); });
   for (const char* word : {"a.h5", "b.h5", "night", "day", "--force"}) {
     EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
   }
@@ -158,7 +151,7 @@ class Loading : public ::testing::Test {
     writer.append(record);
     writer.sync();
   }
-  gaussweep::testing_help::Scratch scratch_;
+  TestFolder scratch_;
   const fs::path& folder_ = scratch_.folder();
 };
 
@@ -188,9 +181,8 @@ TEST_F(Loading, ReplacesDamagedLinesFromAnAgreeingResultsFile) {
   append(example_record("m", 1, {1}));
   append(example_record("m", 2, {1}));
   const io::Results whole = load(journal, true).results;
-  io::testing::set_file_text(
-      journal, std::regex_replace(io::testing::file_text(journal), std::regex("\"key\":\"key-m-1"),
-                                  "\"key\":\"kex-m-1"));
+  set_file_text(journal,
+                std::regex_replace(file_text(journal), std::regex("\"key\":\"key-m-1"), "\"key\":\"kex-m-1"));
   const auto loaded_with = [&](const char* words) {
     const Loaded loaded = load(folder_, true);
     EXPECT_NE(loaded.remarks.at(0).find("1 damaged line was left out (line 1"), std::string::npos);
@@ -210,7 +202,7 @@ TEST_F(Loading, ReplacesDamagedLinesFromAnAgreeingResultsFile) {
     io::write_results(results, made_anew);
     EXPECT_EQ(loaded_with("results.h5 has the records"), 2U);
   }
-  io::testing::set_file_text(results, "not HDF5 at all");
+  set_file_text(results, "not HDF5 at all");
   EXPECT_EQ(loaded_with("results.h5 cannot be read"), 1U);
 }
 
@@ -218,13 +210,13 @@ TEST_F(Loading, RefusesAResultsFileWithAChangedFigure) {
   append(example_record("m", 1, {1}));
   const fs::path results = folder_ / "results.h5";
   io::write_results(results, load(folder_, true).results);
-  std::string whole = io::testing::file_text(results);
+  std::string whole = file_text(results);
   // Damages the name of a column in the table's type; HDF5 then sees an absent column.
   const std::size_t place = whole.find(std::string("residual_ratio\0", 15));
   ASSERT_NE(place, std::string::npos);
   whole[place] = 'R';
-  io::testing::set_file_text(results, whole);
-  const std::string said = gaussweep::testing_help::message_of<io::InputError>([&] { load(results, true); });
+  set_file_text(results, whole);
+  const std::string said = message_of<io::InputError>([&] { load(results, true); });
   for (const char* word : {"it is damaged", "'residual_ratio' of /records"})
     EXPECT_NE(said.find(word), std::string::npos) << said;
 }
@@ -232,8 +224,7 @@ TEST_F(Loading, RefusesAResultsFileWithAChangedFigure) {
 TEST_F(Loading, DropsATornLineAndReportsIt) {
   append(example_record("m", 1, {1}));
   const fs::path journal = folder_ / "journal.jsonl";
-  io::testing::set_file_text(journal,
-                             io::testing::file_text(journal) + "{\"allocate_seconds\":null,\"key\":\"half");
+  set_file_text(journal, file_text(journal) + "{\"allocate_seconds\":null,\"key\":\"half");
   const Loaded loaded = load(folder_, true);
   EXPECT_EQ(loaded.results.records.size(), 1U);
   ASSERT_EQ(loaded.remarks.size(), 1U);
@@ -243,7 +234,7 @@ TEST_F(Loading, DropsATornLineAndReportsIt) {
 TEST_F(Loading, RefusesForeignFiles) {
   EXPECT_THROW(load(folder_ / "absent", false), io::InputError);
   EXPECT_THROW(load(folder_, false), io::InputError) << "an empty folder";
-  io::testing::set_file_text(folder_ / "notes.txt", "hello\nworld\n");
+  set_file_text(folder_ / "notes.txt", "hello\nworld\n");
   EXPECT_THROW(load(folder_ / "notes.txt", false), io::InputError);
 }
 

@@ -1,9 +1,7 @@
-#include "driver/rule/rule.hpp"
-
-#include <gtest/gtest.h>
-
 #include "driver/base/errors.hpp"
+#include "driver/rule/rule.hpp"
 #include "tests/driver/rule/rule_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

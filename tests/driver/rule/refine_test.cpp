@@ -1,13 +1,8 @@
 #include "driver/rule/refine.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <set>
-
 #include "driver/protocol/trial_record.hpp"
 #include "driver/system/origin.hpp"
 #include "io/plan/plan.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

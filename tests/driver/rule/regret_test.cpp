@@ -1,10 +1,8 @@
 #include "driver/rule/regret.hpp"
-
-#include <gtest/gtest.h>
-
 #include "driver/base/errors.hpp"
 #include "driver/rule/rule_changes.hpp"
 #include "tests/driver/rule/rule_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -56,9 +54,7 @@ TEST(RegretOfRules, CountsChoicesWithoutATimeApart) {
   results.records[0].status = "failed";   // batched at 100
   results.records[2].status = "skipped";  // batched at 200
   const std::vector<Regret> rows = regrets_of({{"ours", fixed_rule("batched", 250)}}, results);
-  EXPECT_EQ(rows[0].failed, 1);
-  EXPECT_EQ(rows[0].absent, 1);
-  EXPECT_EQ(rows[0].unmeasured, 1);
+  EXPECT_EQ(std::tuple(rows[0].failed, rows[0].absent, rows[0].unmeasured), std::tuple(1, 1, 1));
   EXPECT_EQ(rows[0].tasks, 0);
 }
 

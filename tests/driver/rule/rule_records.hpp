@@ -1,12 +1,9 @@
 #pragma once
 /// Records with times by a formula, for tests of rules.
 
-#include <cmath>
-#include <functional>
-#include <string>
-
 #include "io/records/results.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 

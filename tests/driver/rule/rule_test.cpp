@@ -1,25 +1,11 @@
 #include "driver/rule/rule.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <random>
-#include <set>
-#include <sstream>
-
 #include "driver/base/errors.hpp"
 #include "io/files/errors.hpp"
 #include "tests/driver/rule/rule_records.hpp"
-#include "tests/message_of.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using gaussweep::testing_help::message_of;
-using gaussweep::testing_help::Scratch;
 
 /// A rule of two devices, several problems and names, with text that needs escapes in C and Python.
 Rule planted_rule() {
@@ -54,16 +40,6 @@ Rule planted_rule() {
     }
   }
   return learn_rule(results);
-}
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path) << text;
-}
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 int shell(const std::string& command) {
@@ -132,7 +108,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
 )";
 
 TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
-  const Scratch scratch;
+  const TestFolder scratch;
   const auto folder = scratch / "rule";
   const Rule rule = planted_rule();
   write_rule(folder, rule);
@@ -168,10 +144,10 @@ TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
   }
   EXPECT_EQ(distinct.size(), 3u);
 
-  write_text(scratch / "questions", questions);
-  write_text(scratch / "ask.c", c_program);
-  write_text(scratch / "ask.py", python_program);
-  write_text(scratch / "ask_json.py", json_program);
+  set_file_text(scratch / "questions", questions);
+  set_file_text(scratch / "ask.c", c_program);
+  set_file_text(scratch / "ask.py", python_program);
+  set_file_text(scratch / "ask_json.py", json_program);
   const std::string in = "cd " + scratch.folder().string() + " && ";
   ASSERT_EQ(shell(in + "gcc -std=c89 -pedantic -Wall -Wextra -Werror -I rule -o ask ask.c"), 0);
   ASSERT_EQ(shell(in + "gcc -std=c99 -Wall -Werror -x c -fsyntax-only rule/rule.h"), 0);
@@ -179,13 +155,13 @@ TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
   ASSERT_EQ(shell(in + "./ask < questions > c"), 0);
   ASSERT_EQ(shell(in + "PYTHONPATH=rule python3 -B ask.py questions > python"), 0);
   ASSERT_EQ(shell(in + "cd rule && python3 ../ask_json.py ../questions > ../json"), 0);
-  EXPECT_EQ(text_of(scratch / "c"), answers);
-  EXPECT_EQ(text_of(scratch / "python"), answers);
-  EXPECT_EQ(text_of(scratch / "json"), answers);
+  EXPECT_EQ(file_text(scratch / "c"), answers);
+  EXPECT_EQ(file_text(scratch / "python"), answers);
+  EXPECT_EQ(file_text(scratch / "json"), answers);
 }
 
 TEST(Rule, IsTheSameAfterReading) {
-  const Scratch scratch;
+  const TestFolder scratch;
   const Rule rule = planted_rule();
   write_rule(scratch / "rule", rule);
   EXPECT_EQ(to_json(read_rule(scratch / "rule")), to_json(rule));
@@ -193,16 +169,16 @@ TEST(Rule, IsTheSameAfterReading) {
 }
 
 TEST(Rule, ReplacesARuleButNoOtherFiles) {
-  const Scratch scratch;
+  const TestFolder scratch;
   const auto folder = scratch / "rule";
   Rule rule = planted_rule();
   write_rule(folder, rule);
   rule.parts.resize(1);
   write_rule(folder, rule);
   EXPECT_EQ(read_rule(folder).parts.size(), 1u);
-  write_text(folder / "mine.txt", "mine");
+  set_file_text(folder / "mine.txt", "mine");
   EXPECT_THAT(message_of<UsageError>([&] { write_rule(folder, rule); }), testing::HasSubstr("mine.txt"));
-  EXPECT_EQ(text_of(folder / "mine.txt"), "mine");
+  EXPECT_EQ(file_text(folder / "mine.txt"), "mine");
   std::size_t entries = 0;
   for (const auto& entry : std::filesystem::directory_iterator(scratch.folder()))
     entries += entry.exists() ? 1 : 0;
@@ -210,12 +186,12 @@ TEST(Rule, ReplacesARuleButNoOtherFiles) {
 }
 
 TEST(Rule, RefusesOtherFiles) {
-  const Scratch scratch;
+  const TestFolder scratch;
   const auto file = scratch / "rule.json";
   for (const char* text : {"", "[1]", "{}", R"({"format":"gaussweep rule","version":2})",
                            R"({"format":"gaussweep rule","version":1})",
                            R"({"format":"gaussweep rule","version":1,"parts":[{"problem":3}]})"}) {
-    write_text(file, text);
+    set_file_text(file, text);
     EXPECT_THROW(read_rule(file), io::InputError) << text;
   }
   EXPECT_THROW(read_rule(scratch / "none"), io::InputError);

@@ -1,10 +1,8 @@
 // Tests how a trial's time is divided by the begin times of its phases.
 
 #include "driver/summary/device_use.hpp"
-
-#include <gtest/gtest.h>
-
 #include "driver/system/clock.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,18 +1,17 @@
 #pragma once
 /// Records made by hand, for tests of their readers.
 
-#include <string>
-#include <vector>
-
 #include "driver/base/statistics.hpp"
-#include "io/records/record.hpp"
+#include "io/records/results.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 
+using io::Record;
+
 /// Returns a record of gesv that passed on an H200, with the given samples.
-inline io::Record example_record(const std::string& method, std::int64_t n,
-                                 const std::vector<double>& seconds) {
-  io::Record r;
+inline Record example_record(const std::string& method, std::int64_t n, const std::vector<double>& seconds) {
+  Record r;
   r.key = "key-" + method + "-" + std::to_string(n);
   r.run_id = "run-1";
   r.problem = "gesv";
@@ -47,6 +46,12 @@ inline io::Record example_record(const std::string& method, std::int64_t n,
   r.problem_bytes = 8.0 * static_cast<double>(n * n + 2 * n);
   if (s.count > 0) r.gflops = r.flops / s.median * 1e-9;
   return r;
+}
+
+inline io::Results results_of(std::vector<Record> records) {
+  io::Results results;
+  results.records = std::move(records);
+  return results;
 }
 
 }  // namespace gaussweep::driver

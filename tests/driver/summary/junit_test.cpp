@@ -1,14 +1,9 @@
 #include "driver/summary/junit.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using testing::HasSubstr;
 
 std::string junit_of(const std::vector<io::Record>& records) {
   std::string text;

@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include "driver/base/table.hpp"
 #include "driver/summary/methods_listing.hpp"
 #include "driver/system/devices_listing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

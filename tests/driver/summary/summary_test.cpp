@@ -1,25 +1,13 @@
 #include "driver/summary/summary.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "driver/base/errors.hpp"
 #include "tests/driver/summary/example_records.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-using io::Record;
-
-std::string message_of(const std::function<void()>& action) {
-  return gaussweep::testing_help::message_of<UsageError>(action);
+std::string error_of(const std::function<void()>& action) {
+  return message_of<UsageError>(action);
 }
 
 TEST(Summary, RunsOfOneTrialFormAGroupWithTheWorstStatus) {
@@ -100,7 +88,7 @@ TEST(Summary, PrefersTheBaselineOnTheSameDevice) {
   EXPECT_DOUBLE_EQ(groups[1].speedup, 1);
   EXPECT_DOUBLE_EQ(groups[3].speedup, 2);
   EXPECT_TRUE(std::isnan(groups[4].speedup)) << "no baseline of this size";
-  EXPECT_NE(message_of([&] { set_speedups(groups, groups, "magma"); }).find("gesv/cusolver"),
+  EXPECT_NE(error_of([&] { set_speedups(groups, groups, "magma"); }).find("gesv/cusolver"),
             std::string::npos);
 }
 
@@ -132,7 +120,7 @@ TEST(Summary, ListsTheChoicesIfFiltersTogetherMatchNothing) {
   filter.methods = {"lapack"};
   filter.sizes = {"<1k"};
   EXPECT_TRUE(filter_records(records, filter).empty());
-  const std::string said = message_of([&] { filter_records(records, filter, IfEmpty::throws); });
+  const std::string said = error_of([&] { filter_records(records, filter, IfEmpty::throws); });
   EXPECT_THAT(said, testing::HasSubstr("there are gesv/lapack in double on cuda (NVIDIA H200), n 2048,"));
 }
 
@@ -160,29 +148,29 @@ TEST(Summary, RefusesAFilterThatCanMatchNothing) {
   const std::vector<Record> records = {example_record("cusolver", 64, {1})};
   Filter filter;
   filter.methods = {"cusolverr"};
-  const std::string message = message_of([&] { filter_records(records, filter); });
+  const std::string message = error_of([&] { filter_records(records, filter); });
   EXPECT_NE(message.find("--method cusolverr"), std::string::npos) << message;
   EXPECT_NE(message.find("cusolver"), std::string::npos);
   filter.methods.clear();
   filter.statuses = {"failed"};
   EXPECT_TRUE(filter_records(records, filter).empty()) << "a filter without failures is valid";
   filter.statuses = {"fail"};
-  EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("allowed are pass, suspect, failed"),
+  EXPECT_NE(error_of([&] { filter_records(records, filter); }).find("allowed are pass, suspect, failed"),
             std::string::npos);
   filter.statuses.clear();
   filter.sizes = {"64:32"};
-  EXPECT_EQ(message_of([&] { filter_records(records, filter); }),
+  EXPECT_EQ(error_of([&] { filter_records(records, filter); }),
             "--n 64:32: the range ends before it starts; allowed: low:high");
   filter.sizes.clear();
   Record on_cpu = records.front();
   on_cpu.gpu_name.clear();
   filter.gpus = {"*H200*"};
-  EXPECT_EQ(message_of([&] { filter_records({on_cpu}, filter); }), "--gpu *H200*: no record names any");
+  EXPECT_EQ(error_of([&] { filter_records({on_cpu}, filter); }), "--gpu *H200*: no record names any");
   filter.gpus.clear();
   filter.statuses.clear();
   for (const std::string text : {"", "x", "-3", "1:2:3", "5kk", "99999999999999999999"}) {
     filter.sizes = {text};
-    EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("--n"), std::string::npos) << text;
+    EXPECT_NE(error_of([&] { filter_records(records, filter); }).find("--n"), std::string::npos) << text;
   }
 }
 
@@ -198,7 +186,7 @@ TEST(Summary, SortsByAnyColumnInBothDirections) {
   EXPECT_EQ(order("-method"), "cba");
   EXPECT_EQ(order("median"), "cba") << "groups without a time come last";
   EXPECT_EQ(order("-median"), "bca");
-  EXPECT_NE(message_of([&] { sort_groups(groups, "medain"); }).find("median"), std::string::npos);
+  EXPECT_NE(error_of([&] { sort_groups(groups, "medain"); }).find("median"), std::string::npos);
 }
 
 TEST(Summary, FailuresHaveTheirCauses) {

@@ -1,24 +1,13 @@
+#include <sys/file.h>
 #include <nlohmann/json.hpp>
 
 #include "driver/summary/sweep_status.hpp"
 #include "driver/system/clock.hpp"
-
-#include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cmath>
-#include <filesystem>
-
 #include "tests/driver/summary/example_records.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
 
 io::Note note(const char* text) {
   return io::read_note(nlohmann::json::parse(text));
@@ -66,9 +55,7 @@ Timestamp at(double seconds) {
 
 TEST(SweepStatus, DescribesARunningSweep) {
   const SweepStatus status = status_of(example_journal(), true, at(20), 10);
-  EXPECT_EQ(status.plan_name, "night");
-  EXPECT_EQ(status.total, 10);
-  EXPECT_EQ(status.done, 4);
+  EXPECT_EQ(std::tuple(status.plan_name, status.total, status.done), std::tuple("night", 10, 4));
   EXPECT_EQ(status.counts.at("pass"), 3);
   EXPECT_EQ(status.counts.at("crashed"), 1);
   EXPECT_DOUBLE_EQ(status.rate, 0.2);
@@ -129,9 +116,7 @@ TEST(SweepStatus, ResumeCountsFromItsStart) {
   const SweepStatus status = status_of(journal, true, at(16), 10);
   EXPECT_EQ(status.starts, 2);
   EXPECT_FALSE(status.ended);
-  EXPECT_EQ(status.vanished, 1);
-  EXPECT_EQ(status.done, 3);
-  EXPECT_EQ(status.fresh, 2);
+  EXPECT_EQ(std::tuple(status.vanished, status.done, status.fresh), std::tuple(1, 3, 2));
   EXPECT_DOUBLE_EQ(status.rate, 0.5);
   EXPECT_FALSE(status.left) << "reported by the earlier start";
 }
@@ -250,7 +235,7 @@ TEST(SweepStatus, DescribesAnEmptyJournal) {
 }
 
 TEST(SweepStatus, SeesALockWithoutTakingIt) {
-  const gaussweep::testing_help::Scratch scratch;
+  const TestFolder scratch;
   const std::filesystem::path path = scratch / "lock";
   EXPECT_FALSE(is_locked(path)) << "absent";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);

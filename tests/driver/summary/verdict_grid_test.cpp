@@ -1,21 +1,12 @@
 #include "driver/summary/verdict_grid.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <sstream>
 
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using io::Record;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 io::DeviceRow h200() {
   io::DeviceRow row;

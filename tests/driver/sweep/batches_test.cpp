@@ -1,34 +1,15 @@
 // Short trials are assigned in batches. These tests end a worker, a rank or the sweep in one trial of a batch
 // and check the others.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-
 #include "tests/driver/sweep/sweep_in_process.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using ::testing::HasSubstr;
-using testing_help::good_answer;
-using testing_help::SweepInProcess;
-using testing_help::Words;
 
 constexpr std::size_t many = 400;
 // in the first batch, but neither its first nor its last trial
 constexpr std::size_t place = 7;
 constexpr std::size_t middle = many - 1 - place;  // of equal trials the queue takes the last one first
-
-/// Expects that all other trials passed on their first attempt.
-void expect_others_untouched(const SweepInProcess& sweep, std::size_t but) {
-  for (std::size_t i = 0; i < many; ++i) {
-    if (i == but) continue;
-    const std::optional<io::Record> record = sweep.record_of(i);
-    ASSERT_TRUE(record) << i;
-    EXPECT_EQ(record->status, "pass") << i;
-    EXPECT_EQ(record->message, "") << i;
-  }
-}
 
 TEST(Batches, ShrinkToSingleTrialsAtTheEnd) {
   SweepInProcess sweep(4, many);
@@ -40,6 +21,8 @@ TEST(Batches, ShrinkToSingleTrialsAtTheEnd) {
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), many);
   for (const auto& [key, count] : runs) EXPECT_EQ(count, 1) << key;
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "");
+  EXPECT_FALSE(sweep.lost_peer());
   const std::vector<std::size_t>& batches = sweep.batches();
   EXPECT_GT(batches.front(), 2 * place);
   EXPECT_LT(batches.size(), many / 4);
@@ -100,8 +83,7 @@ TEST(Batches, LastTrialsGoToTheFreeRank) {
   sweep.n = 1000;
   sweep.trial_timeout = 100;
   sweep.script.answers = [&](int, const Trial& trial) {
-    if (!sweep.is_trial(0, trial)) return good_answer(trial);
-    return Words{message_json(FromWorker{message::At{"loop"}})};  // the trial runs into its timeout
+    return sweep.is_trial(0, trial) ? endless_answer() : good_answer(trial);
   };
   const double start = sweep.now();
   double others_done = 0;
@@ -118,26 +100,23 @@ TEST(Batches, OnlyTheTrialThatKillsWorkersFails) {
   ASSERT_TRUE(sweep.run());
   EXPECT_GT(sweep.batches().front(), place + 1);
   EXPECT_EQ(ends, 2);
-  const auto record = sweep.record_of(middle);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->status, "crashed");
-  EXPECT_THAT(record->message, HasSubstr("tried 2 times"));
-  expect_others_untouched(sweep, middle);
+  const io::Record record = sweep.record_of(middle).value();
+  EXPECT_EQ(record.status, "crashed");
+  EXPECT_THAT(record.message, AllOf(HasSubstr("signal 11"), HasSubstr("tried 2 times")));
+  sweep.expect_all_passed(middle);
 }
 
 TEST(Batches, OnlyTheTrialThatHangsFails) {
   SweepInProcess sweep(1, many);
   sweep.trial_timeout = 30;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
-    if (sweep.is_trial(middle, trial)) return {message_json(FromWorker{message::At{"loop"}})};
-    return good_answer(trial);
+    return sweep.is_trial(middle, trial) ? endless_answer() : good_answer(trial);
   };
   ASSERT_TRUE(sweep.run());
-  const auto record = sweep.record_of(middle);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->status, "timeout");
-  EXPECT_EQ(record->message, "no end after 30 s (at loop); tried 2 times");
-  expect_others_untouched(sweep, middle);
+  const io::Record record = sweep.record_of(middle).value();
+  EXPECT_EQ(record.status, "timeout");
+  EXPECT_EQ(record.message, "no end after 30 s (at loop); tried 2 times");
+  sweep.expect_all_passed(middle);
 }
 
 TEST(Batches, ContinueWithAFreshWorkerAfterATrialThatEndsItsWorker) {
@@ -151,7 +130,7 @@ TEST(Batches, ContinueWithAFreshWorkerAfterATrialThatEndsItsWorker) {
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(starts, 2);
-  expect_others_untouched(sweep, many);
+  sweep.expect_all_passed();
 }
 
 TEST(Batches, OfARetiredRankGoToOthers) {
@@ -160,13 +139,12 @@ TEST(Batches, OfARetiredRankGoToOthers) {
   sweep.script.dies = [&](int rank, const Trial& trial) {
     return rank == 1 && !sweep.is_trial(many - 1, trial) && (broken = true);
   };
-  sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
-    if (rank == 1 && broken) return message::Unfit{"the probe came out wrong", false};
-    return std::nullopt;
+  sweep.script.unfit = [&](int rank, int) {
+    return unfit_if(rank == 1 && broken, "the probe came out wrong");
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_TRUE(broken);
-  expect_others_untouched(sweep, many);
+  sweep.expect_all_passed();
   EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
 }
 
@@ -214,7 +192,7 @@ TEST(Batches, EndWithTheirRound) {
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_GT(*std::max_element(sweep.batches().begin(), sweep.batches().end()), place);
-  expect_others_untouched(sweep, many);
+  sweep.expect_all_passed();
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "driver/sweep/progress.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

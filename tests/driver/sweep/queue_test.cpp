@@ -1,20 +1,9 @@
 #include "driver/sweep/queue.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "kernels/registry/method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-const Registry& registry() {
-  static const Registry all = builtin_registry();
-  return all;
-}
 
 std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
   std::vector<Trial> trials;
@@ -27,10 +16,24 @@ std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
   return trials;
 }
 
+struct QueuedTrials {
+  std::vector<Trial> trials;
+  std::vector<double> costs;
+};
+
+/// A queue that owns what it refers to.
+struct Example : QueuedTrials, Queue {
+  Example(std::vector<Trial> all, std::vector<double> seconds, int ranks = 2,
+          QueueOrder order = QueueOrder::longest_first)
+      : QueuedTrials{std::move(all), std::move(seconds)}, Queue(trials, costs, registry(), ranks, order) {}
+  static const Registry& registry() {
+    static const Registry all = builtin_registry();
+    return all;
+  }
+};
+
 TEST(Queue, GivesOutTheLongestFirst) {
-  const std::vector<Trial> trials = trials_with({"a", "b", "c"});
-  const std::vector<double> costs = {1, 3, 2};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "b", "c"}), {1, 3, 2});
   EXPECT_EQ(queue.next("", HUGE_VAL), 1U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 2U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
@@ -41,8 +44,7 @@ TEST(Queue, GivesOutTheShortestFirstOnRequest) {
   std::vector<Trial> trials = trials_with({"a", "b", "a", "b"});
   trials[1].method = "lapack";  // a reference, which otherwise precedes the trials that are compared with it
   for (Trial& trial : trials) trial.backend = Backend::host;
-  const std::vector<double> costs = {1, 3, 0.01, 2};
-  Queue queue(trials, costs, registry(), 1, QueueOrder::shortest_first);
+  Example queue(trials, {1, 3, 0.01, 2}, 1, QueueOrder::shortest_first);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 2U);
   EXPECT_EQ(queue.next("b", 0.5), std::nullopt);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
@@ -51,18 +53,14 @@ TEST(Queue, GivesOutTheShortestFirstOnRequest) {
 }
 
 TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
-  const std::vector<Trial> trials = trials_with({"a", "b", "b"});
-  const std::vector<double> costs = {4, 1, 2};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "b", "b"}), {4, 1, 2});
   EXPECT_EQ(queue.next("b", HUGE_VAL), 2U) << "4 is not more than four times 2: the held matrix wins";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U) << "nothing with b is left";
 }
 
 TEST(Queue, AvoidsTheMatrixOfAnotherRank) {
-  const std::vector<Trial> trials = trials_with({"a", "a", "b", "a", "c"});
-  const std::vector<double> costs = {9, 8, 4, 3, 1};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "a", "b", "a", "c"}), {9, 8, 4, 3, 1});
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 2U) << "8 is not more than four times 4, and another rank has a";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "8 is more than four times 1: c waits";
@@ -73,9 +71,7 @@ TEST(Queue, AvoidsTheMatrixOfAnotherRank) {
 }
 
 TEST(Queue, ReleasesAReturnedMatrix) {
-  const std::vector<Trial> trials = trials_with({"a", "a", "b"});
-  const std::vector<double> costs = {9, 8, 7};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "a", "b"}), {9, 8, 7});
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
   queue.put_back(0);
   EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
@@ -83,33 +79,26 @@ TEST(Queue, ReleasesAReturnedMatrix) {
 }
 
 TEST(Queue, TakesTheLongestThatFitsOfAFreeMatrix) {
-  const std::vector<Trial> trials = trials_with({"a", "a", "b", "b"});
-  const std::vector<double> costs = {6, 5, 9, 4};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "a", "b", "b"}), {6, 5, 9, 4});
   ASSERT_EQ(queue.next("", 8), 0U);
   EXPECT_EQ(queue.next("", 8), 3U) << "the longest with b does not fit";
 }
 
 TEST(Queue, DoesNotStarveAMuchLongerTrial) {
-  const std::vector<Trial> trials = trials_with({"a", "b"});
-  const std::vector<double> costs = {9, 2};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "b"}), {9, 2});
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
 }
 
 TEST(Queue, KeepsItsMatrixAsLongAsTheLongestCanWait) {
-  const std::vector<Trial> trials = trials_with({"a", "b", "b", "c", "c", "c", "c", "c", "c", "c", "c"});
-  const std::vector<double> costs = {9, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "b", "b", "c", "c", "c", "c", "c", "c", "c", "c"}),
+                {9, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8});
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "all 82 seconds are more than 4 times 9 on 2 ranks";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 2U) << "9 is more than four times 1, but can wait";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
 }
 
 TEST(Queue, BeginsTheLongestInTimeForTheEnd) {
-  const std::vector<Trial> trials = trials_with({"a", "b", "b", "c"});
-  const std::vector<double> costs = {9, 20, 1, 45};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "b", "b", "c"}), {9, 20, 1, 45});
   ASSERT_EQ(queue.next("", 45), 3U);
   queue.done(3);
   ASSERT_EQ(queue.next("b", 45), 1U);
@@ -118,17 +107,14 @@ TEST(Queue, BeginsTheLongestInTimeForTheEnd) {
 }
 
 TEST(Queue, BeginsNothingEarlyForOneRank) {
-  const std::vector<Trial> trials = trials_with({"a", "b"});
-  const std::vector<double> costs = {9, 1};
-  Queue queue(trials, costs, registry(), 1);
+  Example queue(trials_with({"a", "b"}), {9, 1}, 1);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "no rank would wait for the longer one";
 }
 
 TEST(Queue, GoesRoundByRound) {
   std::vector<Trial> trials = trials_with({"a", "b", "b"});
   trials[0].round = trials[1].round = 2;
-  const std::vector<double> costs = {9, 8, 1};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials, {9, 8, 1});
   EXPECT_EQ(queue.next("a", HUGE_VAL), 2U);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
   queue.put_back(2);
@@ -140,9 +126,7 @@ TEST(Queue, GoesRoundByRound) {
 }
 
 TEST(Queue, RespectsTheRemainingTime) {
-  const std::vector<Trial> trials = trials_with({"a", "a", "a"});
-  const std::vector<double> costs = {10, 5, 1};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "a", "a"}), {10, 5, 1});
   EXPECT_EQ(queue.next("a", 6), 1U);
   EXPECT_EQ(queue.next("", 5), 2U);
   EXPECT_EQ(queue.next("", 6), std::nullopt);
@@ -150,12 +134,10 @@ TEST(Queue, RespectsTheRemainingTime) {
 }
 
 TEST(Queue, NewCostsReorderTheRest) {
-  const std::vector<Trial> trials = trials_with({"a", "a", "b"});
-  std::vector<double> costs = {10, 5, 100};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "a", "b"}), {10, 5, 100});
   EXPECT_EQ(queue.next("", 6), 1U);
   EXPECT_EQ(queue.next("", 6), std::nullopt);
-  queue.reorder([&] { costs = {1, 7, 2}; });
+  queue.reorder([&] { queue.costs = {1, 7, 2}; });
   EXPECT_EQ(queue.total(), 3);
   EXPECT_EQ(queue.next("", 6), 2U);
   EXPECT_EQ(queue.next("", 6), 0U);
@@ -163,9 +145,7 @@ TEST(Queue, NewCostsReorderTheRest) {
 }
 
 TEST(Queue, TakesBackUnfinishedTrials) {
-  const std::vector<Trial> trials = trials_with({"a", "b"});
-  const std::vector<double> costs = {2, 1};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_with({"a", "b"}), {2, 1});
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
   queue.put_back(0);
   EXPECT_EQ(queue.size(), 2U);
@@ -176,8 +156,7 @@ TEST(Queue, VendorPrecedesTheTrialsComparedWithIt) {
   std::vector<Trial> trials = trials_with({"a", "a", "a", "b"});
   for (Trial& trial : trials) trial.method = "gauss_serial";
   trials[1].method = trials[3].method = "lapack";
-  const std::vector<double> costs = {9, 1, 5, 2};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials, {9, 1, 5, 2});
   EXPECT_EQ(queue.next("", HUGE_VAL), 1U) << "the reference of the longest";
   EXPECT_EQ(queue.next("a", HUGE_VAL), 0U);
   queue.put_back(1);
@@ -193,12 +172,11 @@ TEST(Queue, TrialsComparedWithTheLastOnePrecedeOthersOfTheirMatrix) {
   for (Trial& trial : trials) trial.method = "gauss_serial";
   trials[0].method = trials[1].method = "lapack";
   trials[1].problem = trials[2].problem = Problem::named("getrf");
-  std::vector<double> costs = {9, 8, 7, 0.2, 20};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials, {9, 8, 7, 0.2, 20});
   ASSERT_EQ(queue.next("a", 10), 0U);
   EXPECT_EQ(queue.next("a", 10, 0), 3U) << "the vendor has just run for it";
   queue.put_back(3);
-  queue.reorder([&] { costs[3] = 0.1; });
+  queue.reorder([&] { queue.costs[3] = 0.1; });
   EXPECT_EQ(queue.next("a", 10, 0), 1U) << "8 is more than 64 times 0.1";
   EXPECT_EQ(queue.next("a", 10, 1), 2U);
   queue.put_back(2);
@@ -217,8 +195,7 @@ TEST(Queue, ReferenceHasTheSameOperandsAndCaches) {
     trials[0].method = "gauss_serial";
     trials[1].method = "lapack";
     change(trials[1]);
-    const std::vector<double> costs = {9, 1};
-    Queue queue(trials, costs, registry(), 2);
+    Example queue(trials, {9, 1});
     EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
     EXPECT_EQ(queue.next("a", HUGE_VAL), 1U);
   }
@@ -228,8 +205,7 @@ TEST(Queue, SkipsAReferenceWithoutTimeLeft) {
   std::vector<Trial> trials = trials_with({"a", "a"});
   trials[0].method = "gauss_serial";
   trials[1].method = "lapack";
-  const std::vector<double> costs = {2, 3};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials, {2, 3});
   EXPECT_EQ(queue.next("", 2.5), 0U);
 }
 
@@ -243,9 +219,7 @@ std::vector<Trial> trials_on_both(const std::vector<std::string>& digests,
 }
 
 TEST(Queue, PrefersGpuTrialsWhileTheCpuIsTaken) {
-  const std::vector<Trial> trials = trials_on_both({"a", "a", "b", "b"}, {0, 2});
-  const std::vector<double> costs = {9, 4, 8, 3};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_on_both({"a", "a", "b", "b"}, {0, 2}), {9, 4, 8, 3});
   EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 3U);
   EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 1U) << "another matrix is better than a taken CPU";
   EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 2U) << "nothing else is left";
@@ -253,24 +227,18 @@ TEST(Queue, PrefersGpuTrialsWhileTheCpuIsTaken) {
 }
 
 TEST(Queue, SharesATakenCpuIfNothingElseFits) {
-  const std::vector<Trial> trials = trials_on_both({"a", "b"}, {0});
-  const std::vector<double> costs = {1, 9};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_on_both({"a", "b"}, {0}), {1, 9});
   EXPECT_EQ(queue.next("", 2, {}, HostCpu::taken), 0U);
 }
 
 TEST(Queue, UsesAFreeCpuForTheHeldMatrix) {
-  const std::vector<Trial> trials = trials_on_both({"a", "a", "b"}, {1});
-  const std::vector<double> costs = {9, 3, 10};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_on_both({"a", "a", "b"}, {1}), {9, 3, 10});
   EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 1U) << "the CPU may be taken later";
   EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 0U);
 }
 
 TEST(Queue, BeginsCpuTrialsEarlyWhileTheCpuIsFree) {
-  const std::vector<Trial> trials = trials_on_both({"a", "b", "c", "c"}, {1});
-  const std::vector<double> costs = {9, 6, 4, 3};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_on_both({"a", "b", "c", "c"}, {1}), {9, 6, 4, 3});
   EXPECT_EQ(queue.next("c", HUGE_VAL, {}, HostCpu::free), 2U) << "c is not finished";
   EXPECT_EQ(queue.next("", 5, {}, HostCpu::free), 3U) << "a trial that does not fit is ignored";
   queue.put_back(3);
@@ -279,9 +247,7 @@ TEST(Queue, BeginsCpuTrialsEarlyWhileTheCpuIsFree) {
 }
 
 TEST(Queue, ShortCpuTrialsDoNotOccupyTheCpu) {
-  const std::vector<Trial> trials = trials_on_both({"a", "b"}, {0});
-  const std::vector<double> costs = {0.03, 0.02};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials_on_both({"a", "b"}, {0}), {0.03, 0.02});
   EXPECT_FALSE(queue.takes_cpu(0));
   EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::taken), 0U);
 }
@@ -290,8 +256,7 @@ TEST(Queue, VendorComesFirstWhetherShortOrLong) {
   std::vector<Trial> trials = trials_on_both({"a", "a", "b"}, {0, 1});
   trials[0].method = "gauss_serial";
   trials[1].method = "lapack";
-  const std::vector<double> costs = {1, 0.01, 0.5};
-  Queue queue(trials, costs, registry(), 2);
+  Example queue(trials, {1, 0.01, 0.5});
   EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U);
 }
 
@@ -308,7 +273,7 @@ TEST(Queue, TwoRanksUseTheCpuOneAtATime) {
       costs.push_back(0.1 + 0.01 * ((matrix * 7 + i * 13) % 31));
     }
   }
-  Queue queue(trials, costs, registry(), 2);
+  Queue queue(trials, costs, Example::registry(), 2);
   std::optional<std::size_t> busy[2];
   std::string held[2];
   double left[2] = {0, 0}, both = 0, one = 0;

@@ -1,15 +1,11 @@
 #include "driver/sweep/rank_facts.hpp"
-
-#include <gmock/gmock.h>
-
 #include "driver/base/errors.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
 
 RankFacts rank(const std::string& host, const std::string& uuid, const std::string& why = "") {
   RankFacts facts;
@@ -20,7 +16,7 @@ RankFacts rank(const std::string& host, const std::string& uuid, const std::stri
 }
 
 std::string refusal(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume) {
-  return gaussweep::testing_help::message_of<UsageError>([&] { choose_backend(wanted, ranks, resume); });
+  return message_of<UsageError>([&] { choose_backend(wanted, ranks, resume); });
 }
 
 TEST(ChooseBackend, AutoIsCudaIfEveryRankHasAGpu) {

@@ -1,22 +1,13 @@
 #include "driver/sweep/run_directory.hpp"
 
-#include <gmock/gmock.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <thread>
-#include <utility>
 
 #include "driver/base/errors.hpp"
 #include "driver/summary/sweep_status.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/results.hpp"
 #include "tests/io/records/record_samples.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace {
 
@@ -40,8 +31,6 @@ extern "C" int flock(int fd, int operation) {
 namespace gaussweep::driver {
 namespace {
 
-using ::testing::HasSubstr;
-
 io::Record record_of(const std::string& key) {
   io::Record record;
   record.key = key;
@@ -54,16 +43,13 @@ class RunDirectoryFiles : public ::testing::Test {
   void TearDown() override {
     failing_locks = passing_locks = 0;
     before_lock = nullptr;
-    std::filesystem::remove_all(folder_);
   }
   std::string refusal_of(int error) const {
     lock_error = error;
     failing_locks = 1;
-    return gaussweep::testing_help::message_of<io::StorageError>(
-        [&] { const RunDirectory directory(folder_ / "run", true); });
+    return message_of<io::StorageError>([&] { const RunDirectory directory(folder_ / "run", true); });
   }
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("gaussweep-run-directory-test-" + std::to_string(::getpid()));
+  const TestFolder folder_;
 };
 
 TEST_F(RunDirectoryFiles, RefusesAFileSystemWithoutLocksAndNamesTheRemedy) {
@@ -79,9 +65,9 @@ TEST_F(RunDirectoryFiles, RetriesAnInterruptedLockAndStartsAfterARefusal) {
 
 TEST_F(RunDirectoryFiles, NewRunIsRefusedIfAnotherOneWasFaster) {
   const auto run = folder_ / "run";
-  before_lock = [&] { io::testing::set_file_text(run / "plan.yaml", "of the other"); };
+  before_lock = [&] { set_file_text(run / "plan.yaml", "of the other"); };
   EXPECT_THROW(RunDirectory(run, false), UsageError);
-  EXPECT_EQ(io::testing::file_text(run / "plan.yaml"), "of the other");
+  EXPECT_EQ(file_text(run / "plan.yaml"), "of the other");
 }
 
 TEST_F(RunDirectoryFiles, LocksTheJournalToo) {
@@ -109,12 +95,12 @@ TEST_F(RunDirectoryFiles, AppendsNothingToAReplacedJournal) {
   directory.append(record_of("a"));
   directory.sync();
   std::filesystem::rename(journal, folder_ / "moved");
-  io::testing::set_file_text(journal, "");
-  const std::string before = io::testing::file_text(folder_ / "moved");
+  set_file_text(journal, "");
+  const std::string before = file_text(folder_ / "moved");
   directory.append(record_of("b"));
   EXPECT_THROW(directory.flush(), io::StorageError);
-  EXPECT_EQ(io::testing::file_text(folder_ / "moved"), before);
-  EXPECT_EQ(io::testing::file_text(journal), "");
+  EXPECT_EQ(file_text(folder_ / "moved"), before);
+  EXPECT_EQ(file_text(journal), "");
 }
 
 TEST_F(RunDirectoryFiles, WritesDueResultsInTheBackground) {

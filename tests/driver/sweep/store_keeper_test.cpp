@@ -1,18 +1,8 @@
 #include "driver/sweep/store_keeper.hpp"
-
-#include <gmock/gmock.h>
-
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 /// A store whose files have only the right names and sizes.
 class StoreKeeperTest : public ::testing::Test {
@@ -52,7 +42,7 @@ class StoreKeeperTest : public ::testing::Test {
     return trial_for_worker.matrix.store;
   }
   io::MatrixStore files() const { return io::MatrixStore(folder_); }
-  gaussweep::testing_help::Scratch scratch_;
+  TestFolder scratch_;
   const std::filesystem::path& folder_ = scratch_.folder();
 };
 

@@ -1,19 +1,10 @@
 // Unsolicited messages from a worker must not block its supervisor or its rank.
 #include "driver/sweep/supervisor.hpp"
-
-#include <gmock/gmock.h>
-
-#include <algorithm>
-
 #include "tests/driver/sweep/sweep_in_process.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using ::testing::HasSubstr;
-using testing_help::good_answer;
-using testing_help::SweepInProcess;
-using testing_help::Words;
 
 /// A sweep of three trials. The worker of the second one reports a step whenever its supervisor listens.
 class TalkativeTrial {

@@ -1,11 +1,10 @@
 #include "tests/driver/sweep/sweep_in_process.hpp"
 
-#include <deque>
-#include <utility>
-
 #include <fmt/format.h>
 
-namespace gaussweep::driver::testing_help {
+#include "tests/testing.hpp"
+
+namespace gaussweep::driver {
 namespace {
 
 // seconds that one clock query takes; far less than the time after which a process counts as frozen
@@ -135,7 +134,7 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
 };
 
 SweepInProcess::SweepInProcess(int ranks, int trials)
-    : scratch_(gaussweep::testing_help::Scratch::Place::memory),
+    : scratch_(TestFolder::Place::memory),
       registry_({scripted()}),
       starts_(static_cast<std::size_t>(ranks), 0) {
   for (int i = 0; i < trials; ++i) {
@@ -208,6 +207,15 @@ std::optional<io::Record> SweepInProcess::record_of(std::size_t trial) const {
   return found;
 }
 
+void SweepInProcess::expect_all_passed(std::size_t but) const {
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (i == but) continue;
+    const std::optional<io::Record> record = record_of(i);
+    ASSERT_TRUE(record) << i;
+    EXPECT_EQ(record->status + record->message, "pass") << i;
+  }
+}
+
 std::size_t SweepInProcess::records() const {
   return directory_->journal().records.size();
 }
@@ -216,4 +224,4 @@ void SweepInProcess::send_to_coordinator(int from, const nlohmann::json& message
   boxes_[{0, 0}].push_back({from, message});
 }
 
-}  // namespace gaussweep::driver::testing_help
+}  // namespace gaussweep::driver

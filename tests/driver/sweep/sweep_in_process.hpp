@@ -2,20 +2,12 @@
 /// A whole sweep in one process, without MPI, worker processes or waiting. It has a coordinator, a supervisor
 /// per rank, scripted workers, and a clock that advances whenever it is read.
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "driver/sweep/coordinator.hpp"
 #include "driver/sweep/supervisor.hpp"
 #include "driver/system/channel.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
-namespace gaussweep::driver::testing_help {
+namespace gaussweep::driver {
 
 /// Messages of a worker.
 using Words = std::vector<nlohmann::json>;
@@ -35,6 +27,15 @@ struct WorkerScript {
 
 /// The messages of a correct worker that has finished its trial.
 Words good_answer(const Trial& trial);
+/// The message of a worker whose trial runs into its timeout.
+inline Words endless_answer() {
+  return {message_json(FromWorker{message::At{"loop"}})};
+}
+/// Reports that the device is unfit if `broken`.
+inline std::optional<message::Unfit> unfit_if(bool broken, const char* why = "fell off the bus",
+                                              bool may_recover = false) {
+  return broken ? std::optional(message::Unfit{why, may_recover}) : std::nullopt;
+}
 
 class SweepInProcess {
  public:
@@ -71,6 +72,8 @@ class SweepInProcess {
   /// Returns the record of a trial in the journal, if any.
   std::optional<io::Record> record_of(std::size_t trial) const;
   std::size_t records() const;
+  /// Expects that all trials, except `but`, passed on their first attempt.
+  void expect_all_passed(std::size_t but = SIZE_MAX) const;
   const Coordinator& coordinator() const { return *coordinator_; }
   bool lost_peer() const { return lost_peer_; }
   /// Returns the ranks whose worker was asked to store the rest and end.
@@ -87,7 +90,7 @@ class SweepInProcess {
     int from;
     nlohmann::json message;
   };
-  gaussweep::testing_help::Scratch scratch_;
+  TestFolder scratch_;
   Registry registry_;
   std::vector<Trial> trials_;
   std::unique_ptr<RunDirectory> directory_;
@@ -102,4 +105,4 @@ class SweepInProcess {
   std::vector<std::unique_ptr<Supervisor>> supervisors_;
 };
 
-}  // namespace gaussweep::driver::testing_help
+}  // namespace gaussweep::driver

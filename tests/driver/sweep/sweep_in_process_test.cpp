@@ -2,39 +2,14 @@
 // time limits.
 #include "tests/driver/sweep/sweep_in_process.hpp"
 
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <csignal>
-
 #include <fmt/format.h>
 
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using ::testing::HasSubstr;
-using testing_help::good_answer;
-using testing_help::SweepInProcess;
-using testing_help::Words;
-
-TEST(SweepInProcess, EveryTrialIsRecordedOnce) {
-  SweepInProcess sweep(3, 20);
-  std::map<std::string, int> runs;
-  sweep.script.answers = [&](int, const Trial& trial) {
-    ++runs[trial.key];
-    return good_answer(trial);
-  };
-  ASSERT_TRUE(sweep.run());
-  EXPECT_EQ(sweep.records(), 20U);
-  EXPECT_EQ(runs.size(), 20U);
-  for (const auto& [key, count] : runs) EXPECT_EQ(count, 1) << key;
-  EXPECT_EQ(sweep.coordinator().stopped_because(), "");
-  EXPECT_FALSE(sweep.lost_peer());
-}
 
 TEST(SweepInProcess, RecordsHaveExpectationAndTimes) {
   SweepInProcess sweep(1, 3);
@@ -42,8 +17,7 @@ TEST(SweepInProcess, RecordsHaveExpectationAndTimes) {
   sweep.trial_timeout = 30;
   sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(1, trial); };
   sweep.script.answers = [&](int, const Trial& trial) {
-    if (!sweep.is_trial(2, trial)) return good_answer(trial);
-    return Words{message_json(FromWorker{message::At{"loop"}})};  // the trial runs into its timeout
+    return sweep.is_trial(2, trial) ? endless_answer() : good_answer(trial);
   };
   const double before = parse_time(time_stamp());
   ASSERT_TRUE(sweep.run());
@@ -97,7 +71,7 @@ TEST(SweepInProcess, ADeadRanksTrialIsLeftForResume) {
 }
 
 /// Rank 1 freezes while it runs its first trial.
-class AFrozenRank : public ::testing::Test {
+class AFrozenRank : public testing::Test {
  protected:
   AFrozenRank() {
     sweep.trial_timeout = 40;
@@ -178,8 +152,7 @@ TEST(SweepInProcess, KeepsARankWhoseTrialEndsTwoWorkers) {
   SweepInProcess sweep(2, 4);
   sweep.trial_timeout = 60;
   sweep.script.answers = [&](int, const Trial& trial) {
-    if (!sweep.is_trial(1, trial)) return good_answer(trial);
-    return Words{message_json(FromWorker{message::At{"loop"}})};
+    return sweep.is_trial(1, trial) ? endless_answer() : good_answer(trial);
   };
   const double start = sweep.now();
   ASSERT_TRUE(sweep.run());
@@ -205,51 +178,18 @@ TEST(SweepInProcess, EndsWhenTheLastRankIsLost) {
   EXPECT_EQ(sweep.coordinator().stopped_because(), "every rank has retired");
 }
 
-TEST(SweepInProcess, AHangingWorkerTimesOut) {
-  SweepInProcess sweep(1, 3);
-  sweep.trial_timeout = 30;
-  int tries = 0;
-  sweep.script.answers = [&](int, const Trial& trial) {
-    if (!sweep.is_trial(1, trial)) return good_answer(trial);
-    ++tries;
-    return Words{message_json(FromWorker{message::At{"loop"}})};
-  };
-  ASSERT_TRUE(sweep.run());
-  EXPECT_EQ(sweep.records(), 3U);
-  EXPECT_EQ(tries, 2);
-  const auto record = sweep.record_of(1);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->status, "timeout");
-  EXPECT_EQ(record->message, "no end after 30 s (at loop); tried 2 times");
-}
-
-TEST(SweepInProcess, ATrialThatEndsTwoWorkersIsCrashed) {
-  SweepInProcess sweep(2, 4);
-  int ends = 0;
-  sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(2, trial) && ++ends > 0; };
-  ASSERT_TRUE(sweep.run());
-  EXPECT_EQ(sweep.records(), 4U);
-  EXPECT_EQ(ends, 2);
-  const auto record = sweep.record_of(2);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->status, "crashed");
-  EXPECT_THAT(record->message, HasSubstr("signal 11"));
-  EXPECT_THAT(record->message, HasSubstr("tried 2 times"));
-}
-
 TEST(SweepInProcess, RecordOfTheSecondAttemptNamesTheFirstFailure) {
   SweepInProcess sweep(1, 1);
   int ends = 0;
   sweep.script.dies = [&](int, const Trial&) { return ends++ == 0; };
   ASSERT_TRUE(sweep.run());
-  const auto record = sweep.record_of(0);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->status, "pass");
-  EXPECT_THAT(record->message, HasSubstr("second try; the first ended its worker: signal 11"));
+  const io::Record record = sweep.record_of(0).value();
+  EXPECT_EQ(record.status, "pass");
+  EXPECT_THAT(record.message, HasSubstr("second try; the first ended its worker: signal 11"));
 }
 
 /// Answers that no correct worker sends.
-class AWrongAnswer : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+class AWrongAnswer : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(AWrongAnswer, CountsAsCrashed) {
   SweepInProcess sweep(1, 3);
@@ -263,19 +203,18 @@ TEST_P(AWrongAnswer, CountsAsCrashed) {
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 3U);
-  const auto record = sweep.record_of(1);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->status, "crashed");
-  EXPECT_THAT(record->message, HasSubstr(GetParam().second));
-  for (const std::size_t other : {0, 2}) EXPECT_EQ(sweep.record_of(other)->status, "pass");
+  const io::Record record = sweep.record_of(1).value();
+  EXPECT_EQ(record.status, "crashed");
+  EXPECT_THAT(record.message, HasSubstr(GetParam().second));
+  sweep.expect_all_passed(1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Answers, AWrongAnswer,
-    ::testing::Values(std::pair("another's record", "the record of another trial came"),
-                      std::pair("no type", "an object with a \"type\""),
-                      std::pair("unknown", "a message 'hullo' is unknown here; there are at, hello, done"),
-                      std::pair("malformed", "the message 'done' is malformed")));
+INSTANTIATE_TEST_SUITE_P(Answers, AWrongAnswer,
+                         Values(std::pair("another's record", "the record of another trial came"),
+                                std::pair("no type", "an object with a \"type\""),
+                                std::pair("unknown",
+                                          "a message 'hullo' is unknown here; there are at, hello, done"),
+                                std::pair("malformed", "the message 'done' is malformed")));
 
 TEST(SweepInProcess, ASecondRecordOfATrialIsNotTakenForTheNextTrial) {
   SweepInProcess sweep(1, 3);
@@ -288,7 +227,7 @@ TEST(SweepInProcess, ASecondRecordOfATrialIsNotTakenForTheNextTrial) {
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 3U);
-  for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(sweep.record_of(i)->status, "pass");
+  sweep.expect_all_passed();
 }
 
 TEST(SweepInProcess, AStorageFailureEndsTheSweep) {
@@ -297,7 +236,7 @@ TEST(SweepInProcess, AStorageFailureEndsTheSweep) {
     if (sweep.is_trial(5, trial)) return {message_json(FromWorker{message::StorageFailed{"no space left"}})};
     return good_answer(trial);
   };
-  EXPECT_EQ(gaussweep::testing_help::message_of<io::StorageError>([&] { sweep.run(); }), "no space left");
+  EXPECT_EQ(message_of<io::StorageError>([&] { sweep.run(); }), "no space left");
   EXPECT_GT(sweep.records(), 0U) << "earlier records are on disk";
 }
 
@@ -359,12 +298,12 @@ TEST(SweepInProcess, AWorkerStoresTheRestBeforeTheNextRoundStarts) {
   EXPECT_EQ(events, (std::vector<std::string>{"start 1", "round 1", "round 1", "close", "start 2", "round 2",
                                               "round 2", "close", "start 3", "round 3", "round 3", "close"}));
   EXPECT_GT(sweep.now() - start, 300) << "the sweep waits for the store";
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
+  sweep.expect_all_passed();
   EXPECT_FALSE(sweep.lost_peer());
 }
 
 /// Ways in which a worker fails to store the rest between two rounds.
-class AWorkerThatCannotStore : public ::testing::TestWithParam<const char*> {};
+class AWorkerThatCannotStore : public testing::TestWithParam<const char*> {};
 
 TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
   SweepInProcess sweep(1, 4);
@@ -382,20 +321,11 @@ TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(starts, 2);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
+  sweep.expect_all_passed();
 }
 
 INSTANTIATE_TEST_SUITE_P(Failures, AWorkerThatCannotStore,
-                         ::testing::Values("hangs", "says that its device is unfit", "speaks of a trial"));
-
-TEST(SweepInProcess, AStoreFailureBetweenRoundsIsAnError) {
-  SweepInProcess sweep(2, 4);
-  sweep.rounds = 2;
-  sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
-  sweep.script.closes = [](int) { return std::vector<FromWorker>{message::StorageFailed{"no space left"}}; };
-  EXPECT_THROW(sweep.run(), io::StorageError);
-  EXPECT_EQ(sweep.records(), 2U);
-}
+                         Values("hangs", "says that its device is unfit", "speaks of a trial"));
 
 TEST(SweepInProcess, AStoppedSweepDoesNotWaitForTheStoreBetweenRounds) {
   SweepInProcess sweep(1, 2);
@@ -417,16 +347,18 @@ TEST(SweepInProcess, AStoppedSweepDoesNotWaitForTheStoreBetweenRounds) {
   EXPECT_EQ(sweep.records(), 1U) << "the other trial is left for --resume";
 }
 
-TEST(SweepInProcess, AStoreFailureAtTheEndIsAnError) {
-  SweepInProcess sweep(2, 4);
-  sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
-  sweep.script.closes = [](int rank) {
-    std::vector<FromWorker> words{message::Closed{}};
-    if (rank == 1) words = {message::StorageFailed{"no space left"}};
-    return words;
-  };
-  EXPECT_THROW(sweep.run(), io::StorageError);
-  EXPECT_EQ(sweep.records(), 4U);
+TEST(SweepInProcess, AStoreFailureIsAnErrorBetweenRoundsAndAtTheEnd) {
+  for (const std::int64_t rounds : {1, 2}) {
+    SweepInProcess sweep(2, 4);
+    sweep.rounds = rounds;
+    sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
+    sweep.script.closes = [rounds](int rank) {
+      if (rounds == 1 && rank == 0) return std::vector<FromWorker>{message::Closed{}};
+      return std::vector<FromWorker>{message::StorageFailed{"no space left"}};
+    };
+    EXPECT_THROW(sweep.run(), io::StorageError);
+    EXPECT_EQ(sweep.records(), rounds == 1 ? 4U : 2U);
+  }
 }
 
 TEST(SweepInProcess, AStoppedSweepDoesNotWaitForTheStore) {
@@ -480,21 +412,6 @@ TEST(SweepInProcess, DoesNotBeginTrialsBeyondTheTimeLimit) {
   EXPECT_LT(sweep.now() - start, 5);
 }
 
-TEST(SweepInProcess, ARetiredDevicePassesItsTrialOn) {
-  SweepInProcess sweep(2, 6);
-  // Rank 1's device fails while it has a trial: its workers die, and no new one can start.
-  bool broken = false;
-  sweep.script.dies = [&](int rank, const Trial&) { return rank == 1 && (broken = true); };
-  sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
-    if (rank == 1 && broken) return message::Unfit{"the probe came out wrong", false};
-    return std::nullopt;
-  };
-  ASSERT_TRUE(sweep.run());
-  EXPECT_EQ(sweep.records(), 6U);
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
-  EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
-}
-
 TEST(SweepInProcess, GivesARetiredRankNothing) {
   SweepInProcess sweep(2, 20);
   sweep.script.unfit = [](int rank, int start) -> std::optional<message::Unfit> {
@@ -546,10 +463,7 @@ TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {
   sweep.script.dies = [&](int rank, const Trial& trial) {
     return sweep.is_trial(0, trial) && (broken.insert(rank), true);
   };
-  sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
-    if (broken.count(rank) > 0) return message::Unfit{"fell off the bus", false};
-    return std::nullopt;
-  };
+  sweep.script.unfit = [&](int rank, int) { return unfit_if(broken.count(rank) > 0); };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(broken.size(), 2U);
   EXPECT_EQ(sweep.records(), 3U);
@@ -560,10 +474,7 @@ TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {
 TEST(SweepInProcess, WaitsForADeviceThatOthersUse) {
   SweepInProcess sweep(1, 2);
   const double free_at = sweep.now() + 40;
-  sweep.script.unfit = [&](int, int) -> std::optional<message::Unfit> {
-    if (sweep.now() < free_at) return message::Unfit{"all memory is taken", true};
-    return std::nullopt;
-  };
+  sweep.script.unfit = [&](int, int) { return unfit_if(sweep.now() < free_at, "all memory is taken", true); };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 2U);
   EXPECT_GE(sweep.now(), free_at);
@@ -590,7 +501,7 @@ TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
 TEST(SweepInProcess, NamesAnUnreadableMessage) {
   SweepInProcess sweep(2, 2);
   sweep.script.answers = [](int, const Trial&) { return Words{}; };
-  const std::string said = gaussweep::testing_help::message_of<BadMessage>([&] {
+  const std::string said = message_of<BadMessage>([&] {
     sweep.run(100, [&] {
       if (sweep.now() > 1002) sweep.send_to_coordinator(1, {{"type", "redy"}});
     });

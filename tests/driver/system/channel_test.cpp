@@ -1,18 +1,10 @@
 #include "driver/system/channel.hpp"
 
-#include <gtest/gtest.h>
-
-#include <csignal>
-
-#include <atomic>
-#include <cstring>
-#include <future>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <future>
+
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

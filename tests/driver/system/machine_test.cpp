@@ -1,9 +1,5 @@
 #include "driver/system/machine.hpp"
-
-#include <gtest/gtest.h>
-
-#include <set>
-#include <thread>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,13 +1,9 @@
 #include "driver/system/origin.hpp"
-#include "driver/system/clock.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <map>
-#include <string>
 
 #include <nlohmann/json.hpp>
+
+#include "driver/system/clock.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -48,9 +44,7 @@ TEST(BatchJob, SurvivesMessageAndRecord) {
                                   {"SLURMD_NODENAME", "n7"}});
   io::Record record;
   stamp(record, nlohmann::json(sent).get<BatchJob>());
-  EXPECT_EQ(record.job_id, "12");
-  EXPECT_EQ(record.partition, "night");
-  EXPECT_EQ(record.gres, "gpu:2");
+  EXPECT_EQ(std::tuple(record.job_id, record.partition, record.gres), std::tuple("12", "night", "gpu:2"));
   EXPECT_EQ(record.node, "n7");
 }
 

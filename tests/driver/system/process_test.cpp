@@ -1,20 +1,9 @@
 #include "driver/system/process.hpp"
 
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-
-#include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "io/files/errors.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -115,13 +104,12 @@ TEST(CaptureSelf, DoesNotWaitForGrandchildren) {
 }
 
 TEST(CaptureSelf, AChildInheritsNoLeakedDescriptor) {
-  const std::filesystem::path name =
-      std::filesystem::temp_directory_path() / ("gaussweep-process-test-" + std::to_string(::getpid()));
+  const TestFolder folder;
+  const std::filesystem::path name = folder / "leaked";
   const int leaked = ::open(name.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_GE(leaked, 0);
   const std::string output = captured("descriptors");
   ::close(leaked);
-  std::filesystem::remove(name);
   EXPECT_EQ(output.find(name.string()), std::string::npos) << output;
 }
 
@@ -136,8 +124,8 @@ TEST(StandardDescriptors, AreNeverReusedForFiles) {
 }
 
 TEST(Ending, DescribesStatusAndSignal) {
-  EXPECT_EQ((Ending{true, 3}.words()), "exit status 3");
-  EXPECT_EQ((Ending{false, 11}.words()), "signal 11 (Segmentation fault)");
+  EXPECT_EQ((Ending{true, 3}.text()), "exit status 3");
+  EXPECT_EQ((Ending{false, 11}.text()), "signal 11 (Segmentation fault)");
 }
 
 }  // namespace

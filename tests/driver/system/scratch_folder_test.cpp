@@ -1,15 +1,7 @@
 #include "driver/system/scratch_folder.hpp"
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdlib>
-#include <set>
-
 #include "tests/io/records/record_samples.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -41,7 +33,7 @@ class AbandonedFolder : public ::testing::Test {
     }
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   }
-  gaussweep::testing_help::Scratch scratch_;
+  TestFolder scratch_;
   const fs::path& place_ = scratch_.folder();
   std::string before_;
 };
@@ -58,7 +50,7 @@ TEST_F(AbandonedFolder, IsRemovedByTheNextFolderOfTheStem) {
 TEST_F(AbandonedFolder, KeepsFoldersOfLivingOrUnknownOwners) {
   const ScratchFolder first("stem");
   fs::create_directory(place_ / "stem-mine");
-  io::testing::set_file_text(place_ / "stem-mine" / "text", "precious");
+  set_file_text(place_ / "stem-mine" / "text", "precious");
   fs::create_directory(place_ / "stem-new");
   fs::create_directory_symlink(place_ / "stem-mine", place_ / "stem-link");
   fs::last_write_time(place_ / "stem-mine", fs::file_time_type::clock::now() - std::chrono::hours(2));

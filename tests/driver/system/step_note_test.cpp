@@ -1,12 +1,5 @@
 #include "driver/system/step_note.hpp"
-
-#include <gtest/gtest.h>
-
-#include <csignal>
-
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

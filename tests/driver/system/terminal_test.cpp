@@ -1,8 +1,5 @@
 #include "driver/system/terminal.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

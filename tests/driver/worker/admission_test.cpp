@@ -1,6 +1,5 @@
 #include "driver/worker/admission.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,8 +1,5 @@
 #include "driver/worker/energy.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

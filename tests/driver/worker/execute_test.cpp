@@ -2,13 +2,10 @@
 // worker takes the GPU's code path. It runs the CPU's methods and the emulated verification kernels.
 
 #include "driver/worker/execute.hpp"
-
-#include <gtest/gtest.h>
-
 #include "kernels/core/errors.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/short_of_memory.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -29,28 +26,27 @@ TEST(Execute, CpuMethodHasNoFractionOfAGpusPeaks) {
 constexpr std::int64_t n = 96;
 constexpr std::size_t bytes_of_a = n * n * sizeof(double);
 
-class SmallDevice final : public testing_help::SmallDevice {
+class TightDevice final : public SmallDevice {
  public:
-  SmallDevice(std::size_t bytes, bool memory_to_pin)
-      : testing_help::SmallDevice(testing_help::cpu(Backend::emulated), bytes),
-        memory_to_pin_(memory_to_pin) {}
+  TightDevice(std::size_t bytes, bool memory_to_pin)
+      : SmallDevice(cpu(Backend::emulated), bytes), memory_to_pin_(memory_to_pin) {}
   DeviceInfo info() const override {
-    DeviceInfo info = testing_help::SmallDevice::info();
+    DeviceInfo info = SmallDevice::info();
     info.name = "small device";
     return info;
   }
   void to_device(void* to, const void* from, std::size_t bytes) override {
     uploads += bytes == bytes_of_a;
-    testing_help::SmallDevice::to_device(to, from, bytes);
+    SmallDevice::to_device(to, from, bytes);
   }
 
   void* allocate_host(std::size_t bytes) override {
     if (!memory_to_pin_) throw NoPinnedMemory("the test's host has none");
-    return testing_help::SmallDevice::allocate_host(bytes);
+    return SmallDevice::allocate_host(bytes);
   }
 
   void* allocate(std::size_t bytes) override {
-    void* const memory = testing_help::SmallDevice::allocate(bytes);
+    void* const memory = SmallDevice::allocate(bytes);
     if (bytes >= bytes_of_a && first_of_a == nullptr) first_of_a = memory;
     return memory;
   }
@@ -95,7 +91,7 @@ class RoomOnADevice : public testing::Test {
     trial.sampling.least = trial.sampling.most = 3;
   }
   io::Record run(std::size_t bytes) {
-    SmallDevice device(bytes, memory_to_pin);
+    TightDevice device(bytes, memory_to_pin);
     StoreWriter store{io::MatrixStore(scratch.folder())};
     io::Record record;
     {
@@ -107,7 +103,7 @@ class RoomOnADevice : public testing::Test {
     EXPECT_EQ(device.held(), 0u);
     return record;
   }
-  gaussweep::testing_help::Scratch scratch;
+  TestFolder scratch;
   Registry registry = with_own();
   Trial trial;
   bool memory_to_pin = true;
@@ -209,7 +205,7 @@ class TrialsOfOneMatrix : public RoomOnADevice {
     EXPECT_GT(record.h2d_seconds, 0);
     return record;
   }
-  SmallDevice device{40 * bytes_of_a, true};
+  TightDevice device{40 * bytes_of_a, true};
   StoreWriter store{io::MatrixStore(scratch.folder())};
   Context context{device};
   Executor executor{registry, context, store, {}, [](const std::string&) {}};

@@ -1,17 +1,12 @@
 // Answers on the device, on the host and on both give the same comparison.
 
 #include "driver/worker/held.hpp"
-
-#include <gtest/gtest.h>
-
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/short_of_memory.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using testing_help::cpu;
-using testing_help::ShortOfMemory;
 
 class ComparedAnswers : public testing::Test {
  protected:

@@ -1,8 +1,5 @@
 #include "driver/worker/inverse_error.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -1,6 +1,5 @@
 #include "driver/worker/sampling.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

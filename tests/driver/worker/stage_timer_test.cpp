@@ -1,12 +1,9 @@
 #include "driver/worker/stage_timer.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::FieldsAre;
 
 // The clock, set by the test.

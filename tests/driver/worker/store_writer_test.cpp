@@ -2,24 +2,13 @@
 
 #include "driver/worker/store_writer.hpp"
 
-#include <gmock/gmock.h>
-
-#include <chrono>
-#include <filesystem>
-
 #include "driver/worker/inputs.hpp"
 #include "io/files/errors.hpp"
 #include "kernels/device/context.hpp"
-#include "tests/message_of.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class Writer : public ::testing::Test {
  protected:
@@ -36,7 +25,7 @@ class Writer : public ::testing::Test {
     writer.finish([] {});
   }
   std::size_t files() const { return io::MatrixStore(folder_).inventory().size(); }
-  gaussweep::testing_help::Scratch scratch_;
+  TestFolder scratch_;
   const std::filesystem::path& folder_ = scratch_.folder();
 };
 
@@ -122,8 +111,7 @@ TEST_F(Writer, ReportsAFailureOnceAndWritesNothingMore) {
   StoreWriter writer{io::MatrixStore(folder_ / "absent")};
   put(writer, "a1", matrix(10));
   EXPECT_THROW(finish(writer), io::StorageError);
-  EXPECT_THAT(gaussweep::testing_help::message_of<io::StorageError>([&] { writer.rethrow(); }),
-              HasSubstr("absent"));
+  EXPECT_THAT(message_of<io::StorageError>([&] { writer.rethrow(); }), HasSubstr("absent"));
   EXPECT_THROW(put(writer, "a2", matrix(10)), io::StorageError);
   EXPECT_THAT(writer.writing(), ElementsAre("a1")) << "it must not count as stored";
   writer.make_room(std::size_t{1} << 40, 1);  // does not block, though the matrix will never be written

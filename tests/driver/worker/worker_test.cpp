@@ -1,15 +1,11 @@
 #include "driver/worker/worker.hpp"
 
-#include <csignal>
-#include <stdexcept>
-
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "driver/protocol/messages.hpp"
 #include "driver/system/channel.hpp"
 #include "kernels/core/errors.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::driver {
 namespace {

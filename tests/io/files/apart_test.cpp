@@ -1,10 +1,5 @@
 #include "io/files/apart.hpp"
-
-#include <gtest/gtest.h>
-
-#include <csignal>
-
-#include <unistd.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {

@@ -1,17 +1,8 @@
 #include "io/files/memory.hpp"
 
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <string>
-
 #include "io/matrix/matrix_limits.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -19,15 +10,13 @@ namespace {
 /// Control groups as the system presents them, in a folder.
 class GroupMemory : public ::testing::Test {
  protected:
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void put(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name) << text << "\n";
   }
   Memory memory() const { return group_memory(folder_ / "groups", folder_ / "top"); }
   double room() const { return memory().free; }
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("gaussweep-memory-test-" + std::to_string(::getpid()));
+  const TestFolder folder_;
 };
 
 TEST_F(GroupMemory, IsThatOfTheTightestParentGroup) {
@@ -99,9 +88,7 @@ TEST(ProcessMemory, StaysWithinTheProcessLimits) {
       if (too_large(20000, 20000).empty()) return 3;  // 3 GiB
       return too_large(1000, 1000).empty() ? 0 : 4;
     });
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0) << resource;
+    EXPECT_EQ(status_of(child), 0) << resource;
   }
 }
 

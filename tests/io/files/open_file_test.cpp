@@ -1,22 +1,14 @@
 #include "io/files/open_file.hpp"
 
-#include <gmock/gmock.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "io/files/atomic_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using testing::HasSubstr;
 
 class OpenFile : public MatrixFolder {
  protected:
@@ -58,7 +50,7 @@ TEST_F(OpenFile, DescriptorReadsTheFileThatWasOpened) {
   const Opened opened = open_regular(folder() / "file");
   std::filesystem::rename(folder() / "file", folder() / "moved");
   put("file", "another");
-  EXPECT_EQ(text_of(opened.file.path()), "text");
+  EXPECT_EQ(file_text(opened.file.path()), "text");
 }
 
 TEST_F(OpenFile, HeldFolderIsNoLinkAndStaysTheSame) {
@@ -74,7 +66,7 @@ TEST_F(OpenFile, HeldFolderIsNoLinkAndStaysTheSame) {
   AtomicFile file(held.file.fd(), folder() / "folder" / "new");
   file.write("new", 3);
   file.commit();
-  EXPECT_EQ(text_of(folder() / "moved" / "new"), "new");
+  EXPECT_EQ(file_text(folder() / "moved" / "new"), "new");
   EXPECT_TRUE(std::filesystem::is_empty(folder() / "elsewhere"));
 }
 
@@ -83,7 +75,7 @@ TEST_F(OpenFile, ReplacesOnlyRegularFilesAndLinks) {
     struct stat before {
     }, after{};
     ASSERT_EQ(lstat((folder() / name).c_str(), &before), 0);
-    EXPECT_THAT(testing_help::message_of<StorageError>([&] { write_atomically(folder() / name, "new", 3); }),
+    EXPECT_THAT(message_of<StorageError>([&] { write_atomically(folder() / name, "new", 3); }),
                 HasSubstr("only a regular file or a link is replaced"))
         << name;
     ASSERT_EQ(lstat((folder() / name).c_str(), &after), 0);
@@ -92,7 +84,7 @@ TEST_F(OpenFile, ReplacesOnlyRegularFilesAndLinks) {
   const std::size_t before = entries();
   for (const char* name : {"file", "endless"}) {
     write_atomically(folder() / name, "new", 3);
-    EXPECT_EQ(text_of(folder() / name), "new");
+    EXPECT_EQ(file_text(folder() / name), "new");
   }
   EXPECT_EQ(entries(), before);
 }

@@ -1,12 +1,8 @@
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cerrno>
 
 #include "io/files/atomic_file.hpp"
 #include "io/records/journal.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace {
 
@@ -39,7 +35,7 @@ class InterruptedSync : public ::testing::Test {
  protected:
   void SetUp() override { interruptions = syncs = 0; }
   void TearDown() override { interruptions = 0; }
-  const testing_help::Scratch folder_;
+  const TestFolder folder_;
 };
 
 TEST_F(InterruptedSync, OfTheJournalIsRetried) {

@@ -1,9 +1,5 @@
 #include "io/files/text.hpp"
-
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {

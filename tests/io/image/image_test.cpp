@@ -1,18 +1,11 @@
 #include "io/image/image.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
 #include "tests/python.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 class Image : public MatrixFolder {
  protected:
@@ -24,7 +17,7 @@ class Image : public MatrixFolder {
     return words.empty() ? "no failure" : words;
   }
   static std::filesystem::path corpus(const std::string& name) {
-    return testing_help::source_folder() / "tests/fuzz/corpus/image" / name;
+    return source_folder() / "tests/fuzz/corpus/image" / name;
   }
 };
 
@@ -34,9 +27,7 @@ TEST_F(Image, PngSurvivesARoundTrip) {
   write_png(folder() / "a.png", image);
   std::vector<std::string> notices;
   const GreyImage back = read_image(folder() / "a.png", 35, &notices);
-  EXPECT_EQ(back.width, 7);
-  EXPECT_EQ(back.height, 5);
-  EXPECT_EQ(back.pixels, image.pixels);
+  EXPECT_EQ(std::tuple(back.width, back.height, back.pixels), std::tuple(7, 5, image.pixels));
   EXPECT_THAT(notices, IsEmpty());
   std::string digest;
   read_image(folder() / "a.png", 35, nullptr, &digest);
@@ -84,8 +75,8 @@ TEST_F(Image, DamageIsReportedOrHarmless) {
   GreyImage image{9, 9, std::vector<std::uint8_t>(81)};
   for (int p = 0; p < 81; ++p) image.pixels[static_cast<std::size_t>(p)] = static_cast<std::uint8_t>(p * p);
   write_png(folder() / "a.png", image);
-  const std::string png = text_of(folder() / "a.png");
-  const std::string pgm = text_of(corpus("binary.pgm"));
+  const std::string png = file_text(folder() / "a.png");
+  const std::string pgm = file_text(corpus("binary.pgm"));
   for (const std::string& whole : {png, pgm}) {
     for (std::size_t length = 0; length < whole.size(); ++length) {
       if (whole == png && length >= whole.size() - 12) continue;  // only the end marker is missing

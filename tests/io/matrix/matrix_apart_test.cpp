@@ -1,26 +1,18 @@
 /// Tests matrices of HDF5 files that a child process reads.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <numeric>
-
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
 #include "tests/python.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 class MatrixApart : public MatrixFolder {
  protected:
   /// Returns a file of the fuzzers' corpus.
   static std::filesystem::path corpus(const std::string& name) {
-    return testing_help::source_folder() / "tests/fuzz/corpus/hdf5_matrix" / name;
+    return source_folder() / "tests/fuzz/corpus/hdf5_matrix" / name;
   }
 };
 
@@ -31,9 +23,7 @@ TEST_F(MatrixApart, ChildReadsTheSame) {
   stored.attributes = {{"kind", "file"}, {"precision", "double"}};
   write_matrix(folder() / "m.h5", stored);
   const Dense<double> read = import_matrix_apart(folder() / "m.h5");
-  EXPECT_EQ(read.rows, 1500);
-  EXPECT_EQ(read.cols, 1501);
-  EXPECT_EQ(read.data, stored.a.data);
+  EXPECT_EQ(std::tuple(read.rows, read.cols, read.data), std::tuple(1500, 1501, stored.a.data));
   std::string digest, expected_digest;
   const MatrixInfo info = matrix_info_apart(folder() / "m.h5", "/A", &digest);
   const MatrixInfo expected = matrix_info(folder() / "m.h5", "/A", &expected_digest);

@@ -1,16 +1,8 @@
 // Tests that HDF5 reads the elements of the store, which are written without HDF5.
 
 #include "io/matrix/matrix_file.hpp"
-
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 #include "tests/io/matrix/matrix_samples.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {

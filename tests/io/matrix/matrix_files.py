@@ -85,11 +85,16 @@ def plain_files(folder):
     with h5py.File(f"{folder}/octave_sparse.h5", "w") as file:
         file.create_group("A").attrs["OCTAVE_NEW_FORMAT"] = np.uint8(1)
         file["A/type"], file["A/value/data"] = np.bytes_("sparse matrix"), np.ones((3, 1))
-    with h5py.File(f"{folder}/enumeration.h5", "w") as file:
-        file.create_dataset("A", data=np.array([[3, 7]]), dtype=h5py.enum_dtype({"LOW": 3, "HIGH": 7}, basetype="i1"))
-    with h5py.File(f"{folder}/scaled.h5", "w") as file:
-        file["A"] = A.astype("i2")
-        file["A"].attrs["scale_factor"] = 0.5
+    for name, words in (("enumeration", {"LOW": 3, "HIGH": 7}), ("not_bool", {"FALSE": 1, "TRUE": 0})):
+        with h5py.File(f"{folder}/{name}.h5", "w") as file:
+            file.create_dataset("A", data=np.ones((2, 2)), dtype=h5py.enum_dtype(words, basetype="i1"))
+    for name in ("scale_factor", "add_offset"):
+        with h5py.File(f"{folder}/{name}.h5", "w") as file:
+            file["A"] = A.astype("i2")
+            file["A"].attrs[name] = 0.5
+    make("null.h5", A=h5py.Empty("f8"))
+    make("link.h5", **{"g/M": A, "A": h5py.SoftLink("/g/M")})
+    make("dangling.h5", A=h5py.SoftLink("/g/M"))
     make("complex_beside.h5", G=A, H=A * 1j)
     sparse = {"X/data": np.ones(2), "X/indices": np.arange(2), "X/indptr": np.arange(3)}
     make("sparse_group.h5", **sparse)
@@ -366,6 +371,10 @@ def npy_files(folder):
         ("half", A.astype("f2")),
         ("text", np.array([["a"]])),
         ("records", np.zeros((2, 2), dtype=[("a", "f8")])),
+        ("times", np.zeros((2, 2), "M8[s]")),
+        ("extended", np.zeros((2, 2), "longdouble")),
+        ("objects", np.array([[1, None]])),
+        ("raw", np.zeros((2, 2), "V2")),
         ("cube", np.zeros((2, 3, 4))),
         ("scalar", np.array(3.0)),
         ("empty", np.zeros((0, 3))),

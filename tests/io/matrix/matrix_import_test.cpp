@@ -1,25 +1,11 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstdlib>
-#include <numeric>
-#include <random>
-
 #include "io/matrix/matrix_file.hpp"
 #include "io/matrix/npy.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
 #include "tests/python.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 /// [1 2 3; 4 5 6] by columns.
 const std::vector<double> by_columns = {1, 4, 2, 5, 3, 6};
@@ -28,9 +14,8 @@ class MatrixImport : public MatrixFolder {
  protected:
   /// Writes the files with tests/io/matrix/matrix_files.py, once.
   void SetUp() override {
-    static const testing_help::Scratch made;
-    static const std::string failed =
-        testing_help::run_python("tests/io/matrix/matrix_files.py", {made.folder().string()});
+    static const TestFolder made;
+    static const std::string failed = run_python("tests/io/matrix/matrix_files.py", {made.folder().string()});
     ASSERT_EQ(failed, "");
     std::filesystem::copy(made.folder(), folder(), std::filesystem::copy_options::recursive);
   }
@@ -95,6 +80,10 @@ TEST_F(MatrixImport, RefusesNumpyFilesWithoutARealMatrix) {
            {"complex", "holds '<c16' (complex); allowed: bool"},
            {"text", "holds '<U1'; allowed: bool"},
            {"records", "holds records or objects"},
+           {"objects", "holds '|O'"},
+           {"times", "holds '<M8"},
+           {"extended", "holds '<f16'"},
+           {"raw", "holds '|V2'"},
            {"cube", "has the shape (2, 3, 4); allowed: 2 dimensions, or 1 (a column)"},
            {"empty", "is empty"},
            {"nan", "element (2, 3) is nan; allowed: finite numbers"},
@@ -109,8 +98,7 @@ TEST_F(MatrixImport, RefusesNumpyFilesWithoutARealMatrix) {
 TEST_F(MatrixImport, NumpyReadsExportedFiles) {
   export_npy(folder() / "out.npy", import_matrix(folder() / "rows.npy"));
   expect_matrix("out.npy");
-  EXPECT_EQ(testing_help::run_python("tests/io/matrix/matrix_files.py",
-                                     {"check_npy", (folder() / "out.npy").string()}),
+  EXPECT_EQ(run_python("tests/io/matrix/matrix_files.py", {"check_npy", (folder() / "out.npy").string()}),
             "");
 }
 
@@ -192,6 +180,7 @@ TEST_F(MatrixImport, ReadsHdf5NumbersOfAllTypes) {
 
 TEST_F(MatrixImport, FindsTheDataset) {
   expect_matrix("named.h5");
+  expect_matrix("link.h5");
   expect_matrix("named.h5", "deep/er/matrix");
   expect_matrix("named.h5", "/deep/er/matrix");
   expect_matrix("beside.h5");
@@ -256,7 +245,11 @@ TEST_F(MatrixImport, RefusesHdf5WithoutAMatrix) {
   EXPECT_THAT(failure("complex.h5"), HasSubstr("/A is complex"));
   EXPECT_THAT(failure("text.h5"), HasSubstr("/A holds no numbers"));
   EXPECT_THAT(failure("enumeration.h5"), HasSubstr("/A holds no numbers"));
-  EXPECT_THAT(failure("scaled.h5"), HasSubstr("/A is packed (netCDF's scale_factor)"));
+  EXPECT_THAT(failure("not_bool.h5"), HasSubstr("/A holds no numbers"));
+  for (const std::string name : {"scale_factor", "add_offset"})
+    EXPECT_THAT(failure(name + ".h5"), HasSubstr("/A is packed (netCDF's " + name + ")"));
+  EXPECT_THAT(failure("null.h5"), HasSubstr("/A is empty"));
+  EXPECT_THAT(failure("dangling.h5"), HasSubstr("could not open /A"));
   EXPECT_THAT(failure("sparse_group.h5"), HasSubstr("/X is sparse"));
   EXPECT_THAT(failure("sparse_group.h5", "X"), HasSubstr("X is sparse"));
   EXPECT_THAT(failure("empty.h5"), HasSubstr("/A is empty"));
@@ -357,7 +350,7 @@ TEST_F(MatrixImport, RefusesOlderMatlabFilesWithoutARealMatrix) {
 
 TEST_F(MatrixImport, RefusesOlderMatlabFilesCutOffAnywhere) {
   for (const char* name : {"v4", "v4_sparse", "v5", "v5_packed", "v5_sparse", "problem_packed"}) {
-    const std::string whole = text_of(folder() / (std::string(name) + ".mat"));
+    const std::string whole = file_text(folder() / (std::string(name) + ".mat"));
     for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
       put("cut.mat", whole.substr(0, bytes));
       EXPECT_THROW(import_matrix(folder() / "cut.mat"), InputError) << name << ", " << bytes << " bytes";
@@ -377,6 +370,9 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
             "compressed by xz; unpack it first (tar -xJf)"},
            {"a.zip", "PK\3\4", "is a zip archive; open it first (unzip)"},
            {"a.npz", "PK\3\4", "is an archive of NumPy arrays (.npz); open it first (unzip)"},
+           {"b.zip", "PK\3\4" + std::string(26, 'x') + "A.npy", "scipy.io.mmwrite"},
+           {"b.nc", "CDF\2", "is a netCDF file of the classic format"},
+           {"c.nc", "CDF\5", "is a netCDF file of the classic format"},
            {"a.mtx", "\xff\xfe%\0"s, "is a text in UTF-16"},
            {"a.nc", "CDF\1", "is a netCDF file of the classic format"},
            {"a.txt", "# Created by Octave 7.3",
@@ -408,7 +404,7 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
 }
 
 TEST_F(MatrixImport, SeesDamageUnderAChecksum) {
-  const std::string whole = text_of(folder() / "checked.h5");
+  const std::string whole = file_text(folder() / "checked.h5");
   ASSERT_EQ(import_matrix(folder() / "checked.h5").data[1], 64);
   std::string damaged = whole;
   const double number = 1234;
@@ -424,7 +420,7 @@ TEST_F(MatrixImport, RefusesDamagedFilesOfGaussweep) {
   whole.a = {2, 3, by_columns};
   write_matrix(folder() / "ours.h5", whole);
   expect_matrix("ours.h5");
-  std::string text = text_of(folder() / "ours.h5");
+  std::string text = file_text(folder() / "ours.h5");
   const double four = 4;
   const auto at = text.find(std::string(reinterpret_cast<const char*>(&four), sizeof four));
   ASSERT_NE(at, std::string::npos);
@@ -438,7 +434,7 @@ TEST_F(MatrixImport, DamagedFilesNeverCrash) {
   const pid_t child = start([&] {
     int unnoticed = 0;
     for (const char* name : {"checked.h5", "double.mat", "rows.h5"}) {
-      const std::string whole = text_of(folder() / name);
+      const std::string whole = file_text(folder() / name);
       const std::filesystem::path path = folder() / "damaged.h5";
       std::mt19937 random(3);
       for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 40) {
@@ -457,10 +453,7 @@ TEST_F(MatrixImport, DamagedFilesNeverCrash) {
     }
     return unnoticed == 0 ? 0 : 1;
   });
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << "1: a truncated file was read; 9: another exception";
+  EXPECT_EQ(status_of(child), 0) << "1: a truncated file was read; 9: another exception";
 }
 
 }  // namespace

@@ -1,18 +1,8 @@
 #pragma once
 /// A temporary folder for tests of matrix files.
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <sstream>
-#include <string>
-
 #include "io/files/errors.hpp"
-#include "tests/message_of.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 
@@ -31,18 +21,19 @@ inline pid_t start(Work work) {
   return child;
 }
 
+/// Waits for a child process. @return its exit status, or 1000 + the signal that ended it
+inline int status_of(pid_t child) {
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
 class MatrixFolder : public testing::Test {
  protected:
   const std::filesystem::path& folder() const { return scratch_.folder(); }
   std::filesystem::path put(const std::string& name, const std::string& text) const {
-    std::ofstream(folder() / name, std::ios::binary) << text;
+    set_file_text(folder() / name, text);
     return folder() / name;
-  }
-  static std::string text_of(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
   }
   std::size_t entries() const {
     return static_cast<std::size_t>(
@@ -50,11 +41,11 @@ class MatrixFolder : public testing::Test {
   }
   /// Returns the message of the InputError that `action` throws, or "".
   static std::string failure_of(const std::function<void()>& action) {
-    return testing_help::message_of<InputError>(action);
+    return message_of<InputError>(action);
   }
 
  private:
-  testing_help::Scratch scratch_;
+  TestFolder scratch_;
 };
 
 }  // namespace gaussweep::io

@@ -1,26 +1,12 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <chrono>
-#include <csignal>
-#include <thread>
 
 #include "io/files/atomic_file.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
-#include "tests/message_of.hpp"
 #include "tests/python.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 const std::string digest(64, 'a');
 
@@ -68,8 +54,7 @@ class MatrixStoreFiles : public MatrixFolder {
 
 template <class T>
 class MatrixOfType : public MatrixFolder {};
-using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(MatrixOfType, Types);
+TYPED_TEST_SUITE(MatrixOfType, Precisions);
 
 TYPED_TEST(MatrixOfType, RoundTrip) {
   using T = TypeParam;
@@ -96,9 +81,7 @@ TYPED_TEST(MatrixOfType, LargerThanAChunk) {
 
 TEST_F(MatrixStoreFiles, H5pyReadsThemAsDocumented) {
   write_matrix(folder() / "m.h5", sample<double>());
-  EXPECT_EQ(
-      testing_help::run_python("tests/io/matrix/matrix_files.py", {"check", (folder() / "m.h5").string()}),
-      "");
+  EXPECT_EQ(run_python("tests/io/matrix/matrix_files.py", {"check", (folder() / "m.h5").string()}), "");
   EXPECT_EQ(import_matrix(folder() / "m.h5").data, sample<double>().a.data);
   const MatrixInfo info = matrix_info(folder() / "m.h5");
   EXPECT_EQ(info.format, "gaussweep");
@@ -109,7 +92,7 @@ TEST_F(MatrixStoreFiles, H5pyReadsThemAsDocumented) {
 TEST_F(MatrixStoreFiles, EveryDamagedByteIsDetected) {
   const std::filesystem::path path = folder() / "m.h5";
   write_matrix(path, sample<double>());
-  const std::string whole = text_of(path);
+  const std::string whole = file_text(path);
   for (std::size_t place = 0; place < whole.size(); place += 1 + whole.size() / 300) {
     std::string damaged = whole;
     damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
@@ -146,7 +129,7 @@ TEST_F(MatrixStoreFiles, ADamagedFileIsReplaced) {
   const Make make = [] { return sample<double>(); };
   get(store(), digest, make);
   const std::filesystem::path path = store().path_of(digest);
-  const std::string whole = text_of(path);
+  const std::string whole = file_text(path);
   std::string flipped = whole;
   flipped[whole.size() / 2] ^= 1;
   for (const std::string& damaged :
@@ -187,7 +170,7 @@ TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
   std::filesystem::create_directory_symlink("elsewhere", folder() / "matrices");
   MatrixStore linked(folder() / "matrices");
   for (const std::string& asked : {digest, std::string(64, 'b')}) {
-    EXPECT_THAT(testing_help::message_of<StorageError>([&] { get(linked, asked, make); }),
+    EXPECT_THAT(message_of<StorageError>([&] { get(linked, asked, make); }),
                 HasSubstr("matrices/: cannot be opened: it is a link"));
   }
   EXPECT_THROW(linked.inventory(), StorageError);
@@ -206,7 +189,7 @@ TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
   std::filesystem::remove(folder() / (digest + ".h5"));
   std::filesystem::remove(folder() / ".store.lock");
   ASSERT_EQ(mkfifo((folder() / ".store.lock").c_str(), 0600), 0);
-  EXPECT_THAT(testing_help::message_of<StorageError>([&] { get(store(), digest, make); }),
+  EXPECT_THAT(message_of<StorageError>([&] { get(store(), digest, make); }),
               HasSubstr(".lock: it is a FIFO"));
 }
 
@@ -270,11 +253,9 @@ TEST_F(MatrixStoreFiles, ManyProcessesStoreItOnce) {
   }
   int writers = 0;
   for (const pid_t child : children) {
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFEXITED(status));
-    EXPECT_LE(WEXITSTATUS(status), 1);
-    writers += WEXITSTATUS(status);
+    const int status = status_of(child);
+    EXPECT_LE(status, 1);
+    writers += status;
   }
   EXPECT_EQ(writers, 1);
 }
@@ -294,7 +275,7 @@ TEST_F(MatrixStoreFiles, TheLockEndsWithItsHolder) {
   }
   ASSERT_TRUE(std::filesystem::exists(mark));
   kill(holder, SIGKILL);
-  ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
+  EXPECT_EQ(status_of(holder), 1000 + SIGKILL);
   StoredMatrix<double> back;
   EXPECT_FALSE(store().find(digest, back)) << "no partial file under the name";
   EXPECT_TRUE(store().put(digest, view(matrix), {}));
@@ -367,10 +348,7 @@ TEST_F(MatrixStoreFiles, FullDiskIsReportedAndLeavesNothing) {
     }
     return 1;
   });
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(status_of(child), 0);
   EXPECT_FALSE(std::filesystem::exists(folder() / "m.h5"));
   EXPECT_EQ(entries(), 0u);
   EXPECT_THROW(write_matrix(folder() / "absent" / "m.h5", sample<double>()), StorageError);

@@ -1,24 +1,17 @@
 /// Tests generated plans with hundreds of thousands of keys and values. A linear search for each of them
 /// would take hours.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "io/plan/plan.hpp"
 #include "tests/cpu_limit.hpp"
 #include "tests/io/plan/some_problems.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
 
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::StartsWith;
-
 /// Each test takes a second; with a linear search it would take minutes to hours.
 class PlanSize : public testing::Test {
-  const testing_help::CpuLimit limit_;
+  const CpuLimit limit_;
 };
 
 /// Returns "<before><i><after>" for i from 0 up to `count`.
@@ -29,7 +22,7 @@ std::string repeated(int count, const std::string& before, const std::string& af
 }
 
 std::string failure(const std::string& text) {
-  return testing_help::message_of<InputError>([&] { parse_plan(text, "p.yaml"); });
+  return message_of<InputError>([&] { parse_plan(text, "p.yaml"); });
 }
 
 TEST_F(PlanSize, FindsMergedKeysByLookup) {

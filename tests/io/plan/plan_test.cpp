@@ -1,34 +1,16 @@
 #include "io/plan/plan.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <random>
-#include <set>
-
 #include "tests/io/plan/some_problems.hpp"
-#include "tests/message_of.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
-
 /// Returns the error of parsing `text`, or "".
 std::string failure(const std::string& text) {
-  return testing_help::message_of<InputError>([&] { parse_plan(text, "p.yaml"); });
+  return message_of<InputError>([&] { parse_plan(text, "p.yaml"); });
 }
 
-/// Returns a plan with one entry, whose keys begin in line 4, column 5: "sweep:\n  - problem: gesv\n
-/// method: all\n    <entry>".
+/// Returns a plan with one entry, whose keys begin in line 4, column 5.
 std::string with(const std::string& entry) {
   return "sweep:\n  - problem: gesv\n    method: all\n    " + entry + "\n";
 }
@@ -39,8 +21,12 @@ std::vector<std::string> texts(const std::vector<Scalar>& values) {
   return result;
 }
 
+Plan plan_of(const std::string& entry) {
+  return parse_plan(with(entry), "p.yaml");
+}
+
 std::vector<std::string> axis(const std::string& entry, const std::string& name) {
-  return texts(parse_plan(with(entry), "p.yaml").sweep.at(0).axes.at(name).values);
+  return texts(plan_of(entry).sweep.at(0).axes.at(name).values);
 }
 
 TEST(Plan, ReadsTheDocumentedExample) {
@@ -114,22 +100,21 @@ TEST(Plan, RangesAreInclusive) {
 }
 
 TEST(Plan, NMayDifferByBackend) {
-  const Plan plan = parse_plan(with("n: {cuda: [4k], emulated: 8:16:*2}"), "p.yaml");
+  const Plan plan = plan_of("n: {cuda: [4k], emulated: 8:16:*2}");
   const Axis& n = plan.sweep[0].axes.at("n");
   EXPECT_TRUE(n.values.empty());
   EXPECT_THAT(texts(n.by_backend.at("cuda")), ElementsAre("4k"));
   EXPECT_THAT(texts(n.by_backend.at("emulated")), ElementsAre("8", "16"));
-  const Plan by_gpu = parse_plan(with("n: {H200: 16k, K20Xm: 4k, emulated: 8}"), "p.yaml");
+  const Plan by_gpu = plan_of("n: {H200: 16k, K20Xm: 4k, emulated: 8}");
   EXPECT_THAT(texts(by_gpu.sweep[0].axes.at("n").by_backend.at("K20Xm")), ElementsAre("4k"));
 }
 
 TEST(Plan, ReadsNumbersOfAnEntry) {
-  const Plan plan = parse_plan(
-      with("repeats: 3\n    warmup: 0\n    inner_repeats: 1k\n    timeout: 90s\n    stages: never\n"
-           "    tolerance: 2\n    zip: {n: [4, 8], blocks: 1:2:1}\n"
-           "    exclude: [{method: lapack, n: \">4\"}, {blocks: [1, \"<= 0.5\", \">=1k\"]}]\n"
-           "    expect: {gauss_*: failed}\n    matrix_b: {kind: ones}"),
-      "p.yaml");
+  const Plan plan = plan_of(
+      "repeats: 3\n    warmup: 0\n    inner_repeats: 1k\n    timeout: 90s\n    stages: never\n"
+      "    tolerance: 2\n    zip: {n: [4, 8], blocks: 1:2:1}\n"
+      "    exclude: [{method: lapack, n: \">4\"}, {blocks: [1, \"<= 0.5\", \">=1k\"]}]\n"
+      "    expect: {gauss_*: failed}\n    matrix_b: {kind: ones}");
   const Entry& entry = plan.sweep[0];
   EXPECT_EQ(entry.settings.sampling.least, 3);
   EXPECT_EQ(entry.settings.sampling.most, 3);
@@ -147,8 +132,7 @@ TEST(Plan, ReadsNumbersOfAnEntry) {
 }
 
 TEST(Plan, MultipliesListsOfAMatrix) {
-  const Plan plan = parse_plan(
-      with("matrix: [{kind: condition, condition: [1e2, 1e6], mode: [1, 3]}, {kind: spd}]"), "p.yaml");
+  const Plan plan = plan_of("matrix: [{kind: condition, condition: [1e2, 1e6], mode: [1, 3]}, {kind: spd}]");
   const std::vector<MatrixBlock>& blocks = plan.sweep[0].matrices;
   ASSERT_EQ(blocks.size(), 5u);
   EXPECT_EQ(blocks[1].values.at("condition").text, "1e2");
@@ -158,7 +142,7 @@ TEST(Plan, MultipliesListsOfAMatrix) {
 }
 
 TEST(Plan, MatrixSeedsMayBeARange) {
-  const Plan plan = parse_plan(with("matrix: {kind: uniform, seed: [7, 1:5:2]}"), "p.yaml");
+  const Plan plan = plan_of("matrix: {kind: uniform, seed: [7, 1:5:2]}");
   std::string seeds;
   for (const MatrixBlock& block : plan.sweep[0].matrices) seeds += block.values.at("seed").text + " ";
   EXPECT_EQ(seeds, "7 1 3 5 ");
@@ -169,12 +153,12 @@ TEST(Plan, StoreMayBeNeverForThePlanOrAMatrix) {
   const Plan all = parse_plan("store: never\n" + with("matrix_b: {kind: ones, store: always}"), "p.yaml");
   EXPECT_EQ(all.sweep[0].matrices.at(0).values.at("store").text, "never");
   EXPECT_EQ(all.sweep[0].matrix_b->values.at("store").text, "always") << "its own key";
-  const Plan plan = parse_plan(with("matrix: {kind: ones, store: never}"), "p.yaml");
+  const Plan plan = plan_of("matrix: {kind: ones, store: never}");
   EXPECT_EQ(plan.sweep[0].matrices[0].values.at("store").text, "never");
 }
 
 TEST(Plan, ReadsTheStoreLimit) {
-  EXPECT_FALSE(parse_plan(with("n: 1"), "p.yaml").store_limit);
+  EXPECT_FALSE(plan_of("n: 1").store_limit);
   EXPECT_EQ(parse_plan("store_limit: 50GiB\n" + with("n: 1"), "p.yaml").store_limit, 50 * 0x1p30);
 }
 
@@ -209,16 +193,15 @@ TEST(Plan, AListOfProblemsOrConditionsIsAnEntryEach) {
 }
 
 TEST(Plan, RangesStandWhereNumbersDo) {
-  EXPECT_EQ(parse_plan(with("seed: 1:31"), "p.yaml").sweep[0].axes.at("seed").values.size(), 31u);
-  const Plan plan =
-      parse_plan(with("matrix: {kind: blur, radius: 1:3, file: '1:2'}\n    exclude: [{n: 4:6}]"), "p.yaml");
+  EXPECT_EQ(plan_of("seed: 1:31").sweep[0].axes.at("seed").values.size(), 31u);
+  const Plan plan = plan_of("matrix: {kind: blur, radius: 1:3, file: '1:2'}\n    exclude: [{n: 4:6}]");
   EXPECT_EQ(plan.sweep[0].matrices.size(), 3u);
   EXPECT_EQ(plan.sweep[0].matrices[0].values.at("file").text, "1:2");
   EXPECT_THAT(texts(plan.sweep[0].excludes[0].conditions.at("n")), ElementsAre("4", "5", "6"));
 }
 
 struct Bad {
-  const char* text;
+  std::string text;
   const char* location;  ///< "line:column"
   const char* words;     ///< part of the message
 };
@@ -245,11 +228,9 @@ TEST(PlanErrors, UnknownKeysNameTheNearest) {
       {"stages: no\n", "1:9", "stages: 'no'; allowed: always, never, calls"},
       {"store: nevr\n", "1:8", "nearest: never; allowed: always, never"},
       {"precision: [double, flaot]\n", "1:21", "nearest: float; allowed: float, double"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: {cuda: 1, emulatd: 2}\n", "4:18",
-       "nearest: emulated;"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n", "4:11", "nearest: upper;"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    expect: {lapack: [pass, fialed]}\n", "4:29",
-       "nearest: failed;"},
+      {with("n: {cuda: 1, emulatd: 2}"), "4:18", "nearest: emulated;"},
+      {with("uplo: uper"), "4:11", "nearest: upper;"},
+      {with("expect: {lapack: [pass, fialed]}"), "4:29", "nearest: failed;"},
   });
 }
 
@@ -283,11 +264,10 @@ TEST(Plan, MergeKeysAddMissingKeys) {
 TEST(PlanErrors, RepeatedKeys) {
   expect_failures({
       {"name: x\nname: y\n", "2:1", "'name' stands here twice"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: 1\n    n: 2\n", "5:5", "'n' stands here twice"},
+      {with("n: 1\n    n: 2"), "5:5", "'n' stands here twice"},
       {"matrix: {seed: 1, seed: 2}\n", "1:19", "twice"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: 1\n    zip: {n: [1], blocks: [2]}\n", "5:11",
-       "n is given twice"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    zip: [{n: 1}, {n: 2}]\n", "4:20", "n is given twice"},
+      {with("n: 1\n    zip: {n: [1], blocks: [2]}"), "5:11", "n is given twice"},
+      {with("zip: [{n: 1}, {n: 2}]"), "4:20", "n is given twice"},
   });
 }
 
@@ -308,15 +288,13 @@ TEST(PlanErrors, WrongTypes) {
       {"sweep:\n  - problem: []\n    method: all\n", "2:14", "problem is an empty list"},
       {"cache: []\n", "1:8", "cache is an empty list"},
       {"sweep:\n  - problem: gesv\n    method: {a: b}\n", "3:13", "method is a mapping"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    blocks: {cuda: 1}\n", "4:13", "only n, m and k"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: [[1]]\n", "4:9", "an entry of n is a list"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    expects: {a: pass}\n", "4:14", "nearest: expect;"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    zip: [[{n: 1}]]\n", "4:11",
-       "an entry of zip is a list"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: {n: 1}\n", "4:14", "exclude is a mapping"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    expect: failed\n", "4:13", "expect is a value"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    matrix_b: [{kind: ones}, {kind: ones}]\n", "4:15",
-       "matrix_b gives several"},
+      {with("blocks: {cuda: 1}"), "4:13", "only n, m and k"},
+      {with("n: [[1]]"), "4:9", "an entry of n is a list"},
+      {with("expects: {a: pass}"), "4:14", "nearest: expect;"},
+      {with("zip: [[{n: 1}]]"), "4:11", "an entry of zip is a list"},
+      {with("exclude: {n: 1}"), "4:14", "exclude is a mapping"},
+      {with("expect: failed"), "4:13", "expect is a value"},
+      {with("matrix_b: [{kind: ones}, {kind: ones}]"), "4:15", "matrix_b gives several"},
       {"? [a, b]\n: c\n", "1:3", "a key is a list"},
       {"{a: b}: c\n", "1:1", "a key is a mapping"},
       {"name: !include x\n", "1:7", "the tag '!include'"},
@@ -338,19 +316,16 @@ TEST(PlanErrors, Numbers) {
       {"tolerance: 0\n", "1:12", "'0'"},
       {"tolerance: {gesv: .nan}\n", "1:19", "tolerance.gesv: '.nan'"},
       {"tolerance: inf\n", "1:12", "'inf'"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: 0\n", "4:8",
-       "n: '0'; allowed: a whole number from 1"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: [4, -4]\n", "4:12", "n: '-4'"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: 99999999999999999999\n", "4:8", "n: '999"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    nrhs: 0\n", "4:11", "nrhs: '0'"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    seed: -1\n", "4:11", "seed: '-1'"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: {cuda: 0}\n", "4:15", "n: '0'"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: 0:4:2\n", "4:8", "n: '0'"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{n: \">4O96\"}]\n", "4:19",
-       "'4O96'; allowed: a number"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{n: \"<>4\"}]\n", "4:19",
-       "is no condition"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{n: \">\"}]\n", "4:19", "is no condition"},
+      {with("n: 0"), "4:8", "n: '0'; allowed: a whole number from 1"},
+      {with("n: [4, -4]"), "4:12", "n: '-4'"},
+      {with("n: 99999999999999999999"), "4:8", "n: '999"},
+      {with("nrhs: 0"), "4:11", "nrhs: '0'"},
+      {with("seed: -1"), "4:11", "seed: '-1'"},
+      {with("n: {cuda: 0}"), "4:15", "n: '0'"},
+      {with("n: 0:4:2"), "4:8", "n: '0'"},
+      {with("exclude: [{n: \">4O96\"}]"), "4:19", "'4O96'; allowed: a number"},
+      {with("exclude: [{n: \"<>4\"}]"), "4:19", "is no condition"},
+      {with("exclude: [{n: \">\"}]"), "4:19", "is no condition"},
   });
 }
 
@@ -390,19 +365,18 @@ TEST(PlanErrors, Missing) {
       {"name: \"\"\n", "1:7", "name is an empty text; allowed: one value"},
       {"precision: [double, '']\n", "1:21", "an entry of precision is an empty text"},
       {"sweep:\n  - problem: gesv\n    method: []\n", "3:13", "method is an empty list"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: []\n", "4:8", "n is an empty list"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n:\n", "4:5", "n is nothing"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    n: {}\n", "4:8", "n is empty"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    zip: {}\n", "4:10", "zip is empty"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    zip: []\n", "4:10", "zip is a list"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    zip: {n: [1, 2], blocks: [1, 2, 3]}\n", "4:30",
+      {with("n: []"), "4:8", "n is an empty list"},
+      {with("n:"), "4:5", "n is nothing"},
+      {with("n: {}"), "4:8", "n is empty"},
+      {with("zip: {}"), "4:10", "zip is empty"},
+      {with("zip: []"), "4:10", "zip is a list"},
+      {with("zip: {n: [1, 2], blocks: [1, 2, 3]}"), "4:30",
        "zip: blocks has 3 values, n has 2; allowed: lists of equal length"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    zip: {n: {cuda: 1}}\n", "4:14", "differs by backend"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: []\n", "4:14", "exclude is an empty list"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{}]\n", "4:15", "is empty"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    expect: {}\n", "4:13", "expect is empty"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    expect: {lapack: []}\n", "4:22",
-       "expect.lapack is an empty list"},
+      {with("zip: {n: {cuda: 1}}"), "4:14", "differs by backend"},
+      {with("exclude: []"), "4:14", "exclude is an empty list"},
+      {with("exclude: [{}]"), "4:15", "is empty"},
+      {with("expect: {}"), "4:13", "expect is empty"},
+      {with("expect: {lapack: []}"), "4:22", "expect.lapack is an empty list"},
       {"matrix: {}\n", "1:9", "matrix is empty"},
       {"matrix: []\n", "1:9", "matrix is an empty list"},
       {"tolerance: {}\n", "1:12", "tolerance is empty"},
@@ -506,9 +480,9 @@ TEST(PlanErrors, DamagedPlansNeverCrash) {
 
 TEST(PlanFile, NamesAnUnreadableFile) {
   const auto failure_of = [](const std::filesystem::path& path) -> std::string {
-    return testing_help::message_of<InputError>([&] { read_plan(path); });
+    return message_of<InputError>([&] { read_plan(path); });
   };
-  const testing_help::Scratch folder;
+  const TestFolder folder;
   EXPECT_THAT(failure_of(folder.folder()), HasSubstr("is a directory"));
   EXPECT_THAT(failure_of(folder / "absent.yaml"), HasSubstr("No such file"));
   EXPECT_THAT(failure_of("/dev/zero"), HasSubstr("larger than 10 MiB"));

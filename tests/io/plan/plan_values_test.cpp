@@ -1,11 +1,7 @@
 // Tests numbers, durations and byte counts of plans, and the nearest word.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "io/plan/plan.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -45,8 +41,7 @@ TEST(PlanNumbers, ParsesIntegersRealsAndDurations) {
   for (const char* bad : {"", "GiB", "1 GiB", "1GB", "1gib", "-1", "1e9", "inf", "all", "1GiB2MiB"}) {
     EXPECT_THROW(parse_bytes(scalar(bad), "x"), InputError) << bad;
   }
-  const std::string message =
-      testing_help::message_of<InputError>([&] { parse_integer(scalar("x"), 1, 9, "blocks"); });
+  const std::string message = message_of<InputError>([&] { parse_integer(scalar("x"), 1, 9, "blocks"); });
   EXPECT_EQ(message, "p:2:3: blocks: 'x'; allowed: a whole number from 1 to 9 (1k = 1024)");
 }
 

@@ -1,15 +1,10 @@
 // Tests the sampling keys of plans.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "io/plan/plan.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using testing::HasSubstr;
 
 Plan plan_with(const std::string& entry) {
   return parse_plan("sweep:\n  - problem: gesv\n    method: all\n    " + entry + "\n", "p.yaml", {"gesv"});
@@ -43,7 +38,7 @@ TEST(PlanSampling, ReadsTheSamplingKeys) {
         {"cache: hot", "cache: 'hot'; allowed: warm, cold"},
         {"host_memory: pined", "host_memory: 'pined'; nearest: pinned; allowed: pageable, pinned"},
         {"rounds: 0", "rounds: '0'; allowed: a whole number from 1 to 1000"}}) {
-    const std::string message = testing_help::message_of<InputError>([&] { plan_with(wrong); });
+    const std::string message = message_of<InputError>([&] { plan_with(wrong); });
     EXPECT_THAT(message, HasSubstr(said));
     EXPECT_THAT(message, HasSubstr("p.yaml:"));
   }

@@ -1,11 +1,8 @@
 #pragma once
 /// The plan reader with names of some problems; the io module itself knows none.
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "io/plan/plan.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 

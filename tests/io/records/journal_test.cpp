@@ -1,29 +1,13 @@
 #include "io/records/journal.hpp"
 
-#include <gmock/gmock.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <zlib.h>
-
-#include <array>
-#include <csignal>
-#include <memory>
-#include <thread>
 
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using ::testing::ElementsAre;
-using testing::expect_same;
-using testing::file_text;
-using testing::full_record;
-using ::testing::HasSubstr;
-using testing::Scratch;
-using testing::set_file_text;
 
 void write_records(const std::filesystem::path& path, int first, int last) {
   JournalWriter journal(path);
@@ -37,26 +21,24 @@ std::vector<std::string> keys_of(const JournalContents& contents) {
   return keys;
 }
 
-/// Limits the size of files while it exists: the closest that a test without privileges comes to a full disk.
-class SizeLimit {
- public:
-  explicit SizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit limit{bytes, old_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
+/// Adds a record or a note to a journal.
+template <class Entry>
+void append(const std::filesystem::path& path, const Entry& entry) {
+  JournalWriter journal(path);
+  if constexpr (std::is_same_v<Entry, Record>) {
+    journal.append(entry);
+  } else {
+    journal.append_note(entry);
   }
-  ~SizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
+  journal.sync();
+}
 
- private:
-  void (*handler_)(int);
-  rlimit old_{};
+class Journal : public testing::Test {
+ protected:
+  const MemoryFolder scratch;
 };
 
-TEST(Journal, KeepsRecordsAndNotesInOrder) {
-  const Scratch scratch;
+TEST_F(Journal, KeepsRecordsAndNotesInOrder) {
   const auto path = scratch / "journal.jsonl";
   {
     JournalWriter journal(path);
@@ -77,8 +59,7 @@ TEST(Journal, KeepsRecordsAndNotesInOrder) {
   EXPECT_EQ(contents.damaged, 0);
 }
 
-TEST(Journal, HasTheModeThatTheUmaskGives) {
-  const Scratch scratch;
+TEST_F(Journal, HasTheModeThatTheUmaskGives) {
   const mode_t old = umask(027);
   { JournalWriter journal(scratch / "j"); }
   umask(old);
@@ -87,8 +68,7 @@ TEST(Journal, HasTheModeThatTheUmaskGives) {
   EXPECT_EQ(facts.st_mode & 0777, 0640u);
 }
 
-TEST(Journal, AbsentIsEmpty) {
-  const Scratch scratch;
+TEST_F(Journal, AbsentIsEmpty) {
   const JournalContents contents = read_journal(scratch / "none");
   EXPECT_TRUE(contents.records.empty());
   EXPECT_FALSE(contents.torn);
@@ -96,23 +76,17 @@ TEST(Journal, AbsentIsEmpty) {
   EXPECT_TRUE(read_journal(scratch / "empty").records.empty());
 }
 
-TEST(Journal, TheLastRecordOfAKeyReplacesTheFirst) {
-  const Scratch scratch;
+TEST_F(Journal, TheLastRecordOfAKeyReplacesTheFirst) {
   write_records(scratch / "j", 1, 3);
   Record retried = full_record(2);
   retried.status = "pass";
-  {
-    JournalWriter journal(scratch / "j");
-    journal.append(retried);
-    journal.sync();
-  }
+  append(scratch / "j", retried);
   const JournalContents contents = read_journal(scratch / "j");
   EXPECT_THAT(keys_of(contents), ElementsAre("key-1", "key-2", "key-3"));
   expect_same(contents.records[1], retried);
 }
 
-TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
-  const Scratch scratch;
+TEST_F(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
   const auto path = scratch / "j";
   write_records(path, 1, 2);
   const std::string two = file_text(path);
@@ -133,8 +107,7 @@ TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
   EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3", "key-4"));
 }
 
-TEST(Journal, CutsOffATornTailLongerThanABlock) {
-  const Scratch scratch;
+TEST_F(Journal, CutsOffATornTailLongerThanABlock) {
   write_records(scratch / "j", 1, 1);
   const std::string one = file_text(scratch / "j");
   set_file_text(scratch / "j", one + std::string(5 << 20, '\0'));  // as a power failure may leave it
@@ -146,8 +119,7 @@ TEST(Journal, CutsOffATornTailLongerThanABlock) {
   EXPECT_EQ(file_text(scratch / "j"), "");
 }
 
-TEST(Journal, SkipsADamagedLineAndKeepsItsNeighbours) {
-  const Scratch scratch;
+TEST_F(Journal, SkipsADamagedLineAndKeepsItsNeighbours) {
   write_records(scratch / "j", 1, 3);
   const std::string good = file_text(scratch / "j");
   const std::size_t begin = good.find('\n') + 1;
@@ -168,8 +140,7 @@ TEST(Journal, SkipsADamagedLineAndKeepsItsNeighbours) {
   }
 }
 
-TEST(Journal, RejectsLinesWithoutAChecksum) {
-  const Scratch scratch;
+TEST_F(Journal, RejectsLinesWithoutAChecksum) {
   write_records(scratch / "j", 1, 1);
   set_file_text(scratch / "j",
                 file_text(scratch / "j") + to_json(full_record(2)).dump() + "\n\nnonsense\n{}\n");
@@ -180,7 +151,7 @@ TEST(Journal, RejectsLinesWithoutAChecksum) {
 
 /// Returns the reported damage of a journal whose only line has a valid checksum.
 std::string damage_of(const std::string& object) {
-  const Scratch scratch;
+  const MemoryFolder scratch;
   std::string body = object;
   body.pop_back();
   const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
@@ -193,7 +164,7 @@ std::string damage_of(const std::string& object) {
   return first_damage(contents);
 }
 
-TEST(Journal, SkipsNotesOfWrongTypesAndNamesLineAndReason) {
+TEST_F(Journal, SkipsNotesOfWrongTypesAndNamesLineAndReason) {
   for (const char* good : {R"({"note":"run","run_id":"a","total":3,"unheard_of":[1]})", R"({"note":"run"})",
                            R"({"note":"new","keys":7})", R"({"note":"vanished","keys":[]})",
                            R"({"note":"end","exit_code":0,"reason":"","time":"t"})"}) {
@@ -218,7 +189,7 @@ TEST(Journal, SkipsNotesOfWrongTypesAndNamesLineAndReason) {
   EXPECT_THAT(damage_of(R"({"key":"k","problem":"gesv","method":7,"status":"pass"})"), HasSubstr("'method'"));
 }
 
-TEST(Journal, SkipsLinesWithDeepNesting) {
+TEST_F(Journal, SkipsLinesWithDeepNesting) {
   for (const int depth : {40, 200'000}) {
     const std::string open(depth, '['), close(depth, ']');
     for (const char* begin : {R"({"note":"run","run_id":)", R"({"note":"x","y":)", R"({"key":)"})
@@ -228,52 +199,35 @@ TEST(Journal, SkipsLinesWithDeepNesting) {
       << "brackets in a text";
 }
 
-TEST(Journal, RefusesSpecialFilesWithoutWaitingOrEndlessReading) {
-  const Scratch scratch;
+TEST_F(Journal, RefusesSpecialFilesWithoutWaitingOrEndlessReading) {
   ASSERT_EQ(mkfifo((scratch / "fifo").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/zero", scratch / "endless");
   for (const auto& [name, kind] : {std::pair("fifo", "a FIFO"), std::pair("endless", "a device")}) {
-    EXPECT_THAT(testing_help::message_of<InputError>([&] { read_journal(scratch / name); }), HasSubstr(kind));
+    EXPECT_THAT(message_of<InputError>([&] { read_journal(scratch / name); }), HasSubstr(kind));
     EXPECT_THROW(JournalWriter(scratch / name), StorageError);
   }
   // A file without a newline may be as large as its disk.
   set_file_text(scratch / "zeros", "");
   std::filesystem::resize_file(scratch / "zeros", std::uintmax_t{300} << 20);
-  EXPECT_THAT(testing_help::message_of<InputError>([&] { read_journal(scratch / "zeros"); }),
+  EXPECT_THAT(message_of<InputError>([&] { read_journal(scratch / "zeros"); }),
               HasSubstr("a line does not end within 256 MiB"));
 }
 
-TEST(Journal, ChecksumIsTheCrc32OfTheBytesBeforeIt) {
-  const Scratch scratch;
-  {
-    JournalWriter journal(scratch / "j");
-    journal.append_note(note::Other{{{"note", "hello"}}});
-    journal.sync();
-  }
+TEST_F(Journal, ChecksumIsTheCrc32OfTheBytesBeforeIt) {
+  append(scratch / "j", note::Other{{{"note", "hello"}}});
   // Python: format(zlib.crc32(b'{"note":"hello"'), "08x")
   EXPECT_EQ(file_text(scratch / "j"), "{\"note\":\"hello\",\"crc\":\"a6f2fc4e\"}\n");
 }
 
-TEST(Journal, InvalidUtf8DoesNotStopTheSweep) {
-  const Scratch scratch;
+TEST_F(Journal, InvalidUtf8DoesNotStopTheSweep) {
   Record record = full_record(1);
   record.message = "segfault at \xff\xfe";
-  {
-    JournalWriter journal(scratch / "j");
-    journal.append(record);
-    journal.sync();
-  }
+  append(scratch / "j", record);
   ASSERT_EQ(read_journal(scratch / "j").records.size(), 1u);
   EXPECT_EQ(read_journal(scratch / "j").records[0].message, "segfault at \uFFFD\uFFFD");
 }
 
-TEST(Journal, NotesHaveTheMemberNote) {
-  const Scratch scratch;
-  JournalWriter journal(scratch / "j");
-}
-
-TEST(Journal, ManyRecordsCrossBlockBorders) {
-  const Scratch scratch;
+TEST_F(Journal, ManyRecordsCrossBlockBorders) {
   write_records(scratch / "j", 1, 1500);  // some megabytes
   ASSERT_GT(std::filesystem::file_size(scratch / "j"), 3u << 20);
   const JournalContents contents = read_journal(scratch / "j");
@@ -282,8 +236,7 @@ TEST(Journal, ManyRecordsCrossBlockBorders) {
   expect_same(contents.records[1499], full_record(1500));
 }
 
-TEST(Journal, FullDiskKeepsSyncedRecordsAndNoPartialLine) {
-  const Scratch scratch;
+TEST_F(Journal, FullDiskKeepsSyncedRecordsAndNoPartialLine) {
   const auto path = scratch / "j";
   JournalWriter journal(path);
   journal.append(full_record(1));
@@ -293,7 +246,7 @@ TEST(Journal, FullDiskKeepsSyncedRecordsAndNoPartialLine) {
   journal.append(full_record(3));
   for (const std::size_t room : {0u, 1u, 100u, 3000u}) {  // 3000: the first of the two lines would fit
     const SizeLimit limit(safe.size() + room);
-    EXPECT_THAT(testing_help::message_of<StorageError>([&] { journal.sync(); }),
+    EXPECT_THAT(message_of<StorageError>([&] { journal.sync(); }),
                 AllOf(HasSubstr(path.string()), HasSubstr("File too large"), HasSubstr("are safe")));
     ASSERT_EQ(file_text(path), safe) << room;
   }
@@ -301,8 +254,7 @@ TEST(Journal, FullDiskKeepsSyncedRecordsAndNoPartialLine) {
   EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3"));
 }
 
-TEST(Journal, SyncFailsIfTheFileIsGone) {
-  const Scratch scratch;
+TEST_F(Journal, SyncFailsIfTheFileIsGone) {
   for (const bool replaced : {false, true}) {
     write_records(scratch / "j", 1, 2);
     JournalWriter journal(scratch / "j");
@@ -311,7 +263,7 @@ TEST(Journal, SyncFailsIfTheFileIsGone) {
     std::filesystem::rename(scratch / "j", scratch / "moved");
     if (replaced) set_file_text(scratch / "j", "");
     journal.append(full_record(4));
-    EXPECT_THAT(testing_help::message_of<StorageError>([&] { journal.sync(); }),
+    EXPECT_THAT(message_of<StorageError>([&] { journal.sync(); }),
                 HasSubstr("removed, replaced or unmounted"));
     EXPECT_THROW(journal.sync(), StorageError) << "the error persists";
     EXPECT_THAT(keys_of(read_journal(scratch / "moved")).size(), ::testing::Ge(3u));
@@ -319,8 +271,7 @@ TEST(Journal, SyncFailsIfTheFileIsGone) {
   }
 }
 
-TEST(Journal, BeginSyncWritesEarlierRecords) {
-  const Scratch scratch;
+TEST_F(Journal, BeginSyncWritesEarlierRecords) {
   JournalWriter journal(scratch / "j");
   EXPECT_TRUE(journal.settled());
   for (int i = 1; i <= 50; ++i) {
@@ -336,8 +287,7 @@ TEST(Journal, BeginSyncWritesEarlierRecords) {
   EXPECT_EQ(read_journal(scratch / "j").records.size(), 51u);
 }
 
-TEST(Journal, BeginSyncReportsAFullDiskAtOnce) {
-  const Scratch scratch;
+TEST_F(Journal, BeginSyncReportsAFullDiskAtOnce) {
   JournalWriter journal(scratch / "j");
   journal.append(full_record(1));
   {
@@ -350,8 +300,7 @@ TEST(Journal, BeginSyncReportsAFullDiskAtOnce) {
   EXPECT_THAT(keys_of(read_journal(scratch / "j")), ElementsAre("key-1"));
 }
 
-TEST(Journal, BeginSyncFailsIfTheFileIsGone) {
-  const Scratch scratch;
+TEST_F(Journal, BeginSyncFailsIfTheFileIsGone) {
   JournalWriter journal(scratch / "j");
   std::filesystem::rename(scratch / "j", scratch / "moved");
   journal.append(full_record(1));
@@ -360,8 +309,7 @@ TEST(Journal, BeginSyncFailsIfTheFileIsGone) {
   EXPECT_THROW(journal.sync(), StorageError);
 }
 
-TEST(Journal, DestructorOnAFullDiskDoesNotThrow) {
-  const Scratch scratch;
+TEST_F(Journal, DestructorOnAFullDiskDoesNotThrow) {
   auto journal = std::make_unique<JournalWriter>(scratch / "j");
   journal->append(full_record(1));
   {
@@ -371,8 +319,7 @@ TEST(Journal, DestructorOnAFullDiskDoesNotThrow) {
   EXPECT_EQ(file_text(scratch / "j"), "");
 }
 
-TEST(Journal, RefusesPathsThatCannotBeAJournal) {
-  const Scratch scratch;
+TEST_F(Journal, RefusesPathsThatCannotBeAJournal) {
   EXPECT_THROW(JournalWriter(scratch / "no/such/folder/j"), StorageError);
   EXPECT_THROW(JournalWriter(scratch.folder()), StorageError);
   EXPECT_THROW(JournalWriter("/dev/full"), StorageError);
@@ -385,8 +332,7 @@ TEST(Journal, RefusesPathsThatCannotBeAJournal) {
 }
 
 // A million records must fit into memory, so equal texts are stored once per block of the file.
-TEST(Journal, StoresEqualTextsOfALongJournalFewTimes) {
-  const Scratch scratch;
+TEST_F(Journal, StoresEqualTextsOfALongJournalFewTimes) {
   const auto path = scratch / "journal.jsonl";
   constexpr int count = 5000;
   {

@@ -1,18 +1,14 @@
 #include "io/records/record_line.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include <nlohmann/json.hpp>
+
 #include "tests/io/records/record_samples.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
 
 using nlohmann::json;
-using testing::full_record;
 
 bool reads(std::string line, Record& record) {
   line.pop_back();

@@ -1,35 +1,33 @@
 #pragma once
 /// Shared by the tests of records: a temporary folder, records with every field set, and comparison.
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <limits>
-#include <string>
-#include <variant>
-
 #include "io/records/record.hpp"
-#include "tests/scratch.hpp"
+#include "tests/testing.hpp"
 
-namespace gaussweep::io::testing {
+namespace gaussweep::io {
 
 /// In memory, because these tests sync thousands of times.
-struct Scratch : testing_help::Scratch {
-  Scratch() : testing_help::Scratch(Place::memory) {}
+struct MemoryFolder : TestFolder {
+  MemoryFolder() : TestFolder(Place::memory) {}
 };
 
-inline std::string file_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-inline void set_file_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
+/// Limits the size of files while it exists: the closest that a test without privileges comes to a full disk.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limit{bytes, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~SizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit old_{};
+};
 
 /// Returns a record in which every field differs from its default and from every other field.
 inline Record full_record(int seed) {
@@ -78,25 +76,21 @@ inline void expect_same(const Record& a, const Record& b) {
   }
   ASSERT_EQ(a.sample_list.size(), b.sample_list.size());
   for (std::size_t i = 0; i < a.sample_list.size(); ++i) {
-    expect_same_number(a.sample_list[i].seconds, b.sample_list[i].seconds, "sample seconds");
-    expect_same_number(a.sample_list[i].clock_mhz, b.sample_list[i].clock_mhz, "sample clock");
     EXPECT_EQ(a.sample_list[i].throttled, b.sample_list[i].throttled);
-    expect_same_number(a.sample_list[i].memory_clock_mhz, b.sample_list[i].memory_clock_mhz, "memory clock");
-    expect_same_number(a.sample_list[i].power_w, b.sample_list[i].power_w, "power");
-    expect_same_number(a.sample_list[i].temperature_c, b.sample_list[i].temperature_c, "temperature");
+    for (const auto member : {&Sample::seconds, &Sample::clock_mhz, &Sample::memory_clock_mhz,
+                              &Sample::power_w, &Sample::temperature_c})
+      expect_same_number(a.sample_list[i].*member, b.sample_list[i].*member, "a sample");
   }
   ASSERT_EQ(a.stages.size(), b.stages.size());
   for (std::size_t i = 0; i < a.stages.size(); ++i) {
     EXPECT_EQ(a.stages[i].kernel, b.stages[i].kernel);
     EXPECT_EQ(a.stages[i].calls, b.stages[i].calls);
-    expect_same_number(a.stages[i].seconds, b.stages[i].seconds, "stage seconds");
-    expect_same_number(a.stages[i].mean, b.stages[i].mean, "stage mean");
-    expect_same_number(a.stages[i].occupancy, b.stages[i].occupancy, "stage occupancy");
-    expect_same_number(a.stages[i].share, b.stages[i].share, "stage share");
+    for (const auto member : {&Stage::seconds, &Stage::mean, &Stage::occupancy, &Stage::share})
+      expect_same_number(a.stages[i].*member, b.stages[i].*member, "a stage");
   }
   ASSERT_EQ(a.history.size(), b.history.size());
   for (std::size_t i = 0; i < a.history.size(); ++i)
     expect_same_number(a.history[i], b.history[i], "history");
 }
 
-}  // namespace gaussweep::io::testing
+}  // namespace gaussweep::io

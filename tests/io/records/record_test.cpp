@@ -1,27 +1,22 @@
 #include "io/records/record.hpp"
 
-#include <gmock/gmock.h>
-
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
 
-using testing::expect_same;
-using testing::full_record;
 using Json = nlohmann::json;
 
 Record round_trip(const Record& record) {
   return record_from_json(Json::parse(to_json(record).dump()));
 }
 
-std::string message_of(const Json& json) {
-  return testing_help::message_of<InputError>([&] { record_from_json(json); });
+std::string error_of(const Json& json) {
+  return message_of<InputError>([&] { record_from_json(json); });
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
@@ -45,7 +40,7 @@ TEST(Record, DoublesSurviveBitByBit) {
         Limits::epsilon(), -Limits::infinity(), Limits::infinity(), Limits::quiet_NaN()}) {
     Record record;
     record.flops = value;
-    testing::expect_same_number(round_trip(record).flops, value, std::to_string(value));
+    expect_same_number(round_trip(record).flops, value, std::to_string(value));
   }
   Record record;
   record.flops = 0.1;
@@ -70,9 +65,7 @@ TEST(Record, IgnoresUnknownKeysAndDefaultsMissingOnes) {
                                           {"method", "lapack"},
                                           {"status", "pass"},
                                           {"colour", {"of", "tomorrow"}}});
-  EXPECT_EQ(record.key, "k");
-  EXPECT_EQ(record.parameters, "{}");
-  EXPECT_EQ(record.device_index, -1);
+  EXPECT_EQ(std::tuple(record.key, record.parameters, record.device_index), std::tuple("k", "{}", -1));
   EXPECT_TRUE(std::isnan(record.seconds_min));
   EXPECT_TRUE(record.sample_list.empty());
 }
@@ -90,7 +83,7 @@ TEST(Record, NamesMissingRequiredFields) {
   for (const char* name : {"key", "problem", "method", "status"}) {
     Json json = to_json(full_record(1));
     json.erase(name);
-    EXPECT_THAT(message_of(json), ::testing::HasSubstr("'" + std::string(name) + "'"));
+    EXPECT_THAT(error_of(json), HasSubstr("'" + std::string(name) + "'"));
   }
 }
 
@@ -100,24 +93,24 @@ TEST(Record, NamesMistypedFields) {
       if (field.member.index() == 0 && wrong.is_string()) continue;
       Json json = to_json(full_record(1));
       json[std::string(field.name)] = wrong;
-      EXPECT_THAT(message_of(json), ::testing::HasSubstr("'" + std::string(field.name) + "'"));
+      EXPECT_THAT(error_of(json), HasSubstr("'" + std::string(field.name) + "'"));
     }
   }
   const auto with = [](const char* name, const Json& value) {
     Json json = to_json(full_record(1));
     json[name] = value;
-    return message_of(json);
+    return error_of(json);
   };
-  EXPECT_THAT(with("n", 1.5), ::testing::HasSubstr("'n' of a record must be a 64-bit integer"));
-  EXPECT_THAT(with("n", std::numeric_limits<std::uint64_t>::max()), ::testing::HasSubstr("64-bit integer"));
-  EXPECT_THAT(with("sample_list", Json::array()), ::testing::HasSubstr("sample_list"));
+  EXPECT_THAT(with("n", 1.5), HasSubstr("'n' of a record must be a 64-bit integer"));
+  EXPECT_THAT(with("n", std::numeric_limits<std::uint64_t>::max()), HasSubstr("64-bit integer"));
+  EXPECT_THAT(with("sample_list", Json::array()), HasSubstr("sample_list"));
   EXPECT_THAT(with("sample_list", {{"seconds", {1, 2}}, {"clock_mhz", {1}}, {"throttled", {false}}}),
-              ::testing::HasSubstr("equally long"));
-  EXPECT_THAT(with("stages", {{"kernel", "a"}}), ::testing::HasSubstr("stages"));
-  EXPECT_THAT(with("stages", Json::array({3})), ::testing::HasSubstr("stages"));
-  EXPECT_THAT(with("for_now", 1), ::testing::HasSubstr("'for_now' of a record must be true or false"));
-  EXPECT_THAT(with("history", {"x"}), ::testing::HasSubstr("history"));
-  EXPECT_THAT(message_of(Json::array()), ::testing::HasSubstr("JSON object"));
+              HasSubstr("equally long"));
+  EXPECT_THAT(with("stages", {{"kernel", "a"}}), HasSubstr("stages"));
+  EXPECT_THAT(with("stages", Json::array({3})), HasSubstr("stages"));
+  EXPECT_THAT(with("for_now", 1), HasSubstr("'for_now' of a record must be true or false"));
+  EXPECT_THAT(with("history", {"x"}), HasSubstr("history"));
+  EXPECT_THAT(error_of(Json::array()), HasSubstr("JSON object"));
 }
 
 }  // namespace

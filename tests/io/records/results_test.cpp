@@ -1,34 +1,15 @@
 #include "io/records/results.hpp"
 
-#include <gmock/gmock.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
-#include "tests/message_of.hpp"
 #include "tests/python.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-using ::testing::AllOf;
-using testing::expect_same;
-using testing::file_text;
-using testing::full_record;
-using ::testing::HasSubstr;
-using testing::Scratch;
-using testing::set_file_text;
 
 Results full_results(int records) {
   Results results;
@@ -66,7 +47,7 @@ std::string others_of(const Results& results) {
 
 void expect_same(const Results& a, const Results& b) {
   ASSERT_EQ(a.records.size(), b.records.size());
-  for (std::size_t i = 0; i < a.records.size(); ++i) io::testing::expect_same(a.records[i], b.records[i]);
+  for (std::size_t i = 0; i < a.records.size(); ++i) io::expect_same(a.records[i], b.records[i]);
   EXPECT_EQ(others_of(a), others_of(b));
 }
 
@@ -81,12 +62,12 @@ bool same(const Results& a, const Results& b) {
 }
 
 std::string read_error(const std::filesystem::path& path) {
-  return testing_help::message_of<InputError>([&] { read_results(path); });
+  return message_of<InputError>([&] { read_results(path); });
 }
 
 /// Returns the error of tests/io/records/results_check.py, or "".
 std::string check_results(const std::vector<std::string>& arguments) {
-  return testing_help::run_python("tests/io/records/results_check.py", arguments);
+  return run_python("tests/io/records/results_check.py", arguments);
 }
 
 std::size_t entries_of(const std::filesystem::path& folder) {
@@ -94,16 +75,19 @@ std::size_t entries_of(const std::filesystem::path& folder) {
       std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
 
-TEST(Results, EverythingSurvives) {
-  const Scratch scratch;
+class ResultsFile : public testing::Test {
+ protected:
+  const MemoryFolder scratch;
+};
+
+TEST_F(ResultsFile, EverythingSurvives) {
   const Results results = full_results(700);  // several chunks
   write_results(scratch / "r.h5", results);
   expect_same(read_results(scratch / "r.h5"), results);
   EXPECT_EQ(entries_of(scratch.folder()), 1u) << "a temporary was left behind";
 }
 
-TEST(Results, EmptyTablesSurvive) {
-  const Scratch scratch;
+TEST_F(ResultsFile, EmptyTablesSurvive) {
   write_results(scratch / "r.h5", {});
   expect_same(read_results(scratch / "r.h5"), Results{});
   Results one;
@@ -112,8 +96,7 @@ TEST(Results, EmptyTablesSurvive) {
   expect_same(read_results(scratch / "r.h5"), one);
 }
 
-TEST(Results, DetailsCanBeSkipped) {
-  const Scratch scratch;
+TEST_F(ResultsFile, DetailsCanBeSkipped) {
   write_results(scratch / "r.h5", full_results(3));
   Results expected = full_results(3);
   for (Record& record : expected.records) {
@@ -124,8 +107,7 @@ TEST(Results, DetailsCanBeSkipped) {
   expect_same(read_results(scratch / "r.h5", false), expected);
 }
 
-TEST(Results, AttributesMayBeLong) {
-  const Scratch scratch;
+TEST_F(ResultsFile, AttributesMayBeLong) {
   Results results;
   results.attributes["plan"] = std::string(300000, 'p') + "ü";
   for (int i = 0; i < 40; ++i) results.attributes["fact_" + std::to_string(i)] = std::string(1000, 'f');
@@ -133,8 +115,7 @@ TEST(Results, AttributesMayBeLong) {
   EXPECT_EQ(read_results(scratch / "r.h5").attributes, results.attributes);
 }
 
-TEST(Results, TextIsCutToItsWidthAsValidUtf8) {
-  const Scratch scratch;
+TEST_F(ResultsFile, TextIsCutToItsWidthAsValidUtf8) {
   Results results = full_results(3);
   results.records[0].message = "at \xff!";
   results.records[1].message = std::string(4094, 'x') + "ééé";
@@ -146,8 +127,7 @@ TEST(Results, TextIsCutToItsWidthAsValidUtf8) {
   EXPECT_EQ(read.records[2].message, results.records[2].message);
 }
 
-TEST(Results, PythonReadsTheSame) {
-  const Scratch scratch;
+TEST_F(ResultsFile, PythonReadsTheSame) {
   const Results results = full_results(5);
   write_results(scratch / "r.h5", results);
   nlohmann::json expected = nlohmann::json::array();
@@ -159,16 +139,14 @@ TEST(Results, PythonReadsTheSame) {
             "");
 }
 
-TEST(Results, DocumentMatchesTheFile) {
-  const Scratch scratch;
+TEST_F(ResultsFile, DocumentMatchesTheFile) {
   write_results(scratch / "r.h5", full_results(2));
-  EXPECT_EQ(check_results({"document", (scratch / "r.h5").string(),
-                           (testing_help::source_folder() / "io/SCHEMA.md").string()}),
-            "");
+  EXPECT_EQ(
+      check_results({"document", (scratch / "r.h5").string(), (source_folder() / "io/SCHEMA.md").string()}),
+      "");
 }
 
-TEST(Results, ReadsOlderAndNewerFilesByColumnName) {
-  const Scratch scratch;
+TEST_F(ResultsFile, ReadsOlderAndNewerFilesByColumnName) {
   ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   // Two rows with another order and other widths, no details, and an unknown column and table.
   const Results old = read_results(scratch / "old.h5");
@@ -187,8 +165,7 @@ TEST(Results, ReadsOlderAndNewerFilesByColumnName) {
   EXPECT_EQ(old.attributes.count("schema_version"), 0u);
 }
 
-TEST(Results, RefusesANewerSchemaAndReadsAnOlderOne) {
-  const Scratch scratch;
+TEST_F(ResultsFile, RefusesANewerSchemaAndReadsAnOlderOne) {
   ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   EXPECT_EQ(read_results(scratch / "version_0.h5").records.at(0).method, "lapack");
   EXPECT_THAT(
@@ -197,8 +174,7 @@ TEST(Results, RefusesANewerSchemaAndReadsAnOlderOne) {
   EXPECT_THAT(read_error(scratch / "version_text.h5"), HasSubstr("not a whole number"));
 }
 
-TEST(Results, RefusesForeignFilesAndNamesTheExpectedOnes) {
-  const Scratch scratch;
+TEST_F(ResultsFile, RefusesForeignFilesAndNamesTheExpectedOnes) {
   const auto expected = HasSubstr("expected a results.h5 of gaussweep");
   EXPECT_THAT(read_error(scratch / "none.h5"), AllOf(HasSubstr("No such file"), expected));
   EXPECT_THAT(read_error(scratch.folder()), AllOf(HasSubstr("not a regular file"), expected));
@@ -215,8 +191,7 @@ TEST(Results, RefusesForeignFilesAndNamesTheExpectedOnes) {
   EXPECT_THAT(read_error(scratch / "stray.h5"), AllOf(HasSubstr("refers to trial 7"), expected));
 }
 
-TEST(Results, CutFileIsAnErrorNotACrash) {
-  const Scratch scratch;
+TEST_F(ResultsFile, CutFileIsAnErrorNotACrash) {
   write_results(scratch / "r.h5", full_results(20));
   const std::string whole = file_text(scratch / "r.h5");
   for (std::size_t size = 0; size < whole.size(); size += whole.size() / 50) {
@@ -238,8 +213,7 @@ std::string outcome_of(const std::filesystem::path& path, const Results& expecte
 
 // One flipped bit can change a name, type or number, and HDF5 detects few such changes. The long version, by
 // hand: GAUSSWEEP_FLIPS=3200 build/tests/io_tests --gtest_filter=Results.FlippedBit*
-TEST(Results, FlippedBitNeverChangesFigures) {
-  const Scratch scratch;
+TEST_F(ResultsFile, FlippedBitNeverChangesFigures) {
   const Results expected = full_results(3);
   write_results(scratch / "r.h5", expected);
   const std::string whole = file_text(scratch / "r.h5");
@@ -273,8 +247,7 @@ TEST(Results, FlippedBitNeverChangesFigures) {
   EXPECT_GT(outcomes["the checksum of"], 0) << "no flip was detected";
 }
 
-TEST(Results, ChecksumNamesTheDamagedPart) {
-  const Scratch scratch;
+TEST_F(ResultsFile, ChecksumNamesTheDamagedPart) {
   Results results = full_results(1);
   results.records[0].message = "a text that stands once in the file";
   results.attributes["plan"] = "the plan's own text";
@@ -298,8 +271,7 @@ TEST(Results, ChecksumNamesTheDamagedPart) {
               HasSubstr("the checksum of the column 'seconds_median' of /records"));
 }
 
-TEST(Results, ReadsFilesWithoutChecksumsAndMarksThem) {
-  const Scratch scratch;
+TEST_F(ResultsFile, ReadsFilesWithoutChecksumsAndMarksThem) {
   ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   EXPECT_FALSE(read_results(scratch / "old.h5").checked);
   write_results(scratch / "r.h5", full_results(2));
@@ -310,8 +282,7 @@ TEST(Results, ReadsFilesWithoutChecksumsAndMarksThem) {
   EXPECT_THAT(read_error(scratch / "r.h5"), HasSubstr("the checksum of the column 'n' of /records"));
 }
 
-TEST(Results, ChildReadsTheSame) {
-  const Scratch scratch;
+TEST_F(ResultsFile, ChildReadsTheSame) {
   const Results results = full_results(700);
   write_results(scratch / "r.h5", results);
   expect_same(read_results_apart(scratch / "r.h5"), results);
@@ -319,36 +290,25 @@ TEST(Results, ChildReadsTheSame) {
   expect_same(read_results_apart(scratch / "r.h5", false), read_results(scratch / "r.h5", false));
   set_file_text(scratch / "text.h5", "no");
   EXPECT_THROW(read_results_apart(scratch / "none.h5"), InputError);
-  EXPECT_EQ(testing_help::message_of<InputError>([&] { read_results_apart(scratch / "text.h5"); }),
+  EXPECT_EQ(message_of<InputError>([&] { read_results_apart(scratch / "text.h5"); }),
             read_error(scratch / "text.h5"));
 }
 
-TEST(Results, FailedWriteKeepsTheOldFileAndLeavesNoTemporary) {
-  const Scratch scratch;
+TEST_F(ResultsFile, FailedWriteKeepsTheOldFileAndLeavesNoTemporary) {
   const Results old = full_results(2);
   write_results(scratch / "r.h5", old);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
   for (const rlim_t room : {0u, 100u, 10000u}) {
-    const rlimit small{room, limit.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-    std::string message;
-    try {
+    const std::string message = message_of<StorageError>([&] {
+      const SizeLimit limit(room);
       write_results(scratch / "r.h5", full_results(50));
-    } catch (const StorageError& error) {
-      message = error.what();
-    }
-    setrlimit(RLIMIT_FSIZE, &limit);
+    });
     EXPECT_THAT(message, AllOf(HasSubstr((scratch / "r.h5").string()), HasSubstr("File too large"))) << room;
     EXPECT_EQ(entries_of(scratch.folder()), 1u);
     expect_same(read_results(scratch / "r.h5"), old);
   }
-  std::signal(SIGXFSZ, handler);
 }
 
-TEST(Results, ReportsUnwritablePaths) {
-  const Scratch scratch;
+TEST_F(ResultsFile, ReportsUnwritablePaths) {
   EXPECT_THROW(write_results(scratch / "no/such/r.h5", {}), StorageError);
   // A folder has the name: the rename fails at the very end.
   std::filesystem::create_directories(scratch / "r.h5" / "x");
@@ -356,8 +316,7 @@ TEST(Results, ReportsUnwritablePaths) {
   EXPECT_EQ(entries_of(scratch.folder()), 1u);
 }
 
-TEST(Results, OldTemporariesOfKilledWritersAreRemoved) {
-  const Scratch scratch;
+TEST_F(ResultsFile, OldTemporariesOfKilledWritersAreRemoved) {
   const auto old = scratch / ".r.h5.4711-0.tmp", young = scratch / ".r.h5.4712-0.tmp",
              other = scratch / ".s.h5.1-0.tmp";
   for (const auto& path : {old, young, other}) set_file_text(path, "half");
@@ -370,8 +329,7 @@ TEST(Results, OldTemporariesOfKilledWritersAreRemoved) {
   EXPECT_TRUE(std::filesystem::exists(other));
 }
 
-TEST(Results, TemporariesOfKilledProcessesOfThisHostAreRemovedAtOnce) {
-  const Scratch scratch;
+TEST_F(ResultsFile, TemporariesOfKilledProcessesOfThisHostAreRemovedAtOnce) {
   const auto target = scratch / "r.h5";
   const pid_t killed = fork();
   if (killed == 0) _exit(0);
@@ -384,8 +342,7 @@ TEST(Results, TemporariesOfKilledProcessesOfThisHostAreRemovedAtOnce) {
   EXPECT_TRUE(std::filesystem::exists(alive));
 }
 
-TEST(Results, Hdf5PrintsNothing) {
-  const Scratch scratch;
+TEST_F(ResultsFile, Hdf5PrintsNothing) {
   set_file_text(scratch / "text.h5", "no");
   ::testing::internal::CaptureStderr();
   read_error(scratch / "text.h5");

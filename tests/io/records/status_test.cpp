@@ -1,6 +1,5 @@
 #include "io/records/status.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep::io {
 namespace {

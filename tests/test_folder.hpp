@@ -11,13 +11,13 @@
 namespace gaussweep::testing_help {
 
 /// An empty folder that is removed with the test.
-class Scratch {
+class TestFolder {
  public:
   enum class Place {
     disk,   ///< the system's folder for temporary files
     memory  ///< in memory if possible, for tests that sync thousands of times
   };
-  explicit Scratch(Place place = Place::disk) {
+  explicit TestFolder(Place place = Place::disk) {
     const std::filesystem::path shared = "/dev/shm";
     const bool in_memory = place == Place::memory && access(shared.c_str(), W_OK) == 0;
     std::string name =
@@ -25,12 +25,12 @@ class Scratch {
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
     folder_ = name;
   }
-  ~Scratch() {
+  ~TestFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path operator/(const std::filesystem::path& name) const { return folder_ / name; }
 
