@@ -43,7 +43,8 @@ packages_to_build_and_run=(
 # g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list our files, and
 # clang-format, shellcheck, black and flake8 to check their style. jsonschema validates plans against the editors' schema.
 # The Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
-# The report is tested in a headless Chromium, and its figures with LaTeX (pgf is in texlive-pictures).
+# The report is tested in a headless Chromium, and its figures with LaTeX (pgf is in texlive-pictures). Programs in Fortran
+# and C, built with pkg-config, call the library.
 packages_for_tests=(
   "g++-11              command:g++-11"
   "clang-format-14     command:clang-format-14"
@@ -60,6 +61,8 @@ packages_for_tests=(
   "chromium-driver     command:chromedriver"
   "python3-selenium    module:selenium"
   "texlive-pictures    command:pdflatex"
+  "gfortran            command:gfortran"
+  "pkg-config          command:pkg-config"
 )
 
 for_tests=false

@@ -84,8 +84,16 @@ MODULES = {
         forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
                    "yaml-cpp/yaml.h", "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
+    # A shared library for programs that know nothing of gaussweep.
+    "apps/c_api": dict(
+        targets=["gaussweep_c"],
+        allowed=["kernels/registry/method.hpp", "apps/c_api/gaussweep.h"],
+        forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
+                   "yaml-cpp/yaml.h", "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
+        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
 }  # fmt: skip
-MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "apps/mex": ("apps/mex/", "kernels/")}
+MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "apps/mex": ("apps/mex/", "kernels/"),
+             "apps/c_api": ("apps/c_api/", "kernels/")}
 for each in DRIVER:
     layers = tuple(folder_of(layer) + "/" for layer in {each} | below(each))
     MAY_QUOTE[folder_of(each)] = layers + ("kernels/", "io/", "version.hpp")

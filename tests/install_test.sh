@@ -36,5 +36,13 @@ if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: part
 # The methods work as a CMake package.
 { cmake -S "$(dirname "$0")/package" -B "$prefix/package" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$prefix/package"; } \
   >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
-said=$("$prefix/package/solve")
-[[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: a program that uses the package said: $said"; exit 1; }
+# The C interface also works by pkg-config alone.
+libraries=$(dirname "$(find "$prefix" -name libgaussweep.so)")
+# shellcheck disable=SC2046  # several words
+cc -std=c99 "$(dirname "$0")/package/solve.c" -o "$prefix/package/solve_by_pc" \
+  $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$prefix" --cflags --libs gaussweep)
+export LD_LIBRARY_PATH=$libraries
+for program in solve solve_c solve_by_pc; do
+  said=$("$prefix/package/$program")
+  [[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program said: $said"; exit 1; }
+done

@@ -3,6 +3,7 @@
 #ifndef GAUSSWEEP_HAS_CUDA
 
 #include "kernels/core/errors.hpp"
+#include "kernels/device/callers_stream.hpp"
 #include "kernels/device/device_facts.hpp"
 #include "kernels/device/recording.hpp"
 
@@ -20,6 +21,13 @@ namespace {
 std::unique_ptr<Device> make_cuda_device(int) {
   throw_no_cuda();
 }
+
+std::unique_ptr<Device> make_cuda_device_on(int, void*) {
+  throw_no_cuda();
+}
+
+KeptDevice::KeptDevice() = default;
+KeptDevice::~KeptDevice() = default;
 
 void load_vendor_libraries() {}
 

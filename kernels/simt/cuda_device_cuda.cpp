@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernels/core/errors.hpp"
+#include "kernels/device/callers_stream.hpp"
 #include "kernels/device/device_facts.hpp"
 #include "kernels/simt/cuda_check.hpp"
 #include "kernels/simt/pinned_copies.hpp"
@@ -90,6 +91,11 @@ DeviceInfo describe(int device) {
 
 class CudaDevice final : public Device {
  public:
+  CudaDevice(int index, void* stream)
+      : index_(index), stream_(static_cast<cudaStream_t>(stream)), owns_stream_(false) {
+    set_device(index_);
+    info_ = describe(index_);
+  }
   explicit CudaDevice(int index) : index_(index) {
     set_device(index_);
     info_ = describe(index_);
@@ -97,7 +103,9 @@ class CudaDevice final : public Device {
     GAUSSWEEP_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   }
-  ~CudaDevice() override { cudaStreamDestroy(stream_); }
+  ~CudaDevice() override {
+    if (owns_stream_) cudaStreamDestroy(stream_);
+  }
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
@@ -193,6 +201,7 @@ class CudaDevice final : public Device {
   int index_;
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
+  bool owns_stream_ = true;
   std::int64_t waits_ = 0;
   PinnedCopies copies_;
 };
@@ -230,6 +239,18 @@ std::string unavailable_reason(cudaError_t error) {
 std::unique_ptr<Device> make_cuda_device(int index) {
   require_visible(index);
   return std::make_unique<CudaDevice>(index);
+}
+
+std::unique_ptr<Device> make_cuda_device_on(int index, void* stream) {
+  require_visible(index);
+  return std::make_unique<CudaDevice>(index, stream);
+}
+
+KeptDevice::KeptDevice() {
+  if (cudaGetDevice(&index_) != cudaSuccess) index_ = -1;  // no GPU: nothing to restore
+}
+KeptDevice::~KeptDevice() {
+  if (index_ >= 0) cudaSetDevice(index_);
 }
 
 DeviceInfo cuda_device_info(int index) {

@@ -89,8 +89,20 @@ __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t 
   }
 }
 
-__global__ void pivots_kernel(int* pivots, std::int64_t n) {
-  for (std::int64_t k = first_index(); k < n; k += index_step()) pivots[k] -= 1;
+__global__ void shift_kernel(int* pivots, std::int64_t n, int by) {
+  for (std::int64_t k = first_index(); k < n; k += index_step()) pivots[k] += by;
+}
+
+__global__ void no_exchange_kernel(int* pivots, std::int64_t n, std::int64_t count) {
+  for (std::int64_t k = first_index(); k < count; k += index_step()) pivots[k] = static_cast<int>(k % n);
+}
+
+template <class T>
+__global__ void copy_triangle_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
+  for (std::int64_t k = first_index(); k < to.rows * to.cols; k += index_step()) {
+    const auto [i, j] = position_of(to, k);
+    if (uplo == Uplo::lower ? i >= j : i <= j) to.data[i + j * to.ld] = from.data[i + j * from.ld];
+  }
 }
 
 constexpr int threads = 128;
@@ -131,7 +143,21 @@ void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::
 }
 
 void pivots_from_zero(Context& context, int* pivots, std::int64_t n) {
-  simt::launch(context, pivots_kernel, blocks_for(n), dim3(threads), 0, pivots, n);
+  simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, -1);
+}
+
+void pivots_from_one(Context& context, int* pivots, std::int64_t n) {
+  simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, 1);
+}
+
+void set_no_exchange(Context& context, int* pivots, std::int64_t n, std::int64_t count) {
+  simt::launch(context, no_exchange_kernel, blocks_for(count), dim3(threads), 0, pivots, n, count);
+}
+
+template <class T>
+void copy_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
+  simt::launch(context, copy_triangle_kernel<T>, blocks_for(to.rows * to.cols), dim3(threads), 0, uplo, from,
+               to);
 }
 
 template void find_zero_diagonal<float>(Context&, MatrixView<float>, int*);
@@ -142,6 +168,8 @@ template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixVi
 template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
 template void point_at<float>(Context&, float**, float*, std::int64_t, std::int64_t);
 template void point_at<double>(Context&, double**, double*, std::int64_t, std::int64_t);
+template void copy_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixView<float>);
+template void copy_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
 template void set_identity<float>(Context&, MatrixView<float>);
 template void set_identity<double>(Context&, MatrixView<double>);
 

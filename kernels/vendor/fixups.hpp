@@ -23,6 +23,13 @@
   void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count);      \
   /** Converts LAPACK's pivots (from 1) to ours (from 0). */                                           \
   void pivots_from_zero(Context& context, int* pivots, std::int64_t n);                                \
+  /** Converts our pivots (from 0) to LAPACK's (from 1). */                                            \
+  void pivots_from_one(Context& context, int* pivots, std::int64_t n);                                 \
+  /** Sets pivots[i] = i % n for `count` pivots: no exchange in any system of order n. */              \
+  void set_no_exchange(Context& context, int* pivots, std::int64_t n, std::int64_t count);             \
+  /** Copies the triangle `uplo` of `from`, diagonal included, to `to` of the same size. */            \
+  template <class T>                                                                                   \
+  void copy_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to);               \
   }
 
 GAUSSWEEP_DECLARE_FIXUPS(emulated)

@@ -1,0 +1,111 @@
+/* gaussweep in your program: dense linear algebra on an NVIDIA GPU, with a C interface in the manner of
+ * LAPACK.
+ *
+ *   gaussweep_handle handle;
+ *   gaussweep_create(&handle, 0);                          device 0, its default stream
+ *   gaussweep_dgesv_work(handle, n, nrhs, 1, &bytes);      bytes of `work`, a device buffer of the caller
+ *   gaussweep_dgesv(handle, n, nrhs, a, lda, b, ldb, info, 1, work, bytes);
+ *   gaussweep_destroy(handle);
+ *
+ * Matrices are column-major. `a`, `b`, `c`, `pivots`, `info` and `work` are device memory (host memory with
+ * GAUSSWEEP_EMULATED). A call queues its work on the handle's stream; some methods also wait for the stream.
+ * The first calls of a handle may allocate device memory for cuBLAS and cuSOLVER. A handle is used by one
+ * thread at a time; several threads use several handles. Nothing is printed, and the calling thread's current
+ * device stays.
+ *
+ * A batch has `batch` systems of equal shape: system s starts at a + s * n * lda, b + s * nrhs * ldb,
+ * pivots + s * n and info + s.
+ *
+ * `info` receives LAPACK's info per system: 0, or i > 0 if pivot i (from 1) is zero or not positive. */
+#ifndef GAUSSWEEP_H
+#define GAUSSWEEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GAUSSWEEP_API_VERSION 1
+
+typedef struct gaussweep_handle_t* gaussweep_handle;
+
+typedef enum {
+  GAUSSWEEP_SUCCESS = 0,
+  GAUSSWEEP_INVALID_ARGUMENT = 1, /* nothing was queued; gaussweep_last_error names the argument */
+  GAUSSWEEP_OUT_OF_MEMORY = 2,
+  GAUSSWEEP_DEVICE_ERROR = 3,  /* CUDA, cuBLAS or cuSOLVER failed; a, b and c are undefined */
+  GAUSSWEEP_NOT_SUPPORTED = 4, /* no method for this device */
+  GAUSSWEEP_INTERNAL_ERROR = 5
+} gaussweep_status;
+
+typedef enum { GAUSSWEEP_LOWER = 0, GAUSSWEEP_UPPER = 1 } gaussweep_uplo;
+
+/* Instead of a device's index: the kernels run emulated on the CPU, slowly, with host memory. */
+#define GAUSSWEEP_EMULATED (-1)
+
+/* Creates a handle for GPU `device`, bound to the default stream. */
+gaussweep_status gaussweep_create(gaussweep_handle* handle, int device);
+/* Frees the handle's resources. A null handle is allowed. */
+void gaussweep_destroy(gaussweep_handle handle);
+/* Binds later calls to a stream (cudaStream_t) of the handle's device. */
+gaussweep_status gaussweep_set_stream(gaussweep_handle handle, void* stream);
+/* Returns GAUSSWEEP_API_VERSION of the library. */
+int gaussweep_api_version(void);
+/* Returns a short text for a status. */
+const char* gaussweep_status_text(gaussweep_status status);
+/* Returns the message of the handle's last failed call, valid until the next call. */
+const char* gaussweep_last_error(gaussweep_handle handle);
+
+/* Every routine exists for float (s) and double (d). Functions that end in _work return in `bytes` the size
+ * of `work` for these sizes. `batch` is 1 for a single system.
+ *
+ * getrf  P A = L U in place. pivots[i] = r: row i was exchanged with row r (both from 1), as in LAPACK
+ * gesv   A X = B: B becomes X; A is destroyed
+ * potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not referenced
+ * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is destroyed
+ * geinv  A becomes its inverse
+ * poinv  the same for symmetric positive definite A. Both triangles are read and written
+ * trtri  the triangle `uplo` of A becomes its inverse; the other one is not referenced
+ * gemm   C = A B; A is m x k, B k x n, C m x n */
+#define GAUSSWEEP_ROUTINES_(p, T)                                                                            \
+  gaussweep_status gaussweep_##p##getrf_work(gaussweep_handle, int64_t n, int64_t batch, size_t* bytes);     \
+  gaussweep_status gaussweep_##p##getrf(gaussweep_handle, int64_t n, T* a, int64_t lda, int* pivots,         \
+                                        int* info, int64_t batch, void* work, size_t bytes);                 \
+  gaussweep_status gaussweep_##p##gesv_work(gaussweep_handle, int64_t n, int64_t nrhs, int64_t batch,        \
+                                            size_t* bytes);                                                  \
+  gaussweep_status gaussweep_##p##gesv(gaussweep_handle, int64_t n, int64_t nrhs, T* a, int64_t lda, T* b,   \
+                                       int64_t ldb, int* info, int64_t batch, void* work, size_t bytes);     \
+  gaussweep_status gaussweep_##p##potrf_work(gaussweep_handle, gaussweep_uplo, int64_t n, int64_t batch,     \
+                                             size_t* bytes);                                                 \
+  gaussweep_status gaussweep_##p##potrf(gaussweep_handle, gaussweep_uplo, int64_t n, T* a, int64_t lda,      \
+                                        int* info, int64_t batch, void* work, size_t bytes);                 \
+  gaussweep_status gaussweep_##p##posv_work(gaussweep_handle, gaussweep_uplo, int64_t n, int64_t nrhs,       \
+                                            int64_t batch, size_t* bytes);                                   \
+  gaussweep_status gaussweep_##p##posv(gaussweep_handle, gaussweep_uplo, int64_t n, int64_t nrhs, T* a,      \
+                                       int64_t lda, T* b, int64_t ldb, int* info, int64_t batch, void* work, \
+                                       size_t bytes);                                                        \
+  gaussweep_status gaussweep_##p##geinv_work(gaussweep_handle, int64_t n, int64_t batch, size_t* bytes);     \
+  gaussweep_status gaussweep_##p##geinv(gaussweep_handle, int64_t n, T* a, int64_t lda, int* info,           \
+                                        int64_t batch, void* work, size_t bytes);                            \
+  gaussweep_status gaussweep_##p##poinv_work(gaussweep_handle, int64_t n, size_t* bytes);                    \
+  gaussweep_status gaussweep_##p##poinv(gaussweep_handle, int64_t n, T* a, int64_t lda, int* info,           \
+                                        void* work, size_t bytes);                                           \
+  gaussweep_status gaussweep_##p##trtri_work(gaussweep_handle, gaussweep_uplo, int64_t n, size_t* bytes);    \
+  gaussweep_status gaussweep_##p##trtri(gaussweep_handle, gaussweep_uplo, int64_t n, T* a, int64_t lda,      \
+                                        int* info, void* work, size_t bytes);                                \
+  gaussweep_status gaussweep_##p##gemm_work(gaussweep_handle, int64_t m, int64_t n, int64_t k,               \
+                                            size_t* bytes);                                                  \
+  gaussweep_status gaussweep_##p##gemm(gaussweep_handle, int64_t m, int64_t n, int64_t k, const T* a,        \
+                                       int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc, void* work,  \
+                                       size_t bytes);
+
+GAUSSWEEP_ROUTINES_(s, float)
+GAUSSWEEP_ROUTINES_(d, double)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,457 @@
+/// The C interface: checks the arguments, chooses a method, copies operands where the method wants another
+/// layout, and runs the method on the caller's stream.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/c_api/gaussweep.h"
+#include "kernels/core/errors.hpp"
+#include "kernels/device/callers_stream.hpp"
+#include "kernels/registry/method.hpp"
+#include "kernels/staging/place.hpp"
+#include "kernels/vendor/fixups.hpp"
+
+using namespace gaussweep;
+
+/// A device with the caller's stream, and what its calls reuse.
+struct gaussweep_handle_t {
+  gaussweep_handle_t(int device_index, void* callers_stream)
+      : index(device_index),
+        device(index == GAUSSWEEP_EMULATED ? make_host_device(Backend::emulated, nullptr)
+                                           : make_cuda_device_on(index, callers_stream)),
+        context(std::make_unique<Context>(*device)),
+        capability(device->info().capability),
+        registry(builtin_registry()) {}
+  /// Binds the handle to another stream. The old device stays if this fails.
+  void use_stream(void* stream) {
+    auto next = make_cuda_device_on(index, stream);
+    context = std::make_unique<Context>(*next);  // frees cuBLAS and cuSOLVER before their device
+    device = std::move(next);
+  }
+
+  int index;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Context> context;
+  int capability;
+  Registry registry;
+  std::string error;
+};
+
+namespace {
+
+/// No method of the registry can serve the call.
+struct NotSupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs `work` and converts exceptions to a status and a message. `error` may be null.
+template <class Work>
+gaussweep_status guarded(std::string* error, Work work) noexcept {
+  const auto fail = [error](gaussweep_status status, const char* what) {
+    try {
+      if (error != nullptr) *error = what;
+    } catch (...) {
+      error->clear();  // no memory for the message; the status tells the kind
+    }
+    return status;
+  };
+  try {
+    const KeptDevice callers_device;
+    if (error != nullptr) error->clear();
+    work();
+    return GAUSSWEEP_SUCCESS;
+  } catch (const std::invalid_argument& e) {
+    return fail(GAUSSWEEP_INVALID_ARGUMENT, e.what());
+  } catch (const OutOfMemory& e) {
+    return fail(GAUSSWEEP_OUT_OF_MEMORY, e.what());
+  } catch (const std::bad_alloc& e) {
+    return fail(GAUSSWEEP_OUT_OF_MEMORY, e.what());
+  } catch (const DeviceError& e) {
+    return fail(GAUSSWEEP_DEVICE_ERROR, e.what());
+  } catch (const NotOffered& e) {
+    return fail(GAUSSWEEP_NOT_SUPPORTED, e.what());
+  } catch (const NotSupported& e) {
+    return fail(GAUSSWEEP_NOT_SUPPORTED, e.what());
+  } catch (const std::exception& e) {
+    return fail(GAUSSWEEP_INTERNAL_ERROR, e.what());
+  } catch (...) {
+    return fail(GAUSSWEEP_INTERNAL_ERROR, "unknown exception");
+  }
+}
+
+template <class Work>
+gaussweep_status guarded(gaussweep_handle handle, Work work) noexcept {
+  if (handle == nullptr) return GAUSSWEEP_INVALID_ARGUMENT;
+  return guarded(&handle->error, work);
+}
+
+/// The variants that serve a problem, the best first. The first one that accepts the call is used.
+struct Variants {
+  const char* problem;
+  std::array<const char*, 3> names;
+};
+constexpr std::array<Variants, 8> single_systems{{
+    {"gemm", {"cublas", "direct"}},
+    {"getrf", {"recursive", "cusolver", "batched"}},
+    {"gesv", {"recursive", "cusolver", "batched"}},
+    {"potrf", {"recursive", "cusolver", "batched"}},
+    {"posv", {"recursive", "cusolver", "batched"}},
+    {"geinv", {"recursive", "cusolver", "batched"}},
+    {"poinv", {"recursive", "cusolver"}},
+    {"trtri", {"levels", "cusolver"}},
+}};
+
+/// Returns true if the method runs on the handle's device with a precision and accepts the shape.
+bool suits(const Method& method, const gaussweep_handle_t& handle, Precision precision, const Shape& shape) {
+  const Backend backend = handle.device->backend();
+  return method.runs_on(backend) && method.has(precision) && method.layout == Layout::column_major &&
+         (backend != Backend::cuda || method.capability <= handle.capability) &&
+         shape.nrhs <= method.max_nrhs && shape.batch <= method.max_batch &&
+         (method.accepts == nullptr || method.accepts(shape, defaults(method.parameters)));
+}
+
+/// A method and how often it runs: once for the whole batch, or once per system.
+struct Choice {
+  const Method* method;
+  Shape shape;  ///< of one run
+  std::int64_t runs;
+};
+
+Choice choose(const gaussweep_handle_t& handle, const char* problem, Precision precision,
+              const Shape& shape) {
+  const Problem wanted = Problem::named(problem);
+  if (shape.batch > 1) {
+    const Method* batched = handle.registry.find(wanted, "batched");
+    if (batched != nullptr && suits(*batched, handle, precision, shape)) return {batched, shape, 1};
+  }
+  const Shape one = shape.single();
+  for (const Variants& row : single_systems) {
+    if (std::string_view(row.problem) != problem) continue;
+    for (const char* name : row.names) {
+      const Method* method = name == nullptr ? nullptr : handle.registry.find(wanted, name);
+      if (method != nullptr && suits(*method, handle, precision, one)) return {method, one, shape.batch};
+    }
+  }
+  throw NotSupported(std::string("no method solves ") + problem + " of order " + std::to_string(shape.n) +
+                     " on this device (compute capability " + std::to_string(handle.capability) + ")");
+}
+
+/// A matrix of the caller. `name` is that of the argument.
+template <class T>
+struct Argument {
+  const char* name;
+  T* data;
+  std::int64_t ld;
+};
+
+constexpr std::size_t alignment = 256;
+
+bool is_aligned(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+}
+
+/// The parts of `work`, in bytes: packed copies of A and B, a separate answer, the method's workspace.
+struct Parts {
+  std::size_t a = 0, b = 0, x = 0, method = 0;
+  /// Returns the sum, with what it takes to align the first part.
+  std::size_t total() const { return a + b + x + method + alignment - 1; }
+};
+
+std::size_t piece(const Extent& extent, std::size_t element) {
+  return workspace_piece(extent.rows * extent.cols, element);
+}
+
+/// Returns the parts of one run if every operand needs a copy, which depends on the leading dimensions.
+Parts parts_of(const Choice& choice, std::size_t element) {
+  const ProblemRow& problem = choice.method->problem.row();
+  Parts parts;
+  parts.a = piece(problem.a(choice.shape), element);
+  if (problem.b != nullptr) parts.b = piece(problem.b(choice.shape), element);
+  if (choice.method->answer == AnswerIn::x) parts.x = piece(problem.x(choice.shape), element);
+  if (choice.method->workspace_bytes != nullptr)
+    parts.method = workspace_piece(static_cast<std::int64_t>(choice.method->workspace_bytes(
+                                       choice.shape, defaults(choice.method->parameters), element)),
+                                   1);
+  return parts;
+}
+
+/// One call of a routine.
+template <class T>
+struct Call {
+  Shape shape;
+  Argument<T> a, b, c;  ///< unused ones have null names
+  int* pivots;
+  int* info;
+};
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw std::invalid_argument(message);
+}
+
+void require_size(const char* name, std::int64_t value) {
+  require(value >= 0 && value <= std::numeric_limits<int>::max(),
+          std::string(name) + " = " + std::to_string(value) + ": allowed are 0 to 2147483647");
+}
+
+template <class T>
+void require_matrix(const Argument<T>& argument, std::int64_t rows) {
+  require(argument.data != nullptr, std::string(argument.name) + " is a null pointer");
+  require(argument.ld >= rows, std::string("ld") + argument.name + " = " + std::to_string(argument.ld) +
+                                   ": " + argument.name + " has " + std::to_string(rows) + " rows");
+}
+
+bool is_empty(const Shape& shape) {
+  return shape.m == 0 || shape.n == 0 || shape.batch == 0 || shape.nrhs == 0;
+}
+
+void require_sizes(const Shape& shape) {
+  require_size("n", shape.n);
+  require_size("m", shape.m);
+  require_size("k", shape.k);
+  require_size("nrhs", shape.nrhs);
+  require_size("batch", shape.batch);
+  require(shape.uplo == Uplo::lower || shape.uplo == Uplo::upper,
+          "uplo: allowed are GAUSSWEEP_LOWER and GAUSSWEEP_UPPER");
+}
+
+template <class T>
+void copy(Context& context, const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to, const Extent& e) {
+  place<T>(context, Strided<T>{from, 1, ld_from}, e.rows, e.cols, Destination<T>{to, 1, ld_to});
+}
+
+/// Calls `on_gpu` or, for an emulated device, `emulated`.
+template <class OnGpu, class Emulated>
+void on_backend(Context& context, [[maybe_unused]] OnGpu on_gpu, Emulated emulated) {
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda) return on_gpu();
+#endif
+  (void)context;
+  emulated();
+}
+#ifdef GAUSSWEEP_HAS_CUDA
+#define GAUSSWEEP_ON_BACKEND(context, call) \
+  on_backend(                               \
+      context, [&] { cuda::call; }, [&] { emulated::call; })
+#else
+#define GAUSSWEEP_ON_BACKEND(context, call) \
+  on_backend(                               \
+      context, [] {}, [&] { emulated::call; })
+#endif
+
+/// Runs the method on one system or, for a batched method, on all.
+template <class T>
+void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& call, void* work) {
+  Context& context = *handle.context;
+  const Method& method = *choice.method;
+  const ProblemRow& problem = method.problem.row();
+  const Shape& shape = choice.shape;
+  const Parts parts = parts_of(choice, sizeof(T));
+  std::size_t space = parts.total();
+  auto* next = static_cast<std::byte*>(std::align(alignment, 1, work, space));
+  const auto take = [&next](std::size_t bytes) { return std::exchange(next, next + bytes); };
+  // Methods get dense and aligned operands, the only ones that their tests cover.
+  const auto dense = [&](const Argument<T>& argument, const Extent& e, std::size_t bytes) {
+    auto* packed = reinterpret_cast<T*>(take(bytes));
+    const bool is_written = method.overwrites && problem.second == SecondOperand::matrix;
+    if (argument.ld == e.rows && is_aligned(argument.data) && !is_written)
+      return MatrixView<T>{argument.data, e.rows, e.cols, e.rows};
+    copy(context, argument.data, argument.ld, packed, e.rows, e);
+    return MatrixView<T>{packed, e.rows, e.cols, e.rows};
+  };
+
+  Operands<T> op;
+  op.shape = shape;
+  op.a = dense(call.a, problem.a(shape), parts.a);
+  if (problem.b != nullptr) op.b = dense(call.b, problem.b(shape), parts.b);
+  const Argument<T>& target = problem.second == SecondOperand::matrix ? call.c
+                              : problem.b != nullptr                  ? call.b
+                                                                      : call.a;
+  const Extent answer = problem.x(shape);
+  if (method.answer == AnswerIn::x) {
+    const bool in_place =
+        problem.second == SecondOperand::matrix && target.ld == answer.rows && is_aligned(target.data);
+    T* separate = reinterpret_cast<T*>(take(parts.x));
+    op.x = {in_place ? target.data : separate, answer.rows, answer.cols, answer.rows};
+  }
+  op.workspace = Workspace(take(parts.method), parts.method);
+  op.pivots = call.pivots;
+  op.info = call.info;
+  const std::int64_t pivot_count = shape.n * shape.batch;
+  if (op.pivots != nullptr)
+    GAUSSWEEP_ON_BACKEND(context, set_no_exchange(context, op.pivots, shape.n, pivot_count));
+  if (op.info != nullptr)
+    context.device.fill(op.info, 0, static_cast<std::size_t>(shape.batch) * sizeof(int));
+
+  method.entry(context.device.backend()).template get<T>()(context, op, defaults(method.parameters));
+
+  if (op.pivots != nullptr) GAUSSWEEP_ON_BACKEND(context, pivots_from_one(context, op.pivots, pivot_count));
+  const MatrixView<T>& result = method.answer == AnswerIn::x   ? op.x
+                                : method.answer == AnswerIn::b ? op.b
+                                                               : op.a;
+  if (result.data == target.data) return;
+  if (problem.counts_of_x == Counts::triangle && shape.batch == 1) {
+    const MatrixView<T> to{target.data, answer.rows, answer.cols, target.ld};
+    GAUSSWEEP_ON_BACKEND(context, copy_triangle<T>(context, shape.uplo, result, to));
+  } else {
+    copy(context, result.data, result.ld, target.data, target.ld, answer);
+  }
+}
+
+/// Emulated blocks keep their shared memory in static variables, so that one thread at a time can run them.
+std::mutex& emulation() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+template <class T>
+void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, void* work, std::size_t bytes) {
+  require_sizes(call.shape);
+  if (is_empty(call.shape)) return;
+  require(call.shape.k > 0, "k = 0: allowed are 1 to 2147483647");
+  const Choice choice = choose(handle, problem_name, precision_of<T>, call.shape);
+  const ProblemRow& problem = choice.method->problem.row();
+  require_matrix(call.a, problem.a(choice.shape).rows);
+  if (call.b.name != nullptr) require_matrix(call.b, problem.b(choice.shape).rows);
+  if (call.c.name != nullptr) require_matrix(call.c, problem.x(choice.shape).rows);
+  require(!problem.has_pivots || call.pivots != nullptr, "pivots is a null pointer");
+  require(call.info != nullptr || call.c.name != nullptr, "info is a null pointer");
+  const std::size_t needed = parts_of(choice, sizeof(T)).total();
+  require(bytes >= needed && work != nullptr, "work has " + std::to_string(work == nullptr ? 0 : bytes) +
+                                                  " bytes, needed are " + std::to_string(needed));
+  std::unique_lock<std::mutex> lock(emulation(), std::defer_lock);
+  if (handle.index == GAUSSWEEP_EMULATED) lock.lock();
+  for (std::int64_t s = 0; s < choice.runs; ++s) {
+    run_once(handle, choice, call, work);
+    call.a.data += call.a.ld * call.shape.n;
+    if (call.b.name != nullptr) call.b.data += call.b.ld * call.shape.nrhs;
+    if (call.pivots != nullptr) call.pivots += call.shape.n;
+    if (call.info != nullptr) ++call.info;
+  }
+}
+
+void query(const gaussweep_handle_t& handle, const char* problem, Precision precision, const Shape& shape,
+           std::size_t* bytes) {
+  require(bytes != nullptr, "bytes is a null pointer");
+  require_sizes(shape);
+  *bytes = 0;
+  if (is_empty(shape) || shape.k == 0) return;
+  *bytes =
+      parts_of(choose(handle, problem, precision, shape), precision == Precision::float32 ? 4 : 8).total();
+}
+
+Shape square(std::int64_t n, std::int64_t batch, std::int64_t nrhs = 1,
+             gaussweep_uplo uplo = GAUSSWEEP_LOWER) {
+  return {n, n, n, nrhs, static_cast<Uplo>(uplo), batch};
+}
+
+Shape product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return {m, n, k, 1, Uplo::lower, 1};
+}
+
+}  // namespace
+
+gaussweep_status gaussweep_create(gaussweep_handle* handle, int device) {
+  if (handle == nullptr) return GAUSSWEEP_INVALID_ARGUMENT;
+  *handle = nullptr;
+  return guarded(static_cast<std::string*>(nullptr),
+                 [&] { *handle = new gaussweep_handle_t(device, nullptr); });
+}
+
+void gaussweep_destroy(gaussweep_handle handle) {
+  const KeptDevice callers_device;
+  delete handle;
+}
+
+gaussweep_status gaussweep_set_stream(gaussweep_handle handle, void* stream) {
+  return guarded(handle, [&] {
+    require(handle->index != GAUSSWEEP_EMULATED || stream == nullptr, "an emulated device has no streams");
+    if (handle->index != GAUSSWEEP_EMULATED) handle->use_stream(stream);
+  });
+}
+
+int gaussweep_api_version() {
+  return GAUSSWEEP_API_VERSION;
+}
+
+const char* gaussweep_status_text(gaussweep_status status) {
+  switch (status) {
+    case GAUSSWEEP_SUCCESS:
+      return "success";
+    case GAUSSWEEP_INVALID_ARGUMENT:
+      return "invalid argument";
+    case GAUSSWEEP_OUT_OF_MEMORY:
+      return "out of memory";
+    case GAUSSWEEP_DEVICE_ERROR:
+      return "device error";
+    case GAUSSWEEP_NOT_SUPPORTED:
+      return "not supported on this device";
+    case GAUSSWEEP_INTERNAL_ERROR:
+      return "internal error";
+  }
+  return "unknown status";
+}
+
+const char* gaussweep_last_error(gaussweep_handle handle) {
+  return handle == nullptr ? "the handle is a null pointer" : handle->error.c_str();
+}
+
+// The routines: `p` is the letter of the precision T, the rest are a routine's own arguments.
+#define GAUSSWEEP_QUERY(p, T, name, shape, ...)                                                      \
+  gaussweep_status gaussweep_##p##name##_work(gaussweep_handle handle, __VA_ARGS__, size_t* bytes) { \
+    return guarded(handle, [&] { query(*handle, #name, precision_of<T>, shape, bytes); });           \
+  }
+#define GAUSSWEEP_UNWRAP(...) __VA_ARGS__
+#define GAUSSWEEP_CALL(p, T, name, call, ...)                                                            \
+  gaussweep_status gaussweep_##p##name(gaussweep_handle handle, __VA_ARGS__, void* work, size_t bytes) { \
+    return guarded(handle, [&] { run<T>(*handle, #name, GAUSSWEEP_UNWRAP call, work, bytes); });         \
+  }
+#define GAUSSWEEP_DEFINE(p, T)                                                                             \
+  GAUSSWEEP_QUERY(p, T, getrf, square(n, batch), int64_t n, int64_t batch)                                 \
+  GAUSSWEEP_CALL(p, T, getrf, ({square(n, batch), {"a", a, lda}, {}, {}, pivots, info}), int64_t n, T* a,  \
+                 int64_t lda, int* pivots, int* info, int64_t batch)                                       \
+  GAUSSWEEP_QUERY(p, T, gesv, square(n, batch, nrhs), int64_t n, int64_t nrhs, int64_t batch)              \
+  GAUSSWEEP_CALL(p, T, gesv, ({square(n, batch, nrhs), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),  \
+                 int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb, int* info, int64_t batch)  \
+  GAUSSWEEP_QUERY(p, T, potrf, square(n, batch, 1, uplo), gaussweep_uplo uplo, int64_t n, int64_t batch)   \
+  GAUSSWEEP_CALL(p, T, potrf, ({square(n, batch, 1, uplo), {"a", a, lda}, {}, {}, nullptr, info}),         \
+                 gaussweep_uplo uplo, int64_t n, T* a, int64_t lda, int* info, int64_t batch)              \
+  GAUSSWEEP_QUERY(p, T, posv, square(n, batch, nrhs, uplo), gaussweep_uplo uplo, int64_t n, int64_t nrhs,  \
+                  int64_t batch)                                                                           \
+  GAUSSWEEP_CALL(p, T, posv,                                                                               \
+                 ({square(n, batch, nrhs, uplo), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),        \
+                 gaussweep_uplo uplo, int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb,       \
+                 int* info, int64_t batch)                                                                 \
+  GAUSSWEEP_QUERY(p, T, geinv, square(n, batch), int64_t n, int64_t batch)                                 \
+  GAUSSWEEP_CALL(p, T, geinv, ({square(n, batch), {"a", a, lda}, {}, {}, nullptr, info}), int64_t n, T* a, \
+                 int64_t lda, int* info, int64_t batch)                                                    \
+  GAUSSWEEP_QUERY(p, T, poinv, square(n, 1), int64_t n)                                                    \
+  GAUSSWEEP_CALL(p, T, poinv, ({square(n, 1), {"a", a, lda}, {}, {}, nullptr, info}), int64_t n, T* a,     \
+                 int64_t lda, int* info)                                                                   \
+  GAUSSWEEP_QUERY(p, T, trtri, square(n, 1, 1, uplo), gaussweep_uplo uplo, int64_t n)                      \
+  GAUSSWEEP_CALL(p, T, trtri, ({square(n, 1, 1, uplo), {"a", a, lda}, {}, {}, nullptr, info}),             \
+                 gaussweep_uplo uplo, int64_t n, T* a, int64_t lda, int* info)                             \
+  GAUSSWEEP_QUERY(p, T, gemm, product(m, n, k), int64_t m, int64_t n, int64_t k)                           \
+  GAUSSWEEP_CALL(p, T, gemm,                                                                               \
+                 ({product(m, n, k),                                                                       \
+                   {"a", const_cast<T*>(a), lda},                                                          \
+                   {"b", const_cast<T*>(b), ldb},                                                          \
+                   {"c", c, ldc},                                                                          \
+                   nullptr,                                                                                \
+                   nullptr}),                                                                              \
+                 int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c,  \
+                 int64_t ldc)
+
+GAUSSWEEP_DEFINE(s, float)
+GAUSSWEEP_DEFINE(d, double)
