@@ -172,7 +172,7 @@ bool has_need(const std::vector<Need>& needs, Need need) {
 template <class T>
 void check_contents(Request& request, const MatrixView<const T>& a) {
   const Method& method = *request.method;
-  if (method.problem->counts_of_a == Counts::triangle) {
+  if (method.problem->used_of_a == UsedElements::triangle) {
     const Uplo uplo = is_triangular(a, Uplo::lower) ? Uplo::lower : Uplo::upper;
     if (!is_triangular(a, uplo))
       throw Refusal("gaussweep:notTriangular", "A is not triangular, " + method.id() + " needs that");

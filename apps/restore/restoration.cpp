@@ -103,7 +103,7 @@ Findings verify_answer(Device& device, const Method& method, const Inputs<T>& in
 
 template <class T>
 HostMatrix<T> transposed(const HostMatrix<T>& a) {
-  HostMatrix<T> t = HostMatrix<T>::unset(a.cols, a.rows);
+  HostMatrix<T> t = HostMatrix<T>::uninitialized(a.cols, a.rows);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) t(j, i) = a(i, j);
   }

@@ -53,13 +53,13 @@ HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset
 
 /// Sets the answer's other triangle to zeros or to the mirrored elements, as the problem defines it.
 template <class T>
-void settle_triangle(HostMatrix<T>& matrix, Counts counts, Uplo uplo) {
-  if (counts == Counts::all) return;
+void settle_triangle(HostMatrix<T>& matrix, UsedElements counts, Uplo uplo) {
+  if (counts == UsedElements::all) return;
   for (std::int64_t j = 0; j < matrix.cols; ++j) {
     for (std::int64_t i = j + 1; i < matrix.rows; ++i) {
       T &below = matrix(i, j), &above = matrix(j, i);
       T& other = uplo == Uplo::lower ? above : below;
-      other = counts == Counts::triangle ? T(0) : uplo == Uplo::lower ? below : above;
+      other = counts == UsedElements::triangle ? T(0) : uplo == Uplo::lower ? below : above;
     }
   }
 }
@@ -95,7 +95,7 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
 template <class T>
 void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& inputs) {
   const HostMatrix<T>& a = inputs.a;
-  HostMatrix<double> copy = HostMatrix<double>::unset(a.rows, a.cols);
+  HostMatrix<double> copy = HostMatrix<double>::uninitialized(a.rows, a.cols);
   std::copy(a.data.begin(), a.data.end(), copy.data.begin());
   const SeenMatrix seen = see(std::move(copy), options.condition || a.rows <= most_factored, precision_of<T>);
   Uplo& uplo = inputs.shape.uplo;
@@ -129,7 +129,7 @@ int solve_typed(const SolveOptions& options, const ChosenMethod& by, Device& dev
     spdlog::warn("{}: not written", options.output);
     return status == io::Status::error ? exit_broken : exit_wrong;
   }
-  settle_triangle(answer.x, problem->counts_of_x, inputs.shape.uplo);
+  settle_triangle(answer.x, problem->used_of_x, inputs.shape.uplo);
   write_dense(options.output, {answer.x.rows, answer.x.cols, {answer.x.data.begin(), answer.x.data.end()}});
   fmt::print("{}: {} x {}\n", options.output, answer.x.rows, answer.x.cols);
   return status == io::Status::pass ? exit_ok : exit_wrong;

@@ -252,7 +252,7 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
     if (ratios) {
       by_cpu = check_systems(method, inputs, answer, trial.tolerance, sample);  // while the device computes
       by_device = {ratios->summary(), {}, seed.has_value()};
-      if (by_device->summary.others > 0) by_device->ratios = ratios->all();
+      if (by_device->summary.not_passed > 0) by_device->ratios = ratios->all();
       if (by_device->summary.digest != digest) by_device.reset();
     }
   } catch (const OutOfMemory&) {
@@ -273,7 +273,7 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
   double error = knows_error ? summary.forward_error : largest_forward_error(inputs, answer);
   Verdicts verdicts;
   verdicts.tally = {trial.shape.batch, 0, 0, -1, {}};
-  if (summary.others == 0) {
+  if (summary.not_passed == 0) {
     verdicts.worst = static_cast<std::size_t>(summary.worst);
   } else {
     std::vector<double> ratios = on_device;

@@ -5,7 +5,7 @@
 namespace gaussweep::driver {
 
 std::string inputs_identity(const Trial& t) {
-  const bool triangle = t.problem->counts_of_a == Counts::triangle;
+  const bool triangle = t.problem->used_of_a == UsedElements::triangle;
   // Factorisations and inversions use the same matrix without b and x_true.
   const bool system = t.problem->second == SecondOperand::right_hand_sides;
   return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",

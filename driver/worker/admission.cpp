@@ -49,8 +49,8 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   const double answers = 2 * operands.answer + (on_gpu ? 0 : result.device_bytes);
   const bool laid_out = trial.pinned && !again;
   const double copied_from = laid_out
-                                 ? static_cast<double>(laid_out_bytes(method, trial.shape, trial.parameters,
-                                                                      element_bytes(trial.precision)))
+                                 ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,
+                                                                    element_bytes(trial.precision)))
                                  : 0;
   result.host_bytes =
       operands.inputs + 3 * operands.vectors + std::max(answers + copied_from, making_bytes(trial));

@@ -225,7 +225,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
         return sample;
       },
       now_seconds);
-  run.settle();
+  run.restore_signs();
   HeldAnswer<T> vendor_answer;
   if (in_device_memory)
     vendor_answer.x =

@@ -5,7 +5,7 @@
 
 #include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/staging/place.hpp"
+#include "kernels/staging/convert_layout.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -43,7 +43,7 @@ template <class T>
 void bring_to_host(Device& device, HeldAnswer<T>& held) {
   HostMatrix<T>& x = held.answer.x;
   if (!x.empty() || !held.is_on_device()) return;
-  x = HostMatrix<T>::unset(x.rows, x.cols);
+  x = HostMatrix<T>::uninitialized(x.rows, x.cols);
   device.to_host(x.data.data(), held.x.data(), held.x.bytes());
 }
 
@@ -52,7 +52,7 @@ Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& si
   if (size.rows * size.cols <= max_host_elements) return {};
   try {
     Buffer copy(context.device, static_cast<std::size_t>(size.rows * size.cols) * sizeof(T));
-    place(context, from, size.rows, size.cols, {static_cast<T*>(copy.data()), 1, size.rows});
+    convert_layout(context, from, size.rows, size.cols, {static_cast<T*>(copy.data()), 1, size.rows});
     return copy;
   } catch (const OutOfMemory&) {
     return {};

@@ -119,7 +119,7 @@ template <class T>
 std::optional<HeldAnswer<T>> copy_of_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
   HeldAnswer<T> kept;
   try {
-    run.settle(0);
+    run.restore_signs(0);
     if (context.device.backend() == Backend::cuda)
       kept.x = copy_on_device(context, run.staging().answer(0), trial.problem->x(trial.shape));
     kept.answer = run.download(0, kept.is_on_device() ? static_cast<const T*>(kept.x.data()) : nullptr);
@@ -253,9 +253,9 @@ class Executor::Measurement {
     begin_step("upload");
     const bool pinned = transfer_ == Transfer::pinned;
     record_.host_memory = pinned ? "pinned" : "pageable";
-    if (pinned) run_->lay_out(inputs_);
-    const bool was_resident = run_->staging().is_there();
-    upload_seconds_ = timed(device_, [&] { pinned ? run_->upload_laid_out() : run_->upload(inputs_); });
+    if (pinned) run_->stage_pinned(inputs_);
+    const bool was_resident = run_->staging().has_resident_inputs();
+    upload_seconds_ = timed(device_, [&] { pinned ? run_->upload_pinned() : run_->upload(inputs_); });
     record_.h2d_seconds = was_resident ? earlier_seconds_ : earlier_seconds_ + upload_seconds_;
     if (!is_resident()) return;
     const Buffer& resident = run_->staging().pristine();
@@ -310,14 +310,14 @@ class Executor::Measurement {
 
   void download() {
     begin_step("download");
-    run_->settle();
+    run_->restore_signs();
     Answer<T>& answer = answer_.answer;
     record_.d2h_seconds = timed(device_, [&] {
-      if (transfer_ == Transfer::pinned) return run_->fetch();
+      if (transfer_ == Transfer::pinned) return run_->download_pinned();
       if (method_.layout != Layout::column_major) keep_on_device();  // which transposes to column-major
       answer = run_->download(static_cast<const T*>(answer_.x.data()));
     });
-    if (transfer_ == Transfer::pinned) answer = run_->fetched();
+    if (transfer_ == Transfer::pinned) answer = run_->pinned_answer();
   }
 
   /// Verifies the answers. The last one is verified in place, before other kernels overwrite its memory.

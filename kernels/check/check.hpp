@@ -21,7 +21,7 @@ inline constexpr double suspect_factor = 10;
 
 /// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. It is a
 /// backward error of 32 u (n u for n < 32), which ordinary matrices do not reach.
-inline double second_look(std::int64_t n) {
+inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
@@ -44,7 +44,8 @@ struct Findings {
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
-/// - geinv: the same. If it is above `second_look(n)`, the ratio is the minimum of it and of the quotient
+/// - geinv: the same. If it is above `second_side_threshold(n)`, the ratio is the minimum of it and of the
+/// quotient
 ///   with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix rarely has both
 ///   residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
 /// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), for rounding errors of both signs. If it is
@@ -111,7 +112,7 @@ struct Difference {
 /// Returns true if an answer holds the triangles of a batch, side by side. Such answers are compared on the
 /// host.
 inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
-  return shape.batch > 1 && problem->counts_of_x != Counts::all;
+  return shape.batch > 1 && problem->used_of_x != UsedElements::all;
 }
 
 /// Returns the largest |element| of an answer over the elements that the problem defines; NaN if one is NaN.

@@ -14,7 +14,7 @@ namespace {
 /// Returns a text that names the first NaN or Inf; empty if all elements are finite.
 template <class T>
 std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part, const std::string& name) {
-  const std::optional<Place> position = reductions.first_not_finite(a, part);
+  const std::optional<ElementIndex> position = reductions.first_not_finite(a, part);
   if (!position) return {};
   return name + " holds " + (std::isnan(a(position->row, position->col)) ? "NaN" : "Inf") +
          ", first in row " + std::to_string(position->row + 1) + " of column " +
@@ -78,8 +78,8 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
   const ProblemRow& problem = method.problem.row();
   const Uplo uplo = inputs.shape.uplo;
   require_shapes(problem, inputs, answer);
-  std::string flaw = flaw_of(reductions, answer.x, part_of(problem.counts_of_x, uplo), "the answer");
-  if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, part_of(problem.counts_of_a, uplo), "A");
+  std::string flaw = flaw_of(reductions, answer.x, part_of(problem.used_of_x, uplo), "the answer");
+  if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, part_of(problem.used_of_a, uplo), "A");
   if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, Part::all, name_of_b(problem));
   if (!flaw.empty()) {
     Findings findings = judges::unknown();
@@ -181,8 +181,8 @@ template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
                       Reductions<T>& reductions) {
   if (has_triangles_of_batch(problem, shape))
-    return max_norm(with_zeros(answer.x, part_of(problem->counts_of_x, shape.uplo)));
-  return reductions.max_norm(answer.x, part_of(problem->counts_of_x, shape.uplo));
+    return max_norm(with_zeros(answer.x, part_of(problem->used_of_x, shape.uplo)));
+  return reductions.max_norm(answer.x, part_of(problem->used_of_x, shape.uplo));
 }
 
 template <class T>
@@ -207,7 +207,7 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
       if (pivot(answer, i) != pivot(reference, i)) return unknown;
     }
   }
-  const Part part = part_of(problem->counts_of_x, shape.uplo);
+  const Part part = part_of(problem->used_of_x, shape.uplo);
   if (!std::isfinite(reference_norm)) return unknown;
   if (&answer == &reference && reference_norm > 0) return {0, 0, 0, 0};
   if (has_triangles_of_batch(problem, shape)) {

@@ -15,12 +15,12 @@ __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_
                                                double* shared) {
   constexpr int height = gap_elements / width;
   const auto t = static_cast<int>(threadIdx.x);
-  const bool column_major = m.down == 1;
+  const bool column_major = m.row_stride == 1;
   const int row = column_major ? t % height : t / width, col = column_major ? t / height : t % width;
   const int row_step = column_major ? gap_threads % height : gap_threads / width;
   const int col_step = column_major ? gap_threads / height : gap_threads % width;
-  const T* const from = m.data + (i + row) * m.down + (j + col) * m.across;
-  const std::int64_t stride = row_step * m.down + col_step * m.across;
+  const T* const from = m.data + (i + row) * m.row_stride + (j + col) * m.col_stride;
+  const std::int64_t stride = row_step * m.row_stride + col_step * m.col_stride;
   double* const to = shared + col * (height + 1) + row;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < gap_elements / gap_threads; ++k) {

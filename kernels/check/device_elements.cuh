@@ -8,11 +8,11 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
-/// The device counterpart of Operand (operand.hpp): element (i, j) is data[i * down + j * across].
+/// The device counterpart of Operand (operand.hpp): element (i, j) is data[i * row_stride + j * col_stride].
 template <class T>
 struct Elements {
   const T* data;
-  std::int64_t down, across;
+  std::int64_t row_stride, col_stride;
   std::int64_t rows, cols;
   Part part;  ///< the elements that are used; the others are taken as 0
   bool unit_diagonal, absolute;
@@ -29,7 +29,7 @@ template <class T>
 __device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, std::int64_t j) {
   if (!is_used(m, i, j)) return 0;
   if (m.unit_diagonal && i == j) return 1;
-  const double value = m.data[i * m.down + j * m.across];
+  const double value = m.data[i * m.row_stride + j * m.col_stride];
   return m.absolute ? fabs(value) : value;
 }
 
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fol
   const Elements<T>& m = lines.matrix;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_of_block;
   const std::int64_t count = lines.rows ? m.rows : m.cols, length = lines.rows ? m.cols : m.rows;
-  const bool contiguous = (lines.rows ? m.across : m.down) == 1;  // a line is contiguous in memory
+  const bool contiguous = (lines.rows ? m.col_stride : m.row_stride) == 1;  // a line is contiguous in memory
   const auto t = static_cast<int>(threadIdx.x);
   double result = 0;
   for (std::int64_t begin = 0; begin < length; begin += line_chunk) {
@@ -105,13 +105,13 @@ __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fol
 template <class T>
 __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const bool column_major = m.down == 1;
+  const bool column_major = m.row_stride == 1;
   const std::int64_t line = column_major ? m.rows : m.cols;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
        k += step) {
     const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
     if (!is_used(m, i, j)) continue;
-    const double value = m.data[i * m.down + j * m.across];
+    const double value = m.data[i * m.row_stride + j * m.col_stride];
     if (value - value != 0) atomicMin(first_index, static_cast<unsigned long long>(i + j * m.rows));
   }
 }
@@ -121,7 +121,7 @@ __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index
 template <class T>
 __global__ void largest_kernel(Elements<T> m, unsigned long long* largest) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const bool column_major = m.down == 1;
+  const bool column_major = m.row_stride == 1;
   const std::int64_t line = column_major ? m.rows : m.cols;
   unsigned long long own = 0;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;

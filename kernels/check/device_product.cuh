@@ -21,7 +21,7 @@ using tiles::edge;
 template <class T>
 struct DeviceTarget {
   const T* data;  ///< null: the identity
-  std::int64_t down, across;
+  std::int64_t row_stride, col_stride;
   Part known;
   const std::int64_t* order;
 };
@@ -86,7 +86,8 @@ __device__ __forceinline__ double target_element(const DeviceTarget<T>& target, 
   if (target.data == nullptr) return i == j ? 1 : 0;
   const bool swapped = (target.known == Part::lower && i < j) || (target.known == Part::upper && i > j);
   const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
-  return target.data[(target.order == nullptr ? row : target.order[row]) * target.down + col * target.across];
+  return target.data[(target.order == nullptr ? row : target.order[row]) * target.row_stride +
+                     col * target.col_stride];
 }
 
 /// A thread's loads of an operand. A block loads 64 lines x 16 values of k at a time, and each thread
@@ -97,7 +98,7 @@ struct OperandLoader {
   /// @param lines the rows of the left operand or the columns of the right one, beginning at `first`
   __device__ __forceinline__ OperandLoader(const Elements<T>& m, bool rows, std::int64_t first,
                                            std::int64_t begin)
-      : along_lines((rows ? m.down : m.across) == 1),
+      : along_lines((rows ? m.row_stride : m.col_stride) == 1),
         absolute(m.absolute),
         unit_diagonal(m.unit_diagonal),
         from_line(m.part == (rows ? Part::upper : Part::lower)),
@@ -109,7 +110,8 @@ struct OperandLoader {
     inner = along_lines ? t / edge : t % chunk;
     first_line = static_cast<int>(first);
     k = static_cast<int>(begin) + inner;
-    const std::int64_t line_stride = rows ? m.down : m.across, inner_stride = rows ? m.across : m.down;
+    const std::int64_t line_stride = rows ? m.row_stride : m.col_stride,
+                       inner_stride = rows ? m.col_stride : m.row_stride;
     at = m.data + (first + line) * line_stride + (begin + inner) * inner_stride;
     load_stride = along_lines ? inner_stride * inner_apart : line_stride * line_apart;
     step = inner_stride * chunk;
@@ -182,10 +184,10 @@ __global__ void __launch_bounds__(product_threads)
   const auto t = static_cast<int>(threadIdx.x);
 
   // Tiles with the longest k range come first.
-  const std::int64_t down = (p.left.rows + edge - 1) / edge, across = (p.cols + edge - 1) / edge;
-  std::int64_t tile_row = blockIdx.x % down, tile_col = blockIdx.x / down;
-  if (p.left.part == Part::lower) tile_row = down - 1 - tile_row;
-  if (p.right.part == Part::upper) tile_col = across - 1 - tile_col;
+  const std::int64_t tile_rows = (p.left.rows + edge - 1) / edge, tile_cols = (p.cols + edge - 1) / edge;
+  std::int64_t tile_row = blockIdx.x % tile_rows, tile_col = blockIdx.x / tile_rows;
+  if (p.left.part == Part::lower) tile_row = tile_rows - 1 - tile_row;
+  if (p.right.part == Part::upper) tile_col = tile_cols - 1 - tile_col;
   const std::int64_t i0 = tile_row * edge, j0 = p.begin + tile_col * edge;
   const std::int64_t rows = min(static_cast<std::int64_t>(edge), p.left.rows - i0);
   const std::int64_t cols = min(static_cast<std::int64_t>(edge), p.begin + p.cols - j0);
@@ -321,12 +323,12 @@ __global__ void __launch_bounds__(product_threads)
 
 /// Combines the measures of a column's tiles, from the top.
 template <class = void>  // a template, so that a header may define it
-__global__ void add_parts_kernel(const WideNumber* parts, std::int64_t down, std::int64_t cols,
+__global__ void add_parts_kernel(const WideNumber* parts, std::int64_t tile_rows, std::int64_t cols,
                                  Measure measure, WideNumber* columns) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (j >= cols) return;
   WideNumber all;
-  for (std::int64_t d = 0; d < down; ++d) {
+  for (std::int64_t d = 0; d < tile_rows; ++d) {
     const WideNumber part = parts[d * cols + j];
     if (measure != Measure::largest) {
       all = all + part;

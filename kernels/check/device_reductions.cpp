@@ -12,7 +12,7 @@ class SmallOnHost final : public Reductions<T> {
  public:
   SmallOnHost(std::unique_ptr<Reductions<T>> device, std::size_t max_elements)
       : device_(std::move(device)), max_elements_(max_elements) {}
-  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
     return reductions_for(a).first_not_finite(a, part);
   }
   double max_norm(const HostMatrix<T>& a, Part part) override { return reductions_for(a).max_norm(a, part); }

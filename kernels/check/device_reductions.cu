@@ -53,7 +53,7 @@ class DeviceReductions final : public Reductions<T> {
   DeviceReductions(const DeviceReductions&) = delete;
   DeviceReductions& operator=(const DeviceReductions&) = delete;
 
-  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
     if (a.rows * a.cols == 0) return std::nullopt;
     constexpr unsigned long long none = ~0ull;
     const Scratch::Piece position = scratch_.take(sizeof none);
@@ -63,7 +63,7 @@ class DeviceReductions final : public Reductions<T> {
                  elements(Operand<T>(a, part)), data);
     const unsigned long long found = downloaded(data, 1)[0];
     if (found == none) return std::nullopt;
-    return Place{static_cast<std::int64_t>(found) % a.rows, static_cast<std::int64_t>(found) / a.rows};
+    return ElementIndex{static_cast<std::int64_t>(found) % a.rows, static_cast<std::int64_t>(found) / a.rows};
   }
   double max_norm(const HostMatrix<T>& a, Part part) override {
     if (a.rows * a.cols == 0) return 0;
@@ -112,9 +112,9 @@ class DeviceReductions final : public Reductions<T> {
                                                Measure measure) override {
     const Job job(*this, operands, target, measure);
     const std::int64_t rows = operands.rows(), cols = operands.cols();
-    const std::int64_t down = (rows + edge - 1) / edge;
+    const std::int64_t tile_rows = (rows + edge - 1) / edge;
     const ColumnBlock column_block =
-        take_column_block(cols, static_cast<std::size_t>(down) * sizeof(WideNumber));
+        take_column_block(cols, static_cast<std::size_t>(tile_rows) * sizeof(WideNumber));
     const auto parts = column_block.workspace.template as<WideNumber>();
     const Scratch::Piece sums =
         scratch_.take(static_cast<std::size_t>(column_block.width) * sizeof(WideNumber));
@@ -124,7 +124,8 @@ class DeviceReductions final : public Reductions<T> {
       const std::int64_t width = std::min(column_block.width, cols - begin);
       launch_product<Epilogue::columns>(job, begin, width, parts, nullptr, {});
       simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
-                   dim3(threads), 0, static_cast<const WideNumber*>(parts), down, width, measure, block_sums);
+                   dim3(threads), 0, static_cast<const WideNumber*>(parts), tile_rows, width, measure,
+                   block_sums);
       const std::vector<WideNumber> found = downloaded(block_sums, width);
       for (std::int64_t j = 0; j < width; ++j) {
         columns[static_cast<std::size_t>(begin + j)].value = found[static_cast<std::size_t>(j)];
@@ -187,7 +188,7 @@ class DeviceReductions final : public Reductions<T> {
       rows.resize(static_cast<std::size_t>(operands.rows()));
       if (target.matrix == nullptr) return;
       const Strided<T> copy = r.device_copy(*target.matrix);
-      product.target = {copy.data, copy.down, copy.across, target.known, nullptr};
+      product.target = {copy.data, copy.row_stride, copy.col_stride, target.known, nullptr};
       if (target.order == nullptr) return;
       order.emplace(r.uploaded(target.order->data(), target.order->size()));
       product.target.order = order->template as<std::int64_t>();
@@ -260,9 +261,9 @@ class DeviceReductions final : public Reductions<T> {
   }
   Elements<T> elements(const Operand<T>& operand) {
     const Strided<T> copy = device_copy(*operand.matrix);
-    Elements<T> e{copy.data,      copy.down,       copy.across,           operand.rows(),
+    Elements<T> e{copy.data,      copy.row_stride, copy.col_stride,       operand.rows(),
                   operand.cols(), operand.shape(), operand.unit_diagonal, operand.absolute};
-    if (operand.transposed) std::swap(e.down, e.across);
+    if (operand.transposed) std::swap(e.row_stride, e.col_stride);
     return e;
   }
 

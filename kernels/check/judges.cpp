@@ -35,7 +35,7 @@ bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact
 
 }  // namespace
 
-bool is_open(double lower, double upper, double tolerance) {
+bool spans_limit(double lower, double upper, double tolerance) {
   const auto lies_between = [&](double limit) { return lower <= limit && limit < upper; };
   return lies_between(tolerance) || lies_between(suspect_factor * tolerance);
 }
@@ -65,7 +65,7 @@ Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& oper
     for (const Estimate& estimate : estimates) lower = std::max(lower, estimate.lower());
     upper = worst->upper();
     if (worst->bound == 0) break;
-    const bool open = is_open(lower, upper, tolerance);
+    const bool open = spans_limit(lower, upper, tolerance);
     const bool accurate = upper - lower <= required_accuracy * std::max(1.0, upper);
     if (!open && (accurate || stays_inaccurate || exact_terms + cost > exact_term_budget)) break;
     const auto j = static_cast<std::size_t>(worst - estimates.begin());

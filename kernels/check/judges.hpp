@@ -47,14 +47,14 @@ Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& oper
                        Measure measure, const std::vector<Scale>& scales, double factor, double tolerance);
 
 /// Returns true if lower <= limit < upper for the tolerance or for suspect_factor times the tolerance.
-bool is_open(double lower, double upper, double tolerance);
+bool spans_limit(double lower, double upper, double tolerance);
 
 /// Return the parts (all, lower or upper) of A and of the answer that the problem uses.
 inline Part part_of_a(const Method& method, const Shape& shape) {
-  return part_of(method.problem->counts_of_a, shape.uplo);
+  return part_of(method.problem->used_of_a, shape.uplo);
 }
 inline Part part_of_x(const Method& method, const Shape& shape) {
-  return part_of(method.problem->counts_of_x, shape.uplo);
+  return part_of(method.problem->used_of_x, shape.uplo);
 }
 
 // Each function below is the `judge` of one or more problems.

@@ -59,15 +59,15 @@ __device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&&
     const bool is_whole = m.part == Part::all && j + loads_in_flight <= cols;
     GAUSSWEEP_ROLLED
     for (int i = lane_of<32>() + (m.part == Part::lower ? j / 32 * 32 : 0); i < rows; i += 32) {
-      const T* const at = m.data + (i * m.down + j * m.across);
+      const T* const at = m.data + (i * m.row_stride + j * m.col_stride);
       T elements[loads_in_flight];
       if (is_whole) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < loads_in_flight; ++c) elements[c] = at[c * m.across];
+        for (int c = 0; c < loads_in_flight; ++c) elements[c] = at[c * m.col_stride];
       } else {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < loads_in_flight; ++c)
-          elements[c] = loaded(at, c * m.across, is_used(m, i, j + c));
+          elements[c] = loaded(at, c * m.col_stride, is_used(m, i, j + c));
       }
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) visit(c, fabs(static_cast<double>(elements[c])));
@@ -121,7 +121,7 @@ __device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, b
         const std::int64_t j = first + c;
         const bool swapped = mirrored && !is_used(m, i, j);
         const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
-        elements[c] = loaded(m.data, row * m.down + col * m.across, is_used(m, row, col));
+        elements[c] = loaded(m.data, row * m.row_stride + col * m.col_stride, is_used(m, row, col));
       }
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) sum += fabs(static_cast<double>(elements[c]));
@@ -146,16 +146,16 @@ struct Residual {
 
 /// Returns the largest quotient residual / (norms * factor) over the columns; for a product the residual's
 /// sum of squares. A lane computes one row at a time.
-template <Quotient Q, int Columns, class T>
+template <RatioKind kind, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
-  constexpr bool is_solution = Q == Quotient::solution, is_product = Q == Quotient::product;
+  constexpr bool is_solution = kind == RatioKind::solution, is_product = kind == RatioKind::product;
   const int lane = lane_of<32>(), warp = warp_of_block();
   const auto rows = static_cast<int>(r.left.rows), cols = static_cast<int>(r.right.cols);
   const auto terms = static_cast<int>(r.left.cols);
   const Part left_part = r.left.part, right_part = r.right.part;
   double(*const right)[max_columns] = shared.right[warp];
   double* const mirrored =
-      Q == Quotient::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
+      kind == RatioKind::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
   double ratio = 0;
   for (int j0 = warp * Columns; j0 < cols; j0 += warps_of_block() * Columns) {
     double column[Columns] = {}, x_norm[Columns] = {}, b_norm[Columns] = {};
@@ -173,8 +173,8 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       // it.
       const int whole_begin = left_part == Part::upper ? i0 + 32 : 0;
       const int whole_end = left_part == Part::lower ? i0 : terms;
-      const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.down;
-      const std::int64_t across = r.left.across;
+      const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.row_stride;
+      const std::int64_t col_stride = r.left.col_stride;
       Sum<T> sums[Columns];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) sums[c].high = r.bias;
@@ -184,7 +184,7 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
         T right_row[Columns];
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
-          right_row[c] = loaded(r.right.data, own_k * r.right.down + (j0 + c) * r.right.across,
+          right_row[c] = loaded(r.right.data, own_k * r.right.row_stride + (j0 + c) * r.right.col_stride,
                                 is_used(r.right, own_k, j0 + c));
         __syncwarp();
         GAUSSWEEP_UNROLL
@@ -197,11 +197,11 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
           T elements[loads_in_flight];
           if (k >= whole_begin && k + loads_in_flight <= whole_end) {
             GAUSSWEEP_UNROLL
-            for (int u = 0; u < loads_in_flight; ++u) elements[u] = left[(k + u) * across];
+            for (int u = 0; u < loads_in_flight; ++u) elements[u] = left[(k + u) * col_stride];
           } else {
             GAUSSWEEP_UNROLL
             for (int u = 0; u < loads_in_flight; ++u)
-              elements[u] = loaded(left, (k + u) * across, k + u >= row_begin && k + u < row_end);
+              elements[u] = loaded(left, (k + u) * col_stride, k + u >= row_begin && k + u < row_end);
             GAUSSWEEP_UNROLL
             for (int u = 0; u < loads_in_flight; ++u)
               elements[u] = r.left.unit_diagonal && k + u == i ? T(1) : elements[u];
@@ -218,12 +218,13 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) {
         const int j = j0 + c;
-        const bool swapped = Q == Quotient::cholesky_factor && j > i;
-        target[c] = Q == Quotient::inverse
-                        ? T(i == j ? 1 : 0)
-                        : loaded(r.target.data,
-                                 (swapped ? j : row) * r.target.down + (swapped ? i : j) * r.target.across,
-                                 i < rows && j < cols);
+        const bool swapped = kind == RatioKind::cholesky_factor && j > i;
+        target[c] =
+            kind == RatioKind::inverse
+                ? T(i == j ? 1 : 0)
+                : loaded(r.target.data,
+                         (swapped ? j : row) * r.target.row_stride + (swapped ? i : j) * r.target.col_stride,
+                         i < rows && j < cols);
       }
       double row_sum = 0;
       GAUSSWEEP_UNROLL
@@ -273,8 +274,8 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
 /// Computes the row order of P A. Returns false if pivots or info contradict the factors, as in
 /// judges::lu_factors.
 template <class T>
-__device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::int64_t s, const T* x,
-                           int* order, int* pivots) {
+__device__ bool set_row_order(SharedStorage& shared, const Systems<T>& all, std::int64_t s, const T* x,
+                              int* order, int* pivots) {
   const auto n = static_cast<int>(all.shape.n);
   double zeros_from_end = 0, has_flaw = 0;
   for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
@@ -302,8 +303,8 @@ __device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::in
 /// Returns the forward error of a system. It regenerates the solution that the right-hand sides were computed
 /// from.
 template <class T>
-__device__ double error_of(SharedStorage& shared, const Systems<T>& all, std::int64_t s,
-                           const Elements<T>& x) {
+__device__ double forward_error_of(SharedStorage& shared, const Systems<T>& all, std::int64_t s,
+                                   const Elements<T>& x) {
   const std::uint64_t seed = seed_of_system(all.solution_seed, s);
   double difference = 0, largest = 0;
   for (std::int64_t k = threadIdx.x; k < x.rows * x.cols; k += blockDim.x) {
@@ -317,33 +318,33 @@ __device__ double error_of(SharedStorage& shared, const Systems<T>& all, std::in
 }
 
 /// Returns true if only the lower half of the product is computed and shared memory holds its row sums.
-template <Quotient Q>
+template <RatioKind kind>
 __host__ __device__ constexpr bool mirrors(const Shape& shape) {
-  return Q == Quotient::cholesky_factor && shape.n <= max_mirrored_order;
+  return kind == RatioKind::cholesky_factor && shape.n <= max_mirrored_order;
 }
 
 /// Returns the ratio of system s, and sets `error` to the forward error if the solution is known.
-template <Quotient Q, class T>
+template <RatioKind kind, class T>
 __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std::int64_t s, double& error) {
   const System<T> system(all, s);
   const Elements<T>&a = system.a, &x = system.x, &b = system.b;
-  constexpr bool is_lu = Q == Quotient::lu_factors, is_product = Q == Quotient::product;
-  const Norms a_norm = norms_of < is_lu || Q == Quotient::inverse, is_product > (shared, a);
-  const Norms x_norm = norms_of<Q == Quotient::inverse, false>(shared, x);
+  constexpr bool is_lu = kind == RatioKind::lu_factors, is_product = kind == RatioKind::product;
+  const Norms a_norm = norms_of < is_lu || kind == RatioKind::inverse, is_product > (shared, a);
+  const Norms x_norm = norms_of<kind == RatioKind::inverse, false>(shared, x);
   const Norms b_norm =
-      Q == Quotient::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
-  const double early_result = early_verdict<T>(a_norm.largest, x_norm.largest, b_norm.largest);
-  if (early_result != 0) return early_result;
-  if (Q == Quotient::solution && all.knows_solution) error = error_of(shared, all, s, x);
+      kind == RatioKind::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
+  const double early_ratio = ratio_if_out_of_range<T>(a_norm.largest, x_norm.largest, b_norm.largest);
+  if (early_ratio != 0) return early_ratio;
+  if (kind == RatioKind::solution && all.has_solution_seed) error = forward_error_of(shared, all, s, x);
 
-  Residual<T> r{a, x, b, factor_of<Q, T>(all.shape), 0, 0, nullptr, nullptr};
+  Residual<T> r{a, x, b, factor_of<kind, T>(all.shape), 0, 0, nullptr, nullptr};
   double max_left = a_norm.largest, max_right = x_norm.largest;
-  if constexpr (Q == Quotient::solution) {
+  if constexpr (kind == RatioKind::solution) {
     r.norms = largest_row_sum(shared, a, false);
   } else if constexpr (is_lu) {
     const std::int64_t n = all.shape.n;
     int* const order = simt::dynamic_shared<int>();
-    if (!take_order(shared, all, s, x.data, order, order + n)) return double_of(bits_of_nan);
+    if (!set_row_order(shared, all, s, x.data, order, order + n)) return double_of(bits_of_nan);
     r.order = order;
     r.target = a;
     r.left = in_part(x, Part::lower);
@@ -352,9 +353,9 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
     max_left = max_right = max(x_norm.largest, 1.0);
     // If rounding to subnormal numbers could show, because the factors are so large, the CPU decides.
     r.norms = a_norm.columns;
-    const double of_smallest = smallest_normal<T> * 4 * static_cast<double>(n) * max_left;
-    if (of_smallest > 0x1p-20 * r.norms && r.norms > 0) return double_of(bits_of_nan);
-  } else if constexpr (Q == Quotient::cholesky_factor) {
+    const double underflow_error = smallest_normal<T> * 4 * static_cast<double>(n) * max_left;
+    if (underflow_error > 0x1p-20 * r.norms && r.norms > 0) return double_of(bits_of_nan);
+  } else if constexpr (kind == RatioKind::cholesky_factor) {
     double has_flaw = 0;
     for (std::int64_t i = threadIdx.x; i < x.rows; i += blockDim.x) {
       if (!(x.data[i * (x.rows + 1)] > T(0))) has_flaw = 1;
@@ -365,13 +366,13 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
     r.right = transposed(r.left);
     r.norms = largest_row_sum(shared, a, true);
     max_left = max_right;
-    if (mirrors<Q>(all.shape)) {
+    if (mirrors<kind>(all.shape)) {
       r.mirrored = simt::dynamic_shared<double>();
       for (std::int64_t k = threadIdx.x; k < warps_of_block() * all.shape.n; k += blockDim.x)
         r.mirrored[k] = 0;
       __syncthreads();
     }
-  } else if constexpr (Q == Quotient::inverse) {
+  } else if constexpr (kind == RatioKind::inverse) {
     r.norms = a_norm.columns * (x_norm.columns + smallest_normal<T>);
   } else {
     r.right = b;
@@ -382,32 +383,33 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
   const Sizes sizes{static_cast<double>(r.left.rows), static_cast<double>(r.left.cols), max_left, max_right};
   r.bias = bias_of<T>(sizes);
   double ratio = 0;
-  if constexpr (Q == Quotient::inverse) {
-    return ratio_of_sides(all.second_look, [&](bool x_first) {
+  if constexpr (kind == RatioKind::inverse) {
+    return ratio_of_sides(all.second_side_threshold, [&](bool x_first) {
       r.left = x_first ? x : a;
       r.right = x_first ? a : x;
-      return if_certain<T>(ratio_of<Q, max_columns>(shared, r), sizes, r.norms * r.factor, all.tolerance);
+      return certain_or_nan<T>(ratio_of<kind, max_columns>(shared, r), sizes, r.norms * r.factor,
+                               all.tolerance);
     });
-  } else if constexpr (Q == Quotient::solution) {
-    ratio = r.right.cols == 1 ? ratio_of<Q, 1>(shared, r) : ratio_of<Q, 4>(shared, r);
+  } else if constexpr (kind == RatioKind::solution) {
+    ratio = r.right.cols == 1 ? ratio_of<kind, 1>(shared, r) : ratio_of<kind, 4>(shared, r);
   } else {
-    ratio = ratio_of<Q, max_columns>(shared, r);
+    ratio = ratio_of<kind, max_columns>(shared, r);
   }
   double divisor = r.norms * r.factor;
-  if (Q == Quotient::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
+  if (kind == RatioKind::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
   if (is_product) {
     ratio = safe_quotient(std::sqrt(ratio), divisor);
     if (ratio > 0.99) return double_of(bits_of_nan);
   }
-  return if_certain<T>(ratio, sizes, divisor, all.tolerance);
+  return certain_or_nan<T>(ratio, sizes, divisor, all.tolerance);
 }
 
-template <Quotient Q, class T>
+template <RatioKind kind, class T>
 __global__ void __launch_bounds__(max_threads, 2)
     large_kernel(Systems<T> all, double* ratios, Totals* totals) {
   __shared__ SharedStorage shared;
   double error = -1;
-  const double ratio = system_ratio<Q>(shared, all, blockIdx.x, error);
+  const double ratio = system_ratio<kind>(shared, all, blockIdx.x, error);
   if (threadIdx.x == 0) record_ratio(all, blockIdx.x, ratio, error, ratios, totals);
 }
 

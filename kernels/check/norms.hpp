@@ -20,8 +20,8 @@ enum class Part { all, lower, upper };
 inline Part part_of(Uplo uplo) {
   return uplo == Uplo::lower ? Part::lower : Part::upper;
 }
-inline Part part_of(Counts counts, Uplo uplo) {
-  return counts == Counts::all ? Part::all : part_of(uplo);
+inline Part part_of(UsedElements counts, Uplo uplo) {
+  return counts == UsedElements::all ? Part::all : part_of(uplo);
 }
 
 /// The rows [begin, end) of column j that belong to a part.

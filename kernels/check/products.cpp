@@ -23,8 +23,8 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
   }
   FrobeniusRatio normwise_ratio{square_root(squares), 0, (square_root(bounds) / divisor).value()};
   normwise_ratio.ratio = (normwise_ratio.residual / divisor).value();
-  if (!is_open(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
-               tolerance))
+  if (!spans_limit(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
+                   tolerance))
     return normwise_ratio;
   squares = WideNumber();
   for (std::int64_t j = 0; j < operands.cols(); ++j) {
@@ -67,7 +67,7 @@ Findings either_inverse(Reductions<T>& reductions, const Method& method, const I
   const Part part = part_of_x(method, inputs.shape);
   const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
   const Findings right = identity(reductions, inputs.a, answer.x, part, scale, tolerance);
-  if (right.ratio <= second_look(inputs.shape.n)) return right;
+  if (right.ratio <= second_side_threshold(inputs.shape.n)) return right;
   const Findings left = identity(reductions, answer.x, inputs.a, part, scale, tolerance);
   return left.ratio < right.ratio ? left : right;
 }

@@ -10,7 +10,7 @@
 namespace gaussweep {
 
 /// The indices of an element.
-struct Place {
+struct ElementIndex {
   std::int64_t row, col;
 };
 
@@ -34,7 +34,7 @@ class Reductions {
  public:
   virtual ~Reductions() = default;
   /// Returns the first NaN or Inf in column-major order.
-  virtual std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) = 0;
+  virtual std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) = 0;
   /// Returns max |a_ij|; NaN if an element is NaN.
   virtual double max_norm(const HostMatrix<T>& a, Part part) = 0;
   virtual WideNumber one_norm(const HostMatrix<T>& a, Part part) = 0;
@@ -56,7 +56,7 @@ class Reductions {
 template <class T>
 class HostReductions final : public Reductions<T> {
  public:
-  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override;
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override;
   double max_norm(const HostMatrix<T>& a, Part part) override {
     return gaussweep::max_norm(require_on_host(a), part);
   }

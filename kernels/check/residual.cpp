@@ -206,17 +206,17 @@ std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* t
 /// threads.
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operands, Work&& work) {
-  const std::int64_t down = (operands.rows() + edge - 1) / edge;
-  const std::int64_t across = (operands.cols() + edge - 1) / edge;
+  const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
+  const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
   const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
                       static_cast<double>(operands.terms());
-  for_row_ranges(down * across, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges(tile_rows * tile_cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
     const std::unique_ptr<PackedTile<T>> packed(
         new PackedTile<T>);  // uninitialized: small products use little of it
     for (std::int64_t step = begin; step < end; ++step) {
       // Alternate between both ends: in products of triangles the last tiles have the most work.
-      const std::int64_t t = step % 2 == 0 ? step / 2 : down * across - 1 - step / 2;
-      const std::int64_t i = t % down * edge, j = t / down * edge;
+      const std::int64_t t = step % 2 == 0 ? step / 2 : tile_rows * tile_cols - 1 - step / 2;
+      const std::int64_t i = t % tile_rows * edge, j = t / tile_rows * edge;
       multiplier.multiply(i, j, *packed);
       work(i, j, *packed, t);
     }
@@ -240,10 +240,10 @@ template <class T>
 std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                              Measure measure) {
   const Multiplier<T> multiplier(operands);
-  const std::int64_t down = (operands.rows() + edge - 1) / edge;
-  const std::int64_t across = (operands.cols() + edge - 1) / edge;
+  const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
+  const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
   // The measures of each tile's columns.
-  std::vector<WideNumber> parts(static_cast<std::size_t>(down * across * edge));
+  std::vector<WideNumber> parts(static_cast<std::size_t>(tile_rows * tile_cols * edge));
   for_tiles(
       multiplier, operands, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
         const std::int64_t rows = std::min<std::int64_t>(edge, operands.rows() - i);
@@ -273,8 +273,8 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
   std::vector<ColumnResidual> columns(static_cast<std::size_t>(operands.cols()));
   for (std::int64_t j = 0; j < operands.cols(); ++j) {
     ColumnResidual& column = columns[static_cast<std::size_t>(j)];
-    for (std::int64_t d = 0; d < down; ++d) {
-      const WideNumber& part = parts[static_cast<std::size_t>((j / edge * down + d) * edge + j % edge)];
+    for (std::int64_t d = 0; d < tile_rows; ++d) {
+      const WideNumber& part = parts[static_cast<std::size_t>((j / edge * tile_rows + d) * edge + j % edge)];
       column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
     }
   }

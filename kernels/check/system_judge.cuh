@@ -93,7 +93,7 @@ constexpr unsigned long long bits_of_nan = 0x7ff8000000000000ull, bits_of_infini
 /// Returns infinity if an element is not finite, NaN if elements are out of range (system_ratios.hpp), else
 /// 0.
 template <class T>
-__device__ __forceinline__ double early_verdict(double max_a, double max_x, double max_b) {
+__device__ __forceinline__ double ratio_if_out_of_range(double max_a, double max_x, double max_b) {
   const double sum = max_a + max_x + max_b;
   if (sum - sum != 0) return double_of(bits_of_infinity);
   return is_ordinary<T>(max_a) && is_ordinary<T>(max_x) && is_ordinary<T>(max_b) ? 0 : double_of(bits_of_nan);
@@ -120,7 +120,7 @@ __device__ __forceinline__ Elements<T> in_part(Elements<T> m, Part part) {
 template <class T>
 __device__ __forceinline__ Elements<T> transposed(const Elements<T>& m) {
   const Part part = m.part == Part::lower ? Part::upper : m.part == Part::upper ? Part::lower : Part::all;
-  return {m.data, m.across, m.down, m.cols, m.rows, part, m.unit_diagonal, m.absolute};
+  return {m.data, m.col_stride, m.row_stride, m.cols, m.rows, part, m.unit_diagonal, m.absolute};
 }
 /// Returns the matrix or its transpose, the one with the stored triangle below the diagonal.
 template <class T>
@@ -142,39 +142,39 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
 /// Returns the ratio, or NaN if it is not certain: its error bound spans the tolerance or ten times the
 /// tolerance, or exceeds 2^-12. @param divisor the divisor of the residual
 template <class T>
-__device__ __forceinline__ double if_certain(double ratio, const Sizes& sizes, double divisor,
-                                             double tolerance) {
+__device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,
+                                                 double tolerance) {
   // The error bound of an element's sum.
   const double sum_error = (tiles::splits<T> ? sizes.terms * 0x1p-102 : 0x1p-52) * sizes.terms * sizes.terms *
                            sizes.max_left * sizes.max_right;
   const double bound = safe_quotient(sum_error * sizes.rows, divisor) + 0x1p-40 * ratio;
-  const auto is_open = [&](double limit) { return ratio - bound <= limit && limit < ratio + bound; };
+  const auto spans_limit = [&](double limit) { return ratio - bound <= limit && limit < ratio + bound; };
   const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
-  return accurate && !is_open(tolerance) && !is_open(10 * tolerance) ? ratio : double_of(bits_of_nan);
+  return accurate && !spans_limit(tolerance) && !spans_limit(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
 /// Returns the ratio of an inverse (judges::either_inverse). NaN if rounding decides whether I - X A is
 /// needed.
 /// @param of_side returns the ratio of I - A X (false) or I - X A (true), with the same result in all threads
 template <class OfSide>
-__device__ __forceinline__ double ratio_of_sides(double second_look, OfSide&& of_side) {
-  constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `if_certain` accepts
+__device__ __forceinline__ double ratio_of_sides(double second_side_threshold, OfSide&& of_side) {
+  constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `certain_or_nan` accepts
   double ratio = 0;
   GAUSSWEEP_ROLLED
   for (int side = 0; side < 2; ++side) {
     const double value = of_side(side == 1);
     if (side == 1) return value >= ratio ? ratio : value;
     ratio = value;
-    if (!(ratio > second_look - margin)) break;
-    if (ratio < second_look + margin) return double_of(bits_of_nan);
+    if (!(ratio > second_side_threshold - margin)) break;
+    if (ratio < second_side_threshold + margin) return double_of(bits_of_nan);
   }
   return ratio;
 }
 /// Returns n u; for a product sqrt(k + 2) u.
-template <Quotient Q, class T>
+template <RatioKind kind, class T>
 __device__ __forceinline__ double factor_of(const Shape& shape) {
   const double unit = tiles::splits<T> ? 0x1p-53 : 0x1p-24;
-  return unit * (Q == Quotient::product ? std::sqrt(static_cast<double>(shape.k) + 2)
-                                        : static_cast<double>(shape.n));
+  return unit * (kind == RatioKind::product ? std::sqrt(static_cast<double>(shape.k) + 2)
+                                            : static_cast<double>(shape.n));
 }
 
 /// Returns the info that LU factors should have. @param zeros_from_end max of n - i over rows i with a zero
@@ -183,7 +183,7 @@ __device__ __forceinline__ int info_of(double zeros_from_end, int n) {
   return zeros_from_end == 0 ? 0 : n + 1 - static_cast<int>(zeros_from_end);
 }
 
-__device__ __forceinline__ void take_larger(unsigned long long* maximum, unsigned long long value) {
+__device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum, unsigned long long value) {
   if (value > simt::load_volatile(maximum)) atomicMax(maximum, value);
 }
 
@@ -192,11 +192,11 @@ template <class T>
 __device__ __forceinline__ void record_ratio(const Systems<T>& all, std::int64_t s, double ratio,
                                              double error, double* ratios, Totals* totals) {
   ratios[s] = ratio;
-  if (error >= 0) take_larger(&totals->max_error, bits_of(error) + 1);
+  if (error >= 0) atomic_max_if_larger(&totals->max_error, bits_of(error) + 1);
   if (all.infos[s] == 0 && ratio <= all.tolerance) {
-    take_larger(&totals->max_ratio, bits_of(ratio));
+    atomic_max_if_larger(&totals->max_ratio, bits_of(ratio));
   } else {
-    atomicAdd(&totals->others, 1ull);
+    atomicAdd(&totals->not_passed, 1ull);
   }
 }
 

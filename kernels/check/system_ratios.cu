@@ -24,10 +24,10 @@ unsigned blocks_for(std::int64_t count, std::int64_t per_block) {
   return static_cast<unsigned>((count + per_block - 1) / per_block);
 }
 
-template <Quotient Q, class T>
+template <RatioKind kind, class T>
 void launch_ratios(Context& context, const Systems<T>& all, double* ratios, Totals* totals) {
   const Shape& shape = all.shape;
-  constexpr bool is_solution = Q == Quotient::solution;
+  constexpr bool is_solution = kind == RatioKind::solution;
   // A solution's columns are computed one after the other.
   const std::int64_t size =
       std::max({all.a_shape.rows, all.a_shape.cols, is_solution ? 0 : all.x_shape.cols});
@@ -35,14 +35,14 @@ void launch_ratios(Context& context, const Systems<T>& all, double* ratios, Tota
     simt::launch(context, kernel, dim3(blocks_for(shape.batch * lanes, small_threads)), dim3(small_threads),
                  0, all, ratios, totals);
   };
-  if (size <= 8) return by_lanes(small_kernel<Q, 8, T>, 8);
-  if (size <= 16) return by_lanes(small_kernel<Q, 16, T>, 16);
-  if (size <= 32) return by_lanes(small_kernel<Q, 32, T>, 32);
+  if (size <= 8) return by_lanes(small_kernel<kind, 8, T>, 8);
+  if (size <= 16) return by_lanes(small_kernel<kind, 16, T>, 16);
+  if (size <= 32) return by_lanes(small_kernel<kind, 32, T>, 32);
   const unsigned threads = is_solution && all.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
-  const std::size_t bytes_per_row = Q == Quotient::lu_factors ? 2 * sizeof(int)
-                                    : mirrors<Q>(shape)       ? threads / 32 * sizeof(double)
-                                                              : 0;
-  simt::launch(context, large_kernel<Q, T>, dim3(static_cast<unsigned>(shape.batch)), dim3(threads),
+  const std::size_t bytes_per_row = kind == RatioKind::lu_factors ? 2 * sizeof(int)
+                                    : mirrors<kind>(shape)        ? threads / 32 * sizeof(double)
+                                                                  : 0;
+  simt::launch(context, large_kernel<kind, T>, dim3(static_cast<unsigned>(shape.batch)), dim3(threads),
                static_cast<std::size_t>(shape.n) * bytes_per_row, all, ratios, totals);
 }
 
@@ -51,21 +51,21 @@ void launch_ratios(Context& context, const Systems<T>& all, double* ratios, Tota
 template <class T>
 void start_ratios(Context& context, const Systems<T>& all, std::int64_t count, double* ratios,
                   Totals* totals) {
-  switch (all.quotient) {
-    case Quotient::solution:
-      launch_ratios<Quotient::solution>(context, all, ratios, totals);
+  switch (all.ratio_kind) {
+    case RatioKind::solution:
+      launch_ratios<RatioKind::solution>(context, all, ratios, totals);
       break;
-    case Quotient::lu_factors:
-      launch_ratios<Quotient::lu_factors>(context, all, ratios, totals);
+    case RatioKind::lu_factors:
+      launch_ratios<RatioKind::lu_factors>(context, all, ratios, totals);
       break;
-    case Quotient::cholesky_factor:
-      launch_ratios<Quotient::cholesky_factor>(context, all, ratios, totals);
+    case RatioKind::cholesky_factor:
+      launch_ratios<RatioKind::cholesky_factor>(context, all, ratios, totals);
       break;
-    case Quotient::inverse:
-      launch_ratios<Quotient::inverse>(context, all, ratios, totals);
+    case RatioKind::inverse:
+      launch_ratios<RatioKind::inverse>(context, all, ratios, totals);
       break;
-    case Quotient::product:
-      launch_ratios<Quotient::product>(context, all, ratios, totals);
+    case RatioKind::product:
+      launch_ratios<RatioKind::product>(context, all, ratios, totals);
       break;
   }
   constexpr unsigned threads = 256;

@@ -14,7 +14,8 @@ namespace gaussweep {
 
 /// A summary of all ratios.
 struct RatioSummary {
-  std::int64_t others = 0;  ///< systems with a ratio above the tolerance, an info other than 0, or no ratio
+  std::int64_t not_passed =
+      0;                    ///< systems with a ratio above the tolerance, an info other than 0, or no ratio
   std::int64_t worst = -1;  ///< the first system with the largest ratio among the systems that pass
   double forward_error;     ///< the largest forward error of systems with a ratio; NaN if unknown
   std::uint64_t digest;     ///< device_digest of the inputs, computed after all ratios
@@ -40,7 +41,7 @@ class SystemRatios {
 /// decide: the answer has a flaw, elements are beyond 2^200 (float: 2^100) or below 2^-200, the ratio's error
 /// leaves a verdict open, a product's ratio is above 1, or factors are so large that rounding to subnormal
 /// numbers shows. Else its error is at most max(1, ratio) / 1000. Returns nothing if the problem has
-/// another kind of ratio than Quotient lists, or if the layout is not column-major.
+/// another kind of ratio than RatioKind lists, or if the layout is not column-major.
 /// @param solution_seed the seed of x_true if generate_solution made it for each system
 /// @param count the number of ratios in the summary's sample @throws OutOfMemory, DeviceError
 template <class T>

@@ -35,9 +35,11 @@ class HostElements {
   }
   HostElements(std::initializer_list<T> elements) : HostElements(std::vector<T>(elements)) {}
   /// Makes `count` zeros.
-  explicit HostElements(std::size_t count) : HostElements(unset(count)) { std::fill(begin(), end(), T{}); }
+  explicit HostElements(std::size_t count) : HostElements(uninitialized(count)) {
+    std::fill(begin(), end(), T{});
+  }
   /// Makes `count` uninitialized elements. @throws std::bad_alloc
-  static HostElements unset(std::size_t count) {
+  static HostElements uninitialized(std::size_t count) {
     HostElements result;
     if (count == 0) return result;
     if (count > max_bytes / sizeof(T)) throw std::bad_alloc();
@@ -53,7 +55,7 @@ class HostElements {
     result.size_ = count;
     return result;
   }
-  HostElements(const HostElements& other) : HostElements(unset(other.size_)) {
+  HostElements(const HostElements& other) : HostElements(uninitialized(other.size_)) {
     std::copy(other.begin(), other.end(), begin());
   }
   HostElements(HostElements&& other) noexcept

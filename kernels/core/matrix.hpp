@@ -22,12 +22,12 @@ struct MatrixView {
   std::int64_t ld = 0;
 };
 
-/// A read-only view of a matrix in any layout: element (i, j) at `data[i * down + j * across]`.
+/// A read-only view of a matrix in any layout: element (i, j) at `data[i * row_stride + j * col_stride]`.
 template <class T>
 struct Strided {
   const T* data = nullptr;
-  std::int64_t down = 0;
-  std::int64_t across = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 0;
 };
 
 /// An owned column-major matrix on the host with `ld == rows`. The constructor sets all elements to zero.
@@ -36,11 +36,11 @@ struct HostMatrix {
   HostMatrix() = default;
   HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
   /// Makes a matrix with uninitialized elements; the caller writes all of them.
-  static HostMatrix unset(std::int64_t r, std::int64_t c) {
+  static HostMatrix uninitialized(std::int64_t r, std::int64_t c) {
     HostMatrix matrix;
     matrix.rows = r;
     matrix.cols = c;
-    matrix.data = HostElements<T>::unset(static_cast<std::size_t>(r * c));
+    matrix.data = HostElements<T>::uninitialized(static_cast<std::size_t>(r * c));
     return matrix;
   }
   T& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }

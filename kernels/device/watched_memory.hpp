@@ -2,8 +2,8 @@
 /// The memory of an emulated device. It detects writes outside of operands, and its contents can be saved and
 /// compared.
 ///
-/// Every allocation lies between two red zones, and `forbid` creates red zones within an allocation. A red
-/// zone holds a distinct NaN, so that a read outside of an operand shows in the answer. With the address
+/// Every allocation lies between two red zones, and `add_red_zone` creates red zones within an allocation. A
+/// red zone holds a distinct NaN, so that a read outside of an operand shows in the answer. With the address
 /// sanitizer every access, read or write, is an error.
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class WatchedMemory {
   void* allocate(std::size_t bytes);
   void release(void* pointer) noexcept;
   /// Makes these bytes of an allocation a red zone until the allocation is released.
-  void forbid(void* from, std::size_t bytes);
+  void add_red_zone(void* from, std::size_t bytes);
   /// Restores the red zones. @throws DeviceError "outOfBounds" if one of them was written
   void check();
 
@@ -37,12 +37,12 @@ class WatchedMemory {
 
   /// While an object of this class lives, the address sanitizer reports every access to the red zones within
   /// allocations. At other times the host copies over these zones.
-  class Closed {
+  class RedZoneScope {
    public:
-    explicit Closed(const WatchedMemory* memory);
-    ~Closed();
-    Closed(const Closed&) = delete;
-    Closed& operator=(const Closed&) = delete;
+    explicit RedZoneScope(const WatchedMemory* memory);
+    ~RedZoneScope();
+    RedZoneScope(const RedZoneScope&) = delete;
+    RedZoneScope& operator=(const RedZoneScope&) = delete;
 
    private:
     const WatchedMemory* memory_;

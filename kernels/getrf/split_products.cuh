@@ -122,8 +122,8 @@ class SplitProducts {
       const int inner = std::min(k - done, gaussweep::lu::most_inner);
       split(l + done * ldl, ldl, m, left_, ld_left, u + done, ldu, n, inner);
       context_.stage("split_product");
-      vendor::gemm_of_halves(handles_, m, n, 3 * inner, -product_scale, left_, ld_left, right_, 3 * inner,
-                             1.0f, c, ldc);
+      vendor::gemm_fp16(handles_, m, n, 3 * inner, -product_scale, left_, ld_left, right_, 3 * inner, 1.0f, c,
+                        ldc);
     }
     return true;
   }
@@ -150,8 +150,8 @@ class SplitProducts {
     split(inverse_, solve_rows, is_inverted ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns,
           solve_rows);
     context_.stage("solve_product");
-    vendor::gemm_of_halves(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
-                           right_, 3 * solve_rows, 0.0f, b, ldb);
+    vendor::gemm_fp16(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
+                      right_, 3 * solve_rows, 0.0f, b, ldb);
   }
 
  private:

@@ -113,7 +113,7 @@ std::string fault_of_numbers(const BlurSpec& spec) {
 struct Span {
   std::int64_t begin, end;
 };
-Span visible(std::int64_t centre, std::int64_t extent, std::int64_t size) {
+Span window_in_image(std::int64_t centre, std::int64_t extent, std::int64_t size) {
   const std::int64_t first = centre - (extent - 1) / 2;
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
@@ -132,8 +132,8 @@ struct Geometry {
   /// Calls visit(pixel, weight) for all pixels of f that pixel (y, x) of H f depends on, from top left to
   /// bottom right.
   template <class Visit>
-  void for_each_seen(std::int64_t y, std::int64_t x, Visit&& visit) const {
-    const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
+  void for_each_in_window(std::int64_t y, std::int64_t x, Visit&& visit) const {
+    const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       for (std::int64_t j = cols.begin; j < cols.end; ++j) {
         visit((y + i - up) * width + x + j - left, w(i, j));
@@ -144,7 +144,7 @@ struct Geometry {
   /// Returns (H H^T)(p, q) for the pixels (y, x) and (y + down, x + right): the sum over the overlap of their
   /// windows.
   double overlap(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
-    const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
+    const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     double sum = 0;
     for (std::int64_t i = std::max(rows.begin, down); i < std::min(rows.end, w.rows + down); ++i) {
       for (std::int64_t j = std::max(cols.begin, right); j < std::min(cols.end, w.cols + right); ++j) {
@@ -251,7 +251,7 @@ std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& 
   for (std::int64_t y = 0; y < spec.rows_seen(); ++y) {
     for (std::int64_t x = 0; x < spec.columns_seen(); ++x) {
       const auto p = static_cast<std::size_t>(y * spec.columns_seen() + x);
-      image.for_each_seen(y, x, [&](std::int64_t pixel, double weight) {
+      image.for_each_in_window(y, x, [&](std::int64_t pixel, double weight) {
         const auto q = static_cast<std::size_t>(pixel);
         if (transposed) {
           g[q] += weight * f[p];
@@ -273,7 +273,7 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
     for_row_ranges(n, threads, static_cast<double>(n) * static_cast<double>(image.w.data.size()),
                    [&](std::int64_t begin, std::int64_t end) {
                      for (std::int64_t p = begin; p < end; ++p) {
-                       image.for_each_seen(p / width, p % width, [&](std::int64_t q, double weight) {
+                       image.for_each_in_window(p / width, p % width, [&](std::int64_t q, double weight) {
                          a(p, q) = static_cast<T>(weight);
                        });
                      }

@@ -17,14 +17,14 @@ std::vector<double> singular_values(const MatrixSpec& spec);
 /// Returns the largest condition number for a precision, 1/u: rounding the elements changes the smallest
 /// singular value by about u. The actual condition number differs from the given one by some percent, near
 /// the limit by up to a factor of three.
-constexpr double most_condition(Precision precision) {
+constexpr double max_condition_number(Precision precision) {
   return precision == Precision::float32 ? 0x1p24 : 0x1p53;
 }
 
 /// Returns the same for kind `spd`: 1/(64 u), so that the matrix stays positive definite when its elements
 /// are rounded.
-constexpr double most_spd_condition(Precision precision) {
-  return most_condition(precision) / 64;
+constexpr double max_spd_condition_number(Precision precision) {
+  return max_condition_number(precision) / 64;
 }
 
 /// Returns A = Q1 diag(sigma) Q2^T in double; Q1 and Q2 are products of a few random Householder reflectors.

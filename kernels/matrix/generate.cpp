@@ -122,7 +122,7 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
            name + "; allowed: a distance of at least " + shortest(least);
   }
   const bool spd = spec.kind == MatrixKind::spd;
-  const double max_condition = spd ? most_spd_condition(precision) : most_condition(precision);
+  const double max_condition = spd ? max_spd_condition_number(precision) : max_condition_number(precision);
   if (spec.has_condition() && spec.condition > max_condition) {
     return "condition " + shortest(spec.condition) + " is beyond what a matrix in " + name +
            " can have: rounding its elements would change the condition; allowed: up to 1/" +
@@ -177,7 +177,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
 template <class T>
 HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
-  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
+  HostMatrix<T> a = HostMatrix<T>::uninitialized(spec.rows, spec.cols);
   if (spec.has_condition()) {
     const HostMatrix<double> exact = condition_matrix(spec, threads);
     for (std::size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<T>(exact.data[k]);
@@ -197,7 +197,7 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
   validate_in<T>(spec);
   if (spec.batch == 1) return generate_single<T>(spec, threads);
   const std::int64_t elements = spec.rows * spec.cols;
-  HostMatrix<T> all = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
+  HostMatrix<T> all = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
   for_row_ranges(spec.batch, threads, element_operations * static_cast<double>(elements * spec.batch),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t s = begin; s < end; ++s) {
@@ -214,7 +214,7 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
   const bool elementwise = !spec.has_condition() && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
   validate_in<T>(spec);
-  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
+  HostMatrix<T> a = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
   const std::size_t bytes = a.data.size() * sizeof(T);
   const Buffer buffer(device, bytes);
   const MatrixView<T> view{static_cast<T*>(buffer.data()), a.rows, a.cols, a.rows};

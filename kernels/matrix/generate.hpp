@@ -12,8 +12,8 @@
 namespace gaussweep {
 
 /// Returns why this spec is impossible in this precision, with the allowed values, or an empty text. A given
-/// condition: above most_condition or most_spd_condition. `uniform` and `symmetric`: too few numbers between
-/// low and high.
+/// condition: above max_condition_number or max_spd_condition_number. `uniform` and `symmetric`: too few
+/// numbers between low and high.
 std::string precision_fault(const MatrixSpec& spec, Precision precision);
 
 /// Generates the matrix, or the batch of matrices side by side, on the host with `threads` threads (0: all

@@ -27,7 +27,8 @@ System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t s
 template <class T>
 System<T> make_systems(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t seed, std::int64_t batch) {
   if (batch == 1) return make_system(a, nrhs, seed);
-  System<T> all{HostMatrix<T>::unset(a.rows, nrhs * batch), HostMatrix<T>::unset(a.rows, nrhs * batch)};
+  System<T> all{HostMatrix<T>::uninitialized(a.rows, nrhs * batch),
+                HostMatrix<T>::uninitialized(a.rows, nrhs * batch)};
   const double cost = 4.0 * static_cast<double>(a.rows * a.cols) * static_cast<double>(nrhs);
   for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {

@@ -112,9 +112,9 @@ class SplitUpdates {
     const std::int64_t step = part.row + part.rows - part.column;
     const __half* const left = halves_ + part.row + (plain_ ? 0 : panel.inner * ld);
     const __half* const right = halves_ + part.column;
-    vendor::gemm_batch_of_halves(handles_, part.rows, part.columns, (plain_ ? 1 : 3) * panel.inner,
-                                 -product_scale, left, ld, step, right, ld, step, 1.0f,
-                                 c + part.row + part.column * ldc, ldc, step * (ldc + 1), count);
+    vendor::gemm_batch_fp16(handles_, part.rows, part.columns, (plain_ ? 1 : 3) * panel.inner, -product_scale,
+                            left, ld, step, right, ld, step, 1.0f, c + part.row + part.column * ldc, ldc,
+                            step * (ldc + 1), count);
   }
 
   Context& context_;

@@ -12,7 +12,7 @@ namespace gaussweep {
 template <class T>
 HostMatrix<T> system_of(const HostMatrix<T>& all, std::int64_t batch, std::int64_t s) {
   if (all.empty()) return {};
-  HostMatrix<T> one = HostMatrix<T>::unset(all.rows, all.cols / batch);
+  HostMatrix<T> one = HostMatrix<T>::uninitialized(all.rows, all.cols / batch);
   const std::int64_t elements = one.rows * one.cols;
   std::copy_n(all.data.begin() + s * elements, elements, one.data.begin());
   return one;

@@ -63,7 +63,7 @@ enum class SecondOperand {
   right_hand_sides  ///< nrhs columns, computed as A times a known x
 };
 /// The elements of a square matrix that count, i.e. that the problem uses; `uplo` selects the triangle.
-enum class Counts {
+enum class UsedElements {
   all,
   triangle,           ///< one triangle; the other elements are taken as 0 and not read
   mirrored_triangle,  ///< one triangle of a symmetric matrix; the other triangle is its transpose
@@ -104,8 +104,8 @@ struct ProblemRow {
   Extent (*x)(const Shape&) = square_extent;
   Extent (*b)(const Shape&) = nullptr;
   SecondOperand second = SecondOperand::none;
-  Counts counts_of_a = Counts::all;
-  Counts counts_of_x = Counts::all;
+  UsedElements used_of_a = UsedElements::all;
+  UsedElements used_of_x = UsedElements::all;
   bool has_pivots = false;  ///< the answer contains the row exchanges
   /// The elements of A that are negated in every second run, so that an answer left over from the run before
   /// is wrong. The same elements of the answer change sign (getrf: of the factor with the pivots).
@@ -135,10 +135,10 @@ std::string_view to_string(Problem problem);
 template <>
 struct EnumNames<Problem> {
   static constexpr std::string_view what = "problem";
-  using Words = std::vector<std::pair<Problem, std::string_view>>;
+  using Names = std::vector<std::pair<Problem, std::string_view>>;
   struct Table {
-    Words::const_iterator begin() const;
-    Words::const_iterator end() const;
+    Names::const_iterator begin() const;
+    Names::const_iterator end() const;
   };
   static constexpr Table table{};
 };

@@ -140,7 +140,7 @@ __device__ __forceinline__ void load_pack(unsigned address, unsigned* value) {
                : "memory");
 }
 /// Loads 16 bytes from another block's shared memory, at an address from map_shared_rank.
-__device__ __forceinline__ void load_pack_there(unsigned address, double* value) {
+__device__ __forceinline__ void load_pack_remote(unsigned address, double* value) {
   asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
                : "=d"(value[0]), "=d"(value[1])
                : "r"(address)

@@ -92,7 +92,7 @@ template <class T>
 void load_pack(unsigned address, T* value) {
   std::memcpy(value, detail::at_address(address), 16);
 }
-inline void load_pack_there(unsigned address, double* value) {
+inline void load_pack_remote(unsigned address, double* value) {
   load_pack(address, value);
 }
 template <class T>

@@ -228,7 +228,7 @@ void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messa
     blocks_[i]->at_barrier = 0;
     blocks_[i]->barrier_differs = false;
   }
-  const WatchedMemory::Closed closed(memory_);
+  const WatchedMemory::RedZoneScope scope(memory_);
   start_messages(messages);
   run_threads();
   end_messages();

@@ -9,7 +9,7 @@
 #include "kernels/device/context.hpp"
 #include "kernels/registry/guard_elements.hpp"
 #include "kernels/registry/problem.hpp"
-#include "kernels/staging/place.hpp"
+#include "kernels/staging/convert_layout.hpp"
 
 namespace gaussweep {
 

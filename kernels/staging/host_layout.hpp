@@ -42,8 +42,8 @@ inline std::int64_t panel_rows(std::int64_t row_bytes) {
 /// Writes rows i0 … i0 + count - 1 of `parts`, side by side, as a row-major matrix; pads rows with zeros up
 /// to `ld`.
 template <class T>
-void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
-              std::int64_t count) {
+void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
+               std::int64_t count) {
   std::int64_t width = 0;
   for (const MatrixView<const T>& part : parts) {
     const T* from = part.data + i0;
@@ -58,7 +58,7 @@ void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& pa
 
 /// Copies `count` dense row-major rows to rows i0 … of a column-major matrix.
 template <class T>
-void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
+void unpack_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
   T* column = to.data + i0;
   transpose_blocked(count, to.cols,
                     [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
@@ -73,7 +73,7 @@ void upload_rows(Device& device, T* destination, std::int64_t ld,
   std::vector<T> panel(static_cast<std::size_t>(step * ld));
   for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
     const std::int64_t count = std::min(step, rows - i0);
-    lay_rows(panel.data(), ld, parts, i0, count);
+    pack_rows(panel.data(), ld, parts, i0, count);
     device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
   }
 }
@@ -89,7 +89,7 @@ void download_rows(Device& device, const MatrixView<T>& to, const T* source, std
     const std::int64_t count = std::min(step, to.rows - i0);
     device.to_host_2d(panel.data(), width_bytes, source + i0 * ld, static_cast<std::size_t>(ld) * sizeof(T),
                       width_bytes, static_cast<std::size_t>(count));
-    take_rows(to, panel.data(), i0, count);
+    unpack_rows(to, panel.data(), i0, count);
   }
 }
 

@@ -46,8 +46,8 @@ class MethodRun {
     guarded_ = false;
   }
   /// `upload` in two steps (Staging); only the second is timed. @pre the pristine inputs are on the device
-  void lay_out(const Inputs<T>& inputs) { staging_.lay_out(views_of(inputs)); }
-  void upload_laid_out() { staging_.upload_laid_out(); }
+  void stage_pinned(const Inputs<T>& inputs) { staging_.stage_pinned(views_of(inputs)); }
+  void upload_pinned() { staging_.upload_pinned(); }
   /// Runs once on fresh operands without timing, and waits for the device.
   void warm_up() {
     reset();
@@ -130,34 +130,34 @@ class MethodRun {
   }
   /// Restores the signs of an answer that was computed from negated operands. Call before reading the answer
   /// on the device.
-  void settle(int copy) {
-    if (is_negated(copy)) staging_.settle(context_, copy);
-    if (guarded_) settled_.at(static_cast<std::size_t>(copy)) = true;
+  void restore_signs(int copy) {
+    if (is_negated(copy)) staging_.restore_signs(context_, copy);
+    if (guarded_) signs_restored_.at(static_cast<std::size_t>(copy)) = true;
   }
-  void settle() { settle(last_copy()); }
+  void restore_signs() { restore_signs(last_copy()); }
   /// Returns a description of the last run's forbidden writes, or an empty text. Destroys the answer.
   /// @pre the pristine inputs are on the device
   std::string forbidden_writes() {
-    settled_.assign(settled_.size(), false);
+    signs_restored_.assign(signs_restored_.size(), false);
     return staging_.forbidden_writes(context_, last_copy(), is_negated(last_copy()));
   }
 
   /// Returns the answer of the last run (Staging::download).
   Answer<T> download(const T* by_columns = nullptr) { return download(last_copy(), by_columns); }
   Answer<T> download(int copy, const T* by_columns) {
-    settle(copy);
+    restore_signs(copy);
     return staging_.download(copy, by_columns);
   }
   std::int64_t download_to(T* destination) {
-    settle();
+    restore_signs();
     return staging_.download_to(destination, last_copy());
   }
-  /// `download` in two steps after `lay_out`; the second is not timed.
-  void fetch() {
-    settle();
-    staging_.fetch(last_copy());
+  /// `download` in two steps after `stage_pinned`; the second is not timed.
+  void download_pinned() {
+    restore_signs();
+    staging_.download_pinned(last_copy());
   }
-  Answer<T> fetched() { return staging_.fetched(last_copy()); }
+  Answer<T> pinned_answer() { return staging_.pinned_answer(last_copy()); }
   /// Returns the iteration report of the last timed run or, without one, of the last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }
@@ -184,12 +184,13 @@ class MethodRun {
     }
     guarded_ = true;
     negated_first_ = !negated_first_;
-    settled_.assign(static_cast<std::size_t>(last_copy() + 1), false);
+    signs_restored_.assign(static_cast<std::size_t>(last_copy() + 1), false);
     for (int copy = 0; copy <= last_copy(); ++copy) staging_.guard(context_, copy, is_negated(copy));
   }
   /// Returns true if a working set holds the answer of negated operands.
   bool is_negated(int copy) const {
-    return guarded_ && !settled_.at(static_cast<std::size_t>(copy)) && negated_first_ == (copy % 2 == 0);
+    return guarded_ && !signs_restored_.at(static_cast<std::size_t>(copy)) &&
+           negated_first_ == (copy % 2 == 0);
   }
   template <class Work>
   double between_events(Work&& work) {
@@ -220,7 +221,7 @@ class MethodRun {
   InputViews<T> inputs_;
   bool fresh_ = false;  ///< no run has used the last upload
   bool guarded_ = false, negated_first_ = true;
-  std::vector<bool> settled_;  ///< per working set
+  std::vector<bool> signs_restored_;  ///< per working set
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();

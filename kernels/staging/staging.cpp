@@ -94,7 +94,7 @@ OperandLayout measure(const Method& method, const Shape& shape, const Parameters
   }
   p.layout.set_bytes = end;
   const MatrixView<char>& answer = answer_among(method, p.a, p.b, p.x);
-  p.layout.laid_out_bytes =
+  p.layout.pinned_bytes =
       p.layout.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
   if (method.workspace_bytes != nullptr)
     p.layout.workspace_bytes = method.workspace_bytes(shape, parameters, element);
@@ -135,19 +135,19 @@ MatrixView<T> typed(const MatrixView<char>& view) {
   return {nullptr, view.rows, view.cols, view.ld};
 }
 
-Region unreferenced_triangle(Counts counts, Uplo uplo) {
-  if (counts == Counts::all) return Region::none;
+Region unreferenced_triangle(UsedElements counts, Uplo uplo) {
+  if (counts == UsedElements::all) return Region::none;
   return uplo == Uplo::lower ? Region::above : Region::below;
 }
 
-Region referenced(Counts counts, Uplo uplo) {
-  if (counts == Counts::all) return Region::all;
+Region referenced(UsedElements counts, Uplo uplo) {
+  if (counts == UsedElements::all) return Region::all;
   return uplo == Uplo::lower ? Region::lower : Region::upper;
 }
 
 template <class T>
 Destination<T> writable(const Strided<T>& matrix) {
-  return {const_cast<T*>(matrix.data), matrix.down, matrix.across};
+  return {const_cast<T*>(matrix.data), matrix.row_stride, matrix.col_stride};
 }
 
 }  // namespace
@@ -165,9 +165,9 @@ std::size_t staging_bytes(const Method& method, const Shape& shape, const Parame
          l.workspace_bytes;
 }
 
-std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                           std::size_t element) {
-  return measure(method, shape, parameters, element).layout.laid_out_bytes;
+std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                         std::size_t element) {
+  return measure(method, shape, parameters, element).layout.pinned_bytes;
 }
 
 template <class T>
@@ -209,7 +209,7 @@ void Staging<T>::guard_gaps(const Buffer& set) {
   for (const auto& piece : {layout_.a, layout_.b, layout_.pivots, layout_.info, layout_.x}) {
     const std::size_t end = piece.offset + piece.bytes;
     if (piece.bytes > 0 && end < set.bytes())
-      memory->forbid(data + end, aligned(end) + WatchedMemory::red_zone - end);
+      memory->add_red_zone(data + end, aligned(end) + WatchedMemory::red_zone - end);
   }
 }
 
@@ -248,7 +248,7 @@ void Staging<T>::upload_one(const StagedMatrix& staged) {
 
 template <class T>
 Destination<T> Staging<T>::writable_view(const Strided<T>& in_pristine) const {
-  return {const_cast<T*>(in_pristine.data), in_pristine.down, in_pristine.across};
+  return {const_cast<T*>(in_pristine.data), in_pristine.row_stride, in_pristine.col_stride};
 }
 
 template <class T>
@@ -262,9 +262,9 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
   // be resident.
   if (copies_ == 0 || !resident.has_a() || (augmented && resident.b.data == nullptr)) return upload(inputs);
   if (augmented && a_.ld != a_.cols) device_.fill(pristine_.data(), 0, layout_.a.bytes);
-  place(context, resident.a, inputs.a.rows, inputs.a.cols, writable_view(pristine_a()));
+  convert_layout(context, resident.a, inputs.a.rows, inputs.a.cols, writable_view(pristine_a()));
   if (b.rows * b.cols > 0 && resident.b.data != nullptr) {
-    place(context, resident.b, b.rows, b.cols, writable_view(pristine_b()));
+    convert_layout(context, resident.b, b.rows, b.cols, writable_view(pristine_b()));
   } else if (b.rows * b.cols > 0) {
     upload_one(all.back());
   }
@@ -273,7 +273,7 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
 }
 
 template <class T>
-Resident<T> Staging<T>::leave() {
+Resident<T> Staging<T>::release_inputs() {
   if (copies_ == 0) return {};
   Resident<T> left{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
   left.memory = std::move(pristine_);
@@ -281,24 +281,24 @@ Resident<T> Staging<T>::leave() {
 }
 
 template <class T>
-void Staging<T>::lay_out(const InputViews<T>& inputs) {
-  laid_out_.reset();
-  laid_out_ = HostBuffer(device_, layout_.laid_out_bytes);
+void Staging<T>::stage_pinned(const InputViews<T>& inputs) {
+  pinned_.reset();
+  pinned_ = HostBuffer(device_, layout_.pinned_bytes);
   for (const StagedMatrix& staged : staged_matrices(inputs)) {
-    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(laid_out_.data()) + staged.offset);
+    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pinned_.data()) + staged.offset);
     if (method_.layout == Layout::column_major) {
       copy_blocked(to, staged.parts.front().data, dense_bytes(staged.parts.front()));
     } else {
-      lay_rows(to, staged.ld, staged.parts, 0, staged.parts.front().rows);
+      pack_rows(to, staged.ld, staged.parts, 0, staged.parts.front().rows);
     }
   }
   upload_rest();
 }
 
 template <class T>
-void Staging<T>::upload_laid_out() {
+void Staging<T>::upload_pinned() {
   auto* to = static_cast<std::byte*>(pristine_.data());
-  const auto* from = static_cast<const std::byte*>(laid_out_.data());
+  const auto* from = static_cast<const std::byte*>(pinned_.data());
   for (const auto& piece : {layout_.a, layout_.b})
     device_.copy(to + piece.offset, from + piece.offset, piece.bytes);
   device_.synchronize();
@@ -398,16 +398,16 @@ std::vector<int> Staging<T>::download_infos(int copy) {
 }
 
 template <class T>
-Answer<T> Staging<T>::unset_answer(int copy) {
+Answer<T> Staging<T>::uninitialized_answer(int copy) {
   const MatrixView<T> view = answer_view(operands(copy));
   Answer<T> answer;
-  answer.x = HostMatrix<T>::unset(view.rows, view.cols);
+  answer.x = HostMatrix<T>::uninitialized(view.rows, view.cols);
   return answer;
 }
 
 template <class T>
 Answer<T> Staging<T>::download(int copy, const T* by_columns) {
-  Answer<T> answer = unset_answer(copy);
+  Answer<T> answer = uninitialized_answer(copy);
   if (by_columns != nullptr) {
     device_.to_host(answer.x.data.data(), by_columns, answer.x.data.size() * sizeof(T));
     answer.info = download_info(copy);
@@ -419,9 +419,9 @@ Answer<T> Staging<T>::download(int copy, const T* by_columns) {
 }
 
 template <class T>
-void Staging<T>::fetch(int copy) {
+void Staging<T>::download_pinned(int copy) {
   const MatrixView<T> view = answer_view(operands(copy));
-  std::byte* to = static_cast<std::byte*>(laid_out_.data()) + layout_.answer_offset;
+  std::byte* to = static_cast<std::byte*>(pinned_.data()) + layout_.answer_offset;
   const std::size_t row = static_cast<std::size_t>(view.cols) * sizeof(T);
   if (answer_by_rows() && view.ld != view.cols) {
     device_.to_host_2d(to, row, view.data, static_cast<std::size_t>(view.ld) * sizeof(T), row,
@@ -433,17 +433,17 @@ void Staging<T>::fetch(int copy) {
 }
 
 template <class T>
-Answer<T> Staging<T>::fetched(int copy) {
-  Answer<T> answer = unset_answer(copy);
+Answer<T> Staging<T>::pinned_answer(int copy) {
+  Answer<T> answer = uninitialized_answer(copy);
   const MatrixView<T> to{answer.x.data.data(), answer.x.rows, answer.x.cols, answer.x.rows};
   const auto* from =
-      reinterpret_cast<const T*>(static_cast<const std::byte*>(laid_out_.data()) + layout_.answer_offset);
+      reinterpret_cast<const T*>(static_cast<const std::byte*>(pinned_.data()) + layout_.answer_offset);
   if (answer_by_rows()) {
-    take_rows(to, from, 0, to.rows);
+    unpack_rows(to, from, 0, to.rows);
   } else {
     copy_blocked(to.data, from, dense_bytes(to));
   }
-  laid_out_.reset();
+  pinned_.reset();
   answer.info = download_info(copy);
   download_rest(answer, copy);
   return answer;
@@ -503,7 +503,7 @@ Strided<T> Staging<T>::answer(int copy) {
 
 template <class T>
 Region Staging<T>::hidden_region() const {
-  return unreferenced_triangle(method_.problem->counts_of_a, shape_.uplo);
+  return unreferenced_triangle(method_.problem->used_of_a, shape_.uplo);
 }
 
 template <class T>
@@ -544,7 +544,7 @@ void Staging<T>::guard(Context& context, int copy, bool negated) {
 }
 
 template <class T>
-void Staging<T>::settle(Context& context, int copy) {
+void Staging<T>::restore_signs(Context& context, int copy) {
   const OperandGuard signs{negated_of_answer(), Region::none, false};
   guard_operand(context, writable(answer(copy)), method_.problem->x(shape_), signs);
 }
@@ -553,7 +553,7 @@ template <class T>
 std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated) {
   const ProblemRow& problem = method_.problem.row();
   std::uint64_t digest =
-      digest_elements(context, answer(copy), problem.x(shape_), referenced(problem.counts_of_x, shape_.uplo),
+      digest_elements(context, answer(copy), problem.x(shape_), referenced(problem.used_of_x, shape_.uplo),
                       negated ? negated_of_answer() : Region::none);
   const Operands<T> op = operands(copy);
   std::vector<int> words(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n * shape_.batch) : 0);

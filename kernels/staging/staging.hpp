@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/registry/method.hpp"
-#include "kernels/staging/place.hpp"
+#include "kernels/staging/convert_layout.hpp"
 
 namespace gaussweep {
 
@@ -30,9 +30,9 @@ enum class Pristine { on_device, on_host };
 /// add a red zone behind each operand (WatchedMemory).
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
-/// Returns the host bytes of operands and answer that `Staging::lay_out` allocates.
-std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                           std::size_t element);
+/// Returns the host bytes of operands and answer that `Staging::stage_pinned` allocates.
+std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                         std::size_t element);
 
 /// Pristine inputs on the device that one Staging leaves for the next.
 template <class T>
@@ -54,8 +54,8 @@ struct StagingLayout {
   Piece a, b, pivots, info, x;
   std::size_t pristine_bytes = 0, set_bytes = 0, workspace_bytes = 0;
   std::size_t answer_offset =
-      0;  ///< offset of the answer in the memory of `Staging::lay_out`, behind a and b
-  std::size_t laid_out_bytes = 0;
+      0;  ///< offset of the answer in the memory of `Staging::stage_pinned`, behind a and b
+  std::size_t pinned_bytes = 0;
 };
 
 /// The operands of one trial. Each step is a separate call so that the driver can time it. `copies` working
@@ -76,19 +76,20 @@ class Staging {
   /// Like upload, but copies resident inputs on the device. @pre `inputs` equal the resident ones
   void upload_from(Context& context, const InputViews<T>& inputs);
   /// Returns true if the whole pristine set is resident before `upload_from`.
-  bool is_there() const { return is_resident_; }
+  bool has_resident_inputs() const { return is_resident_; }
   /// Hands the pristine set over to the next Staging; this one has none afterwards. Returns an empty Resident
   /// if there are no working sets.
-  Resident<T> leave();
+  Resident<T> release_inputs();
   /// Converts the inputs to the method's layout in memory of `Device::allocate_host`, with space for the
   /// answer, and completes the pristine set except for a and b. @throws NoPinnedMemory, DeviceError
-  void lay_out(const InputViews<T>& inputs);
-  /// Completes the upload after `lay_out`: copies a and b without conversion.
-  void upload_laid_out();
-  /// Copies the answer of working set `copy` to the host without conversion. @pre `lay_out`
-  void fetch(int copy);
-  /// Returns the answer of `fetch` converted as by `download`, and frees the memory of `lay_out`.
-  Answer<T> fetched(int copy);
+  void stage_pinned(const InputViews<T>& inputs);
+  /// Completes the upload after `stage_pinned`: copies a and b without conversion.
+  void upload_pinned();
+  /// Copies the answer of working set `copy` to the host without conversion. @pre `stage_pinned`
+  void download_pinned(int copy);
+  /// Returns the answer of `download_pinned` converted as by `download`, and frees the memory of
+  /// `stage_pinned`.
+  Answer<T> pinned_answer(int copy);
   /// Restores the inputs in every working set; fills the answer with NaN, so that unwritten elements are
   /// detected.
   void reset();
@@ -96,7 +97,7 @@ class Staging {
   /// `ProblemRow::negated`. Call after `reset`, or after `upload` if there are no working sets.
   void guard(Context& context, int copy, bool negated);
   /// Restores the signs of the answer of a run on negated operands.
-  void settle(Context& context, int copy);
+  void restore_signs(Context& context, int copy);
   /// Returns a digest of the referenced elements of the answer, of pivots and of info. The digest is that of
   /// the answer with restored signs; `negated`: the signs are not yet restored.
   std::uint64_t answer_digest(Context& context, int copy, bool negated);
@@ -130,7 +131,7 @@ class Staging {
   Destination<T> writable_view(const Strided<T>& in_pristine) const;
   void upload_one(const StagedMatrix& staged);
   void upload_rest();
-  Answer<T> unset_answer(int copy);
+  Answer<T> uninitialized_answer(int copy);
   void download_rest(Answer<T>& answer, int copy);
   std::vector<int> download_infos(int copy);
   std::int64_t download_info(int copy);
@@ -154,7 +155,7 @@ class Staging {
   Buffer workspace_;
   Resident<T> resident_;  // inputs to convert into the pristine set
   bool is_resident_ = false;
-  HostBuffer laid_out_;  // memory of lay_out: a and b as in the pristine set, then the answer
+  HostBuffer pinned_;  // memory of stage_pinned: a and b as in the pristine set, then the answer
 };
 
 }  // namespace gaussweep

@@ -46,10 +46,10 @@ int checked(lapack_int info, const char* call, const char* file, int line) {
 
 }  // namespace
 
-OneThread::OneThread() : threads_(openblas_get_num_threads()) {
+SingleThreadedBlas::SingleThreadedBlas() : threads_(openblas_get_num_threads()) {
   openblas_set_num_threads(1);
 }
-OneThread::~OneThread() {
+SingleThreadedBlas::~SingleThreadedBlas() {
   openblas_set_num_threads(threads_);
 }
 

@@ -15,12 +15,12 @@ namespace gaussweep::vendor {
 int to_int(std::int64_t size);
 
 /// While an object of this class lives, OpenBLAS runs each call on the calling thread alone.
-class OneThread {
+class SingleThreadedBlas {
  public:
-  OneThread();
-  ~OneThread();
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
+  SingleThreadedBlas();
+  ~SingleThreadedBlas();
+  SingleThreadedBlas(const SingleThreadedBlas&) = delete;
+  SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
 
  private:
   int threads_;

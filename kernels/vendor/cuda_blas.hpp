@@ -36,15 +36,15 @@ void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n,
 
 /// Like `gemm` without transposes, for A and B in half precision (__half) with float accumulation on tensor
 /// cores. Fastest if lda and ldb are multiples of 8.
-void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                    const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
-                    std::int64_t ldc);
+void gemm_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+               const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
+               std::int64_t ldc);
 /// Computes `count` such products C = alpha A B^T + beta C; B is n x k. The operands of consecutive products
 /// are `a_step`, `b_step` and `c_step` elements apart.
-void gemm_batch_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                          const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
-                          std::int64_t ldb, std::int64_t b_step, float beta, float* c, std::int64_t ldc,
-                          std::int64_t c_step, std::int64_t count);
+void gemm_batch_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                     const void* a, std::int64_t lda, std::int64_t a_step, const void* b, std::int64_t ldb,
+                     std::int64_t b_step, float beta, float* c, std::int64_t ldc, std::int64_t c_step,
+                     std::int64_t count);
 
 /// Computes the triangle `uplo` of C (n x n) = alpha op(A) op(A)^T + beta C; op(A) is n x k.
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha,
@@ -64,8 +64,8 @@ void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::
 
 /// Computes C (m x n) = A^T B of bytes, accumulated exactly in ints on tensor cores. A is k x m and B is k x
 /// n, all with contiguous columns. @pre all sizes are multiples of 16
-void gemm_of_bytes(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const signed char* a, const signed char* b, int* c);
+void gemm_int8(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, const signed char* a,
+               const signed char* b, int* c);
 
 /// Computes x = op(A)^-1 x, A triangular. Does not check for zeros on the diagonal.
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,

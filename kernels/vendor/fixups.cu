@@ -125,12 +125,12 @@ void set_identity(Context& context, MatrixView<T> a) {
 }
 
 template <class T>
-void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count) {
+void set_pointers(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count) {
   simt::launch(context, pointers_kernel<T>, blocks_for(count), dim3(threads), 0, pointers, first, step,
                count);
 }
 
-void pivots_from_zero(Context& context, int* pivots, std::int64_t n) {
+void make_pivots_zero_based(Context& context, int* pivots, std::int64_t n) {
   simt::launch(context, pivots_kernel, blocks_for(n), dim3(threads), 0, pivots, n);
 }
 
@@ -140,8 +140,8 @@ template void find_zero_diagonals<float>(Context&, MatrixView<float>, int*, std:
 template void find_zero_diagonals<double>(Context&, MatrixView<double>, int*, std::int64_t);
 template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixView<float>);
 template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
-template void point_at<float>(Context&, float**, float*, std::int64_t, std::int64_t);
-template void point_at<double>(Context&, double**, double*, std::int64_t, std::int64_t);
+template void set_pointers<float>(Context&, float**, float*, std::int64_t, std::int64_t);
+template void set_pointers<double>(Context&, double**, double*, std::int64_t, std::int64_t);
 template void set_identity<float>(Context&, MatrixView<float>);
 template void set_identity<double>(Context&, MatrixView<double>);
 

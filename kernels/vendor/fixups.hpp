@@ -20,9 +20,9 @@
   void set_identity(Context& context, MatrixView<T> a);                                                \
   /** Sets pointers[s] = first + s step for `count` matrices. */                                       \
   template <class T>                                                                                   \
-  void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count);      \
+  void set_pointers(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count);  \
   /** Converts LAPACK's pivots (from 1) to ours (from 0). */                                           \
-  void pivots_from_zero(Context& context, int* pivots, std::int64_t n);                                \
+  void make_pivots_zero_based(Context& context, int* pivots, std::int64_t n);                          \
   }
 
 GAUSSWEEP_DECLARE_FIXUPS(emulated)

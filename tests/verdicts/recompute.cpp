@@ -33,7 +33,7 @@ Counts triangle_of(Uplo uplo) {
 }
 
 template <class T>
-bool is_finite(const HostMatrix<T>& a, Counts counts) {
+bool is_finite(const HostMatrix<T>& a, UsedElements counts) {
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
       if (counts(i, j) && !std::isfinite(a(i, j))) return false;
@@ -43,7 +43,7 @@ bool is_finite(const HostMatrix<T>& a, Counts counts) {
 }
 
 template <class T>
-PartsMatrix take_apart(const HostMatrix<T>& a, Counts counts) {
+PartsMatrix take_apart(const HostMatrix<T>& a, UsedElements counts) {
   PartsMatrix parts{a.rows, a.cols, std::vector<Parts>(a.data.size())};
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -206,7 +206,7 @@ void cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, Truth& tr
 template <class T>
 void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
-  const Counts counts =
+  const UsedElements counts =
       method.problem == Problem::named("trtri") ? triangle_of(inputs.shape.uplo) : everywhere;
   const PartsMatrix a = take_apart(inputs.a, counts);
   const PartsMatrix x = take_apart(answer.x, counts);
