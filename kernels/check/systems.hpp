@@ -19,9 +19,8 @@ struct Systems {
   const T *a, *b, *x;                ///< b: null if the problem has none
   Extent a_shape, b_shape, x_shape;  ///< the shapes of one system's operands
   Part part_of_a, part_of_x;
-  double
-      second_side_threshold;  ///< inverse: if the ratio of I - A X is larger, that of I - X A is computed too
-  bool unit_lower;            ///< the lower factor has the unit diagonal, not the upper one
+  double second_side_threshold;  ///< inverse: see second_side_threshold in check.hpp
+  bool unit_lower;               ///< true: L has the unit diagonal; false: U
   const int *pivots, *infos;
   bool has_solution_seed;       ///< generate_solution made x_true, with the seed below
   std::uint64_t solution_seed;  ///< see seed_of_system
@@ -30,7 +29,7 @@ struct Systems {
 }  // namespace gaussweep
 
 namespace gaussweep::judge {
-/// The totals that kernels accumulate; the sample's ratios follow them in memory.
+/// The totals that kernels accumulate. RatioSummary::sample follows them in memory.
 struct Totals {
   unsigned long long not_passed;  ///< RatioSummary::not_passed
   unsigned long long max_ratio;   ///< the bits of the largest ratio of the systems that pass

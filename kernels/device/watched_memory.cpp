@@ -17,13 +17,13 @@ namespace gaussweep {
 namespace {
 
 #ifdef GAUSSWEEP_ASAN
-constexpr std::size_t outer_zone = 0;  // the sanitizer has separate red zones
+constexpr std::size_t outer_zone = 0;  // the sanitizer adds its own red zones
 #else
 constexpr std::size_t outer_zone = WatchedMemory::red_zone;
 #endif
 
-/// Returns the byte for `address` in a red zone. The pattern is a quiet NaN in both precisions, different
-/// from the NaNs of arithmetic.
+/// Returns the byte for `address` in a red zone. The pattern is a quiet NaN in both precisions. Arithmetic
+/// does not produce this NaN.
 unsigned char canary(std::uintptr_t address) {
   constexpr unsigned char bytes[] = {0xA5, 0xA5, 0xFD, 0xFF};
   return bytes[address % sizeof(bytes)];
@@ -33,7 +33,7 @@ void write_canary(unsigned char* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) from[i] = canary(reinterpret_cast<std::uintptr_t>(from + i));
 }
 
-/// Returns the index of the first byte that was written; `bytes` if none was.
+/// Returns the index of the first byte of a red zone that differs from its canary; `bytes` if none does.
 std::size_t first_written(const unsigned char* zone, std::size_t bytes) {
   static const auto* const pattern = [] {
     alignas(4) static unsigned char all[WatchedMemory::red_zone + 4];
@@ -66,8 +66,8 @@ void WatchedMemory::for_zones(Visit&& visit) const {
 
 void* WatchedMemory::allocate(std::size_t bytes) {
   void* memory = nullptr;
-  const std::size_t all = bytes + 2 * outer_zone;
-  if (all < bytes || posix_memalign(&memory, 256, std::max<std::size_t>(all, 1)) != 0) return nullptr;
+  const std::size_t padded = bytes + 2 * outer_zone;
+  if (padded < bytes || posix_memalign(&memory, 256, std::max<std::size_t>(padded, 1)) != 0) return nullptr;
   auto* const data = static_cast<unsigned char*>(memory) + outer_zone;
   write_canary(data - outer_zone, outer_zone);
   write_canary(data + bytes, outer_zone);

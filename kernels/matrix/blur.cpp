@@ -10,13 +10,13 @@
 namespace gaussweep {
 namespace {
 
-/// Rounds to a multiple of 2^-40, which is coarser than the differences between libraries' elementary
-/// functions.
+/// Rounds to a multiple of 2^-40, so that the libraries' different roundings of exp, cos and sin do not
+/// matter.
 double rounded(double value) {
   return std::nearbyint(value * 0x1p40) * 0x1p-40;
 }
 
-/// Scales the weights to sum 1, so that the image keeps its brightness.
+/// Scales the weights so that their sum is 1 and the image keeps its brightness.
 void normalise(HostMatrix<double>& w) {
   double sum = 0;
   for (const double value : w.data) sum += value;
@@ -108,8 +108,7 @@ std::string fault_of_numbers(const BlurSpec& spec) {
   return fault_of_weights(spec.weights);
 }
 
-/// The intersection of a line of the image with a window of `extent` around `centre`, as offsets into the
-/// window.
+/// The part of a window that lies in the image, in one dimension. Offsets count from the window's start.
 struct Span {
   std::int64_t begin, end;
 };
@@ -129,8 +128,7 @@ struct Geometry {
   HostMatrix<double> w;
   std::int64_t width, height, up, left;
 
-  /// Calls visit(pixel, weight) for all pixels of f that pixel (y, x) of H f depends on, from top left to
-  /// bottom right.
+  /// Calls visit(pixel, weight) for all pixels of f on which pixel (y, x) of H f depends, in row-major order.
   template <class Visit>
   void for_each_in_window(std::int64_t y, std::int64_t x, Visit&& visit) const {
     const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
@@ -141,8 +139,8 @@ struct Geometry {
     }
   }
 
-  /// Returns (H H^T)(p, q) for the pixels (y, x) and (y + down, x + right): the sum over the overlap of their
-  /// windows.
+  /// Returns (H H^T)(p, q) for the pixels p = (y, x) and q = (y + down, x + right), a sum over the overlap of
+  /// their windows.
   double overlap(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
     const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     double sum = 0;
@@ -154,8 +152,7 @@ struct Geometry {
     return sum;
   }
 
-  /// Returns true if the window around a pixel lies within the image, so that the image's edge does not
-  /// matter.
+  /// Returns true if the window around a pixel lies within the image.
   bool inside(std::int64_t y, std::int64_t x) const {
     return y >= up && y - up + w.rows <= height && x >= left && x - left + w.cols <= width;
   }
@@ -280,8 +277,8 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
                    });
     return a;
   }
-  // If neither window crosses the edge, the sum depends only on the pixels' offset. It is precomputed in the
-  // same order, so that the bits are the same.
+  // If neither window crosses the image's edge, the sum depends only on the offset between the pixels. It is
+  // computed once per offset, in the same order, so that the bits are the same.
   const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
   HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
   Geometry unbounded = image;

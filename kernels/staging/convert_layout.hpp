@@ -6,7 +6,7 @@
 
 namespace gaussweep {
 
-/// A destination matrix of any layout: element (i, j) is at `data[i * row_stride + j * col_stride]`.
+/// A writable view of a matrix in any layout: element (i, j) is at `data[i * row_stride + j * col_stride]`.
 template <class T>
 struct Destination {
   T* data = nullptr;

@@ -7,7 +7,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int tile_size = 32;  // tile size
+constexpr int tile_size = 32;
 constexpr int threads = 256;
 
 template <class T>
@@ -16,18 +16,19 @@ __global__ void __launch_bounds__(threads)
   __shared__ T tile[tile_size][tile_size + 1];
   const std::int64_t tile_rows = (rows + tile_size - 1) / tile_size,
                      tiles = tile_rows * ((cols + tile_size - 1) / tile_size);
-  const bool read_down = from.row_stride == 1, write_down = to.row_stride == 1;
+  const bool reads_columns = from.row_stride == 1, writes_columns = to.row_stride == 1;
   for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
     const std::int64_t i0 = t % tile_rows * tile_size, j0 = t / tile_rows * tile_size;
     for (int k = static_cast<int>(threadIdx.x); k < tile_size * tile_size; k += threads) {
-      const int i = read_down ? k % tile_size : k / tile_size, j = read_down ? k / tile_size : k % tile_size;
+      const int i = reads_columns ? k % tile_size : k / tile_size,
+                j = reads_columns ? k / tile_size : k % tile_size;
       if (i0 + i < rows && j0 + j < cols)
         tile[i][j] = from.data[(i0 + i) * from.row_stride + (j0 + j) * from.col_stride];
     }
     __syncthreads();
     for (int k = static_cast<int>(threadIdx.x); k < tile_size * tile_size; k += threads) {
-      const int i = write_down ? k % tile_size : k / tile_size,
-                j = write_down ? k / tile_size : k % tile_size;
+      const int i = writes_columns ? k % tile_size : k / tile_size,
+                j = writes_columns ? k / tile_size : k % tile_size;
       if (i0 + i < rows && j0 + j < cols)
         to.data[(i0 + i) * to.row_stride + (j0 + j) * to.col_stride] = tile[i][j];
     }
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 void convert_layout(Context& context, const Strided<T>& from, std::int64_t rows, std::int64_t cols,
                     const Destination<T>& to) {
-  constexpr std::int64_t max_blocks = 8192;  // fills any GPU; the kernel loops over further tiles
+  constexpr std::int64_t max_blocks = 8192;  // enough for any GPU; the kernel loops over the remaining tiles
   const std::int64_t tiles = ((rows + tile_size - 1) / tile_size) * ((cols + tile_size - 1) / tile_size);
   if (tiles == 0) return;
   simt::launch(context, convert_layout_kernel<T>, dim3(static_cast<unsigned>(std::min(tiles, max_blocks))),

@@ -9,9 +9,9 @@
 namespace gaussweep {
 namespace {
 
-/// Calls visit(line, i, j, element) for the elements of a region in memory order. Small matrices are visited
-/// by the calling thread, which then also runs the method with warm caches; large ones by several threads,
-/// each with a range of lines.
+/// Calls visit(line, i, j, element) for the elements of a region in memory order; a line is a row or a column
+/// that is contiguous in memory. The calling thread visits small matrices, because it then runs the method
+/// with warm caches. For large matrices, several threads visit a range of lines each.
 template <class Matrix, class Visit>
 void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&& visit) {
   if (region == Region::none) return;
@@ -31,7 +31,7 @@ void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&&
   });
 }
 
-/// Returns the sum of value_of(i, j, element) over a region; it does not depend on the number of threads.
+/// Returns the sum of value_of(i, j, element) over a region. It does not depend on the number of threads.
 template <class Matrix, class ValueOf>
 std::uint64_t sum_region(const Matrix& matrix, const Extent& size, Region region, ValueOf&& value_of) {
   std::vector<std::uint64_t> line_sums(static_cast<std::size_t>(std::max(size.rows, size.cols)), 0);

@@ -1,4 +1,4 @@
-// Each block processes one line of the matrix at a time; its threads run along memory.
+// Each block processes one line of the matrix at a time; neighbouring threads access neighbouring elements.
 #include <algorithm>
 
 #include "kernels/device/scratch.hpp"
@@ -11,11 +11,11 @@ namespace {
 constexpr int threads = 256;
 constexpr std::int64_t max_blocks = 4096;
 
-/// A matrix as contiguous lines (rows or columns).
+/// A matrix as lines (rows or columns) that are contiguous in memory.
 template <class Element>
 struct MatrixLines {
   Element* data;
-  bool along_row;
+  bool along_row;  ///< the lines are rows
   std::int64_t lines, count, line_stride, element_stride, rows;
 };
 

@@ -18,8 +18,7 @@ cublasDiagType_t cublas(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
 }
 
-/// Computes trtri through cuSOLVER's generic function, which takes the type as a value; there is no typed
-/// one.
+/// Computes trtri with cuSOLVER's generic function, because cuSOLVER has no S and D versions.
 void trtri_any(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, cudaDataType type,
                void* a, std::int64_t lda, int* info) {
   std::size_t device_bytes = 0;

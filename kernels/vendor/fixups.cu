@@ -10,7 +10,7 @@ namespace {
 
 constexpr int none = 0x7fffffff;
 
-/// One block, so that no second launch is needed.
+/// Uses one block, so that no second launch is needed to combine results.
 template <class T>
 __global__ void zero_diagonal_kernel(MatrixView<T> a, int* info) {
   __shared__ int first;
@@ -40,7 +40,7 @@ __device__ __forceinline__ std::int64_t index_step() {
 }
 
 constexpr int tile = 32;
-constexpr int tile_columns = 8;  ///< columns per pass of a block
+constexpr int tile_columns = 8;  ///< columns of a tile that a block processes at a time
 
 /// Mirrors one tile of the triangle `uplo` per block through shared memory, so that reads and writes are
 /// coalesced.
@@ -78,13 +78,13 @@ __global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::
   for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
 }
 
-/// One thread per matrix.
+/// Uses one thread per matrix.
 template <class T>
 __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t batch) {
   for (std::int64_t s = first_index(); s < batch; s += index_step()) {
-    const T* const own = a.data + s * a.rows * a.ld;
+    const T* const matrix = a.data + s * a.rows * a.ld;
     std::int64_t i = 0;
-    while (i < a.rows && own[i + i * a.ld] != T(0)) ++i;
+    while (i < a.rows && matrix[i + i * a.ld] != T(0)) ++i;
     if (i < a.rows) infos[s] = static_cast<int>(i + 1);
   }
 }
@@ -95,7 +95,7 @@ __global__ void pivots_kernel(int* pivots, std::int64_t n) {
 
 constexpr int threads = 128;
 
-/// Returns the blocks for `count` elements, at most as many as fill any GPU.
+/// Returns the number of blocks for `count` elements, at most 8192, which is enough for any GPU.
 dim3 blocks_for(std::int64_t count) {
   return dim3(static_cast<unsigned>(std::min<std::int64_t>((count + threads - 1) / threads, 8192)));
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// Portable kernels that complete vendor routines, on the device's stream. All matrices are column-major.
+/// Portable kernels that prepare operands of vendor routines or complete their results, on the device's
+/// stream. All matrices are column-major.
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/device/context.hpp"
