@@ -32,7 +32,7 @@ void add_duet_command(CLI::App& app, Commands& commands) {
                       ->capture_default_str());
   allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
                    ->capture_default_str(),
-              1, io::most_rounds);
+              1, io::max_rounds);
   duet->add_option("--threshold", arguments->threshold,
                    "Percent by which a median must change to count (default: 0.5)");
   allow_words(*duet->add_option("--format", arguments->format, "How to show it")->capture_default_str(),

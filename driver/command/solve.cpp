@@ -40,9 +40,9 @@ struct SolveOptions {
 /// before gigabytes are read, and again with the matrix's size, because the file may have changed.
 template <class T, class Require>
 HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset, const Require& require) {
-  const io::MatrixSize size = io::matrix_size_apart(file, dataset);
+  const io::MatrixSize size = io::matrix_size_in_child(file, dataset);
   require(size.rows, size.cols);
-  io::Dense<T> dense = rounded<T>(io::import_matrix_apart(file, dataset), file);
+  io::Dense<T> dense = rounded<T>(io::import_matrix_in_child(file, dataset), file);
   require(dense.rows, dense.cols);
   HostMatrix<T> matrix;
   matrix.rows = dense.rows;
@@ -78,7 +78,7 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
   if (!options.right.empty()) {
     std::error_code unknown;
     const io::Operand operand = fs::equivalent(options.right, options.file, unknown)
-                                    ? io::Operand::right_hand_sides_beside_matrix
+                                    ? io::Operand::right_hand_sides_in_same_file
                                     : io::Operand::right_hand_sides;
     const auto require_rows = [&](std::int64_t rows, std::int64_t) {
       if (rows != inputs.a.rows)

@@ -233,11 +233,11 @@ int try_matrix(TryWords& words, const Commands& commands) {
   request.seconds = parse_time_limit(words.time_limit);
 
   const std::filesystem::path path = std::filesystem::absolute(words.file);
-  const io::MatrixInfo info = io::matrix_info_apart(path, request.dataset);
+  const io::MatrixInfo info = io::matrix_info_in_child(path, request.dataset);
   fmt::print("Matrix:    {}\n{}", printable(words.file), info_text(info));
   const std::int64_t order = std::max(info.rows, info.cols);
   const SeenMatrix seen =
-      see(io::import_matrix_apart(path, request.dataset),
+      see(io::import_matrix_in_child(path, request.dataset),
           words.condition || (order <= most_factored && is_soon_factored(order, request.seconds)));
   fmt::print("{}", seen_text(seen));
   const auto [backend, capability] = foreseen_backend(words.backend);
@@ -329,13 +329,13 @@ void add_try_command(CLI::App& app, Commands& commands) {
       sub->add_option("--nrhs", request.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
           ->delimiter(',')
           ->allow_extra_args(false);
-  allow_whole(*nrhs, 1, io::largest_size);
+  allow_whole(*nrhs, 1, io::max_size);
   add_list("--precision", words->precisions, "float, double, or both [double]");
   sub->add_option("--uplo", words->uplo,
                   "Triangle of trsv, trtri, potrf and posv: lower, upper [the matrix's own, else lower]");
   allow_whole(*sub->add_option("--repeats", request.repeats, "Timed samples per round, at least")
                    ->capture_default_str(),
-              1, io::largest_count);
+              1, io::max_count);
   allow_backends(*sub->add_option("--backend", words->backend, "As for run")->capture_default_str());
   refuse_empty(*sub->add_option("--time-limit", words->time_limit, "That all of it may take, as for run")
                     ->capture_default_str());

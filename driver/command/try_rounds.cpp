@@ -8,7 +8,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t most_rounds = 40;
+constexpr std::int64_t max_rounds = 40;
 /// The fraction of the time for rounds if emulated kernels follow.
 constexpr double share_of_rounds = 0.8;
 /// The time in which a round starts a worker, which reads the matrix.
@@ -74,7 +74,7 @@ std::set<std::string> TryRounds::rivals(const std::vector<io::Record>& records) 
 
 std::string TryRounds::next(const std::vector<io::Record>& records, double now) {
   if (is_last_) return {};
-  const std::set<std::string> methods = round_ < most_rounds ? rivals(records) : std::set<std::string>();
+  const std::set<std::string> methods = round_ < max_rounds ? rivals(records) : std::set<std::string>();
   if (!methods.empty() && now + seconds_of_round(records, methods) < rounds_until_) {
     ++round_;
     for (const std::string& id : methods) rounds_[id] = round_;

@@ -135,7 +135,7 @@ FreeMemory Executor::free_memory(const Device& device) const {
                     memory_facts()};
   if (device.backend() == Backend::cuda) return memory;
   memory.device_free = std::min(memory.device_free, memory.host.free);
-  memory.device_total = std::min(memory.device_total, memory.host.most);
+  memory.device_total = std::min(memory.device_total, memory.host.limit);
   return memory;
 }
 

@@ -42,7 +42,7 @@ class SampleAnswers {
   void compare(const std::vector<std::uint64_t>& digests) {
     if (samples_++ == 0) {
       first_ = digests.front();
-      if (trial_.sampling.most > 1 || digests.size() > 1) kept_ = keep_();
+      if (trial_.sampling.max_samples > 1 || digests.size() > 1) kept_ = keep_();
     }
     for (std::size_t copy = 0; copy < digests.size(); ++copy) {
       if (digests[copy] == first_) continue;

@@ -167,7 +167,7 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
 void remove_temporaries_of(int pid, const std::filesystem::path& folder) {
   const std::string mark = writer_mark(pid);
   const std::string suffix = temporary_suffix;
-  const Opened held = hold_folder(folder);
+  const Opened held = open_folder(folder);
   if (!held) return;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(held.file.path(), ignored)) {

@@ -46,11 +46,11 @@ std::size_t packed_bytes(const Type& type, Kind kind, const std::string& column,
   return 8;
 }
 
-hsize_t rows_a_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action) {
+hsize_t rows_per_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action) {
   const Properties creation(H5Dget_create_plist(dataset), action);
   hsize_t rows = 0;
   if (H5Pget_layout(creation) == H5D_CHUNKED) check(H5Pget_chunk(creation, 1, &rows), action);
-  // Reads several small chunks together, and a foreign file's huge chunks in parts.
+  // Reads several small chunks together, and a format file's huge chunks in parts.
   const hsize_t target = std::max<hsize_t>(1, 4 * chunk_bytes / std::max<hsize_t>(row_bytes, 1));
   return rows == 0 || rows > target ? target : target / rows * rows;
 }
@@ -152,11 +152,11 @@ TableReader::TableReader(hid_t file, const std::string& name,
                 std::to_string(H5Dget_storage_size(dataset_)) + " bytes");
   }
   rows_ = rows;
-  chunk_rows_ = rows_a_chunk(dataset_, row_bytes, action_);
+  chunk_rows_ = rows_per_chunk(dataset_, row_bytes, action_);
   for (const auto& [column, kind] : wanted) {
     const int index = H5Tget_member_index(type, column.c_str());
     if (index < 0) {
-      take_error_text();  // older files lack the column: not an error
+      consume_error_stack();  // older files lack the column: not an error
       layout_.add(column, kind, 0);
       continue;
     }

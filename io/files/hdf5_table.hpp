@@ -47,8 +47,8 @@ struct Layout {
   }
 };
 
-/// Computes the checksum of each column while rows are added. Text contributes its bytes without padding and
-/// one NUL, numbers their 8 bytes, little-endian.
+/// Computes the checksum of each column while rows are added. It covers, per row, the text without padding
+/// plus one NUL, or the 8 little-endian bytes of the number.
 class TableChecksums {
  public:
   /// @param layout of the packed rows
@@ -107,12 +107,12 @@ class TableReader {
   Dataset dataset_;
 };
 
-/// Returns text as a table stores it: invalid UTF-8 becomes U+FFFD, and text beyond 4096 bytes is cut, which
-/// an ellipsis marks, because every row is as wide as the longest value. `scratch` holds the text if it had
-/// to be changed.
+/// Returns text as a table stores it: invalid UTF-8 becomes U+FFFD. Text beyond 4096 bytes is cut and ends
+/// with an ellipsis, because every row is as wide as the longest value. A changed text is stored in
+/// `scratch`.
 std::string_view stored_text(std::string_view text, std::string& scratch);
 
-/// Copies one cell into a packed row (pack) or out of it (unpack).
+/// Copy one cell into a packed row (pack) or out of it (unpack). `place` is the cell's place in the row.
 template <class Row>
 void pack(const Row& row, Text Row::*member, const Member& place, char* out) {
   std::string scratch;

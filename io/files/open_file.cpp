@@ -57,7 +57,7 @@ int check_name(const std::filesystem::path& path, int fd) {
   return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino ? 0 : ESTALE;
 }
 
-Opened hold_folder(const std::filesystem::path& path) {
+Opened open_folder(const std::filesystem::path& path) {
   // With a trailing "/", open follows a link even with O_NOFOLLOW.
   std::string name = path.string();
   while (name.size() > 1 && name.back() == '/') name.pop_back();

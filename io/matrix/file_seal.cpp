@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "io/files/errors.hpp"
-#include "io/files/shared_out.hpp"
+#include "io/files/parallel_for.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -76,11 +76,11 @@ SealSum sum_of_file(int fd, off_t begin, off_t end) {
   SealSum sum;
   while (begin < end) {
     const auto parts = static_cast<std::size_t>((end - begin + part_bytes - 1) / part_bytes);
-    std::vector<SealSum> sums(std::min(parts, sharing_threads()));
+    std::vector<SealSum> sums(std::min(parts, parallel_threads()));
     const auto limit = [&](std::size_t i) {
       return std::min(end, begin + static_cast<off_t>(i) * part_bytes);
     };
-    share_out(sums.size(), [&](std::size_t i) { sums[i] = sum_of_part(fd, limit(i), limit(i + 1)); });
+    parallel_for(sums.size(), [&](std::size_t i) { sums[i] = sum_of_part(fd, limit(i), limit(i + 1)); });
     for (const SealSum& each : sums) sum.add(each);
     begin = limit(sums.size());
   }

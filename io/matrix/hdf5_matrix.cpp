@@ -173,7 +173,7 @@ Found look_at(hid_t file, const std::string& name, Writer writer, bool is_by_col
   if (!shape.why.empty()) return refused(" " + shape.why);
   found.candidate.rows = shape.rows;
   found.candidate.cols = shape.cols;
-  found.candidate.why = h5::why_not_inside(dataset, name);
+  found.candidate.why = h5::outside_data_reason(dataset, name);
   return found;
 }
 
@@ -268,7 +268,7 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
 /// Returns the dataset to read: the named one, /A or /b, or the only matrix.
 Found chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
                      Writer writer) {
-  for (std::string wanted : wanted_names(choice)) {
+  for (std::string wanted : default_names(choice)) {
     if (wanted.find('\0') != std::string::npos) refuse_hdf5(path, "a NUL byte in the name of the dataset");
     if (choice.name.empty()) wanted = "/" + wanted;
     if (!h5::has_object(file, wanted)) continue;
@@ -291,10 +291,10 @@ Found chosen_dataset(const std::filesystem::path& path, hid_t file, const Datase
   }
   Search search{writer};
   if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search) < 0)
-    refuse_hdf5(path, search.error.empty() ? h5::take_error_text() : search.error);
+    refuse_hdf5(path, search.error.empty() ? h5::consume_error_stack() : search.error);
   std::vector<Candidate> candidates;
   for (const Found& found : search.found) candidates.push_back(found.candidate);
-  return search.found[only_matrix(path, candidates, choice)];
+  return search.found[sole_matrix(path, candidates, choice)];
 }
 
 /// The size of the blocks in which a dataset is read: about 64 MiB, in whole chunks, so that no chunk is

@@ -18,14 +18,14 @@ Candidate chosen_variable(const std::filesystem::path& path, const std::vector<C
   // Accepts names with a leading slash, as in MATLAB's newer files, which are HDF5.
   choice.name = choice.name.substr(choice.name.rfind('/', 0) == 0 ? 1 : 0);
   std::replace(choice.name.begin(), choice.name.end(), '/', '.');
-  for (const std::string& name : wanted_names(choice)) {
+  for (const std::string& name : default_names(choice)) {
     const auto found = std::find_if(candidates.begin(), candidates.end(),
                                     [&](const Candidate& candidate) { return candidate.name == name; });
     if (found == candidates.end()) continue;
     if (!found->why.empty()) throw InputError(path.string() + ": " + found->why);
     return *found;
   }
-  return candidates[only_matrix(path, candidates, choice)];
+  return candidates[sole_matrix(path, candidates, choice)];
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-/// The layers that read MATLAB's files of versions 4 and 5: bytes of the file, decompressed if necessary,
-/// then variables. For mat*.cpp only.
+/// The layers that read MATLAB's files of versions 4 and 5: MatBytes decompresses bytes, and MatVariables
+/// collects variables. For mat*.cpp only.
 
 #include <zlib.h>
 
@@ -47,8 +47,8 @@ class MatBytes {
 /// The indices or the entries of a sparse matrix.
 struct MatNumbers {
   std::vector<double> values;
-  std::size_t held = 0;  ///< number of leading values that double holds exactly
-  std::string refused;   ///< bytes of the first value that double cannot hold
+  std::size_t held = 0;  ///< number of leading values that double represents exactly
+  std::string refused;   ///< bytes of the first value that it does not represent
   ElementType type;
 };
 MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t count);
@@ -88,7 +88,7 @@ class MatVariables {
 
   std::vector<Candidate> candidates_;
   Candidate wanted_;
-  std::int64_t seen_ = 0;  ///< variables
+  std::int64_t seen_ = 0;  ///< number of variables so far
   std::string where_;
   bool keep_ = false;
   MatrixInfo* info_ = nullptr;
@@ -98,7 +98,7 @@ class MatVariables {
 /// Return true if the file begins like a MATLAB file of version 4 (is_mat4) or version 5 (is_mat5).
 bool is_mat4(const Descriptor& file);
 bool is_mat5(const Descriptor& file);
-/// Read and check a whole file. @throws BrokenMat; InputError if an element is refused
+/// Read and check a whole file. @throws BrokenMat; InputError if double cannot represent an element
 void walk_mat4(const Descriptor& file, MatVariables& variables);
 void walk_mat5(const Descriptor& file, MatVariables& variables);
 

@@ -106,8 +106,8 @@ class MatrixLock {
 
 /// Writes everything except the elements with HDF5. @return the elements and their offsets in the file
 template <class T>
-std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
-                                       const SystemView<T>& system, const MatrixAttributes& attributes) {
+std::vector<ElementRange> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
+                                     const SystemView<T>& system, const MatrixAttributes& attributes) {
   const h5::Quiet quiet;
   try {
     const h5::Properties creation(H5Pcreate(H5P_FILE_CREATE), "make file creation properties");
@@ -116,13 +116,13 @@ std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::file
                   "create '" + path.string() + "'");
     h5::write_attribute(file, "gaussweep", std::string("matrix"));
     for (const auto& [name, value] : attributes) h5::write_attribute(file, name, value);
-    std::vector<PlacedElements> places{place_dense(file, "/A", system.a)};
-    if (!system.b.empty()) places.push_back(place_dense(file, "/b", system.b));
-    if (!system.x_true.empty()) places.push_back(place_dense(file, "/x_true", system.x_true));
+    std::vector<ElementRange> ranges{create_dense(file, "/A", system.a)};
+    if (!system.b.empty()) ranges.push_back(create_dense(file, "/b", system.b));
+    if (!system.x_true.empty()) ranges.push_back(create_dense(file, "/x_true", system.x_true));
     file.close("finish '" + path.string() + "'");
-    std::sort(places.begin(), places.end(),
-              [](const PlacedElements& x, const PlacedElements& y) { return x.begin < y.begin; });
-    return places;
+    std::sort(ranges.begin(), ranges.end(),
+              [](const ElementRange& x, const ElementRange& y) { return x.begin < y.begin; });
+    return ranges;
   } catch (const h5::Error& e) {
     throw StorageError(path.string() + ": cannot be written: " + e.what());
   }
@@ -132,11 +132,11 @@ std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::file
 template <class T>
 void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
                   const MatrixAttributes& attributes, Durable durable, const BetweenWrites& between) {
-  const std::vector<PlacedElements> places = write_hdf5(target, path, system, attributes);
+  const std::vector<ElementRange> ranges = write_hdf5(target, path, system, attributes);
   const Opened made = open_regular(target.temporary(), O_RDWR);
   if (!made) throw StorageError(path.string() + ": cannot be opened after it was made: " + made.why);
   try {
-    const std::string seal = write_elements(made.file.fd(), places, between);
+    const std::string seal = write_elements(made.file.fd(), ranges, between);
     target.write(seal.data(), seal.size());
   } catch (const StorageError& error) {
     throw StorageError(path.string() + ": " + error.what());
@@ -224,7 +224,7 @@ std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
 }
 
 Descriptor MatrixStore::hold() const {
-  Opened held = hold_folder(directory_);
+  Opened held = open_folder(directory_);
   if (!held) throw StorageError(directory_.string() + "/: cannot be opened: " + held.why);
   return std::move(held.file);
 }
@@ -267,7 +267,7 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
 
 std::map<std::string, std::int64_t> MatrixStore::inventory() const {
   std::map<std::string, std::int64_t> found;
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   if (held.error == ENOENT) return found;
   std::error_code error(held.error, std::generic_category());
   if (held) {
@@ -286,13 +286,13 @@ std::map<std::string, std::int64_t> MatrixStore::inventory() const {
 
 std::int64_t MatrixStore::bytes_of(const std::string& digest) const {
   const std::string name = path_of(digest).filename();
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   return held ? file_bytes(held.file.fd(), name) : 0;
 }
 
 void MatrixStore::remove(const std::string& digest) {
   const std::filesystem::path path = path_of(digest);
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   if (held.error == ENOENT) return;
   if (!held || (::unlinkat(held.file.fd(), path.filename().c_str(), 0) != 0 && errno != ENOENT))
     throw StorageError(path.string() + ": cannot be removed: " + (held ? std::strerror(errno) : held.why));
@@ -300,7 +300,7 @@ void MatrixStore::remove(const std::string& digest) {
 
 void MatrixStore::tidy() {
   // Files that cannot be listed or removed are ignored, since this is only housekeeping.
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   if (!held) return;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(held.file.path(), ignored)) {

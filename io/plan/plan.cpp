@@ -107,7 +107,7 @@ void check_axes_once(const Entry& entry) {
 }
 
 /// Returns "; is 'methods' at line 7 meant to be it?" if a key may be a misspelling of `word`, else nothing.
-std::string miswritten(const Entry& entry, const std::string& word) {
+std::string misspelling_hint(const Entry& entry, const std::string& word) {
   for (const auto& [name, axis] : entry.axes) {
     if (nearest_hint(name, {word}).empty()) continue;
     return "; is '" + name + "' at line " + std::to_string(axis.location.line) + " meant to be it?";
@@ -185,12 +185,12 @@ Entry entry_of(const YamlNode& node, const Chosen& chosen, const Settings& commo
   if (!all_read) return entry;
   if (entry.problem.text.empty()) {
     fail_at(node.location, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
-                               miswritten(entry, "problem"));
+                               misspelling_hint(entry, "problem"));
   }
   if (entry.methods.empty()) {
     fail_at(node.location,
             "method is missing in this entry of sweep; allowed: a method, a list, a glob, or all" +
-                miswritten(entry, "method"));
+                misspelling_hint(entry, "method"));
   }
   if (entry.problems.empty()) entry.problems = {entry.problem.text};
   check_axes_once(entry);
@@ -264,7 +264,7 @@ Keys plan_keys(Plan& plan, Common& common, const Problems& problems, RangeBudget
 
 }  // namespace
 
-const std::vector<std::string>& entry_words() {
+const std::vector<std::string>& reserved_entry_keys() {
   static const std::vector<std::string> words = [] {
     Entry entry;
     RangeBudget budget;

@@ -121,7 +121,7 @@ bool is_duration(const Scalar& scalar) {
   return scalar.text.size() < 40 && std::regex_match(scalar.text, with_unit);
 }
 
-double parse_share(const Scalar& scalar, const std::string& what) {
+double parse_percentage(const Scalar& scalar, const std::string& what) {
   static const std::regex form(R"((\d{1,3}(?:\.\d{1,6})?) ?%)");
   std::smatch match;
   if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, form)) {

@@ -20,7 +20,7 @@
 #include "io/files/digest.hpp"
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
-#include "io/files/shared_out.hpp"
+#include "io/files/parallel_for.hpp"
 #include "io/records/record_line.hpp"
 
 namespace gaussweep::io {
@@ -128,7 +128,7 @@ void parse_line(Line& line, std::string_view text, LineTexts& seen, bool with_de
 std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool with_details) {
   constexpr std::size_t min_lines_per_thread = 256;
   const std::size_t parts =
-      std::clamp<std::size_t>(texts.size() / min_lines_per_thread, 1, sharing_threads());
+      std::clamp<std::size_t>(texts.size() / min_lines_per_thread, 1, parallel_threads());
   std::vector<Line> lines(texts.size());
   const auto parse_part = [&](std::size_t part) {
     LineTexts seen;
@@ -141,7 +141,7 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
       lines[i].record->history = {};
     }
   };
-  share_out(parts, parse_part);
+  parallel_for(parts, parse_part);
   return lines;
 }
 
@@ -383,7 +383,7 @@ void JournalWriter::begin_sync() {
   }
 }
 
-bool JournalWriter::settled() {
+bool JournalWriter::sync_finished() {
   if (!pending_sync_.valid()) return true;
   if (pending_sync_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
   finish_sync(pending_sync_.get());

@@ -43,8 +43,8 @@ bool well(const Read& read) {
 }
 
 bool import_apart(const std::filesystem::path& path) {
-  const io::MatrixInfo info = io::matrix_info_apart(path, "", nullptr, patience);
-  return info.rows > most_elements / info.cols || whole(io::import_matrix_apart(path, "", patience));
+  const io::MatrixInfo info = io::matrix_info_in_child(path, "", nullptr, patience);
+  return info.rows > most_elements / info.cols || whole(io::import_matrix_in_child(path, "", patience));
 }
 
 bool import_here(const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-#include "io/files/apart.hpp"
+#include "io/files/child_reader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 template <class Read>
 std::string read_failure(const Read& read, double seconds = 60) {
   try {
-    read_apart(
+    read_in_child(
         seconds, "f: ", " (a matrix)", read, [](ChildOutput& out, std::int64_t value) { out.put(value); },
         [](Child& child) { return child.integer(); });
   } catch (const InputError& error) {
@@ -25,7 +25,7 @@ std::string read_failure(const Read& read, double seconds = 60) {
 }
 
 TEST(Apart, ReturnsTheValue) {
-  const auto value = read_apart(
+  const auto value = read_in_child(
       60, "", "", [] { return std::int64_t{42}; }, [](ChildOutput& out, std::int64_t read) { out.put(read); },
       [](Child& child) { return child.integer(); });
   EXPECT_EQ(value, 42);

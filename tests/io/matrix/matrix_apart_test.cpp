@@ -30,12 +30,12 @@ TEST_F(MatrixApart, ChildReadsTheSame) {
   std::iota(stored.a.data.begin(), stored.a.data.end(), 0.5);
   stored.attributes = {{"kind", "file"}, {"precision", "double"}};
   write_matrix(folder() / "m.h5", stored);
-  const Dense<double> read = import_matrix_apart(folder() / "m.h5");
+  const Dense<double> read = import_matrix_in_child(folder() / "m.h5");
   EXPECT_EQ(read.rows, 1500);
   EXPECT_EQ(read.cols, 1501);
   EXPECT_EQ(read.data, stored.a.data);
   std::string digest, expected_digest;
-  const MatrixInfo info = matrix_info_apart(folder() / "m.h5", "/A", &digest);
+  const MatrixInfo info = matrix_info_in_child(folder() / "m.h5", "/A", &digest);
   const MatrixInfo expected = matrix_info(folder() / "m.h5", "/A", &expected_digest);
   EXPECT_EQ(digest, expected_digest);
   EXPECT_EQ(info.attributes, expected.attributes);
@@ -46,8 +46,8 @@ TEST_F(MatrixApart, ChildReadsTheSame) {
   EXPECT_EQ(words(info), words(expected));
   EXPECT_EQ(info.stored_entries, expected.stored_entries);
   put("a.mtx", "%%MatrixMarket matrix array real general\n2 1\n3\n4\n");
-  EXPECT_EQ(import_matrix_apart(folder() / "a.mtx").data, (std::vector<double>{3, 4}));
-  EXPECT_EQ(matrix_info_apart(folder() / "a.mtx").rows, 2);
+  EXPECT_EQ(import_matrix_in_child(folder() / "a.mtx").data, (std::vector<double>{3, 4}));
+  EXPECT_EQ(matrix_info_in_child(folder() / "a.mtx").rows, 2);
 }
 
 TEST_F(MatrixApart, RefusalHasTheSameMessage) {
@@ -55,8 +55,8 @@ TEST_F(MatrixApart, RefusalHasTheSameMessage) {
   for (const auto& path : {folder() / "none.h5", folder() / "text.h5", corpus("two.h5")}) {
     const std::string message = failure_of([&] { import_matrix(path); });
     EXPECT_THAT(message, StartsWith(path.string()));
-    EXPECT_EQ(failure_of([&] { import_matrix_apart(path); }), message);
-    EXPECT_EQ(failure_of([&] { matrix_info_apart(path); }), message);
+    EXPECT_EQ(failure_of([&] { import_matrix_in_child(path); }), message);
+    EXPECT_EQ(failure_of([&] { matrix_info_in_child(path); }), message);
   }
 }
 
@@ -66,8 +66,8 @@ TEST_F(MatrixApart, SurvivesFilesThatCrashOrHangTheLibrary) {
   for (const char* name : {"crash_of_the_library.h5", "hang_of_the_library.h5"}) {
     for (const bool elements : {false, true}) {
       const std::string message = failure_of([&] {
-        elements ? void(import_matrix_apart(corpus(name), "", 1))
-                 : void(matrix_info_apart(corpus(name), "", nullptr, 1));
+        elements ? void(import_matrix_in_child(corpus(name), "", 1))
+                 : void(matrix_info_in_child(corpus(name), "", nullptr, 1));
       });
       const bool may_be_read = name == std::string("crash_of_the_library.h5");
       if (may_be_read && message.empty()) continue;

@@ -322,17 +322,17 @@ TEST(Journal, SyncFailsIfTheFileIsGone) {
 TEST(Journal, BeginSyncWritesEarlierRecords) {
   const Scratch scratch;
   JournalWriter journal(scratch / "j");
-  EXPECT_TRUE(journal.settled());
+  EXPECT_TRUE(journal.sync_finished());
   for (int i = 1; i <= 50; ++i) {
     journal.append(full_record(i));
-    if (journal.settled()) journal.begin_sync();
+    if (journal.sync_finished()) journal.begin_sync();
     EXPECT_GE(file_text(scratch / "j").size(), 1u) << "lines are written when the sync begins";
   }
-  while (!journal.settled()) std::this_thread::yield();
+  while (!journal.sync_finished()) std::this_thread::yield();
   journal.begin_sync();
   journal.append(full_record(51));
   journal.sync();  // covers everything, whatever is in flight
-  EXPECT_TRUE(journal.settled());
+  EXPECT_TRUE(journal.sync_finished());
   EXPECT_EQ(read_journal(scratch / "j").records.size(), 51u);
 }
 
@@ -343,10 +343,10 @@ TEST(Journal, BeginSyncReportsAFullDiskAtOnce) {
   {
     const SizeLimit limit(100);
     EXPECT_THROW(journal.begin_sync(), StorageError);
-    EXPECT_TRUE(journal.settled());
+    EXPECT_TRUE(journal.sync_finished());
   }
   journal.begin_sync();  // there is room again
-  while (!journal.settled()) std::this_thread::yield();
+  while (!journal.sync_finished()) std::this_thread::yield();
   EXPECT_THAT(keys_of(read_journal(scratch / "j")), ElementsAre("key-1"));
 }
 

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "io/files/apart.hpp"
+#include "io/files/child_reader.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "io/matrix/matrix_market.hpp"
 
 namespace gaussweep::io {
 namespace {
 
-constexpr double seconds_a_mib = 0.2;  // allows for a slow file system and decompression
+constexpr double matrix_seconds_per_mib = 0.2;  // allows for a slow file system and decompression
 
 /// The result of matrix_info.
 struct Description {
@@ -94,11 +94,11 @@ Dense<double> get_matrix(Child& in) {
 
 }  // namespace
 
-MatrixInfo matrix_info_apart(const std::filesystem::path& path, const DatasetChoice& dataset,
-                             std::string* sha256, double patience) {
-  if (!left_to_library(path)) return matrix_info(path, dataset, sha256);
-  Description what = read_apart(
-      patience + seconds_a_mib * mib_of(path), path.string() + ": ", "",
+MatrixInfo matrix_info_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
+                                std::string* sha256, double patience) {
+  if (!needs_hdf5(path)) return matrix_info(path, dataset, sha256);
+  Description what = read_in_child(
+      patience + matrix_seconds_per_mib * mib_of(path), path.string() + ": ", "",
       [&] {
         Description read;
         read.info = matrix_info(path, dataset, sha256 != nullptr ? &read.sha256 : nullptr);
@@ -109,21 +109,21 @@ MatrixInfo matrix_info_apart(const std::filesystem::path& path, const DatasetCho
   return std::move(what.info);
 }
 
-MatrixSize matrix_size_apart(const std::filesystem::path& path, const DatasetChoice& dataset,
-                             double patience) {
-  if (!left_to_library(path) && is_matrix_market(path)) return matrix_market_size(path);
-  const MatrixInfo info = matrix_info_apart(path, dataset, nullptr, patience);
+MatrixSize matrix_size_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
+                                double patience) {
+  if (!needs_hdf5(path) && is_matrix_market(path)) return matrix_market_size(path);
+  const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, patience);
   return {info.rows, info.cols};
 }
 
-Dense<double> import_matrix_apart(const std::filesystem::path& path, const DatasetChoice& dataset,
-                                  double patience) {
-  if (!left_to_library(path)) return import_matrix(path, dataset);
+Dense<double> import_matrix_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
+                                     double patience) {
+  if (!needs_hdf5(path)) return import_matrix(path, dataset);
   // A small compressed file may hold a large matrix; the time limit therefore includes the elements.
-  const MatrixInfo info = matrix_info_apart(path, dataset, nullptr, patience);
+  const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, patience);
   const double mib = static_cast<double>(info.stored_entries) * sizeof(double) / 0x1p20;
-  return read_apart(
-      patience + seconds_a_mib * std::max(mib, mib_of(path)), path.string() + ": ", "",
+  return read_in_child(
+      patience + matrix_seconds_per_mib * std::max(mib, mib_of(path)), path.string() + ": ", "",
       [&] { return import_matrix(path, dataset); }, put_matrix, get_matrix);
 }
 
