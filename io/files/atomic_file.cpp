@@ -26,12 +26,12 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
 /// Returns the target's file name. Shortens a long name and appends a hash, so that the temporary's name does
 /// not exceed the file system's limit.
 std::string stem_of(const std::filesystem::path& target) {
-  constexpr std::size_t most = 140;
+  constexpr std::size_t max_name_bytes = 140;
   const std::string name = target.filename().string();
-  if (name.size() <= most) return name;
+  if (name.size() <= max_name_bytes) return name;
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return name.substr(0, most - 24) + "-" + std::to_string(hash);
+  return name.substr(0, max_name_bytes - 24) + "-" + std::to_string(hash);
 }
 
 std::string temporary_prefix(const std::filesystem::path& target) {
@@ -39,8 +39,8 @@ std::string temporary_prefix(const std::filesystem::path& target) {
 }
 constexpr const char* temporary_suffix = ".tmp";
 
-/// Returns the host's part of a temporary's name. The host is needed because the folder may be shared, and
-/// processes of two nodes (and usually of two containers) can have the same ids.
+/// Returns the part of a temporary's name that identifies the host. It is necessary because nodes (and
+/// usually containers) may share the folder, and their processes can have the same ids.
 std::string host_mark() {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
@@ -55,7 +55,7 @@ std::string writer_mark(int pid) {
 
 void sync_open_folder(int fd, const std::filesystem::path& folder) {
   const int error = sync_descriptor(fd);
-  // Some file systems cannot sync a folder and report that; nothing else can be done then.
+  // Some file systems cannot sync a folder and return these errors; there is no alternative then.
   if (error != 0 && error != EINVAL && error != ENOTSUP) {
     throw StorageError("Cannot sync the folder '" + folder.string() + "': " + std::strerror(error));
   }
@@ -141,7 +141,7 @@ void write_atomically(const std::filesystem::path& target, const void* data, std
 
 void remove_stale_temporaries(const std::filesystem::path& target) {
   const std::string prefix = temporary_prefix(target);
-  const std::string suffix = temporary_suffix, own_host = host_mark();
+  const std::string suffix = temporary_suffix, this_host = host_mark();
   // Ignores folders and files that cannot be read or removed, since this is only housekeeping.
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
@@ -150,10 +150,10 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
         name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
       continue;
     }
-    // For a process of this host, checks whether it still runs.
-    const std::size_t mark = name.rfind(own_host);
+    // Keeps the temporary of a process of this host that still runs.
+    const std::size_t mark = name.rfind(this_host);
     if (mark != std::string::npos) {
-      const int pid = std::atoi(name.c_str() + mark + own_host.size());
+      const int pid = std::atoi(name.c_str() + mark + this_host.size());
       if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH) continue;
     } else {
       const auto written = entry.last_write_time(ignored);

@@ -30,7 +30,7 @@ class ChildOutput {
 
  private:
   int fd_;
-  std::string gathered_;
+  std::string buffered_;
   bool broken_ = false;
 };
 

@@ -33,7 +33,7 @@ std::string_view file_kind(unsigned mode) {
 }
 
 Opened open_regular(const std::filesystem::path& path, int flags, int folder) {
-  // Checks the kind of file before opening it, because opening some devices has side effects, and again
+  // Checks the kind of file before opening it, because opening some devices has side effects. Checks again
   // afterwards, because the file may have been replaced in between.
   struct stat facts {};
   const int links = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;

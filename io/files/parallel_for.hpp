@@ -11,7 +11,7 @@
 namespace gaussweep::io {
 
 /// Returns the number of threads for checksums and the parsing of lines: the CPUs that the caller may run on,
-/// but at max_threads six, which leaves memory bandwidth and cores for other work.
+/// but at most six, which leaves memory bandwidth and cores for other work.
 inline std::size_t parallel_threads() {
   constexpr std::size_t max_threads = 6;
   cpu_set_t usable;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// A compressed file that holds one file, or an archive of several.
+/// A compression format, with the commands that unpack a single file and a tar archive.
 struct Compression {
   std::string_view magic, name, unpack, unpack_tar;
 };
@@ -23,7 +23,7 @@ constexpr Compression compressions[] = {{"\x1f\x8b"sv, "gzip", "gunzip -k", "tar
                                         {"LZIP"sv, "lzip", "lunzip -k", "tar --lzip -xf"},
                                         {"\x1f\x9d"sv, "compress", "gunzip -k", "tar -xZf"}};
 
-/// An unsupported format and the advice for the user.
+/// An unsupported format, identified by `magic` at `offset`, and the advice for the user.
 struct UnsupportedFormat {
   std::size_t offset;
   std::string_view magic, advice;

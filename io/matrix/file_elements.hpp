@@ -64,8 +64,9 @@ class ElementSink {
   /// Stores all elements; `read(to, bytes)` must return them in the order of the file. @throws InputError
   template <class Read>
   void put_all(const Read& read) {
-    constexpr std::int64_t most = std::int64_t{1} << 17;
-    const std::int64_t width = std::min(length(), most), step = std::max<std::int64_t>(1, most / width);
+    constexpr std::int64_t max_block = std::int64_t{1} << 17;
+    const std::int64_t width = std::min(length(), max_block),
+                       step = std::max<std::int64_t>(1, max_block / width);
     std::vector<char> block;
     for (std::int64_t line = 0; line < lines(); line += step) {
       const std::int64_t count = std::min(step, lines() - line);

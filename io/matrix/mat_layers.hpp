@@ -24,7 +24,7 @@ constexpr const char* mat_cut_off = "it is cut off, or damaged";
 /// A section of a file, raw or decompressed, read sequentially.
 class MatBytes {
  public:
-  MatBytes(const Descriptor& file, off_t begin, off_t end, bool deflated);
+  MatBytes(const Descriptor& file, off_t begin, off_t end, bool is_deflated);
   ~MatBytes();
   MatBytes(const MatBytes&) = delete;
   MatBytes& operator=(const MatBytes&) = delete;
@@ -70,11 +70,11 @@ class MatVariables {
   /// Stores the entries of a sparse matrix, in any order; entries with equal indices are added. @param
   /// position(i) returns row and column of entry i, from 0. @throws BrokenMat if an index is out of range
   template <class Position>
-  void take_entries(const MatNumbers& entries, bool is_real, const Position& position) {
+  void add_sparse_entries(const MatNumbers& entries, bool is_real, const Position& position) {
     start(is_real);
     for (std::size_t i = 0; i < entries.values.size(); ++i) {
       const auto [row, col] = position(i);
-      take_entry(entries, i, row, col, is_real);
+      add_sparse_entry(entries, i, row, col, is_real);
     }
     info_->stored_entries = static_cast<std::int64_t>(entries.values.size());
   }
@@ -84,11 +84,11 @@ class MatVariables {
 
  private:
   void start(bool is_real);
-  void take_entry(const MatNumbers& entries, std::size_t i, double row, double col, bool is_real);
+  void add_sparse_entry(const MatNumbers& entries, std::size_t i, double row, double col, bool is_real);
 
   std::vector<Candidate> candidates_;
   Candidate wanted_;
-  std::int64_t seen_ = 0;  ///< number of variables so far
+  std::int64_t variable_count_ = 0;  ///< number of variables so far
   std::string where_;
   bool keep_ = false;
   MatrixInfo* info_ = nullptr;

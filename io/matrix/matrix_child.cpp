@@ -24,42 +24,42 @@ struct Description {
 /// Visits every text and number of a description except its attributes, in the order in which they are sent
 /// and received.
 template <class Each>
-void each_member(Description& what, const Each& each) {
-  MatrixInfo& info = what.info;
-  for (std::string* text : {&what.sha256, &info.format, &info.dataset, &info.field, &info.symmetry})
+void each_member(Description& description, const Each& each) {
+  MatrixInfo& info = description.info;
+  for (std::string* text : {&description.sha256, &info.format, &info.dataset, &info.field, &info.symmetry})
     each(*text);
   for (std::int64_t* number : {&info.rows, &info.cols, &info.stored_entries}) each(*number);
 }
 
-void put_description(ChildOutput& out, Description& what) {
-  each_member(what, [&](const auto& value) { out.put(value); });
-  out.put(static_cast<std::int64_t>(what.info.attributes.size()));
-  for (const auto& [name, value] : what.info.attributes) {
+void put_description(ChildOutput& out, Description& description) {
+  each_member(description, [&](const auto& value) { out.put(value); });
+  out.put(static_cast<std::int64_t>(description.info.attributes.size()));
+  for (const auto& [name, value] : description.info.attributes) {
     out.put(name);
     out.put(value);
   }
 }
 
-struct Taken {
+struct MemberReader {
   Child& in;
   void operator()(std::string& text) const { text = in.text(); }
   void operator()(std::int64_t& number) const { number = in.integer(); }
 };
 
 Description get_description(Child& in) {
-  Description what;
-  each_member(what, Taken{in});
-  for (std::int64_t left = in.integer(); left > 0; --left) {
+  Description description;
+  each_member(description, MemberReader{in});
+  for (std::int64_t remaining = in.integer(); remaining > 0; --remaining) {
     std::string name = in.text();
-    what.info.attributes[std::move(name)] = in.text();
+    description.info.attributes[std::move(name)] = in.text();
   }
-  return what;
+  return description;
 }
 
-constexpr std::size_t piece = std::size_t{1} << 20;  // elements per message
+constexpr std::size_t message_elements = std::size_t{1} << 20;  // elements per message
 
-/// Returns whole pages of elements that are no longer needed to the system.
-void forget(double* elements, std::size_t count) {
+/// Returns the memory of elements that are no longer needed to the system, in whole pages.
+void release_pages(double* elements, std::size_t count) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(elements) + page - 1) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(elements + count) / page * page;
@@ -71,10 +71,10 @@ void forget(double* elements, std::size_t count) {
 void put_matrix(ChildOutput& out, Dense<double>& matrix) {
   out.put(matrix.rows);
   out.put(matrix.cols);
-  for (std::size_t at = 0; at < matrix.data.size(); at += piece) {
-    const std::size_t count = std::min(piece, matrix.data.size() - at);
-    out.put(matrix.data.data() + at, count * sizeof(double));
-    forget(matrix.data.data() + at, count);
+  for (std::size_t offset = 0; offset < matrix.data.size(); offset += message_elements) {
+    const std::size_t count = std::min(message_elements, matrix.data.size() - offset);
+    out.put(matrix.data.data() + offset, count * sizeof(double));
+    release_pages(matrix.data.data() + offset, count);
   }
 }
 
@@ -82,12 +82,13 @@ Dense<double> get_matrix(Child& in) {
   Dense<double> matrix;
   matrix.rows = in.integer();
   matrix.cols = in.integer();
-  const auto all = static_cast<std::size_t>(matrix.rows * matrix.cols);
-  matrix.data.reserve(all);
-  while (matrix.data.size() < all) {
-    const std::size_t at = matrix.data.size();
-    matrix.data.resize(at + std::min(piece, all - at));  // the pages are touched only now
-    in.get(matrix.data.data() + at, (matrix.data.size() - at) * sizeof(double));
+  const auto element_count = static_cast<std::size_t>(matrix.rows * matrix.cols);
+  matrix.data.reserve(element_count);
+  while (matrix.data.size() < element_count) {
+    const std::size_t offset = matrix.data.size();
+    matrix.data.resize(offset +
+                       std::min(message_elements, element_count - offset));  // the pages are touched only now
+    in.get(matrix.data.data() + offset, (matrix.data.size() - offset) * sizeof(double));
   }
   return matrix;
 }
@@ -97,7 +98,7 @@ Dense<double> get_matrix(Child& in) {
 MatrixInfo matrix_info_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
                                 std::string* sha256, double patience) {
   if (!needs_hdf5(path)) return matrix_info(path, dataset, sha256);
-  Description what = read_in_child(
+  Description description = read_in_child(
       patience + matrix_seconds_per_mib * mib_of(path), path.string() + ": ", "",
       [&] {
         Description read;
@@ -105,8 +106,8 @@ MatrixInfo matrix_info_in_child(const std::filesystem::path& path, const Dataset
         return read;
       },
       put_description, get_description);
-  if (sha256 != nullptr) *sha256 = std::move(what.sha256);
-  return std::move(what.info);
+  if (sha256 != nullptr) *sha256 = std::move(description.sha256);
+  return std::move(description.info);
 }
 
 MatrixSize matrix_size_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,

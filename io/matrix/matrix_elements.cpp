@@ -16,10 +16,10 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-// Bytes per thread and step. A caller that waits for a pause of the write waits for one such step per thread,
-// some milliseconds, because writes to one file are serialised.
+// The bytes that a thread writes per step. A caller that wants the write to pause waits for one step of every
+// thread, i.e. some milliseconds, because writes to one file are serialised.
 constexpr std::size_t step_bytes = std::size_t{512} << 10;
-constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the unit of the search for zeros
+constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the granularity of holes
 
 template <class T>
 hid_t file_type() {
@@ -49,8 +49,8 @@ struct Part {
   int error = 0;  ///< errno, or 0
 };
 
-/// Writes a part without its zero grains: the holes that remain in the file read as zeros, so that a triangle
-/// of zeros costs neither space nor time. @pre the file has no data there yet
+/// Writes a part, except for grains that are zero: holes in the file read as zeros, so that a triangle of
+/// zeros needs neither space nor time. @pre the file has no data at this offset yet
 Part write_part(int fd, const ElementRange& part) {
   static const SealSum zeros = [] {
     const std::vector<char> grain(grain_bytes);
@@ -114,20 +114,20 @@ ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T
 std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const BetweenWrites& between) {
   const std::size_t piece_bytes = step_bytes * parallel_threads();
   SealSum sum;
-  auto here = static_cast<off_t>(seal_bytes);
+  auto end = static_cast<off_t>(seal_bytes);
   for (const ElementRange& range : ranges) {
-    sum.add(sum_of_file(fd, here, range.begin));
+    sum.add(sum_of_file(fd, end, range.begin));
     for (std::size_t done = 0; done < range.bytes; done += piece_bytes) {
       const std::size_t bytes = std::min(piece_bytes, range.bytes - done);
       sum.add(write_piece(fd, {range.begin + static_cast<off_t>(done), range.data + done, bytes}));
       if (between) between(WriteStep::piece);
     }
-    here = range.begin + static_cast<off_t>(range.bytes);
+    end = range.begin + static_cast<off_t>(range.bytes);
   }
   struct stat facts {};
   if (fstat(fd, &facts) != 0) throw StorageError(std::string("cannot be looked at: ") + std::strerror(errno));
-  if (facts.st_size < here) throw StorageError("it is shorter than its elements");
-  sum.add(sum_of_file(fd, here, facts.st_size));
+  if (facts.st_size < end) throw StorageError("it is shorter than its elements");
+  sum.add(sum_of_file(fd, end, facts.st_size));
   return sum.seal();
 }
 

@@ -77,8 +77,8 @@ std::int64_t file_bytes(int folder, const std::string& name) {
   return found && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
-/// The lock of one matrix: a byte range of the common lock file, which the system releases when the holder
-/// ends. One lock file per matrix would cost more to create and remove than a small matrix.
+/// The lock of one matrix: one byte of the store's lock file. The system releases it when the holder ends.
+/// One lock file per matrix would take longer to create and remove than writing a small matrix.
 class MatrixLock {
  public:
   /// @param path of the lock file, for messages; it is opened as `path.filename()` in `folder`
@@ -86,12 +86,12 @@ class MatrixLock {
     Opened opened = open_regular(path.filename(), O_RDWR | O_CREAT | O_NOFOLLOW, folder);
     if (!opened) throw StorageError("cannot open " + path.string() + ": " + opened.why);
     file_ = std::move(opened.file);
-    struct flock place {};
-    place.l_type = F_WRLCK;
-    place.l_whence = SEEK_SET;
-    place.l_start = static_cast<off_t>(std::stoull(digest.substr(0, 15), nullptr, 16));
-    place.l_len = 1;
-    while (::fcntl(file_.fd(), F_OFD_SETLKW, &place) != 0) {
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = static_cast<off_t>(std::stoull(digest.substr(0, 15), nullptr, 16));
+    range.l_len = 1;
+    while (::fcntl(file_.fd(), F_OFD_SETLKW, &range) != 0) {
       if (errno == EINTR) continue;
       // Without locks, two processes may both write the matrix. The result is still correct, because the
       // later one renames the same bytes to the same name.
@@ -174,20 +174,21 @@ bool has_shape(hid_t file, const char* name, const DenseView<T>& matrix) {
   return found.rows == matrix.rows && found.cols == matrix.cols;
 }
 
-/// Returns true if an open file is intact and holds a system of this shape under this digest.
+/// Returns true if an open file is intact and contains a system with this shape and digest.
 template <class T>
-bool is_of(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest,
-           const SystemView<T>& system) {
+bool holds_system(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest,
+                  const SystemView<T>& system) {
   if (!broken_seal(opened.fd()).empty()) return false;
   const h5::Quiet quiet;
   try {
     const h5::File file = h5::open_read_only(opened.path(), path);
     const MatrixAttributes found = h5::read_texts(file);
-    const auto said = found.find(digest_attribute);
-    return said != found.end() && said->second == digest && has_shape(file, "/A", system.a) &&
-           has_shape(file, "/b", system.b) && has_shape(file, "/x_true", system.x_true);
+    const auto stored_digest = found.find(digest_attribute);
+    return stored_digest != found.end() && stored_digest->second == digest &&
+           has_shape(file, "/A", system.a) && has_shape(file, "/b", system.b) &&
+           has_shape(file, "/x_true", system.x_true);
   } catch (const h5::Error&) {
-    return false;  // a damaged file is replaced, whatever the cause
+    return false;  // any damaged file is replaced
   }
 }
 
@@ -255,7 +256,7 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   if (between) between(WriteStep::piece);
   {
     const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
-    if (opened && is_of(opened.file, path, digest, system)) return false;
+    if (opened && holds_system(opened.file, path, digest, system)) return false;
   }
   attributes[digest_attribute] = digest;
   AtomicFile target(folder.fd(), path);

@@ -43,7 +43,7 @@ std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, Rang
   return values;
 }
 
-/// Returns true of keys whose values are numbers. A file's name may look like a range.
+/// Returns true if the values of the key are numbers. (A file name may look like a range.)
 bool may_be_range(const std::string& key) {
   static const std::vector<std::string> texts = {"kind", "file",     "dataset", "store",
                                                  "psf",  "psf_file", "what"};
@@ -96,7 +96,7 @@ void check_condition(const Scalar& condition, const std::string& name) {
 
 }  // namespace
 
-/// The driver decides which of these keys suit a matrix's kind.
+// The driver checks which of these keys a matrix kind has.
 const std::vector<std::string>& matrix_keys() {
   static const std::vector<std::string> words = {
       "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
@@ -157,7 +157,7 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
   if (!has_backends(name.text))
     fail_kind(node, name.text, "a value or a list (only n, m and k may differ by backend or GPU)");
   for (const auto& [backend, value] : node.entries) {
-    // GPU models are told from backends by a digit in their name.
+    // Only the names of GPU models contain digits.
     if (backend.text.find_first_of("0123456789") == std::string::npos)
       require_word(backend, backend_names(), name.text + ": no backend, nor a GPU model,");
     axis.by_backend[backend.text] = expanded(name.text, *value, budget);

@@ -52,8 +52,8 @@ class JournalWriter {
 
  private:
   void begin(Descriptor opened);
-  void require_whole() const;
-  bool take_lines_to_sync();
+  void require_unbroken() const;
+  bool start_syncing_lines();
   void finish_sync(int error);
   void append_line(std::string line);
   void check_name();
