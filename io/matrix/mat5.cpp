@@ -39,8 +39,7 @@ constexpr int max_array_depth = 32;
 struct Tag {
   std::uint32_t type = 0;
   std::uint64_t bytes = 0;
-  bool is_small =
-      false;  ///< the element's data, at most four bytes, are in the second half of the tag
+  bool is_small = false;  ///< the element's data, at most four bytes, are in the second half of the tag
 };
 
 /// Reads the elements of an array.
