@@ -40,7 +40,7 @@ class AtomicFile {
   [[noreturn]] void fail(const std::string& action, int error) const;
   void create();
   std::filesystem::path target_;
-  Descriptor held_;  // the folder, if this object opened it
+  Descriptor folder_descriptor_;  // the folder, if this object opened it
   int folder_ = -1;
   std::string temporary_;  // file name in the folder
   Descriptor file_;
