@@ -145,7 +145,7 @@ std::string describe(const Trial& t) {
                       t.matrix.spec.seed, to_string(t.backend));
   for (const io::Setting& setting : io::conditions()) {
     const std::string word = setting.condition->word(t);
-    if (word != setting.condition->usual) text += " " + word;
+    if (word != setting.condition->default_name) text += " " + word;
   }
   if (t.round > 1) text += fmt::format(" round={}", t.round);
   return text;
