@@ -54,16 +54,16 @@ worst=0
 for line in "${cases[@]}"; do
   IFS='|' read -r name psf noise lambda <<<"$line"
   name=${name// /}
-  read -ra psf_words <<<"$psf"
-  text=$("$gaussweep" restore --image "$image" "${psf_words[@]}" --noise "${noise// /}" --lambda "$lambda" \
+  read -ra psf_options <<<"$psf"
+  table=$("$gaussweep" restore --image "$image" "${psf_options[@]}" --noise "${noise// /}" --lambda "$lambda" \
     -o "$out/$name" --format csv "$@")
   code=$?
   if [[ $code -gt $worst ]]; then worst=$code; fi
   # a usage error would be the same for all restorations
   if [[ $code -eq 2 ]]; then exit 2; fi
-  if [[ -z $text ]]; then continue; fi
-  if [[ ! -s $out/table.csv ]]; then echo "case,${text%%$'\n'*}" >"$out/table.csv"; fi
-  echo "$name,${text#*$'\n'}" >>"$out/table.csv"
+  if [[ -z $table ]]; then continue; fi
+  if [[ ! -s $out/table.csv ]]; then echo "case,${table%%$'\n'*}" >"$out/table.csv"; fi
+  echo "$name,${table#*$'\n'}" >>"$out/table.csv"
 done
 
 [[ -s $out/table.csv ]] || exit "$worst"

@@ -76,28 +76,28 @@ for argument in "$@"; do
   esac
 done
 
-wanted=("${packages_to_build_and_run[@]}")
-if $for_tests; then wanted+=("${packages_for_tests[@]}"); fi
+packages=("${packages_to_build_and_run[@]}")
+if $for_tests; then packages+=("${packages_for_tests[@]}"); fi
 names=()
 probes=()
-for line in "${wanted[@]}"; do
+for line in "${packages[@]}"; do
   read -r name probe <<<"$line"
   names+=("$name")
   probes+=("$probe")
 done
 
 # The header folders of usual systems, in addition to the compiler's own.
-header_is_there() {
+has_header() {
   local folder
   local -a folders=(-I/usr/include/hdf5/serial -I/usr/include/openblas)
   for folder in ${CPATH:+${CPATH//:/ }}; do folders+=("-I$folder"); done
   command -v g++ >/dev/null && printf '#include <%s>\n' "$1" | g++ -std=c++17 "${folders[@]}" -E -x c++ - >/dev/null 2>&1
 }
 
-probe_is_there() {
+is_installed() {
   case "$1" in
     command:*) command -v "${1#command:}" >/dev/null ;;
-    header:*) header_is_there "${1#header:}" ;;
+    header:*) has_header "${1#header:}" ;;
     module:*) "${PYTHON:-python3}" -c "import ${1#module:}" 2>/dev/null ;;
   esac
 }
@@ -116,18 +116,18 @@ find_missing() {
     done
   else
     for i in "${!names[@]}"; do
-      probe_is_there "${probes[$i]}" || missing+=("${names[$i]} (${probes[$i]/:/ })")
+      is_installed "${probes[$i]}" || missing+=("${names[$i]} (${probes[$i]/:/ })")
     done
   fi
 }
 
 find_missing
 if [[ ${#missing[@]} -eq 0 ]]; then
-  echo "setup.sh: all ${#names[@]} packages are there"
+  echo "setup.sh: all ${#names[@]} packages are installed"
   exit 0
 fi
 
-cannot() {
+fail_missing() {
   {
     echo "setup.sh: missing: ${missing[*]}"
     echo "setup.sh: $1"
@@ -135,11 +135,11 @@ cannot() {
   exit 2
 }
 if ! command -v apt-get >/dev/null; then
-  cannot "this system has no apt-get; install what these Debian packages hold with its own package manager or modules"
+  fail_missing "this system has no apt-get; install what these Debian packages hold with its own package manager or modules"
 fi
 how="as root: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
-if $check_only; then cannot "$how"; fi
-if [[ $(id -u) -ne 0 ]]; then cannot "not root; $how"; fi
+if $check_only; then fail_missing "$how"; fi
+if [[ $(id -u) -ne 0 ]]; then fail_missing "not root; $how"; fi
 
 echo "setup.sh: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
@@ -159,4 +159,4 @@ if [[ ${#missing[@]} -ne 0 ]]; then
   echo "setup.sh: still missing after the installation: ${missing[*]}" >&2
   exit 1
 fi
-echo "setup.sh: all ${#names[@]} packages are there"
+echo "setup.sh: all ${#names[@]} packages are installed"

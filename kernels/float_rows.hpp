@@ -1,6 +1,6 @@
 #pragma once
-/// How a table names a portable method that computes in float alone: tables.hpp. Such a method is a function,
-/// where others are templates.
+/// Declares portable methods that exist only in float, like tables.hpp for both precisions. Such a method is
+/// a function, not a template.
 
 #include "kernels/tables.hpp"
 

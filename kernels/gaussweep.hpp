@@ -1,6 +1,6 @@
 #pragma once
-/// All that a foreign program needs: `#include <gaussweep/gaussweep.hpp>` of an installed gaussweep
-/// (docs/library.md).
+/// The header for programs that use an installed gaussweep as a library (docs/library.md):
+/// `#include <gaussweep/gaussweep.hpp>`.
 
 #include <memory>
 #include <stdexcept>
@@ -10,8 +10,9 @@
 
 namespace gaussweep {
 
-/// Runs a method on the first GPU or, without one, emulated, and returns its answer.
-/// @param problem, variant "gesv", "recursive"; the parameters have their defaults
+/// Runs a method once with its default parameters and returns the answer. It runs on the first GPU, or on the
+/// CPU with backend `emulated` if there is no GPU.
+/// @param problem, variant the method, e.g. "gesv" and "recursive"
 /// @throws std::invalid_argument if there is no such method; OutOfMemory, DeviceError
 template <class T>
 Answer<T> run_once(const std::string& problem, const std::string& variant, const Inputs<T>& inputs) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Helpers for the method tables, one table per problem: `kernels/<problem>/table.cpp` describes the problem
-/// and lists its methods, one row per method.
+/// Helpers for the method tables. There is one table per problem: `kernels/<problem>/table.cpp` describes the
+/// problem and lists its methods.
 
 #include "kernels/registry/method.hpp"
 
@@ -14,17 +14,17 @@ struct ProblemTable {
 
 /// Returns the tables of kernels/ (defined in registry.cpp).
 std::vector<ProblemTable> builtin_tables();
-/// Returns the tables that `all_problems` and `builtin_registry` are made from. By default these are the
-/// builtin ones; a program that defines this function itself may add others.
+/// Returns the tables that `all_problems` and `builtin_registry` are made from. The default definition
+/// returns builtin_tables(). A program can define the function itself to add tables.
 std::vector<ProblemTable> problem_tables();
 
-/// The two builds of a portable method.
+/// The entry points of a portable method for the backends `cuda` and `emulated`.
 struct PortableEntries {
   Entry cuda;
   Entry emulated;
 };
 
-/// Creates a method's row with the fields that every row has.
+/// Creates a row with the fields that every method sets.
 inline Method row(Problem problem, std::string variant, std::string summary, std::string source) {
   Method method;
   method.problem = problem;
@@ -40,15 +40,15 @@ inline Method on_cpu(Method method, Entry entry) {
   method.host = entry;
   return method;
 }
-/// Marks the method as CUDA code for compute capability 3.5, the oldest that the toolchains compile for, and
-/// later.
+/// Marks the method as CUDA code for compute capability 3.5 and later. 3.5 is the oldest capability that the
+/// supported CUDA versions compile for.
 inline Method on_gpu(Method method, Entry entry) {
   method.capability = 35;
   method.backends = {Backend::cuda};
   method.cuda = entry;
   return method;
 }
-/// Marks the method as CUDA code for GPUs from compute capability `capability` on (90 means 9.0).
+/// Marks the method as CUDA code for compute capability `capability` and later (90 means 9.0).
 inline Method tuned(Method method, int capability, Entry entry) {
   method = on_gpu(std::move(method), entry);
   method.capability = capability;
@@ -62,7 +62,7 @@ inline Method portable(Method method, PortableEntries entries, int capability = 
   method.emulated = entries.emulated;
   return method;
 }
-/// Marks the method as a vendor library's, with which other methods are compared.
+/// Marks the method as a call of a vendor library, the reference for other methods.
 inline Method library(Method method) {
   method.vendor = true;
   return method;

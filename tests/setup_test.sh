@@ -66,7 +66,7 @@ rm "$stage/called"
 stand_in dpkg-query <<'BODY'
 for name in "$@"; do case $name in -*) ;; *) echo "installed $name" ;; esac; done
 BODY
-expect "all there" 0 "packages are there" --
+expect "all there" 0 "packages are installed" --
 [[ ! -e $stage/called ]] || { echo "setup_test.sh: apt-get was called though all was there"; failed=1; }
 expect "unknown option" 2 "unknown option '--quick'" "--for-tests" -- --quick
 

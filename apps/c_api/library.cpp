@@ -20,7 +20,7 @@
 #include "kernels/core/errors.hpp"
 #include "kernels/device/callers_stream.hpp"
 #include "kernels/registry/method.hpp"
-#include "kernels/staging/place.hpp"
+#include "kernels/staging/convert_layout.hpp"
 #include "kernels/vendor/fixups.hpp"
 
 using namespace gaussweep;
@@ -228,7 +228,7 @@ void require_sizes(const Shape& shape) {
 
 template <class T>
 void copy(Context& context, const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to, const Extent& e) {
-  place<T>(context, Strided<T>{from, 1, ld_from}, e.rows, e.cols, Destination<T>{to, 1, ld_to});
+  convert_layout<T>(context, Strided<T>{from, 1, ld_from}, e.rows, e.cols, Destination<T>{to, 1, ld_to});
 }
 
 /// Calls `on_gpu` or, for an emulated device, `emulated`.
@@ -296,12 +296,13 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
 
   method.entry(context.device.backend()).template get<T>()(context, op, defaults(method.parameters));
 
-  if (op.pivots != nullptr) GAUSSWEEP_ON_BACKEND(context, pivots_from_one(context, op.pivots, pivot_count));
+  if (op.pivots != nullptr)
+    GAUSSWEEP_ON_BACKEND(context, make_pivots_one_based(context, op.pivots, pivot_count));
   const MatrixView<T>& result = method.answer == AnswerIn::x   ? op.x
                                 : method.answer == AnswerIn::b ? op.b
                                                                : op.a;
   if (result.data == target.data) return;
-  if (problem.counts_of_x == Counts::triangle && shape.batch == 1) {
+  if (problem.used_of_x == UsedElements::triangle && shape.batch == 1) {
     const MatrixView<T> to{target.data, answer.rows, answer.cols, target.ld};
     GAUSSWEEP_ON_BACKEND(context, copy_triangle<T>(context, shape.uplo, result, to));
   } else {

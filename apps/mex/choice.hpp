@@ -1,6 +1,6 @@
 #pragma once
 /// Converts the texts of a call to a row of the registry, a backend and parameters. For an invalid text every
-/// function throws Refusal, whose message lists what is allowed.
+/// function throws CallError, whose message lists what is allowed.
 
 #include <string>
 #include <utility>
@@ -20,19 +20,19 @@ struct Gpu {
 
 /// Returns the row that `name` selects: "problem/variant", a variant, or a problem. A variant is searched for
 /// in `problems`, in order. A problem selects its vendor's row, on the GPU if there is one. An empty name
-/// selects the first problem. @throws Refusal gaussweep:unknownMethod
+/// selects the first problem. @throws CallError gaussweep:unknownMethod
 const Method& choose_method(const Registry& registry, const std::vector<Problem>& problems,
                             const std::string& name, const Gpu& gpu);
 
 /// Returns the backend: `wanted`, or for "auto" the GPU if the method and the GPU allow it, else the CPU.
-/// @throws Refusal gaussweep:usage, gaussweep:device
+/// @throws CallError gaussweep:usage, gaussweep:device
 Backend choose_backend(const Method& method, const std::string& wanted, const Gpu& gpu);
 
 /// A parameter's name and value in a call.
 using Option = std::pair<std::string, std::variant<double, std::string>>;
 
 /// Returns complete parameters: the values of `options`, else the row's defaults.
-/// @throws Refusal gaussweep:usage
+/// @throws CallError gaussweep:usage
 Parameters choose_parameters(const Method& method, const std::vector<Option>& options);
 
 }  // namespace gaussweep::mex

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/mex/call_error.hpp"
 #include "apps/mex/choice.hpp"
 #include "apps/mex/engine.hpp"
 #include "apps/mex/operands.hpp"
-#include "apps/mex/refusal.hpp"
 #include "kernels/check/facts.hpp"
 #include "kernels/core/errors.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 
 /// One of the three functions. A method is searched for in `problems`, in order.
 struct Call {
-  std::string word;
+  std::string name;
   std::string function;
   std::vector<const char*> operands;
   std::vector<Problem> problems;
@@ -72,11 +72,11 @@ struct Request {
 };
 
 const Call& find_call(int nrhs, const mxArray* prhs[]) {
-  const auto word = nrhs > 0 ? text_of(prhs[0]) : std::nullopt;
+  const auto name = nrhs > 0 ? text_of(prhs[0]) : std::nullopt;
   for (const Call& call : calls()) {
-    if (word == call.word) return call;
+    if (name == call.name) return call;
   }
-  throw Refusal("gaussweep:usage", "call gaussweep_inv, gaussweep_solve or gaussweep_mtimes");
+  throw CallError("gaussweep:usage", "call gaussweep_inv, gaussweep_solve or gaussweep_mtimes");
 }
 
 std::string usage(const Call& call) {
@@ -92,25 +92,26 @@ Shape shape_of(const Call& call, const std::vector<Operand>& operands) {
   const Operand& b = operands.back();
   if (call.problems.front()->second == SecondOperand::matrix) {
     if (a.cols != b.rows) {
-      throw Refusal("gaussweep:size", "A is " + size_text(a) + " and B is " + size_text(b) +
-                                          ": A must have as many columns as B has rows");
+      throw CallError("gaussweep:size", "A is " + size_text(a) + " and B is " + size_text(b) +
+                                            ": A must have as many columns as B has rows");
     }
     return {a.rows, b.cols, a.cols, 1, Uplo::lower};
   }
   if (a.rows != a.cols) {
-    throw Refusal("gaussweep:nonSquare", "A is " + size_text(a) + ", but must be square");
+    throw CallError("gaussweep:nonSquare", "A is " + size_text(a) + ", but must be square");
   }
   if (operands.size() == 1) return {a.rows, a.rows, a.rows, 1, Uplo::lower};
   if (b.rows != a.rows) {
-    throw Refusal("gaussweep:size", "A is " + size_text(a) + " and b is " + size_text(b) +
-                                        ": they must have the same number of rows");
+    throw CallError("gaussweep:size", "A is " + size_text(a) + " and b is " + size_text(b) +
+                                          ": they must have the same number of rows");
   }
   return {a.rows, a.rows, a.rows, b.cols, Uplo::lower};
 }
 
 std::string require_text(const mxArray* array, const char* what) {
   auto text = text_of(array);
-  if (!text) throw Refusal("gaussweep:usage", std::string(what) + " must be a character array, like 'this'");
+  if (!text)
+    throw CallError("gaussweep:usage", std::string(what) + " must be a character array, like 'this'");
   return *std::move(text);
 }
 
@@ -122,7 +123,7 @@ void parse_method(Request& request, int nrhs, const mxArray* prhs[]) {
   std::vector<Option> options;
   for (int i = first + 1; i < nrhs; i += 2) {
     const std::string option = require_text(prhs[i], "a parameter's name");
-    if (i + 1 == nrhs) throw Refusal("gaussweep:usage", "the parameter " + option + " has no value");
+    if (i + 1 == nrhs) throw CallError("gaussweep:usage", "the parameter " + option + " has no value");
     if (option == "backend") {
       backend = require_text(prhs[i + 1], "backend");
     } else {
@@ -140,7 +141,7 @@ Request parse_call(int nlhs, int nrhs, const mxArray* prhs[]) {
   request.call = &find_call(nrhs, prhs);
   const Call& call = *request.call;
   if (nlhs > 1 || nrhs < 1 + static_cast<int>(call.operands.size()))
-    throw Refusal("gaussweep:usage", usage(call));
+    throw CallError("gaussweep:usage", usage(call));
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     request.operands.push_back(checked_operand(prhs[1 + i], call.operands[i]));
     // As in MATLAB's own operators, one operand in single precision makes the answer single.
@@ -150,16 +151,16 @@ Request parse_call(int nlhs, int nrhs, const mxArray* prhs[]) {
   parse_method(request, nrhs, prhs);
   const Method& method = *request.method;
   if (request.shape.nrhs > method.max_nrhs) {
-    throw Refusal("gaussweep:size",
-                  method.id() + " takes at most " + std::to_string(method.max_nrhs) + " right-hand sides");
+    throw CallError("gaussweep:size",
+                    method.id() + " takes at most " + std::to_string(method.max_nrhs) + " right-hand sides");
   }
   if (method.accepts != nullptr && !method.accepts(request.shape, request.parameters)) {
-    throw Refusal("gaussweep:size", method.id() + " does not take this size with these parameters");
+    throw CallError("gaussweep:size", method.id() + " does not take this size with these parameters");
   }
   const Precision precision = request.type == mxSINGLE_CLASS ? Precision::float32 : Precision::float64;
   if (!method.has(precision)) {
-    throw Refusal("gaussweep:type",
-                  method.id() + " has no " + std::string(to_string(precision)) + " version");
+    throw CallError("gaussweep:type",
+                    method.id() + " has no " + std::string(to_string(precision)) + " version");
   }
   return request;
 }
@@ -172,15 +173,15 @@ bool has_need(const std::vector<Need>& needs, Need need) {
 template <class T>
 void check_contents(Request& request, const MatrixView<const T>& a) {
   const Method& method = *request.method;
-  if (method.problem->counts_of_a == Counts::triangle) {
+  if (method.problem->used_of_a == UsedElements::triangle) {
     const Uplo uplo = is_triangular(a, Uplo::lower) ? Uplo::lower : Uplo::upper;
     if (!is_triangular(a, uplo))
-      throw Refusal("gaussweep:notTriangular", "A is not triangular, " + method.id() + " needs that");
+      throw CallError("gaussweep:notTriangular", "A is not triangular, " + method.id() + " needs that");
     request.shape.uplo = uplo;
   }
   const bool spd = has_need(method.needs, Need::spd) || has_need(method.problem->needs, Need::spd);
   if (spd && !is_symmetric(a))
-    throw Refusal("gaussweep:notSymmetric", "A is not symmetric, " + method.id() + " needs that");
+    throw CallError("gaussweep:notSymmetric", "A is not symmetric, " + method.id() + " needs that");
 }
 
 /// Returns a text of the properties that A may lack: a method without row exchanges meets zero pivots in
@@ -195,19 +196,19 @@ std::string unmet_needs(const Method& method) {
   return needs.empty() ? needs : ", or not " + needs + ", which " + method.id() + " needs";
 }
 
-[[noreturn]] void refuse_outcome(const Method& method, const Outcome& outcome) {
+[[noreturn]] void throw_outcome_error(const Method& method, const Outcome& outcome) {
   const std::string where = method.id() + ", pivot " + std::to_string(outcome.info);
   if (outcome.info < 0) {
-    throw Refusal("gaussweep:device", method.id() + " gave up (info " + std::to_string(outcome.info) + ")");
+    throw CallError("gaussweep:device", method.id() + " gave up (info " + std::to_string(outcome.info) + ")");
   }
   if (outcome.info > 0 && has_need(method.problem->needs, Need::spd)) {
-    throw Refusal("gaussweep:notPositiveDefinite", "A is not positive definite (" + where + ")");
+    throw CallError("gaussweep:notPositiveDefinite", "A is not positive definite (" + where + ")");
   }
   if (outcome.info > 0) {
-    throw Refusal("gaussweep:singular", "A is singular" + unmet_needs(method) + " (" + where + " is 0)");
+    throw CallError("gaussweep:singular", "A is singular" + unmet_needs(method) + " (" + where + " is 0)");
   }
-  throw Refusal("gaussweep:diverged",
-                method.id() + " diverged on A (" + std::to_string(outcome.iterations) + " iterations)");
+  throw CallError("gaussweep:diverged",
+                  method.id() + " diverged on A (" + std::to_string(outcome.iterations) + " iterations)");
 }
 
 /// Computes the answer. Returns the text of a warning, or "".
@@ -221,7 +222,7 @@ std::string compute(Request& request, T* answer) {
   const Method& method = *request.method;
   const Outcome outcome =
       engine().run(Task<T>{method, request.backend, request.parameters, request.shape, inputs, answer});
-  if (outcome.info != 0 || outcome.convergence == Convergence::diverged) refuse_outcome(method, outcome);
+  if (outcome.info != 0 || outcome.convergence == Convergence::diverged) throw_outcome_error(method, outcome);
   if (outcome.convergence == Convergence::none || outcome.convergence == Convergence::converged) return {};
   return method.id() + " did not converge (" + std::string(to_string(outcome.convergence)) + " after " +
          std::to_string(outcome.iterations) + " iterations)";
@@ -243,7 +244,7 @@ bool guarded(Message& failure, Body body) noexcept {
   try {
     body();
     return true;
-  } catch (const Refusal& e) {
+  } catch (const CallError& e) {
     failure.set(e.identifier, e.what());
   } catch (const OutOfMemory& e) {
     failure.set("gaussweep:outOfMemory", e.what());
@@ -261,7 +262,7 @@ bool guarded(Message& failure, Body body) noexcept {
 }
 
 /// The size and type of the answer.
-struct Form {
+struct AnswerType {
   mwSize rows;
   mwSize cols;
   mxClassID type;
@@ -275,24 +276,26 @@ extern "C" __attribute__((visibility("default"))) void mexFunction(int nlhs, mxA
   using namespace gaussweep::mex;
   mexAtExit(release);
   Message message{};
-  Form form{};
-  bool good = guarded(message, [&] {
+  AnswerType answer_type{};
+  bool succeeded = guarded(message, [&] {
     const Request request = parse_call(nlhs, nrhs, prhs);
-    const bool square = request.operands.size() == 1;
-    form.rows = static_cast<mwSize>(request.operands.front().rows);
-    form.cols = static_cast<mwSize>(square ? request.shape.n : request.operands.back().cols);
-    form.type = request.type;
+    const bool is_inverse = request.operands.size() == 1;
+    answer_type.rows = static_cast<mwSize>(request.operands.front().rows);
+    answer_type.cols = static_cast<mwSize>(is_inverse ? request.shape.n : request.operands.back().cols);
+    answer_type.type = request.type;
   });
-  if (good) {
-    mxArray* answer = mxCreateUninitNumericMatrix(form.rows, form.cols, form.type, mxREAL);
-    good = guarded(message, [&] {
+  if (succeeded) {
+    mxArray* answer =
+        mxCreateUninitNumericMatrix(answer_type.rows, answer_type.cols, answer_type.type, mxREAL);
+    succeeded = guarded(message, [&] {
       Request request = parse_call(nlhs, nrhs, prhs);
       void* data = mxGetData(answer);
-      const std::string warning = form.type == mxSINGLE_CLASS ? compute(request, static_cast<float*>(data))
-                                                              : compute(request, static_cast<double*>(data));
+      const std::string warning = answer_type.type == mxSINGLE_CLASS
+                                      ? compute(request, static_cast<float*>(data))
+                                      : compute(request, static_cast<double*>(data));
       message.set("gaussweep:notConverged", warning);
     });
-    if (good) {
+    if (succeeded) {
       plhs[0] = answer;
       if (message.text[0] != '\0') mexWarnMsgIdAndTxt(message.identifier, "%s", message.text);
       return;

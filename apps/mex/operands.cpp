@@ -1,25 +1,25 @@
 #include "apps/mex/operands.hpp"
 
-#include "apps/mex/refusal.hpp"
+#include "apps/mex/call_error.hpp"
 
 namespace gaussweep::mex {
 
 Operand checked_operand(const mxArray* array, const char* name) {
-  const auto refuse = [name](const char* identifier, const std::string& what) -> Refusal {
+  const auto error = [name](const char* identifier, const std::string& what) -> CallError {
     return {identifier,
             std::string(name) + " " + what + ": full, real single or double matrices are allowed"};
   };
-  if (mxIsSparse(array)) throw refuse("gaussweep:sparse", "is sparse");
+  if (mxIsSparse(array)) throw error("gaussweep:sparse", "is sparse");
   if (!mxIsDouble(array) && !mxIsSingle(array)) {
-    throw refuse("gaussweep:type", std::string("is of class ") + mxGetClassName(array));
+    throw error("gaussweep:type", std::string("is of class ") + mxGetClassName(array));
   }
-  if (mxIsComplex(array)) throw refuse("gaussweep:complex", "is complex");
+  if (mxIsComplex(array)) throw error("gaussweep:complex", "is complex");
   if (mxGetNumberOfDimensions(array) != 2) {
-    throw refuse("gaussweep:size", "has " + std::to_string(mxGetNumberOfDimensions(array)) + " dimensions");
+    throw error("gaussweep:size", "has " + std::to_string(mxGetNumberOfDimensions(array)) + " dimensions");
   }
   const Operand operand{array, static_cast<std::int64_t>(mxGetM(array)),
                         static_cast<std::int64_t>(mxGetN(array))};
-  if (mxIsEmpty(array)) throw refuse("gaussweep:empty", "is empty (" + size_text(operand) + ")");
+  if (mxIsEmpty(array)) throw error("gaussweep:empty", "is empty (" + size_text(operand) + ")");
   return operand;
 }
 
@@ -40,7 +40,7 @@ std::variant<double, std::string> option_value(const mxArray* array, const std::
   if (mxIsNumeric(array) && !mxIsComplex(array) && !mxIsSparse(array) && mxGetNumberOfElements(array) == 1) {
     return mxGetScalar(array);
   }
-  throw Refusal("gaussweep:usage", "the value of " + name + " must be a number or a character array");
+  throw CallError("gaussweep:usage", "the value of " + name + " must be a number or a character array");
 }
 
 template <class T>

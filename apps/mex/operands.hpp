@@ -22,7 +22,7 @@ struct Operand {
 };
 
 /// Checks an operand.
-/// @throws Refusal gaussweep:sparse, complex, type, size, empty
+/// @throws CallError gaussweep:sparse, complex, type, size, empty
 Operand checked_operand(const mxArray* array, const char* name);
 
 /// Returns "3 x 2".
@@ -31,7 +31,7 @@ std::string size_text(const Operand& operand);
 /// Returns the text of a character array with one row or none; nothing for other arrays.
 std::optional<std::string> text_of(const mxArray* array);
 
-/// Returns a parameter's value: a text or a real number. @throws Refusal gaussweep:usage
+/// Returns a parameter's value: a text or a real number. @throws CallError gaussweep:usage
 std::variant<double, std::string> option_value(const mxArray* array, const std::string& name);
 
 /// Storage for an operand whose precision differs from the answer's.

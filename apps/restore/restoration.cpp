@@ -103,7 +103,7 @@ Findings verify_answer(Device& device, const Method& method, const Inputs<T>& in
 
 template <class T>
 HostMatrix<T> transposed(const HostMatrix<T>& a) {
-  HostMatrix<T> t = HostMatrix<T>::unset(a.cols, a.rows);
+  HostMatrix<T> t = HostMatrix<T>::uninitialized(a.cols, a.rows);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) t(j, i) = a(i, j);
   }
@@ -207,11 +207,11 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
 
 }  // namespace
 
-ChosenMethod choose_inverter(const Registry& registry, Formula formula, const std::string& word,
+ChosenMethod choose_inverter(const Registry& registry, Formula formula, const std::string& name,
                              Backend requested, Precision precision, int capability) {
   const Problem geinv = Problem::named("geinv"), poinv = Problem::named("poinv");
   const bool inverts_h = formula == Formula::inverse;
-  MethodQuery query{{poinv, geinv}, word, requested, precision, capability};
+  MethodQuery query{{poinv, geinv}, name, requested, precision, capability};
   // H is not positive definite for most point-spread functions; H H^T + lambda I is.
   if (inverts_h) query.problems = {geinv};
   query.allowed = fmt::format("allowed with --formula {}", to_string(formula));
@@ -220,9 +220,9 @@ ChosenMethod choose_inverter(const Registry& registry, Formula formula, const st
   return choose_method(registry, query);
 }
 
-ChosenMethod choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
+ChosenMethod choose_multiplier(const Registry& registry, const std::string& name, Backend requested,
                                Precision precision, int capability) {
-  MethodQuery query{{Problem::named("gemm")}, word, requested, precision, capability, "--gemm"};
+  MethodQuery query{{Problem::named("gemm")}, name, requested, precision, capability, "--gemm"};
   query.misfit = "it does not multiply matrices";
   return choose_method(registry, query);
 }
@@ -237,14 +237,14 @@ Restored restore(const RestoreJob& job, const std::vector<double>& original, Dev
                  Device* multiplier) {
   if (job.products == Products::gemm && job.formula == Formula::inverse)
     throw UsageError("--products gemm: the formula inverse has no products; take regularised or paper");
-  Device& multiplying = multiplier != nullptr ? *multiplier : device;
+  Device& gemm_device = multiplier != nullptr ? *multiplier : device;
   Restored result;
   result.device = device.info();
   result.degraded = degrade(job, original);
   if (job.precision == Precision::float32) {
-    restore_typed<float>(job, device, multiplying, result);
+    restore_typed<float>(job, device, gemm_device, result);
   } else {
-    restore_typed<double>(job, device, multiplying, result);
+    restore_typed<double>(job, device, gemm_device, result);
   }
   return result;
 }

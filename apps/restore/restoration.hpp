@@ -47,11 +47,11 @@ namespace gaussweep::driver {
 /// Selects the method that inverts the formula's matrix, as --method names it. The default problem is geinv
 /// for `inverse`, else poinv.
 /// @throws UsageError if there is no such method, it inverts another kind of matrix, or it cannot run here
-ChosenMethod choose_inverter(const Registry& registry, Formula formula, const std::string& word,
+ChosenMethod choose_inverter(const Registry& registry, Formula formula, const std::string& name,
                              Backend requested, Precision precision, int capability);
 
 /// Selects the method of gemm, as --gemm names it. @throws UsageError
-ChosenMethod choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
+ChosenMethod choose_multiplier(const Registry& registry, const std::string& name, Backend requested,
                                Precision precision, int capability);
 
 /// The parameters of a restoration.

@@ -28,7 +28,7 @@ void add_duet_command(CLI::App& app, Commands& commands) {
   add_backend(*duet, o.backend, "auto: cuda where there is a GPU, else emulated");
   allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
                    ->capture_default_str(),
-              1, io::most_rounds);
+              1, io::max_rounds);
   duet->add_option("--threshold", options->threshold,
                    "Percent by which a median must change to count (default: 0.5)");
   add_format(*duet, options->format, {"table", "csv", "json"});

@@ -77,9 +77,9 @@ void add_generate(CLI::App& parent) {
   CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
   MatrixSpec& spec = options->spec;
   sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
-  allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, io::largest_size);
-  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, if not n"), 1, io::largest_size);
-  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, if not n"), 1, io::largest_size);
+  allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, io::max_size);
+  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, if not n"), 1, io::max_size);
+  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, if not n"), 1, io::max_size);
   sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
@@ -104,7 +104,7 @@ void add_generate(CLI::App& parent) {
   allow_whole(
       *sub->add_option("--nrhs", options->nrhs, "Also write x_true and b = A x_true with this many columns")
            ->capture_default_str(),
-      0, io::largest_size);
+      0, io::max_size);
   add_output(*sub, options->output, "FILE.h5, FILE.mtx or FILE.npy").required();
   sub->add_flag("--force", options->force, "Replace the file if it exists");
   sub->callback([options, condition] { generate_matrix(*options, condition->count() > 0); });
@@ -180,11 +180,11 @@ void add_info(CLI::App& parent, Commands& commands) {
       return;
     }
     const Format format = parse_format(options->format);
-    const io::MatrixInfo info = io::matrix_info_apart(options->file, options->dataset);
+    const io::MatrixInfo info = io::matrix_info_in_child(options->file, options->dataset);
     std::optional<InspectedMatrix> seen;
     std::string unseen;
     try {
-      seen = inspect(io::import_matrix_apart(options->file, options->dataset),
+      seen = inspect(io::import_matrix_in_child(options->file, options->dataset),
                      options->condition || std::max(info.rows, info.cols) <= max_factored);
     } catch (const io::InputError& e) {
       unseen = e.what();  // the file is valid, but its matrix does not fit in memory

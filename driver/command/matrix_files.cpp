@@ -52,7 +52,7 @@ void import_typed(const std::filesystem::path& input, const std::string& dataset
                        {"source", input.filename().string()},
                        {"source_sha256", io::sha256_file(input)}};
   if (!dataset.empty()) stored.attributes["source_dataset"] = dataset;
-  stored.a = rounded<T>(io::import_matrix_apart(input, dataset), input.string());
+  stored.a = rounded<T>(io::import_matrix_in_child(input, dataset), input.string());
   io::write_matrix(output, stored);
 }
 
@@ -137,7 +137,7 @@ void write_dense(const std::filesystem::path& path, const io::Dense<double>& mat
 void export_to_file(const std::filesystem::path& input, const std::string& dataset,
                     const std::filesystem::path& output) {
   require_dense_ending(output);
-  write_dense(output, io::import_matrix_apart(input, dataset));
+  write_dense(output, io::import_matrix_in_child(input, dataset));
 }
 
 nlohmann::ordered_json info_json(const io::MatrixInfo& info) {

@@ -117,7 +117,8 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
 
 /// Returns the sampling rule in short. @pre the plan has a rule, not a fixed number of samples
 std::string repeats_text(const Sampling& sampling) {
-  std::string text = fmt::format("{} to {}, {:g} %", sampling.least, sampling.most, 100 * sampling.noise);
+  std::string text =
+      fmt::format("{} to {}, {:g} %", sampling.min_samples, sampling.max_samples, 100 * sampling.noise);
   if (sampling.seconds > 0) text += ", " + seconds_text(sampling.seconds);
   if (sampling.throttled_again) text += ", throttled again";
   return text;
@@ -156,7 +157,7 @@ std::vector<TrialColumn> setting_columns() {
   std::vector<TrialColumn> columns = {
       {{"repeats", "REPEATS"},
        [](const Trial& t) {
-         return t.sampling.noise == 0 ? Cell(t.sampling.least) : Cell(repeats_text(t.sampling));
+         return t.sampling.noise == 0 ? Cell(t.sampling.min_samples) : Cell(repeats_text(t.sampling));
        }},
       {{"warmup", "WARMUP"}, [](const Trial& t) {
          return t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))

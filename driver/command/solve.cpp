@@ -38,9 +38,9 @@ struct SolveOptions {
 /// before gigabytes are read, and again with the matrix's size, because the file may have changed.
 template <class T, class Require>
 HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset, const Require& require) {
-  const io::MatrixSize size = io::matrix_size_apart(file, dataset);
+  const io::MatrixSize size = io::matrix_size_in_child(file, dataset);
   require(size.rows, size.cols);
-  io::Dense<T> dense = rounded<T>(io::import_matrix_apart(file, dataset), file);
+  io::Dense<T> dense = rounded<T>(io::import_matrix_in_child(file, dataset), file);
   require(dense.rows, dense.cols);
   HostMatrix<T> matrix;
   matrix.rows = dense.rows;
@@ -51,13 +51,13 @@ HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset
 
 /// Sets the answer's other triangle to zeros or to the mirrored elements, as the problem defines it.
 template <class T>
-void settle_triangle(HostMatrix<T>& matrix, Counts counts, Uplo uplo) {
-  if (counts == Counts::all) return;
+void settle_triangle(HostMatrix<T>& matrix, UsedElements counts, Uplo uplo) {
+  if (counts == UsedElements::all) return;
   for (std::int64_t j = 0; j < matrix.cols; ++j) {
     for (std::int64_t i = j + 1; i < matrix.rows; ++i) {
       T &below = matrix(i, j), &above = matrix(j, i);
       T& other = uplo == Uplo::lower ? above : below;
-      other = counts == Counts::triangle ? T(0) : uplo == Uplo::lower ? below : above;
+      other = counts == UsedElements::triangle ? T(0) : uplo == Uplo::lower ? below : above;
     }
   }
 }
@@ -76,7 +76,7 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
   if (!options.right.empty()) {
     std::error_code unknown;
     const io::Operand operand = fs::equivalent(options.right, options.file, unknown)
-                                    ? io::Operand::right_hand_sides_beside_matrix
+                                    ? io::Operand::right_hand_sides_in_same_file
                                     : io::Operand::right_hand_sides;
     const auto require_rows = [&](std::int64_t rows, std::int64_t) {
       if (rows != inputs.a.rows)
@@ -93,7 +93,7 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
 template <class T>
 void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& inputs) {
   const HostMatrix<T>& a = inputs.a;
-  HostMatrix<double> copy = HostMatrix<double>::unset(a.rows, a.cols);
+  HostMatrix<double> copy = HostMatrix<double>::uninitialized(a.rows, a.cols);
   std::copy(a.data.begin(), a.data.end(), copy.data.begin());
   const InspectedMatrix seen =
       inspect(std::move(copy), options.condition || a.rows <= max_factored, precision_of<T>);
@@ -128,7 +128,7 @@ int solve_typed(const SolveOptions& options, const ChosenMethod& by, Device& dev
     spdlog::warn("{}: not written", options.output);
     return status == io::Status::error ? exit_broken : exit_wrong;
   }
-  settle_triangle(answer.x, problem->counts_of_x, inputs.shape.uplo);
+  settle_triangle(answer.x, problem->used_of_x, inputs.shape.uplo);
   write_dense(options.output, {answer.x.rows, answer.x.cols, {answer.x.data.begin(), answer.x.data.end()}});
   fmt::print("{}: {} x {}\n", options.output, answer.x.rows, answer.x.cols);
   return status == io::Status::pass ? exit_ok : exit_wrong;

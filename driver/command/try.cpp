@@ -231,12 +231,12 @@ void parse_request(TryOptions& options) {
 /// Prints the properties of the matrix and returns them.
 InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::path& path) {
   const TryRequest& request = options.request;
-  const io::MatrixInfo info = io::matrix_info_apart(path, request.dataset);
+  const io::MatrixInfo info = io::matrix_info_in_child(path, request.dataset);
   fmt::print("Matrix:    {}\n{}", printable(options.file), info_text(info));
   const std::int64_t order = std::max(info.rows, info.cols);
   const bool factors =
       options.condition || (order <= max_factored && is_soon_factored(order, request.seconds));
-  InspectedMatrix seen = inspect(io::import_matrix_apart(path, request.dataset), factors);
+  InspectedMatrix seen = inspect(io::import_matrix_in_child(path, request.dataset), factors);
   fmt::print("{}", properties_text(seen));
   return seen;
 }
@@ -341,13 +341,13 @@ void add_try_command(CLI::App& app, Commands& commands) {
       sub->add_option("--nrhs", request.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
           ->delimiter(',')
           ->allow_extra_args(false);
-  allow_whole(*nrhs, 1, io::largest_size);
+  allow_whole(*nrhs, 1, io::max_size);
   add_list("--precision", options->precisions, "float, double, or both [double]");
   sub->add_option("--uplo", options->uplo,
                   "Triangle of trsv, trtri, potrf and posv: lower, upper [the matrix's own, else lower]");
   allow_whole(*sub->add_option("--repeats", request.repeats, "Timed samples per round, at least")
                    ->capture_default_str(),
-              1, io::largest_count);
+              1, io::max_count);
   add_backend(*sub, options->backend, "As for run");
   refuse_empty(*sub->add_option("--time-limit", options->time_limit, "That all of it may take, as for run")
                     ->capture_default_str());

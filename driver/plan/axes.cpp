@@ -17,7 +17,7 @@ ParameterValue read_value(const std::string& name, const io::Scalar& scalar, con
   if (name == "precision") return std::string(to_string(parse_enum<Precision>(scalar)));
   if (name == "uplo") return std::string(to_string(parse_enum<Uplo>(scalar)));
   if (name == "seed") return io::parse_integer(scalar, 0, INT64_MAX, name);
-  if (fixed_axes().count(name) > 0) return io::parse_integer(scalar, 1, io::largest_size, name);
+  if (fixed_axes().count(name) > 0) return io::parse_integer(scalar, 1, io::max_size, name);
   const Parameter& parameter =
       *std::find_if(method.parameters.begin(), method.parameters.end(),
                     [&](const Parameter& candidate) { return candidate.name == name; });

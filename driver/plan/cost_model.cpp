@@ -58,7 +58,7 @@ constexpr double flattening = 0.75;   // factor on that slope below the smallest
 constexpr double narrow_range = 1.2;
 
 double runs_of(const Trial& trial) {
-  return static_cast<double>(trial.sampling.warmup + trial.sampling.least) *
+  return static_cast<double>(trial.sampling.warmup + trial.sampling.min_samples) *
              static_cast<double>(trial.inner_repeats) +
          (trial.stages == Stages::never ? 0 : 1);
 }

@@ -69,7 +69,7 @@ void check_axis(const std::string& name, const io::Location& location, Problem p
     if (has_parameter(*method, name)) return;
     for (const Parameter& parameter : method->parameters) known.insert(parameter.name);
   }
-  known.insert(io::entry_words().begin(), io::entry_words().end());
+  known.insert(io::reserved_entry_keys().begin(), io::reserved_entry_keys().end());
   const std::vector<std::string> names(known.begin(), known.end());
   fail_at(
       location,

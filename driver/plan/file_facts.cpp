@@ -42,12 +42,13 @@ constexpr double helper_timeout = 24 * 3600;
 FileFacts facts_here(const std::filesystem::path& path, const std::string& dataset) {
   constexpr std::int64_t max_psf_size = 2 * largest_blur_radius + 1;
   std::string sha256;
-  const io::MatrixInfo info = io::matrix_info_apart(path, dataset, &sha256);  // reads a text file to its end
+  const io::MatrixInfo info =
+      io::matrix_info_in_child(path, dataset, &sha256);  // reads a text file to its end
   FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, sha256};
   const std::int64_t largest = std::max(info.rows, info.cols);
   if (largest > max_inspected_order) return facts;
   try {
-    io::Dense<double> matrix = io::import_matrix_apart(path, dataset);
+    io::Dense<double> matrix = io::import_matrix_in_child(path, dataset);
     if (largest <= max_psf_size) facts.values = matrix.data;
     facts.inspected = inspect(std::move(matrix), largest <= max_factored_order);
   } catch (const io::InputError&) {
@@ -59,7 +60,7 @@ FileFacts facts_here(const std::filesystem::path& path, const std::string& datas
 }  // namespace
 
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
-  if (!io::left_to_library(path)) return facts_here(path, dataset);
+  if (!io::needs_hdf5(path)) return facts_here(path, dataset);
   // A command-line argument would end at the NUL byte.
   if (dataset.find('\0') != std::string::npos)
     throw io::InputError(path.string() + ": a NUL byte in the name of the dataset");

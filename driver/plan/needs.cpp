@@ -84,7 +84,7 @@ std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo upl
 }
 
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo) {
-  if (problem->counts_of_a == Counts::triangle) return !facts.is_triangular(uplo);
+  if (problem->used_of_a == UsedElements::triangle) return !facts.is_triangular(uplo);
   return is_of_definite(problem) && !facts.is_symmetric;
 }
 
@@ -143,7 +143,8 @@ bool kind_lacks(MatrixKind kind, Problem problem, Need need) {
       return is({MatrixKind::uniform, MatrixKind::symmetric, MatrixKind::ones, MatrixKind::hilbert,
                  MatrixKind::cauchy, MatrixKind::wilkinson, MatrixKind::kernel});
     case Need::triangular:
-      return problem->counts_of_a != Counts::triangle && !is({MatrixKind::triangular, MatrixKind::identity});
+      return problem->used_of_a != UsedElements::triangle &&
+             !is({MatrixKind::triangular, MatrixKind::identity});
     case Need::nonzero_elements:
       return is({MatrixKind::identity, MatrixKind::triangular, MatrixKind::wilkinson, MatrixKind::blur});
     case Need::nonzero_diagonal:

@@ -145,7 +145,7 @@ std::string describe(const Trial& t) {
                       t.matrix.spec.seed, to_string(t.backend));
   for (const io::Setting& setting : io::conditions()) {
     const std::string word = setting.condition->word(t);
-    if (word != setting.condition->usual) text += " " + word;
+    if (word != setting.condition->default_name) text += " " + word;
   }
   if (t.round > 1) text += fmt::format(" round={}", t.round);
   return text;
@@ -176,7 +176,7 @@ double stored_bytes(const MatrixRequest& request, const Trial& trial) {
 }
 
 std::string inputs_identity(const Trial& t) {
-  const bool triangle = t.problem->counts_of_a == Counts::triangle;
+  const bool triangle = t.problem->used_of_a == UsedElements::triangle;
   // Factorisations and inversions use the same matrix without b and x_true.
   const bool system = t.problem->second == SecondOperand::right_hand_sides;
   return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",

@@ -137,7 +137,7 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.method = method.variant;
   t.precision = enum_or(chosen, "precision", t.precision);
   t.backend = backend.value_or(requested);
-  const bool is_of_triangles = t.problem->counts_of_a == Counts::triangle;
+  const bool is_of_triangles = t.problem->used_of_a == UsedElements::triangle;
   if (is_of_triangles && matrices.inspected && matrices.inspected->facts.is_triangular())
     t.shape.uplo = matrices.inspected->facts.triangle();
   t.shape.uplo = enum_or(chosen, "uplo", t.shape.uplo);

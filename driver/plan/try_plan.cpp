@@ -36,7 +36,7 @@ struct Candidate {
 std::vector<Problem> problems_of_one_matrix(bool triangular) {
   std::vector<Problem> chosen;
   for (const Problem problem : all_problems()) {
-    const bool is_of_triangles = problem->counts_of_a == Counts::triangle;
+    const bool is_of_triangles = problem->used_of_a == UsedElements::triangle;
     if (problem->second != SecondOperand::matrix && is_of_triangles == triangular) chosen.push_back(problem);
   }
   return chosen;

@@ -40,7 +40,7 @@ bool is_hdf5(const fs::path& path) {
 
 /// Reads a results.h5 of unknown origin in a child process, because HDF5 may crash on damaged files.
 io::Results read_file(const fs::path& path, bool with_details, std::vector<std::string>& remarks) {
-  io::Results results = io::read_results_apart(path, with_details);
+  io::Results results = io::read_results_in_child(path, with_details);
   if (!results.checked) {
     remarks.push_back(
         fmt::format("{}: has no checksums (an older gaussweep or another program wrote it); whether it is "
@@ -177,7 +177,7 @@ std::size_t records_only_in(const fs::path& results,
   if (!may_exist(results)) return 0;
   io::Results found;
   try {
-    found = io::read_results_apart(results, false);
+    found = io::read_results_in_child(results, false);
   } catch (const std::exception&) {
     return 0;  // a damaged file can be rebuilt from the journal
   }

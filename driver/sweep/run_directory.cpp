@@ -53,7 +53,7 @@ void check_writers(int folder, const std::filesystem::path& path) {
 /// Creates a folder in the run directory. Rejects symbolic links, because all files must stay inside.
 void make_inner_folder(const std::filesystem::path& path) {
   make_folder(path);
-  const io::Opened held = io::hold_folder(path);
+  const io::Opened held = io::open_folder(path);
   if (!held) {
     throw io::StorageError(fmt::format("{} must be a folder of the run directory, not a link or a file: {}",
                                        path.string(), held.why));
@@ -227,7 +227,7 @@ std::size_t RunDirectory::safe_records() {
 }
 
 bool RunDirectory::is_settled() {
-  if (!writer_->settled()) return false;
+  if (!writer_->sync_finished()) return false;
   safe_ = std::max(safe_, safe_when_settled_);
   return true;
 }

@@ -122,7 +122,7 @@ bool ready_to_read(int fd, int wait_ms) {
 
 /// Opens a log file for appending. @throws io::StorageError
 io::Descriptor open_log(const std::filesystem::path& log) {
-  const io::Opened folder = io::hold_folder(log.parent_path());
+  const io::Opened folder = io::open_folder(log.parent_path());
   if (!folder) {
     throw io::StorageError(
         fmt::format("cannot open {}: its folder cannot be opened: {}", log.string(), folder.why));

@@ -31,7 +31,7 @@ void remove_folder(const fs::path& folder) {
 
 /// Removes a folder whose owner has ended. Folders that cannot be examined or locked stay.
 void remove_if_abandoned(const fs::path& folder) {
-  const io::Opened held = io::hold_folder(folder);
+  const io::Opened held = io::open_folder(folder);
   struct stat facts {};
   if (!held || ::fstat(held.file.fd(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
   const io::Opened owner = io::open_regular(owner_name, O_RDWR | O_NOFOLLOW, held.file.fd());

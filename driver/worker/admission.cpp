@@ -49,8 +49,8 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   const double answers = 2 * operands.answer + (on_gpu ? 0 : result.device_bytes);
   const bool laid_out = trial.pinned && !again;
   const double copied_from = laid_out
-                                 ? static_cast<double>(laid_out_bytes(method, trial.shape, trial.parameters,
-                                                                      element_bytes(trial.precision)))
+                                 ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,
+                                                                    element_bytes(trial.precision)))
                                  : 0;
   result.host_bytes =
       operands.inputs + 3 * operands.vectors + std::max(answers + copied_from, making_bytes(trial));
@@ -93,7 +93,7 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   const bool can_again = can_upload_again(method, trial) && !stays;
   const Footprint again = can_again ? footprint(method, trial, Pristine::on_host) : usual;
   const auto on_host = [&](const Footprint& need) {
-    return fit_of(need.host_bytes, memory.host.free, memory.host.most);
+    return fit_of(need.host_bytes, memory.host.free, memory.host.limit);
   };
   const auto fits = [&](const Footprint& need) {
     return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
@@ -115,7 +115,7 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   return {
       Pristine::on_device, on_host(again),
       fmt::format("{}; {} of {} are free", memory_words(usual.host_bytes, again.host_bytes, "host memory"),
-                  bytes_text(memory.host.free), bytes_text(memory.host.most))};
+                  bytes_text(memory.host.free), bytes_text(memory.host.limit))};
 }
 
 }  // namespace gaussweep::driver

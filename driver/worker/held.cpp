@@ -88,7 +88,7 @@ Resident<T> Held<T>::take_resident(Context& context) {
 
 template <class T>
 void Held<T>::keep_resident(Staging<T>& staging, std::uint64_t digest, double upload_seconds) {
-  resident_ = staging.leave();
+  resident_ = staging.release_inputs();
   a_name_ = name_of_a(*prepared);
   inputs_identity_ = prepared->identity;
   digest_ = digest;

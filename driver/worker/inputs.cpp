@@ -142,7 +142,7 @@ void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t 
 template <class T>
 bool needs_zeroed_triangle(const Trial& trial, const HostMatrix<T>& a) {
   const Uplo uplo = trial.shape.uplo;
-  if (trial.problem->counts_of_a != Counts::triangle) return false;
+  if (trial.problem->used_of_a != UsedElements::triangle) return false;
   if (trial.matrix.kind == to_string(MatrixKind::triangular) && trial.matrix.spec.uplo == uplo) return false;
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const auto [begin, end] = hidden_rows(a.rows, j, uplo);
@@ -158,15 +158,15 @@ template <class T>
 void require_all_counts(const Trial& trial, const HostMatrix<T>& a) {
   if (trial.matrix.kind != "file") return;
   const MatrixView<const T> view{a.data.data(), a.rows, a.cols, a.rows};
-  const Counts counts = trial.problem->counts_of_a;
+  const UsedElements counts = trial.problem->used_of_a;
   const auto refuse = [&](const char* lack) {
     throw io::InputError(fmt::format("{} {}: {} with uplo: {} would ignore its other triangle",
                                      trial.matrix.file, lack, to_string(trial.problem),
                                      to_string(trial.shape.uplo)));
   };
-  if (counts == Counts::triangle && !is_triangular(view, trial.shape.uplo))
+  if (counts == UsedElements::triangle && !is_triangular(view, trial.shape.uplo))
     refuse(trial.shape.uplo == Uplo::lower ? "is not lower triangular" : "is not upper triangular");
-  if (counts == Counts::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
+  if (counts == UsedElements::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
 }
 
 /// Adapts inputs to a trial: sets the right-hand sides and, if `zeroes_triangle`, zeroes the elements outside

@@ -15,17 +15,17 @@ using Vector = std::vector<long double>;
 
 /// Returns M v. If one triangle of M is referenced, the other one is zero or its mirror image.
 template <class T>
-Vector product(const HostMatrix<T>& m, Counts counts, Uplo uplo, const Vector& v) {
+Vector product(const HostMatrix<T>& m, UsedElements counts, Uplo uplo, const Vector& v) {
   const std::int64_t n = m.rows;
   Vector result(static_cast<std::size_t>(n), 0.0L);
   for (std::int64_t j = 0; j < n; ++j) {
-    const bool is_whole = counts == Counts::all;
+    const bool is_whole = counts == UsedElements::all;
     const std::int64_t first = is_whole || uplo == Uplo::upper ? 0 : j;
     const std::int64_t end = is_whole || uplo == Uplo::lower ? n : j + 1;
     for (std::int64_t i = first; i < end; ++i) {
       const auto element = static_cast<long double>(m(i, j));
       result[static_cast<std::size_t>(i)] += element * v[static_cast<std::size_t>(j)];
-      if (counts == Counts::mirrored_triangle && i != j)
+      if (counts == UsedElements::mirrored_triangle && i != j)
         result[static_cast<std::size_t>(j)] += element * v[static_cast<std::size_t>(i)];
     }
   }
@@ -56,10 +56,10 @@ double inverse_error(Problem problem, Uplo uplo, const HostMatrix<T>& a, const H
     state = state * 6364136223846793005U + 1442695040888963407U;
     sign = (state >> 63) == 0 ? 1 : -1;
   }
-  const Vector w = product(x, problem->counts_of_x, uplo, v);
-  Vector r = product(a, problem->counts_of_a, uplo, w);
+  const Vector w = product(x, problem->used_of_x, uplo, v);
+  Vector r = product(a, problem->used_of_a, uplo, w);
   for (std::size_t i = 0; i < v.size(); ++i) r[i] = v[i] - r[i];
-  return static_cast<double>(largest(product(x, problem->counts_of_x, uplo, r)) / largest(w));
+  return static_cast<double>(largest(product(x, problem->used_of_x, uplo, r)) / largest(w));
 }
 
 template double inverse_error(Problem, Uplo, const HostMatrix<float>&, const HostMatrix<float>&);

@@ -237,9 +237,9 @@ class Executor::Measurement {
     begin_step("upload");
     const bool pinned = transfer_ == Transfer::pinned;
     record_.host_memory = pinned ? "pinned" : "pageable";
-    if (pinned) run_->lay_out(inputs_);
-    const bool was_resident = run_->staging().is_there();
-    upload_seconds_ = timed(device_, [&] { pinned ? run_->upload_laid_out() : run_->upload(inputs_); });
+    if (pinned) run_->stage_pinned(inputs_);
+    const bool was_resident = run_->staging().has_resident_inputs();
+    upload_seconds_ = timed(device_, [&] { pinned ? run_->upload_pinned() : run_->upload(inputs_); });
     record_.h2d_seconds = was_resident ? earlier_seconds_ : earlier_seconds_ + upload_seconds_;
     if (!is_resident()) return;
     const Buffer& resident = run_->staging().pristine();
@@ -314,14 +314,14 @@ class Executor::Measurement {
 
   void download() {
     begin_step("download");
-    run_->settle();
+    run_->restore_signs();
     Answer<T>& answer = answer_.answer;
     record_.d2h_seconds = timed(device_, [&] {
-      if (transfer_ == Transfer::pinned) return run_->fetch();
+      if (transfer_ == Transfer::pinned) return run_->download_pinned();
       if (method_.layout != Layout::column_major) keep_on_device();  // which transposes to column-major
       answer = run_->download(answer_.device_x());
     });
-    if (transfer_ == Transfer::pinned) answer = run_->fetched();
+    if (transfer_ == Transfer::pinned) answer = run_->pinned_answer();
   }
 
   /// Verifies the last answer in place, before other kernels overwrite its memory, then the first answer if

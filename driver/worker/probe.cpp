@@ -30,7 +30,7 @@ void probe_typed(Context& context) {
   const Buffer first(device, bytes), second(device, bytes);
   device.to_device(first.data(), generated.data.data(), bytes);
   device.copy(second.data(), first.data(), bytes);
-  HostMatrix<T> back = HostMatrix<T>::unset(spec.rows, spec.cols);
+  HostMatrix<T> back = HostMatrix<T>::uninitialized(spec.rows, spec.cols);
   device.to_host(back.data.data(), second.data(), bytes);
   device.synchronize();
   const bool generated_correctly = std::memcmp(generated.data.data(), expected.data.data(), bytes) == 0;

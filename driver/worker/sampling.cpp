@@ -28,12 +28,12 @@ Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>
   Samples samples;
   samples.throttled_again = sampling.throttled_again;
   const double start = now();
-  const auto max_taken = sampling.throttled_again ? 2 * sampling.most : sampling.most;
+  const auto max_taken = sampling.throttled_again ? 2 * sampling.max_samples : sampling.max_samples;
   std::int64_t taken = 0, counted = 0;
   // The samples are not sorted after every one, because the sorts would dominate the time of short runs.
-  std::int64_t next_check = sampling.least;
+  std::int64_t next_check = sampling.min_samples;
   if (sampling.noise > 0) samples.enough = 0;
-  while (taken < max_taken && counted < sampling.most) {
+  while (taken < max_taken && counted < sampling.max_samples) {
     samples.all.push_back(take());
     ++taken;
     if (!samples.all.back().throttled || !sampling.throttled_again) ++counted;
@@ -44,7 +44,7 @@ Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>
         break;
       }
     }
-    if (taken >= sampling.least && sampling.seconds > 0 && now() - start >= sampling.seconds) break;
+    if (taken >= sampling.min_samples && sampling.seconds > 0 && now() - start >= sampling.seconds) break;
   }
   return samples;
 }

@@ -26,12 +26,12 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
 /// Returns the target's file name. Shortens a long name and appends a hash, so that the temporary's name does
 /// not exceed the file system's limit.
 std::string stem_of(const std::filesystem::path& target) {
-  constexpr std::size_t most = 140;
+  constexpr std::size_t max_name_bytes = 140;
   const std::string name = target.filename().string();
-  if (name.size() <= most) return name;
+  if (name.size() <= max_name_bytes) return name;
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return name.substr(0, most - 24) + "-" + std::to_string(hash);
+  return name.substr(0, max_name_bytes - 24) + "-" + std::to_string(hash);
 }
 
 std::string temporary_prefix(const std::filesystem::path& target) {
@@ -39,9 +39,9 @@ std::string temporary_prefix(const std::filesystem::path& target) {
 }
 constexpr const char* temporary_suffix = ".tmp";
 
-/// Returns the host's part of a temporary's name. The host is needed because the folder may be shared, and
-/// processes of two nodes (and usually of two containers) can have the same ids.
-std::string host_mark() {
+/// Returns the part of a temporary's name that identifies the host. It is necessary because nodes (and
+/// usually containers) may share the folder, and their processes can have the same ids.
+std::string host_tag() {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
   for (char& letter : host) {
@@ -49,13 +49,13 @@ std::string host_mark() {
   }
   return std::string(".") + host + "-";
 }
-std::string writer_mark(int pid) {
-  return host_mark() + std::to_string(pid) + "-";
+std::string writer_tag(int pid) {
+  return host_tag() + std::to_string(pid) + "-";
 }
 
 void sync_open_folder(int fd, const std::filesystem::path& folder) {
   const int error = sync_descriptor(fd);
-  // Some file systems cannot sync a folder and report that; nothing else can be done then.
+  // Some file systems cannot sync a folder and return these errors; there is no alternative then.
   if (error != 0 && error != EINVAL && error != ENOTSUP) {
     throw StorageError("Cannot sync the folder '" + folder.string() + "': " + std::strerror(error));
   }
@@ -64,14 +64,14 @@ void sync_open_folder(int fd, const std::filesystem::path& folder) {
 }  // namespace
 
 std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count) {
-  return "." + stem_of(target) + writer_mark(pid) + std::to_string(count) + temporary_suffix;
+  return "." + stem_of(target) + writer_tag(pid) + std::to_string(count) + temporary_suffix;
 }
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
   remove_stale_temporaries(target_);
-  held_ = Descriptor(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!held_.open()) fail("create a temporary beside it", errno);
-  folder_ = held_.fd();
+  folder_descriptor_ = Descriptor(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_descriptor_.open()) fail("create a temporary beside it", errno);
+  folder_ = folder_descriptor_.fd();
   create();
 }
 
@@ -120,11 +120,11 @@ void AtomicFile::commit(Durable durable) {
   // close may report delayed write errors of NFS. An interruption by a signal is harmless.
   if (close(file_.release()) != 0 && errno != EINTR) fail("close the temporary '" + temporary_ + "'", errno);
   const std::string name = target_.filename().string();
-  struct stat facts {};
-  if (fstatat(folder_, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(facts.st_mode) &&
-      !S_ISLNK(facts.st_mode)) {
+  struct stat info {};
+  if (fstatat(folder_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
+      !S_ISLNK(info.st_mode)) {
     throw StorageError("Cannot write '" + target_.string() + "': it is " +
-                       std::string(file_kind(facts.st_mode)) +
+                       std::string(file_kind(info.st_mode)) +
                        ", which is left as it is: only a regular file or a link is replaced.");
   }
   if (renameat(folder_, temporary_.c_str(), folder_, name.c_str()) != 0)
@@ -141,7 +141,7 @@ void write_atomically(const std::filesystem::path& target, const void* data, std
 
 void remove_stale_temporaries(const std::filesystem::path& target) {
   const std::string prefix = temporary_prefix(target);
-  const std::string suffix = temporary_suffix, own_host = host_mark();
+  const std::string suffix = temporary_suffix, this_host = host_tag();
   // Ignores folders and files that cannot be read or removed, since this is only housekeeping.
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
@@ -150,10 +150,10 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
         name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
       continue;
     }
-    // For a process of this host, checks whether it still runs.
-    const std::size_t mark = name.rfind(own_host);
-    if (mark != std::string::npos) {
-      const int pid = std::atoi(name.c_str() + mark + own_host.size());
+    // Keeps the temporary of a process of this host that still runs.
+    const std::size_t tag = name.rfind(this_host);
+    if (tag != std::string::npos) {
+      const int pid = std::atoi(name.c_str() + tag + this_host.size());
       if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH) continue;
     } else {
       const auto written = entry.last_write_time(ignored);
@@ -165,16 +165,16 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
 }
 
 void remove_temporaries_of(int pid, const std::filesystem::path& folder) {
-  const std::string mark = writer_mark(pid);
+  const std::string tag = writer_tag(pid);
   const std::string suffix = temporary_suffix;
-  const Opened held = hold_folder(folder);
-  if (!held) return;
+  const Opened directory = open_folder(folder);
+  if (!directory) return;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(held.file.path(), ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory.file.path(), ignored)) {
     const std::string name = entry.path().filename().string();
     const bool is_temporary = name.size() > suffix.size() && name.front() == '.' &&
                               name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
-    if (is_temporary && name.find(mark) != std::string::npos) unlinkat(held.file.fd(), name.c_str(), 0);
+    if (is_temporary && name.find(tag) != std::string::npos) unlinkat(directory.file.fd(), name.c_str(), 0);
   }
 }
 
@@ -192,10 +192,10 @@ void sync_file(const std::filesystem::path& path) {
 }
 
 void sync_folder(const std::filesystem::path& folder) {
-  const Descriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!held.open())
+  const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.open())
     throw StorageError("Cannot open the folder '" + folder.string() + "': " + std::strerror(errno));
-  sync_open_folder(held.fd(), folder);
+  sync_open_folder(directory.fd(), folder);
 }
 
 }  // namespace gaussweep::io

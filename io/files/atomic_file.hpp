@@ -14,10 +14,10 @@ namespace gaussweep::io {
 /// Selects whether a committed file also survives a power failure.
 enum class Durable { no, yes };
 
-/// A file under construction, with the mode that the umask gives. Without `commit` the temporary is removed
-/// and the target is not changed. Only a killed process leaves its temporary behind
-/// (remove_stale_temporaries). The folder is held open, so that the file stays in it even if the folder is
-/// renamed or replaced in between.
+/// A file under construction. Its mode follows the umask. Without `commit` the temporary is removed and the
+/// target is not changed. A killed process leaves its temporary behind; remove_stale_temporaries removes it.
+/// The folder is held open, so that the file stays in it even if the folder is renamed or replaced in
+/// between.
 class AtomicFile {
  public:
   /// Creates the empty temporary. @throws StorageError
@@ -40,7 +40,7 @@ class AtomicFile {
   [[noreturn]] void fail(const std::string& action, int error) const;
   void create();
   std::filesystem::path target_;
-  Descriptor held_;  // the folder, if this object opened it
+  Descriptor folder_descriptor_;  // the folder, if this object opened it
   int folder_ = -1;
   std::string temporary_;  // file name in the folder
   Descriptor file_;
@@ -67,8 +67,9 @@ void remove_temporaries_of(int pid, const std::filesystem::path& folder);
 /// (fdatasync).
 enum class Sync { all, data };
 
-/// Calls fsync or fdatasync, and repeats the call if a signal interrupted it. Some network file systems allow
-/// such interruptions and still have unwritten data afterwards. @return 0, or errno
+/// Calls fsync or fdatasync. Repeats the call if a signal interrupts it, which can happen on network file
+/// systems.
+/// @return 0, or errno
 int sync_descriptor(int fd, Sync what = Sync::all);
 
 /// Syncs the data of a file that another process or library has written. @throws StorageError

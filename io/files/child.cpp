@@ -25,9 +25,9 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Runs the work in the child. Never returns, so that the child does not run the parent's exit handlers and
-/// destructors.
-[[noreturn]] void live(const std::function<void(ChildOutput&)>& work, int out, pid_t parent) {
+/// Runs the work in the child and ends the process, so that the parent's exit handlers and destructors do not
+/// run.
+[[noreturn]] void run_in_child(const std::function<void(ChildOutput&)>& work, int out, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(exit_threw);  // the parent died before prctl
   const rlimit none{0, 0};
@@ -42,7 +42,7 @@ double now() {
     work(output);
     if (output.flush()) code = exit_done;
   } catch (const std::exception&) {
-    // `work` itself sends the messages of its errors; this one could not be sent.
+    // `work` sends the messages of its own errors. This exception means that sending failed.
   }
   _exit(code);
 }
@@ -50,19 +50,19 @@ double now() {
 }  // namespace
 
 void ChildOutput::put(const void* bytes, std::size_t count) {
-  gathered_.append(static_cast<const char*>(bytes), count);
-  if (gathered_.size() >= piece_bytes) flush();
+  buffered_.append(static_cast<const char*>(bytes), count);
+  if (buffered_.size() >= piece_bytes) flush();
 }
 
 bool ChildOutput::flush() {
   std::size_t done = 0;
-  while (!broken_ && done < gathered_.size()) {
-    const ssize_t written = ::write(fd_, gathered_.data() + done, gathered_.size() - done);
+  while (!broken_ && done < buffered_.size()) {
+    const ssize_t written = ::write(fd_, buffered_.data() + done, buffered_.size() - done);
     if (written < 0 && errno == EINTR) continue;
     broken_ = written <= 0;
     if (!broken_) done += static_cast<std::size_t>(written);
   }
-  gathered_.clear();
+  buffered_.clear();
   return !broken_;
 }
 
@@ -76,7 +76,7 @@ Child::Child(const std::function<void(ChildOutput&)>& work, double seconds)
   ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(piece_bytes));  // a smaller pipe is slower but correct
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) live(work, writing.fd(), parent);
+  if (pid_ == 0) run_in_child(work, writing.fd(), parent);
   if (pid_ < 0)
     throw ChildFailed(std::string("could not be given to a process of its own: ") + std::strerror(errno));
 }
@@ -105,14 +105,15 @@ void Child::fail() {
 
 void Child::fill() {
   for (;;) {
-    const double left = deadline_ - now();
-    if (left <= 0) {
-      char words[64];
-      std::snprintf(words, sizeof words, "did not come to an end within %.0f s", seconds_);
-      throw ChildFailed(words);
+    const double remaining_seconds = deadline_ - now();
+    if (remaining_seconds <= 0) {
+      char message[64];
+      std::snprintf(message, sizeof message, "did not come to an end within %.0f s", seconds_);
+      throw ChildFailed(message);
     }
     pollfd waiting{pipe_.fd(), POLLIN, 0};
-    if (::poll(&waiting, 1, static_cast<int>(std::min(1e3, std::ceil(left * 1e3)))) <= 0) continue;
+    if (::poll(&waiting, 1, static_cast<int>(std::min(1e3, std::ceil(remaining_seconds * 1e3)))) <= 0)
+      continue;
     buffer_.resize(piece_bytes);
     const ssize_t count = ::read(pipe_.fd(), buffer_.data(), buffer_.size());
     if (count < 0 && errno == EINTR) continue;

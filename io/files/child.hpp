@@ -1,6 +1,6 @@
 #pragma once
-/// Runs work that may crash or hang in a child process: the child computes and writes bytes, this process
-/// reads them.
+/// Runs work that may crash or hang in a child process. The child writes its result to a pipe, and this
+/// process reads it.
 
 #include <sys/types.h>
 
@@ -30,18 +30,17 @@ class ChildOutput {
 
  private:
   int fd_;
-  std::string gathered_;
+  std::string buffered_;
   bool broken_ = false;
 };
 
-/// The child did not finish. The message continues a sentence whose subject is the child's work: "ended
-/// early".
+/// The child did not finish. The message is a predicate without subject, e.g. "ended early".
 struct ChildFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A child process that runs `work` and ends. It is killed if this process ends or this object is destroyed.
-/// Of this process's threads, only the calling one exists in the child. @pre no MPI rank, no CUDA
+/// The child has only the calling thread. @pre this process is no MPI rank and does not use CUDA
 class Child {
  public:
   /// @param seconds time limit

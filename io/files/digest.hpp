@@ -1,5 +1,5 @@
 #pragma once
-/// SHA-256 and CRC-32, also of data that arrive in pieces.
+/// SHA-256 and CRC-32 of data, all at once or in pieces.
 
 #include <cstddef>
 #include <cstdint>

@@ -25,7 +25,7 @@ struct Error : std::runtime_error {
 };
 
 /// Returns this thread's error stack in one line, innermost entry first, or "", and clears it.
-inline std::string take_error_text() {
+inline std::string consume_error_stack() {
   std::string text;
   const auto visit = [](unsigned depth, const H5E_error2_t* entry, void* out) -> herr_t {
     // The two innermost entries state the cause; the others only name the calling functions.
@@ -42,7 +42,7 @@ inline std::string take_error_text() {
 }
 
 [[noreturn]] inline void fail(const std::string& action) {
-  const std::string words = take_error_text();
+  const std::string words = consume_error_stack();
   throw Error("HDF5 could not " + action + (words.empty() ? "" : " (" + words + ")"));
 }
 
@@ -89,9 +89,9 @@ using Space = Handle<H5Sclose>;
 using Properties = Handle<H5Pclose>;
 using Object = Handle<H5Oclose>;
 
-/// Stops HDF5 from printing its error stack; the destructor restores the old setting. Must precede all other
-/// HDF5 calls, because it also disables HDF5's cleanup at exit. After a damaged file that cleanup may hang
-/// and print errors. It is not needed, because the handles close everything.
+/// Stops HDF5 from printing its error stack; the destructor restores the old setting. It also disables HDF5's
+/// cleanup at exit, and must therefore precede all other HDF5 calls. After a damaged file the cleanup may
+/// hang and print errors. It is unnecessary, because the handles close everything.
 class Quiet {
  public:
   Quiet() {
@@ -119,7 +119,7 @@ inline Properties access_properties() {
   return access;
 }
 
-/// @param name the file's name for messages, because `path` may be a descriptor's
+/// Opens a file. @param name the file's name for messages, because `path` may be that of a descriptor
 inline File open_read_only(const std::filesystem::path& path, const std::filesystem::path& name) {
   return File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_properties()), "open '" + name.string() + "'");
 }

@@ -32,7 +32,7 @@ Owner open_without_leaving(const std::string& name, hid_t list_class, const Open
 
 }  // namespace
 
-std::string why_not_inside(hid_t dataset, const std::string& name) {
+std::string outside_data_reason(hid_t dataset, const std::string& name) {
   const Properties creation(H5Dget_create_plist(dataset), "read the layout of " + name);
   if (H5Pget_layout(creation) == H5D_VIRTUAL)
     return name + " is a virtual dataset, put together from others; allowed: data of its own";
@@ -58,7 +58,7 @@ std::string why_not_inside(hid_t dataset, const std::string& name) {
 Dataset open_dataset(hid_t file, const std::string& name) {
   Dataset dataset = open_without_leaving<Dataset>(
       name, H5P_DATASET_ACCESS, [&](hid_t access) { return H5Dopen2(file, name.c_str(), access); });
-  const std::string why = why_not_inside(dataset, name);
+  const std::string why = outside_data_reason(dataset, name);
   if (!why.empty()) throw Error(why);
   return dataset;
 }

@@ -1,8 +1,8 @@
 #pragma once
-/// Restricts HDF5 to data inside the opened file. HDF5 allows a dataset to be a link into another file, to be
-/// composed of datasets of other files (virtual), or to keep its data in a file of any format (external
-/// storage). The author of such a file would decide which of our files are read, and the file's digest would
-/// not cover the data. For the .cpp files of `io/` only.
+/// Restricts HDF5 to data inside the opened file. An HDF5 dataset can be a link into another file, a
+/// composition of datasets of other files (virtual), or keep its data in a file of any format (external
+/// storage). With such a dataset, the author of the file could make us read any file, and the file's digest
+/// would not cover the data. For the .cpp files of `io/` only.
 
 #include <string>
 
@@ -19,7 +19,7 @@ Dataset open_dataset(hid_t file, const std::string& name);
 Object open_object(hid_t file, const std::string& name);
 
 /// Returns why a dataset's data cannot be read from this file; empty if they can.
-std::string why_not_inside(hid_t dataset, const std::string& name);
+std::string outside_data_reason(hid_t dataset, const std::string& name);
 
 /// Returns true if the file has an object or a link of this name, even a link into another file.
 bool has_object(hid_t file, const std::string& name);

@@ -8,12 +8,12 @@
 namespace gaussweep::io::h5 {
 namespace {
 
-// Small enough that shuffling wide rows stays in the cache, large enough to compress well.
+// Small enough that the shuffle filter works in cache, and large enough for good compression.
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
-// Deflate compresses at most 1032:1. A table that claims more rows is damaged and would be read as almost
-// endless zeros.
-constexpr hsize_t best_compression = 1032;
-constexpr std::size_t longest_text = 4096;
+// Deflate compresses at most 1032:1. A table that claims more rows is damaged; reading it would take very
+// long.
+constexpr hsize_t max_compression = 1032;
+constexpr std::size_t max_text_bytes = 4096;
 constexpr std::string_view ellipsis = "\u2026";
 
 Type compound(const Layout& layout, hid_t integer, hid_t real, const std::string& action) {
@@ -46,11 +46,11 @@ std::size_t packed_bytes(const Type& type, Kind kind, const std::string& column,
   return 8;
 }
 
-hsize_t rows_a_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action) {
+hsize_t rows_per_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action) {
   const Properties creation(H5Dget_create_plist(dataset), action);
   hsize_t rows = 0;
   if (H5Pget_layout(creation) == H5D_CHUNKED) check(H5Pget_chunk(creation, 1, &rows), action);
-  // Reads several small chunks together, and a foreign file's huge chunks in parts.
+  // Reads several small chunks together, and a format file's huge chunks in parts.
   const hsize_t target = std::max<hsize_t>(1, 4 * chunk_bytes / std::max<hsize_t>(row_bytes, 1));
   return rows == 0 || rows > target ? target : target / rows * rows;
 }
@@ -81,8 +81,8 @@ std::string_view stored_text(std::string_view text, std::string& scratch) {
     scratch = Json::parse(quoted).get<std::string>();
     stored = scratch;
   }
-  if (stored.size() > longest_text) {
-    std::size_t end = longest_text - ellipsis.size();
+  if (stored.size() > max_text_bytes) {
+    std::size_t end = max_text_bytes - ellipsis.size();
     while (end > 0 && is_continuation(stored[end])) --end;
     scratch = std::string(stored.substr(0, end)).append(ellipsis);
     stored = scratch;
@@ -147,16 +147,16 @@ TableReader::TableReader(hid_t file, const std::string& name,
   hsize_t rows = 0;
   check(H5Sget_simple_extent_dims(space_, &rows, nullptr), action_);
   const hsize_t row_bytes = H5Tget_size(type);
-  if (rows > 0 && rows > H5Dget_storage_size(dataset_) * best_compression / row_bytes + 1) {
+  if (rows > 0 && rows > H5Dget_storage_size(dataset_) * max_compression / row_bytes + 1) {
     throw Error("could not " + action_ + ": it claims " + std::to_string(rows) + " rows but holds only " +
                 std::to_string(H5Dget_storage_size(dataset_)) + " bytes");
   }
   rows_ = rows;
-  chunk_rows_ = rows_a_chunk(dataset_, row_bytes, action_);
+  chunk_rows_ = rows_per_chunk(dataset_, row_bytes, action_);
   for (const auto& [column, kind] : wanted) {
     const int index = H5Tget_member_index(type, column.c_str());
     if (index < 0) {
-      take_error_text();  // older files lack the column: not an error
+      consume_error_stack();  // files of older versions lack the column
       layout_.add(column, kind, 0);
       continue;
     }

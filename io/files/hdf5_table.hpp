@@ -47,8 +47,8 @@ struct Layout {
   }
 };
 
-/// Computes the checksum of each column while rows are added. Text contributes its bytes without padding and
-/// one NUL, numbers their 8 bytes, little-endian.
+/// Computes the checksum of each column while rows are added. It covers, per row, the text without padding
+/// plus one NUL, or the 8 little-endian bytes of the number.
 class TableChecksums {
  public:
   /// @param layout of the packed rows
@@ -107,33 +107,33 @@ class TableReader {
   Dataset dataset_;
 };
 
-/// Returns text as a table stores it: invalid UTF-8 becomes U+FFFD, and text beyond 4096 bytes is cut, which
-/// an ellipsis marks, because every row is as wide as the longest value. `scratch` holds the text if it had
-/// to be changed.
+/// Returns text as a table stores it: invalid UTF-8 becomes U+FFFD. Text beyond 4096 bytes is cut and ends
+/// with an ellipsis, because every row is as wide as the longest value. A changed text is stored in
+/// `scratch`.
 std::string_view stored_text(std::string_view text, std::string& scratch);
 
-/// Copies one cell into a packed row (pack) or out of it (unpack).
+/// Copy one cell into a packed row (pack) or out of it (unpack). `cell` describes the cell's column.
 template <class Row>
-void pack(const Row& row, Text Row::*member, const Member& place, char* out) {
+void pack(const Row& row, Text Row::*member, const Member& cell, char* out) {
   std::string scratch;
   const std::string_view text = stored_text(row.*member, scratch);
-  text.copy(out + place.offset, text.size());
-  std::memset(out + place.offset + text.size(), 0, place.bytes - text.size());
+  text.copy(out + cell.offset, text.size());
+  std::memset(out + cell.offset + text.size(), 0, cell.bytes - text.size());
 }
 template <class Row, class Number>
-void pack(const Row& row, Number Row::*member, const Member& place, char* out) {
-  std::memcpy(out + place.offset, &(row.*member), sizeof(Number));
+void pack(const Row& row, Number Row::*member, const Member& cell, char* out) {
+  std::memcpy(out + cell.offset, &(row.*member), sizeof(Number));
 }
 
 template <class Row>
-void unpack(const char* in, const Member& place, Text Row::*member, Row& row, TextPool& pool) {
-  std::size_t length = place.bytes;
-  while (length > 0 && in[place.offset + length - 1] == '\0') --length;
-  row.*member = pool.of({in + place.offset, length});
+void unpack(const char* in, const Member& cell, Text Row::*member, Row& row, TextPool& pool) {
+  std::size_t length = cell.bytes;
+  while (length > 0 && in[cell.offset + length - 1] == '\0') --length;
+  row.*member = pool.of({in + cell.offset, length});
 }
 template <class Row, class Number>
-void unpack(const char* in, const Member& place, Number Row::*member, Row& row, TextPool&) {
-  std::memcpy(&(row.*member), in + place.offset, sizeof(Number));
+void unpack(const char* in, const Member& cell, Number Row::*member, Row& row, TextPool&) {
+  std::memcpy(&(row.*member), in + cell.offset, sizeof(Number));
 }
 
 /// Writes `rows` as the table `name`; each text column is as wide as its longest value, at least 1.

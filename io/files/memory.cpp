@@ -25,7 +25,7 @@ std::int64_t number_in(const std::filesystem::path& path, const std::string& nam
   return -1;
 }
 
-/// Returns the number that a file consists of; -1 if it is missing or not a number ("max").
+/// Returns the number in a file; -1 if the file is missing or has no number ("max").
 std::int64_t number_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::int64_t value = -1;
@@ -35,42 +35,42 @@ std::int64_t number_of(const std::filesystem::path& path) {
 
 constexpr Memory unlimited{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 
-Memory least(const Memory& a, const Memory& b) {
-  return {std::min(a.most, b.most), std::min(a.free, b.free)};
+Memory minimum(const Memory& a, const Memory& b) {
+  return {std::min(a.limit, b.limit), std::min(a.free, b.free)};
 }
 
-/// Returns what one control group allows.
-Memory memory_of(const std::filesystem::path& group, bool old) {
-  const std::int64_t limit = number_of(group / (old ? "memory.limit_in_bytes" : "memory.max"));
-  const std::int64_t used = number_of(group / (old ? "memory.usage_in_bytes" : "memory.current"));
+/// Returns the limit and the free memory of one control group.
+Memory memory_of(const std::filesystem::path& group, bool is_version_1) {
+  const std::int64_t limit = number_of(group / (is_version_1 ? "memory.limit_in_bytes" : "memory.max"));
+  const std::int64_t used = number_of(group / (is_version_1 ? "memory.usage_in_bytes" : "memory.current"));
   if (limit < 0 || used < 0) return unlimited;
-  std::int64_t held = used;
+  std::int64_t unreclaimable = used;
   for (const char* cache : {"inactive_file", "active_file"}) {
-    const std::string name = std::string(old ? "total_" : "") + cache;
-    held -= std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
+    const std::string name = std::string(is_version_1 ? "total_" : "") + cache;
+    unreclaimable -= std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
   }
   // Clamped, because limit and usage are read at different times. "Unlimited" in version 1 is nearly the
   // largest integer.
-  const std::int64_t room = limit - std::clamp<std::int64_t>(held, 0, limit);
-  return {static_cast<double>(limit), static_cast<double>(room)};
+  const std::int64_t free_bytes = limit - std::clamp<std::int64_t>(unreclaimable, 0, limit);
+  return {static_cast<double>(limit), static_cast<double>(free_bytes)};
 }
 
-/// Returns what a limit of this process (`ulimit -v`, `ulimit -d`) allows. @param taken the bytes that count
-/// towards the limit
-Memory memory_of(int resource, double taken) {
+/// Returns a limit of this process (`ulimit -v`, `ulimit -d`) and the free memory under it. @param used_bytes
+/// the bytes that count towards the limit
+Memory memory_of(int resource, double used_bytes) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
-  const auto most = static_cast<double>(limit.rlim_cur);
-  return {most, std::max(0.0, most - taken)};
+  const auto limit_bytes = static_cast<double>(limit.rlim_cur);
+  return {limit_bytes, std::max(0.0, limit_bytes - used_bytes)};
 }
 
-/// Returns what the limits of this process allow for its address space and its private data.
+/// Returns the minimum over the limits of this process for its address space and its private data.
 Memory process_memory() {
   double pages[6] = {};  // size, resident, shared, text, nothing, data
   std::ifstream file("/proc/self/statm");
   for (double& count : pages) file >> count;
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-  return least(memory_of(RLIMIT_AS, page * pages[0]), memory_of(RLIMIT_DATA, page * pages[5]));
+  return minimum(memory_of(RLIMIT_AS, page * pages[0]), memory_of(RLIMIT_DATA, page * pages[5]));
 }
 
 }  // namespace
@@ -81,10 +81,10 @@ std::int64_t total_memory_bytes() {
 
 Memory memory_facts() {
   Memory machine = unlimited;
-  machine.most = static_cast<double>(total_memory_bytes());
+  machine.limit = static_cast<double>(total_memory_bytes());
   const std::int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable");
   if (kilobytes >= 0) machine.free = static_cast<double>(kilobytes) * 1024;
-  return least(least(machine, process_memory()), group_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
+  return minimum(minimum(machine, process_memory()), group_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
 
 double available_memory_bytes() {
@@ -99,13 +99,13 @@ Memory group_memory(const std::filesystem::path& groups, const std::filesystem::
     const std::size_t second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool old = controllers.find(",memory,") != std::string::npos;
-    if (!old && controllers != ",,") continue;
-    const std::filesystem::path root = old ? top / "memory" : top;
+    const bool is_version_1 = controllers.find(",memory,") != std::string::npos;
+    if (!is_version_1 && controllers != ",,") continue;
+    const std::filesystem::path root = is_version_1 ? top / "memory" : top;
     std::filesystem::path group = line.substr(second + 1);
     // A container may list the path as seen from the host. Reads every level that exists, and always the top.
     for (;; group = group.parent_path()) {
-      memory = least(memory, memory_of(root / group.relative_path(), old));
+      memory = minimum(memory, memory_of(root / group.relative_path(), is_version_1));
       if (!group.has_relative_path()) break;
     }
   }

@@ -1,6 +1,5 @@
 #pragma once
-/// The memory that this process can use under all limits: of the machine, of control groups and of the
-/// process.
+/// The memory that this process can use under the limits of the machine, its control groups and the process.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,20 +10,19 @@ namespace gaussweep::io {
 std::int64_t total_memory_bytes();
 /// Memory in bytes; infinity if there is no limit.
 struct Memory {
-  double most;  ///< the limit
-  double free;  ///< what can be allocated now
+  double limit;
+  double free;  ///< bytes that can be allocated now
 };
-/// Returns the minimum of what the machine, the control groups and the process limits (`ulimit -v`, `-d`)
-/// allow.
+/// Returns the minimum over the machine, the control groups and the process limits (`ulimit -v`, `-d`).
 Memory memory_facts();
 /// Returns memory_facts().free.
 double available_memory_bytes();
-/// Returns what the control groups of a process allow. All levels are read, because a batch job's limit is
-/// usually set far below the top. Page cache counts as free, because the kernel reclaims it.
-/// @param groups the file that names them (/proc/self/cgroup), version 1 or 2
-/// @param top their mount point (/sys/fs/cgroup)
+/// Returns the minimum over the control groups of a process. It reads all levels, because a batch job's limit
+/// is usually set far below the top. Page cache counts as free, because the kernel reclaims it.
+/// @param groups the file that lists the groups (/proc/self/cgroup), version 1 or 2
+/// @param top the mount point of the groups (/sys/fs/cgroup)
 Memory group_memory(const std::filesystem::path& groups, const std::filesystem::path& top);
-/// Returns the number of processes killed by the kernel for lack of memory, as visible to this process; -1 if
-/// unknown.
+/// Returns the number of processes that the kernel has killed for lack of memory, in this process's control
+/// group or on the machine; -1 if unknown.
 std::int64_t memory_kills();
 }  // namespace gaussweep::io

@@ -9,11 +9,11 @@
 namespace gaussweep::io {
 namespace {
 
-Opened refused(int error) {
+Opened open_error(int error) {
   return {Descriptor(), error, std::strerror(error)};
 }
 
-Opened irregular(unsigned mode) {
+Opened not_regular(unsigned mode) {
   return {Descriptor(), 0, "it is " + std::string(file_kind(mode)) + ", not a regular file"};
 }
 
@@ -33,20 +33,20 @@ std::string_view file_kind(unsigned mode) {
 }
 
 Opened open_regular(const std::filesystem::path& path, int flags, int folder) {
-  // Checks the kind of file before opening it, because opening some devices has side effects, and again
+  // Checks the kind of file before opening it, because opening some devices has side effects. Checks again
   // afterwards, because the file may have been replaced in between.
-  struct stat facts {};
+  struct stat info {};
   const int links = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
-  if (::fstatat(folder, path.c_str(), &facts, links) == 0 && !S_ISREG(facts.st_mode))
-    return irregular(facts.st_mode);
+  if (::fstatat(folder, path.c_str(), &info, links) == 0 && !S_ISREG(info.st_mode))
+    return not_regular(info.st_mode);
   int fd = -1;
   do {
     fd = ::openat(folder, path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return refused(errno);
+  if (fd < 0) return open_error(errno);
   Descriptor file(fd);
-  if (::fstat(fd, &facts) != 0) return refused(errno);
-  if (!S_ISREG(facts.st_mode)) return irregular(facts.st_mode);
+  if (::fstat(fd, &info) != 0) return open_error(errno);
+  if (!S_ISREG(info.st_mode)) return not_regular(info.st_mode);
   return {std::move(file), 0, {}};
 }
 
@@ -57,15 +57,15 @@ int check_name(const std::filesystem::path& path, int fd) {
   return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino ? 0 : ESTALE;
 }
 
-Opened hold_folder(const std::filesystem::path& path) {
+Opened open_folder(const std::filesystem::path& path) {
   // With a trailing "/", open follows a link even with O_NOFOLLOW.
   std::string name = path.string();
   while (name.size() > 1 && name.back() == '/') name.pop_back();
   Descriptor folder(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (folder.open()) return {std::move(folder), 0, {}};
   const int error = errno;
-  struct stat facts {};
-  const bool is_link = ::lstat(name.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
+  struct stat info {};
+  const bool is_link = ::lstat(name.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
   return {Descriptor(), error, is_link ? "it is a link; allowed: a folder" : std::strerror(error)};
 }
 

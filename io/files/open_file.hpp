@@ -1,7 +1,7 @@
 #pragma once
-/// Opens files of untrusted folders safely: only regular files, without blocking, and inside a folder that is
-/// held open. A name may lead to a FIFO (open waits for the other end), to a device (/dev/zero never ends),
-/// or through a link to another location.
+/// Opens files in untrusted folders safely: only regular files, without blocking, relative to an open folder.
+/// A name may refer to a FIFO (open waits for the other end), to a device (/dev/zero never ends), or through
+/// a link to another location.
 
 #include <fcntl.h>
 
@@ -30,8 +30,8 @@ class Descriptor {
   /// Releases ownership without closing.
   int release() { return std::exchange(fd_, -1); }
   void reset();
-  /// Returns a path through which libraries and streams open the same file again, even if its name now leads
-  /// elsewhere.
+  /// Returns a path with which libraries and streams open the same file again, even if its name now refers to
+  /// another file.
   std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:
@@ -55,14 +55,13 @@ std::string_view file_kind(unsigned mode);
 /// created with O_CREAT are private to the user.
 Opened open_regular(const std::filesystem::path& path, int flags = O_RDONLY, int folder = AT_FDCWD);
 
-/// Compares an open file with the file that a name leads to now. A lock belongs to a file, not to its name,
-/// so a process that locks by name must check this.
+/// Compares an open file with the file that a name refers to now. A lock belongs to a file, not to its name.
+/// Therefore a process that opens a file by name and locks it must check this.
 /// @return 0 if they are the same, ESTALE if they differ, else errno
 int check_name(const std::filesystem::path& path, int fd);
 
 /// Opens a folder, so that files in it can be opened, renamed and removed even if its name changes. The last
-/// component of the path must be a folder; links are refused. @return on failure not open, with errno in
-/// `error`
-Opened hold_folder(const std::filesystem::path& path);
+/// component of the path must be a folder; links are refused. On failure `error` is errno.
+Opened open_folder(const std::filesystem::path& path);
 
 }  // namespace gaussweep::io

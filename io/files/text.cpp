@@ -10,26 +10,28 @@ namespace gaussweep::io {
 namespace {
 
 // The shared storage: the reference count, followed by the characters.
-using Users = std::atomic<std::size_t>;
+using ReferenceCount = std::atomic<std::size_t>;
 
-Users* users_of(const char* characters) {
-  return std::launder(reinterpret_cast<Users*>(const_cast<char*>(characters) - sizeof(Users)));
+ReferenceCount* count_of(const char* characters) {
+  return std::launder(
+      reinterpret_cast<ReferenceCount*>(const_cast<char*>(characters) - sizeof(ReferenceCount)));
 }
 
-const char* stored(std::string_view text) {
-  char* store = static_cast<char*>(::operator new(sizeof(Users) + text.size()));
-  new (store) Users(1);
-  std::memcpy(store + sizeof(Users), text.data(), text.size());
-  return store + sizeof(Users);
+const char* allocate_copy(std::string_view text) {
+  char* block = static_cast<char*>(::operator new(sizeof(ReferenceCount) + text.size()));
+  new (block) ReferenceCount(1);
+  std::memcpy(block + sizeof(ReferenceCount), text.data(), text.size());
+  return block + sizeof(ReferenceCount);
 }
 
 }  // namespace
 
 Text::Text(std::string_view text)
-    : std::string_view(text.empty() ? std::string_view() : std::string_view(stored(text), text.size())) {}
+    : std::string_view(text.empty() ? std::string_view()
+                                    : std::string_view(allocate_copy(text), text.size())) {}
 
 Text::Text(const Text& other) noexcept : std::string_view(other) {
-  if (!empty()) users_of(data())->fetch_add(1, std::memory_order_relaxed);
+  if (!empty()) count_of(data())->fetch_add(1, std::memory_order_relaxed);
 }
 
 Text::Text(Text&& other) noexcept : std::string_view(other) {
@@ -42,8 +44,8 @@ Text& Text::operator=(Text other) noexcept {
 }
 
 Text::~Text() {
-  if (empty() || users_of(data())->fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-  ::operator delete(const_cast<char*>(data()) - sizeof(Users));
+  if (empty() || count_of(data())->fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  ::operator delete(const_cast<char*>(data()) - sizeof(ReferenceCount));
 }
 
 Text TextPool::of(std::string_view text) {

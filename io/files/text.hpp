@@ -36,7 +36,7 @@ inline std::string operator+(const Text& text, const char* after) {
   return std::string(text) + after;
 }
 
-/// Gives equal texts the same storage. A cache of fixed size remembers recent texts.
+/// Gives equal texts the same storage. Only recent texts are remembered, in a cache of fixed size.
 class TextPool {
  public:
   Text of(std::string_view text);

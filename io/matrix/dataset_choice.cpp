@@ -6,13 +6,13 @@
 
 namespace gaussweep::io {
 
-std::vector<std::string> wanted_names(const DatasetChoice& choice) {
+std::vector<std::string> default_names(const DatasetChoice& choice) {
   if (!choice.name.empty()) return {choice.name};
   if (choice.operand == Operand::matrix) return {"A", "Problem.A"};
   return {"b", "Problem.b"};
 }
 
-std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
+std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                         const DatasetChoice& choice) {
   std::vector<std::size_t> matrices, planes;  // planes: matrices that are not vectors
   std::string names, why, unread;
@@ -33,7 +33,7 @@ std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Can
   if (!choice.name.empty())
     fail("has no dataset '" + choice.name + "'; it has: " + (names.empty() ? "no matrix" : names));
   if (matrices.empty()) fail("holds no matrix" + (why.empty() ? "" : ": " + why));
-  if (choice.operand == Operand::right_hand_sides_beside_matrix)
+  if (choice.operand == Operand::right_hand_sides_in_same_file)
     fail("has no right-hand sides 'b'; it has: " + names + "; name them with " + option);
   if (is_matrix && !unread.empty())
     fail("holds several matrices (" + names + "; " + unread + "); name one with " + option);

@@ -12,19 +12,20 @@ namespace gaussweep::io {
 struct Candidate {
   std::string name;
   std::int64_t rows = 0, cols = 0;
-  std::string why;                ///< why it cannot be read as a matrix; empty if it can
-  std::int64_t order = 0;         ///< its position among the file's variables
+  std::string why;                ///< the reason why it cannot be read as a matrix; empty if it can
+  std::int64_t order = 0;         ///< its number in the file, from 1
   bool is_unread_matrix = false;  ///< a matrix of a kind that cannot be read: complex or sparse
 };
 
-/// Returns the names to look for, in this order: the given name, or the usual names of the operand.
-std::vector<std::string> wanted_names(const DatasetChoice& choice);
+/// Returns the names to look for, in order: only the chosen name if there is one, else the operand's default
+/// names.
+std::vector<std::string> default_names(const DatasetChoice& choice);
 
 /// Returns the index of the only matrix. Vectors are ignored if there is exactly one matrix that is not a
 /// vector. A complex or sparse matrix counts too, because the user may mean it.
-/// @pre no candidate has a wanted name
+/// @pre no candidate has one of the default_names
 /// @throws InputError "FILE: …" with the names of all matrices
-std::size_t only_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
+std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                         const DatasetChoice& choice);
 
 }  // namespace gaussweep::io

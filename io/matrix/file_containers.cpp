@@ -10,25 +10,25 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// A compressed file that holds one file, or an archive of several.
-struct Packer {
+/// A compression format, with the commands that unpack a single file and a tar archive.
+struct Compression {
   std::string_view magic, name, unpack, unpack_tar;
 };
-constexpr Packer packers[] = {{"\x1f\x8b"sv, "gzip", "gunzip -k", "tar -xzf"},
-                              {"BZh"sv, "bzip2", "bunzip2 -k", "tar -xjf"},
-                              {"\xfd"
-                               "7zXZ\0"sv,
-                               "xz", "unxz -k", "tar -xJf"},
-                              {"\x28\xb5\x2f\xfd"sv, "zstd", "unzstd", "tar --zstd -xf"},
-                              {"LZIP"sv, "lzip", "lunzip -k", "tar --lzip -xf"},
-                              {"\x1f\x9d"sv, "compress", "gunzip -k", "tar -xZf"}};
+constexpr Compression compressions[] = {{"\x1f\x8b"sv, "gzip", "gunzip -k", "tar -xzf"},
+                                        {"BZh"sv, "bzip2", "bunzip2 -k", "tar -xjf"},
+                                        {"\xfd"
+                                         "7zXZ\0"sv,
+                                         "xz", "unxz -k", "tar -xJf"},
+                                        {"\x28\xb5\x2f\xfd"sv, "zstd", "unzstd", "tar --zstd -xf"},
+                                        {"LZIP"sv, "lzip", "lunzip -k", "tar --lzip -xf"},
+                                        {"\x1f\x9d"sv, "compress", "gunzip -k", "tar -xZf"}};
 
-/// An unsupported format and the advice for the user.
-struct Foreign {
+/// An unsupported format, identified by `magic` at `offset`, and the advice for the user.
+struct UnsupportedFormat {
   std::size_t offset;
   std::string_view magic, advice;
 };
-constexpr Foreign foreigners[] = {
+constexpr UnsupportedFormat unsupported_formats[] = {
     {0, "7z\xbc\xaf\x27\x1c"sv, "is a 7-Zip archive; open it first (7z x) and give the matrix file in it"},
     {257, "ustar"sv, "is a tar archive; open it first (tar -xf) and give the .mtx file in it"},
     {0, "\xff\xfe"sv, "is a text in UTF-16; convert it first (iconv -f UTF-16 -t UTF-8)"},
@@ -50,12 +50,12 @@ std::string container_advice(const std::filesystem::path& path, const Descriptor
   const auto has = [&](std::size_t offset, std::string_view magic) {
     return bytes.size() >= offset + magic.size() && bytes.substr(offset, magic.size()) == magic;
   };
-  for (const Packer& packer : packers) {
-    if (!has(0, packer.magic)) continue;
+  for (const Compression& compression : compressions) {
+    if (!has(0, compression.magic)) continue;
     const std::string extension = path.extension();
     const bool is_tar = path.stem().extension() == ".tar" || extension.rfind(".t", 0) == 0;
-    return "is compressed by " + std::string(packer.name) + "; unpack it first (" +
-           std::string(is_tar ? packer.unpack_tar : packer.unpack) + ") and give the " +
+    return "is compressed by " + std::string(compression.name) + "; unpack it first (" +
+           std::string(is_tar ? compression.unpack_tar : compression.unpack) + ") and give the " +
            (is_tar ? ".mtx file in it" : "file that is left");
   }
   if (has(0, "PK\3\4"sv)) {
@@ -66,8 +66,8 @@ std::string container_advice(const std::filesystem::path& path, const Descriptor
                  "matrix; scipy.io.mmwrite writes a sparse matrix of scipy.sparse.load_npz"
                : "is a zip archive; open it first (unzip) and give the matrix file in it";
   }
-  for (const Foreign& foreign : foreigners) {
-    if (has(foreign.offset, foreign.magic)) return std::string(foreign.advice);
+  for (const UnsupportedFormat& format : unsupported_formats) {
+    if (has(format.offset, format.magic)) return std::string(format.advice);
   }
   return {};
 }

@@ -29,8 +29,9 @@ double value_of(T number) {
   return static_cast<double>(number);
 }
 
+/// Returns true if `value`, the number as double, is finite and, for 64-bit integers, exact.
 template <class T>
-bool is_held(T number, double value) {
+bool is_represented(T number, double value) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
     // 2^63 (2^64) does not fit in T, so converting it back would be undefined behaviour.
     const double end = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
@@ -55,7 +56,7 @@ std::size_t convert(const char* from, bool swapped, std::size_t count, double* t
   for (std::size_t i = 0; i < count; ++i) {
     const T number = load<T>(from + i * sizeof(T), swapped);
     to[i] = value_of(number);
-    if (!is_held(number, to[i])) return i;
+    if (!is_represented(number, to[i])) return i;
   }
   return count;
 }
@@ -141,11 +142,12 @@ void ElementSink::put(const void* block, std::int64_t line, std::int64_t lines, 
                       std::int64_t width) {
   const auto count = static_cast<std::size_t>(lines * width);
   values_.resize(std::max(values_.size(), count));
-  const std::size_t held = convert_elements(type_, block, count, values_.data());
-  if (held < count) {
-    const std::int64_t in_file[2] = {line + static_cast<std::int64_t>(held) / width,
-                                     first + static_cast<std::int64_t>(held) % width};
-    throw InputError(where_ + refused_element(type_, static_cast<const char*>(block) + held * type_.bytes,
+  const std::size_t converted = convert_elements(type_, block, count, values_.data());
+  if (converted < count) {
+    const std::int64_t in_file[2] = {line + static_cast<std::int64_t>(converted) / width,
+                                     first + static_cast<std::int64_t>(converted) % width};
+    throw InputError(where_ + refused_element(type_,
+                                              static_cast<const char*>(block) + converted * type_.bytes,
                                               in_file[by_rows_ ? 0 : 1], in_file[by_rows_ ? 1 : 0]));
   }
   if (matrix_.data.empty()) return;

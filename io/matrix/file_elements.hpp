@@ -1,6 +1,6 @@
 #pragma once
-/// The element types and shapes that all readers of matrix files share: the number types that a file may
-/// hold, their conversion to double, and the dimensions that are accepted as a matrix.
+/// Functions that all readers of matrix files share: the number types that a file may contain, their
+/// conversion to double, and the accepted dimensions.
 
 #include <algorithm>
 #include <cstddef>
@@ -33,18 +33,18 @@ bool is_readable(const ElementType& type);
 /// @return the index of the first number that is NaN, Inf or an integer that double would round; else `count`
 std::size_t convert_elements(const ElementType& type, const void* from, std::size_t count, double* to);
 
-/// Returns an error message for an element that was refused, with its exact value. `row` and `col` begin at
-/// 0.
+/// Returns an error message for an element that double cannot represent, with its exact value. `row` and
+/// `col` count from 0.
 std::string refused_element(const ElementType& type, const void* at, std::int64_t row, std::int64_t col);
 
 /// Adds an entry to an element of a sparse matrix. @return false if the sum is infinite, or if the numbers
-/// are integers and their sum is rounded
+/// are integers and the sum is not exact
 bool add_entry(double& element, double value, bool is_integer);
 
 /// The dimensions of a matrix, or the reason why an array is not a matrix.
 struct MatrixShape {
   std::int64_t rows = 0, cols = 0;
-  std::string why;  ///< empty if the dimensions make a matrix
+  std::string why;  ///< empty if the array is a matrix
 };
 /// Returns the shape of an array: a number is 1 x 1, and one dimension makes a column.
 MatrixShape shape_of(const std::vector<std::uint64_t>& dims);
@@ -64,8 +64,9 @@ class ElementSink {
   /// Stores all elements; `read(to, bytes)` must return them in the order of the file. @throws InputError
   template <class Read>
   void put_all(const Read& read) {
-    constexpr std::int64_t most = std::int64_t{1} << 17;
-    const std::int64_t width = std::min(length(), most), step = std::max<std::int64_t>(1, most / width);
+    constexpr std::int64_t max_block = std::int64_t{1} << 17;
+    const std::int64_t width = std::min(length(), max_block),
+                       step = std::max<std::int64_t>(1, max_block / width);
     std::vector<char> block;
     for (std::int64_t line = 0; line < lines(); line += step) {
       const std::int64_t count = std::min(step, lines() - line);

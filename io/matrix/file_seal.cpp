@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "io/files/errors.hpp"
-#include "io/files/shared_out.hpp"
+#include "io/files/parallel_for.hpp"
 
 namespace gaussweep::io {
 namespace {
 
-constexpr off_t part_bytes = 8 << 20;  // bytes per thread and step
+constexpr off_t part_bytes = 8 << 20;  // bytes that a thread reads per step
 constexpr std::string_view beginning = "gaussweep matrix ";
 
 /// Reads up to `bytes` bytes from `offset`; fewer only at the end of the file. @return the number of bytes;
@@ -39,12 +39,13 @@ SealSum sum_of_part(int fd, off_t begin, off_t end) {
   SealSum sum;
   std::vector<char> buffer(static_cast<std::size_t>(std::min<off_t>(end - begin, 1 << 20)));
   while (begin < end) {
-    const auto wanted = static_cast<std::size_t>(std::min<off_t>(end - begin, 1 << 20));
-    const ssize_t count = read_fully(fd, buffer.data(), wanted, begin);
+    const auto block_bytes = static_cast<std::size_t>(std::min<off_t>(end - begin, 1 << 20));
+    const ssize_t count = read_fully(fd, buffer.data(), block_bytes, begin);
     if (count < 0) throw StorageError(std::string("cannot be read: ") + std::strerror(errno));
-    if (static_cast<std::size_t>(count) < wanted) throw StorageError("it became shorter while it was read");
-    sum.add(buffer.data(), wanted);
-    begin += static_cast<off_t>(wanted);
+    if (static_cast<std::size_t>(count) < block_bytes)
+      throw StorageError("it became shorter while it was read");
+    sum.add(buffer.data(), block_bytes);
+    begin += static_cast<off_t>(block_bytes);
   }
   return sum;
 }
@@ -54,10 +55,10 @@ SealSum sum_of_part(int fd, off_t begin, off_t end) {
 void SealSum::add(const char* data, std::size_t bytes) {
   bytes_ += bytes;
   while (bytes > 0) {
-    const std::size_t now = std::min<std::size_t>(bytes, 1 << 30);  // zlib counts in 32 bits
-    crc_ = crc32(crc_, reinterpret_cast<const unsigned char*>(data), static_cast<unsigned>(now));
-    data += now;
-    bytes -= now;
+    const std::size_t block_bytes = std::min<std::size_t>(bytes, 1 << 30);  // zlib counts in 32 bits
+    crc_ = crc32(crc_, reinterpret_cast<const unsigned char*>(data), static_cast<unsigned>(block_bytes));
+    data += block_bytes;
+    bytes -= block_bytes;
   }
 }
 
@@ -76,11 +77,11 @@ SealSum sum_of_file(int fd, off_t begin, off_t end) {
   SealSum sum;
   while (begin < end) {
     const auto parts = static_cast<std::size_t>((end - begin + part_bytes - 1) / part_bytes);
-    std::vector<SealSum> sums(std::min(parts, sharing_threads()));
+    std::vector<SealSum> sums(std::min(parts, parallel_threads()));
     const auto limit = [&](std::size_t i) {
       return std::min(end, begin + static_cast<off_t>(i) * part_bytes);
     };
-    share_out(sums.size(), [&](std::size_t i) { sums[i] = sum_of_part(fd, limit(i), limit(i + 1)); });
+    parallel_for(sums.size(), [&](std::size_t i) { sums[i] = sum_of_part(fd, limit(i), limit(i + 1)); });
     for (const SealSum& each : sums) sum.add(each);
     begin = limit(sums.size());
   }
@@ -88,9 +89,9 @@ SealSum sum_of_file(int fd, off_t begin, off_t end) {
 }
 
 bool has_seal(int fd) {
-  std::string begins(beginning.size(), '\0');
-  return read_fully(fd, begins.data(), begins.size(), 0) == static_cast<ssize_t>(begins.size()) &&
-         begins == beginning;
+  std::string start(beginning.size(), '\0');
+  return read_fully(fd, start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()) &&
+         start == beginning;
 }
 
 std::string broken_seal(int fd) {

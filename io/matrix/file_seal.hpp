@@ -1,7 +1,8 @@
 #pragma once
-/// The seal of the matrix store's files: the first 512 bytes hold the CRC-32 and the length of the rest of
-/// the file. HDF5 calls such bytes the "user block" and skips them. The seal detects damage by a bit flip, a
-/// full disk or a power failure before HDF5 opens the file, because HDF5 trusts most of its own metadata.
+/// The seal of the matrix store's files: the first 512 bytes contain the CRC-32 and the length of the rest of
+/// the file. HDF5 calls these bytes the "user block" and skips them. The seal detects damage (a bit flip, a
+/// full disk, a power failure) before HDF5 opens the file. This is necessary because HDF5 does not check most
+/// of its metadata.
 
 #include <sys/types.h>
 
@@ -31,7 +32,7 @@ class SealSum {
 SealSum sum_of_file(int fd, off_t begin, off_t end);
 /// Returns true if an open file begins with a seal, valid or not.
 bool has_seal(int fd);
-/// Returns why an open file does not match its seal; empty if it does.
+/// Returns the reason why an open file does not match its seal; empty if it matches.
 std::string broken_seal(int fd);
 
 }  // namespace gaussweep::io

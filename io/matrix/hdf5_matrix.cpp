@@ -25,8 +25,8 @@ namespace {
 /// The program that wrote the file. MATLAB and Julia (JLD, JLD2) store the first dimension last.
 enum class Writer { other, matlab, julia };
 
-/// Returns the writer. MATLAB and Julia put a block of 512 bytes with one of these texts before the HDF5
-/// file.
+/// Returns the writer. Files of MATLAB and Julia begin with a block of 512 bytes that contains one of these
+/// texts.
 Writer writer_of(const Descriptor& file) {
   constexpr std::pair<std::string_view, Writer> texts[] = {{"MATLAB 7.3", Writer::matlab},
                                                            {"HDF5-based Julia Data Format", Writer::julia},
@@ -89,8 +89,7 @@ struct Found {
   ElementType element;  ///< the type that HDF5 converts the elements to
 };
 
-/// Returns the type that HDF5 converts a dataset's numbers to. It can represent all values of the stored
-/// type.
+/// Returns a type for H5Dread that represents all values of the stored type.
 ElementType element_of(hid_t type) {
   const std::size_t bytes = H5Tget_size(type);
   switch (H5Tget_class(type)) {
@@ -114,8 +113,8 @@ hid_t memory_type(const ElementType& element, hid_t stored) {
   return element.kind == 'i' ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
 }
 
-/// Returns why a MATLAB variable of this class is not a full numeric matrix; empty if it is.
-std::string why_not_class(const std::string& name) {
+/// Returns the reason why a MATLAB variable of this class is not a full numeric matrix; empty if it is.
+std::string unsupported_class_reason(const std::string& name) {
   static const std::array<const char*, 11> classes = {"double", "single", "logical", "int8",
                                                       "int16",  "int32",  "int64",   "uint8",
                                                       "uint16", "uint32", "uint64"};
@@ -123,7 +122,7 @@ std::string why_not_class(const std::string& name) {
   return " is of MATLAB class '" + name + "'; allowed: full double, single, int8 to uint64 and logical";
 }
 
-/// Returns the dimensions; none for a single number.
+/// Returns the dimensions; empty for a scalar.
 std::vector<hsize_t> dims_of(hid_t dataset, const std::string& name) {
   const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
   if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0, 0};
@@ -133,14 +132,14 @@ std::vector<hsize_t> dims_of(hid_t dataset, const std::string& name) {
   return dims;
 }
 
-/// Returns true for the dimensions of a matrix that is no vector.
-bool is_plane(const std::vector<hsize_t>& dims) {
+/// Returns true if a matrix with these dimensions is not a vector.
+bool is_proper_matrix(const std::vector<hsize_t>& dims) {
   return dims.size() == 2 && dims[0] > 1 && dims[1] > 1;
 }
 
 /// Inspects a dataset. `candidate.why` becomes the reason why it cannot be read as a matrix.
 /// @param is_by_columns the writing program stores the first dimension last
-Found look_at(hid_t file, const std::string& name, Writer writer, bool is_by_columns) {
+Found inspect_dataset(hid_t file, const std::string& name, Writer writer, bool is_by_columns) {
   Found found;
   found.candidate.name = name;
   const auto refused = [&](const std::string& why) {
@@ -149,13 +148,13 @@ Found look_at(hid_t file, const std::string& name, Writer writer, bool is_by_col
   };
   const h5::Object dataset = h5::open_object(file, name);
   if (writer == Writer::matlab) {
-    const std::string why = why_not_class(text_attribute(dataset, "MATLAB_class"));
+    const std::string why = unsupported_class_reason(text_attribute(dataset, "MATLAB_class"));
     if (!why.empty()) return refused(why);
   }
   if (flag_attribute(dataset, "MATLAB_empty")) return refused(" is empty");
   const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
   if (H5Tget_class(type) == H5T_COMPOUND) {
-    found.candidate.is_unread_matrix = is_plane(dims_of(dataset, name));
+    found.candidate.is_unread_matrix = is_proper_matrix(dims_of(dataset, name));
     return refused(" is complex (or another compound type); allowed: real numbers");
   }
   for (const char* packing : {"scale_factor", "add_offset"}) {
@@ -173,7 +172,7 @@ Found look_at(hid_t file, const std::string& name, Writer writer, bool is_by_col
   if (!shape.why.empty()) return refused(" " + shape.why);
   found.candidate.rows = shape.rows;
   found.candidate.cols = shape.cols;
-  found.candidate.why = h5::why_not_inside(dataset, name);
+  found.candidate.why = h5::outside_data_reason(dataset, name);
   return found;
 }
 
@@ -183,17 +182,17 @@ std::string octave_type(hid_t file, const std::string& name) {
   const h5::Dataset dataset = h5::open_dataset(file, name + "/type");
   const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
   const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
-  constexpr std::size_t longest = 64;
-  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || H5Tget_size(type) > longest ||
+  constexpr std::size_t max_bytes = 64;
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || H5Tget_size(type) > max_bytes ||
       H5Sget_simple_extent_npoints(space) != 1)
     return {};
-  std::string text(longest, '\0');
+  std::string text(max_bytes, '\0');
   h5::check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()), "read the type of " + name);
   return text.c_str();
 }
 
 /// Inspects a variable of Octave: a group with the datasets `type` and `value`.
-Found look_at_octave(hid_t file, const std::string& name) {
+Found inspect_octave_variable(hid_t file, const std::string& name) {
   Found found;
   found.candidate.name = name + "/value";
   const std::string type = octave_type(file, name);
@@ -209,13 +208,13 @@ Found look_at_octave(hid_t file, const std::string& name) {
         name + " is Octave's '" + type +
         "'; allowed: real numbers in a full matrix (full() makes one of a sparse matrix or a range)";
   } else {
-    found = look_at(file, name + "/value", Writer::other, true);
+    found = inspect_dataset(file, name + "/value", Writer::other, true);
   }
   return found;
 }
 
 /// Describes a group: a sparse matrix, a struct of MATLAB, or a folder of datasets (`why` is empty).
-Candidate look_at_group(hid_t file, hid_t object, const std::string& path, Writer writer) {
+Candidate inspect_group(hid_t file, hid_t object, const std::string& path, Writer writer) {
   Candidate group{path, 0, 0, {}};
   if (H5Aexists(object, "MATLAB_sparse") > 0) {
     group.why = path + " is sparse; allowed: full matrices (use full() in MATLAB)";
@@ -232,7 +231,8 @@ Candidate look_at_group(hid_t file, hid_t object, const std::string& path, Write
 struct Search {
   Writer writer;
   std::vector<Found> found = {};
-  /// Path with a slash of the last group that is one variable; objects inside it are skipped.
+  /// The path, with a slash at the end, of the last group that represents a single variable. Objects inside
+  /// are skipped.
   std::string variable = {};
   std::string error = {};
 };
@@ -249,15 +249,15 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
     if (info->type == H5O_TYPE_GROUP && std::string(name) != ".") {
       const h5::Object object = h5::open_object(file, path);
       const Found variable = is_octave_variable(object)
-                                 ? look_at_octave(file, path)
-                                 : Found{look_at_group(file, object, path, search.writer), {}, true, {}};
+                                 ? inspect_octave_variable(file, path)
+                                 : Found{inspect_group(file, object, path, search.writer), {}, true, {}};
       if (!variable.candidate.why.empty() || is_octave_variable(object)) {
         search.found.push_back(variable);
         search.variable = path + "/";
       }
     }
     if (info->type == H5O_TYPE_DATASET)
-      search.found.push_back(look_at(file, path, search.writer, search.writer != Writer::other));
+      search.found.push_back(inspect_dataset(file, path, search.writer, search.writer != Writer::other));
     return 0;
   } catch (const std::exception& e) {  // exceptions must not unwind through HDF5's C frames
     search.error = e.what();
@@ -268,7 +268,7 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
 /// Returns the dataset to read: the named one, /A or /b, or the only matrix.
 Found chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
                      Writer writer) {
-  for (std::string wanted : wanted_names(choice)) {
+  for (std::string wanted : default_names(choice)) {
     if (wanted.find('\0') != std::string::npos) refuse_hdf5(path, "a NUL byte in the name of the dataset");
     if (choice.name.empty()) wanted = "/" + wanted;
     if (!h5::has_object(file, wanted)) continue;
@@ -278,23 +278,23 @@ Found chosen_dataset(const std::filesystem::path& path, hid_t file, const Datase
     H5O_info_t info;
     h5::check(H5Oget_info(object, &info), "look at " + wanted);
     if (is_octave_variable(object) || info.type == H5O_TYPE_DATASET) {
-      const Found found = is_octave_variable(object) ? look_at_octave(file, wanted)
+      const Found found = is_octave_variable(object) ? inspect_octave_variable(file, wanted)
                           : !group.empty() && is_octave_variable(h5::open_object(file, group))
-                              ? look_at_octave(file, group)
-                              : look_at(file, wanted, writer, writer != Writer::other);
+                              ? inspect_octave_variable(file, group)
+                              : inspect_dataset(file, wanted, writer, writer != Writer::other);
       if (!found.candidate.why.empty()) refuse_hdf5(path, found.candidate.why);
       return found;
     }
-    const Candidate candidate = look_at_group(file, object, wanted, writer);
+    const Candidate candidate = inspect_group(file, object, wanted, writer);
     if (!candidate.why.empty()) refuse_hdf5(path, candidate.why);
     if (!choice.name.empty()) refuse_hdf5(path, wanted + " is a group; allowed: a dataset");
   }
   Search search{writer};
   if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search) < 0)
-    refuse_hdf5(path, search.error.empty() ? h5::take_error_text() : search.error);
+    refuse_hdf5(path, search.error.empty() ? h5::consume_error_stack() : search.error);
   std::vector<Candidate> candidates;
   for (const Found& found : search.found) candidates.push_back(found.candidate);
-  return search.found[only_matrix(path, candidates, choice)];
+  return search.found[sole_matrix(path, candidates, choice)];
 }
 
 /// The size of the blocks in which a dataset is read: about 64 MiB, in whole chunks, so that no chunk is
@@ -340,8 +340,8 @@ void read_blocks(hid_t file, const Found& found, ElementSink& sink) {
   }
 }
 
-/// Requires an intact seal, because HDF5 would not notice modified elements.
-void require_whole(const std::filesystem::path& path, const Descriptor& opened) {
+/// Checks the seal if there is one, because HDF5 does not detect modified elements.
+void require_intact(const std::filesystem::path& path, const Descriptor& opened) {
   if (!has_seal(opened.fd())) return;
   const std::string why = broken_seal(opened.fd());
   if (!why.empty())
@@ -363,7 +363,7 @@ Dense<double> read_hdf5(const std::filesystem::path& path, const Descriptor& ope
   const h5::Quiet quiet;
   try {
     const h5::File file = h5::open_read_only(opened.path(), path);
-    require_whole(path, opened);
+    require_intact(path, opened);
     const Writer writer = writer_of(opened);
     const Found found = chosen_dataset(path, file, choice, writer);
     Dense<double> matrix{found.candidate.rows, found.candidate.cols, {}};

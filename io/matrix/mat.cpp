@@ -15,24 +15,24 @@ namespace {
 /// Returns the variable to read.
 Candidate chosen_variable(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                           DatasetChoice choice) {
-  // Accepts names with a leading slash, as in MATLAB's newer files, which are HDF5.
+  // Also accepts paths like /A, which MATLAB's newer files (HDF5) have.
   choice.name = choice.name.substr(choice.name.rfind('/', 0) == 0 ? 1 : 0);
   std::replace(choice.name.begin(), choice.name.end(), '/', '.');
-  for (const std::string& name : wanted_names(choice)) {
+  for (const std::string& name : default_names(choice)) {
     const auto found = std::find_if(candidates.begin(), candidates.end(),
                                     [&](const Candidate& candidate) { return candidate.name == name; });
     if (found == candidates.end()) continue;
     if (!found->why.empty()) throw InputError(path.string() + ": " + found->why);
     return *found;
   }
-  return candidates[only_matrix(path, candidates, choice)];
+  return candidates[sole_matrix(path, candidates, choice)];
 }
 
 }  // namespace
 
-MatBytes::MatBytes(const Descriptor& file, off_t begin, off_t end, bool deflated)
+MatBytes::MatBytes(const Descriptor& file, off_t begin, off_t end, bool is_deflated)
     : file_(file), at_(begin), end_(end) {
-  if (!deflated) return;
+  if (!is_deflated) return;
   stream_ = std::make_unique<z_stream>();
   if (inflateInit(stream_.get()) != Z_OK) throw std::bad_alloc();
 }
@@ -60,10 +60,10 @@ void MatBytes::skip(std::size_t bytes) {
     at_ += static_cast<off_t>(bytes);
     return;
   }
-  unsigned char nowhere[1 << 14];
+  unsigned char discarded[1 << 14];
   for (std::size_t count; bytes > 0; bytes -= count) {
-    count = std::min(bytes, sizeof nowhere);
-    inflate_to(nowhere, count);
+    count = std::min(bytes, sizeof discarded);
+    inflate_to(discarded, count);
   }
 }
 
@@ -113,7 +113,7 @@ MatVariables::MatVariables(const Candidate& wanted, std::string where, bool keep
 }
 
 bool MatVariables::add(Candidate candidate) {
-  candidate.order = ++seen_;
+  candidate.order = ++variable_count_;
   if (info_ != nullptr) {
     if (candidate.order != wanted_.order) return false;
     if (candidate.rows != wanted_.rows || candidate.cols != wanted_.cols)
@@ -140,8 +140,8 @@ void MatVariables::read_full(MatBytes& source, const ElementType& type, bool is_
   sink.put_all([&](char* to, std::size_t bytes) { source.read(to, bytes); });
 }
 
-void MatVariables::take_entry(const MatNumbers& entries, std::size_t i, double row, double col,
-                              bool is_real) {
+void MatVariables::add_sparse_entry(const MatNumbers& entries, std::size_t i, double row, double col,
+                                    bool is_real) {
   const auto rows = static_cast<double>(matrix_.rows), cols = static_cast<double>(matrix_.cols);
   if (!(row >= 0 && row < rows && row == std::floor(row) && col >= 0 && col < cols && col == std::floor(col)))
     throw BrokenMat("an entry is outside of its sparse matrix");
@@ -161,12 +161,12 @@ bool is_mat(const Descriptor& file) {
 Dense<double> read_mat(const std::filesystem::path& path, const Descriptor& file, const DatasetChoice& choice,
                        bool keep, MatrixInfo& info) {
   const auto walk = is_mat5(file) ? walk_mat5 : walk_mat4;
-  const std::string at_file = path.string() + ": ";
+  const std::string file_prefix = path.string() + ": ";
   try {
     MatVariables all;
     walk(file, all);
     const Candidate wanted = chosen_variable(path, all.candidates(), choice);
-    const std::string where = at_file + wanted.name + ": ";
+    const std::string where = file_prefix + wanted.name + ": ";
     const std::string why = too_large(wanted.rows, wanted.cols);
     if (!why.empty()) throw InputError(where + why);
     info.format = "matlab";
@@ -178,7 +178,7 @@ Dense<double> read_mat(const std::filesystem::path& path, const Descriptor& file
     walk(file, one);
     return std::move(one.matrix());
   } catch (const BrokenMat& e) {
-    throw InputError(at_file + "the MATLAB file cannot be read: " + e.what());
+    throw InputError(file_prefix + "the MATLAB file cannot be read: " + e.what());
   }
 }
 

@@ -72,8 +72,9 @@ std::uint64_t size_of_sparse(const Table& table, const Header4& header, std::uin
 void read_entries4(const Table& table, const Header4& header, MatVariables& variables) {
   const std::uint32_t count = header.rows - 1;
   const MatNumbers rows = table.column(0, 0, count), cols = table.column(1, 0, count);
-  variables.take_entries(table.column(2, 0, count), true,
-                         [&](std::size_t i) { return std::pair(rows.values[i] - 1, cols.values[i] - 1); });
+  variables.add_sparse_entries(table.column(2, 0, count), true, [&](std::size_t i) {
+    return std::pair(rows.values[i] - 1, cols.values[i] - 1);
+  });
 }
 
 void walk_variable4(const Descriptor& file, off_t begin, const Header4& header, const std::string& name,

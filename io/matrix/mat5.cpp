@@ -33,7 +33,7 @@ enum MatClass : std::uint32_t {
   class_opaque = 17
 };
 constexpr std::uint32_t complex_flag = 0x0800, logical_flag = 0x0200;
-constexpr int deepest_array = 32;
+constexpr int max_array_depth = 32;
 
 /// The tag of an element.
 struct Tag {
@@ -54,29 +54,29 @@ class ArrayWalk {
     if (tag[0] != type_array) throw BrokenMat("an element is no array");
     return tag[1];
   }
-  /// Reads an array of `bytes` bytes. @param given the name of a field or a cell, which do not store their
-  /// own
-  void array(std::uint64_t bytes, const std::string& given, int depth) {
-    if (bytes == 0) return add({given, 0, 0, "is empty"});
-    if (depth > deepest_array) throw BrokenMat("arrays lie too deep in one another");
-    left_ = bytes;
+  /// Reads an array of `bytes` bytes. @param parent_name the name of a field or a cell, whose
+  /// arrays store no name
+  void array(std::uint64_t bytes, const std::string& parent_name, int depth) {
+    if (bytes == 0) return add({parent_name, 0, 0, "is empty"});
+    if (depth > max_array_depth) throw BrokenMat("arrays lie too deep in one another");
+    remaining_bytes_ = bytes;
     const std::vector<std::uint32_t> flags = integers("class");
     if (flags.size() != 2) throw BrokenMat("an array has no class");
     const std::uint32_t array_class = flags[0] & 0xff;
     std::vector<std::uint32_t> dims;
     if (array_class != class_opaque) dims = integers("dimensions");
     if (dims.size() < 2 && array_class != class_opaque) throw BrokenMat("an array has no dimensions");
-    const std::string own = text();
-    const std::string& name = depth == 0 ? own : given;
+    const std::string stored_name = text();
+    const std::string& name = depth == 0 ? stored_name : parent_name;
     if (array_class == class_sparse || (array_class >= class_double && array_class <= class_uint64)) {
       numbers(array_class, flags[0], dims, name);
     } else if (array_class == class_struct || array_class == class_cell) {
       arrays(product(dims), array_class == class_struct, name, depth);
     } else {
       add({name, 0, 0, array_class == class_text ? "is a text; allowed: numbers" : "holds no numbers"});
-      skip(left_);
+      skip(remaining_bytes_);
     }
-    if (left_ != 0) throw BrokenMat("an array is longer than its elements");
+    if (remaining_bytes_ != 0) throw BrokenMat("an array is longer than its elements");
   }
 
  private:
@@ -111,7 +111,7 @@ class ArrayWalk {
     const bool is_real = (is_sparse || array_class <= class_single) && (flags & logical_flag) == 0;
     if (is_sparse) {
       if (is_wanted) entries(is_real);
-      skip(left_);
+      skip(remaining_bytes_);
       return;
     }
     for (int part = 0; part < (is_complex ? 2 : 1); ++part) {
@@ -151,7 +151,7 @@ class ArrayWalk {
     // The arrays may be longer than the number of entries.
     values.values.resize(static_cast<std::size_t>(starts.values[columns]));
     std::size_t column = 0;
-    variables_.take_entries(values, is_real, [&](std::size_t i) {
+    variables_.add_sparse_entries(values, is_real, [&](std::size_t i) {
       while (static_cast<double>(i) >= starts.values[column + 1]) ++column;
       return std::pair(rows.values[i], static_cast<double>(column));
     });
@@ -176,9 +176,9 @@ class ArrayWalk {
       take(8);
       const std::uint64_t bytes = array_bytes();
       take(bytes);
-      const std::uint64_t rest = left_;
+      const std::uint64_t rest = remaining_bytes_;
       array(bytes, is_single ? name + "." + field.c_str() : std::string(), depth + 1);
-      left_ = rest;
+      remaining_bytes_ = rest;
     }
   }
 
@@ -197,9 +197,10 @@ class ArrayWalk {
   }
   /// Reads an element of 32-bit integers, signed or not.
   std::vector<std::uint32_t> integers(const char* what) {
-    constexpr std::uint64_t most = 64;
+    constexpr std::uint64_t max_integers = 64;
     const Tag tag = next();
-    if ((tag.type != type_int32 && tag.type != type_uint32) || tag.bytes % 4 != 0 || tag.bytes > 4 * most)
+    if ((tag.type != type_int32 && tag.type != type_uint32) || tag.bytes % 4 != 0 ||
+        tag.bytes > 4 * max_integers)
       throw BrokenMat(std::string("an array has no ") + what);
     std::vector<std::uint32_t> values(tag.bytes / 4);
     take(tag.bytes);
@@ -216,26 +217,26 @@ class ArrayWalk {
     std::string characters;
     char block[1 << 10];
     // In blocks, so that a wrong length does not allocate memory for data that the file lacks.
-    for (std::uint64_t left = tag.bytes; left > 0;) {
-      const std::size_t count = std::min<std::uint64_t>(left, sizeof block);
+    for (std::uint64_t remaining = tag.bytes; remaining > 0;) {
+      const std::size_t count = std::min<std::uint64_t>(remaining, sizeof block);
       source_.read(block, count);
       characters.append(block, count);
-      left -= count;
+      remaining -= count;
     }
     pad(tag);
     return characters;
   }
   /// Skips the padding of an element to a multiple of eight bytes.
   void pad(const Tag& tag) {
-    skip(tag.is_small ? 4 - tag.bytes : std::min<std::uint64_t>(left_, (8 - tag.bytes % 8) % 8));
+    skip(tag.is_small ? 4 - tag.bytes : std::min<std::uint64_t>(remaining_bytes_, (8 - tag.bytes % 8) % 8));
   }
   void skip(std::uint64_t bytes) {
     take(bytes);
     source_.skip(bytes);
   }
   void take(std::uint64_t bytes) {
-    if (bytes > left_) throw BrokenMat("an element is longer than the array that it belongs to");
-    left_ -= bytes;
+    if (bytes > remaining_bytes_) throw BrokenMat("an element is longer than the array that it belongs to");
+    remaining_bytes_ -= bytes;
   }
   void words(std::uint32_t* to, std::size_t count) {
     source_.read(to, 4 * count);
@@ -245,7 +246,7 @@ class ArrayWalk {
   MatBytes& source_;
   bool swapped_;
   MatVariables& variables_;
-  std::uint64_t left_ = 0;  ///< remaining bytes of the array
+  std::uint64_t remaining_bytes_ = 0;  ///< remaining bytes of the array
 };
 
 constexpr off_t mat_header_bytes = 128;

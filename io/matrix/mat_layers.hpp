@@ -1,6 +1,6 @@
 #pragma once
-/// The layers that read MATLAB's files of versions 4 and 5: bytes of the file, decompressed if necessary,
-/// then variables. For mat*.cpp only.
+/// The layers that read MATLAB's files of versions 4 and 5: MatBytes decompresses bytes, and MatVariables
+/// collects variables. For mat*.cpp only.
 
 #include <zlib.h>
 
@@ -24,7 +24,7 @@ constexpr const char* mat_cut_off = "it is cut off, or damaged";
 /// A section of a file, raw or decompressed, read sequentially.
 class MatBytes {
  public:
-  MatBytes(const Descriptor& file, off_t begin, off_t end, bool deflated);
+  MatBytes(const Descriptor& file, off_t begin, off_t end, bool is_deflated);
   ~MatBytes();
   MatBytes(const MatBytes&) = delete;
   MatBytes& operator=(const MatBytes&) = delete;
@@ -47,8 +47,8 @@ class MatBytes {
 /// The indices or the entries of a sparse matrix.
 struct MatNumbers {
   std::vector<double> values;
-  std::size_t held = 0;  ///< number of leading values that double holds exactly
-  std::string refused;   ///< bytes of the first value that double cannot hold
+  std::size_t held = 0;  ///< number of leading values that double represents exactly
+  std::string refused;   ///< bytes of the first value that it does not represent
   ElementType type;
 };
 MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t count);
@@ -70,11 +70,11 @@ class MatVariables {
   /// Stores the entries of a sparse matrix, in any order; entries with equal indices are added. @param
   /// position(i) returns row and column of entry i, from 0. @throws BrokenMat if an index is out of range
   template <class Position>
-  void take_entries(const MatNumbers& entries, bool is_real, const Position& position) {
+  void add_sparse_entries(const MatNumbers& entries, bool is_real, const Position& position) {
     start(is_real);
     for (std::size_t i = 0; i < entries.values.size(); ++i) {
       const auto [row, col] = position(i);
-      take_entry(entries, i, row, col, is_real);
+      add_sparse_entry(entries, i, row, col, is_real);
     }
     info_->stored_entries = static_cast<std::int64_t>(entries.values.size());
   }
@@ -84,11 +84,11 @@ class MatVariables {
 
  private:
   void start(bool is_real);
-  void take_entry(const MatNumbers& entries, std::size_t i, double row, double col, bool is_real);
+  void add_sparse_entry(const MatNumbers& entries, std::size_t i, double row, double col, bool is_real);
 
   std::vector<Candidate> candidates_;
   Candidate wanted_;
-  std::int64_t seen_ = 0;  ///< variables
+  std::int64_t variable_count_ = 0;  ///< number of variables so far
   std::string where_;
   bool keep_ = false;
   MatrixInfo* info_ = nullptr;
@@ -98,7 +98,7 @@ class MatVariables {
 /// Return true if the file begins like a MATLAB file of version 4 (is_mat4) or version 5 (is_mat5).
 bool is_mat4(const Descriptor& file);
 bool is_mat5(const Descriptor& file);
-/// Read and check a whole file. @throws BrokenMat; InputError if an element is refused
+/// Read and check a whole file. @throws BrokenMat; InputError if double cannot represent an element
 void walk_mat4(const Descriptor& file, MatVariables& variables);
 void walk_mat5(const Descriptor& file, MatVariables& variables);
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "io/files/errors.hpp"
-#include "io/files/shared_out.hpp"
+#include "io/files/parallel_for.hpp"
 #include "io/matrix/file_seal.hpp"
 
 namespace gaussweep::io {
@@ -16,10 +16,10 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-// Bytes per thread and step. A caller that waits for a pause of the write waits for one such step per thread,
-// some milliseconds, because writes to one file are serialised.
-constexpr std::size_t bytes_at_once = std::size_t{512} << 10;
-constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the unit of the search for zeros
+// The bytes that a thread writes per step. A caller that wants the write to pause waits for one step of every
+// thread, i.e. some milliseconds, because writes to one file are serialised.
+constexpr std::size_t step_bytes = std::size_t{512} << 10;
+constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the granularity of holes
 
 template <class T>
 hid_t file_type() {
@@ -49,9 +49,9 @@ struct Part {
   int error = 0;  ///< errno, or 0
 };
 
-/// Writes a part without its zero grains: the holes that remain in the file read as zeros, so that a triangle
-/// of zeros costs neither space nor time. @pre the file has no data there yet
-Part write_part(int fd, const PlacedElements& part) {
+/// Writes a part, except for grains that are zero: holes in the file read as zeros, so that a triangle of
+/// zeros needs neither space nor time. @pre the file has no data at this offset yet
+Part write_part(int fd, const ElementRange& part) {
   static const SealSum zeros = [] {
     const std::vector<char> grain(grain_bytes);
     SealSum sum;
@@ -77,10 +77,10 @@ Part write_part(int fd, const PlacedElements& part) {
 }
 
 /// Writes one piece, split over several threads. @return its checksum
-SealSum write_piece(int fd, const PlacedElements& piece) {
-  std::vector<Part> parts((piece.bytes + bytes_at_once - 1) / bytes_at_once);
-  share_out(parts.size(), [&](std::size_t i) {
-    const std::size_t begin = i * bytes_at_once, bytes = std::min(bytes_at_once, piece.bytes - begin);
+SealSum write_piece(int fd, const ElementRange& piece) {
+  std::vector<Part> parts((piece.bytes + step_bytes - 1) / step_bytes);
+  parallel_for(parts.size(), [&](std::size_t i) {
+    const std::size_t begin = i * step_bytes, bytes = std::min(step_bytes, piece.bytes - begin);
     parts[i] = write_part(fd, {piece.begin + static_cast<off_t>(begin), piece.data + begin, bytes});
   });
   SealSum sum;
@@ -94,7 +94,7 @@ SealSum write_piece(int fd, const PlacedElements& piece) {
 }  // namespace
 
 template <class T>
-PlacedElements place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix) {
+ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T>& matrix) {
   const hsize_t dims[2] = {static_cast<hsize_t>(matrix.cols), static_cast<hsize_t>(matrix.rows)};
   const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
   const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
@@ -111,27 +111,27 @@ PlacedElements place_dense(hid_t file, const std::string& name, const DenseView<
           static_cast<std::size_t>(dims[0] * dims[1] * sizeof(T))};
 }
 
-std::string write_elements(int fd, const std::vector<PlacedElements>& places, const BetweenWrites& between) {
-  const std::size_t piece_bytes = bytes_at_once * sharing_threads();
+std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const BetweenWrites& between) {
+  const std::size_t piece_bytes = step_bytes * parallel_threads();
   SealSum sum;
-  auto here = static_cast<off_t>(seal_bytes);
-  for (const PlacedElements& place : places) {
-    sum.add(sum_of_file(fd, here, place.begin));
-    for (std::size_t done = 0; done < place.bytes; done += piece_bytes) {
-      const std::size_t bytes = std::min(piece_bytes, place.bytes - done);
-      sum.add(write_piece(fd, {place.begin + static_cast<off_t>(done), place.data + done, bytes}));
+  auto end = static_cast<off_t>(seal_bytes);
+  for (const ElementRange& range : ranges) {
+    sum.add(sum_of_file(fd, end, range.begin));
+    for (std::size_t done = 0; done < range.bytes; done += piece_bytes) {
+      const std::size_t bytes = std::min(piece_bytes, range.bytes - done);
+      sum.add(write_piece(fd, {range.begin + static_cast<off_t>(done), range.data + done, bytes}));
       if (between) between(WriteStep::piece);
     }
-    here = place.begin + static_cast<off_t>(place.bytes);
+    end = range.begin + static_cast<off_t>(range.bytes);
   }
   struct stat facts {};
   if (fstat(fd, &facts) != 0) throw StorageError(std::string("cannot be looked at: ") + std::strerror(errno));
-  if (facts.st_size < here) throw StorageError("it is shorter than its elements");
-  sum.add(sum_of_file(fd, here, facts.st_size));
+  if (facts.st_size < end) throw StorageError("it is shorter than its elements");
+  sum.add(sum_of_file(fd, end, facts.st_size));
   return sum.seal();
 }
 
-template PlacedElements place_dense(hid_t, const std::string&, const DenseView<float>&);
-template PlacedElements place_dense(hid_t, const std::string&, const DenseView<double>&);
+template ElementRange create_dense(hid_t, const std::string&, const DenseView<float>&);
+template ElementRange create_dense(hid_t, const std::string&, const DenseView<double>&);
 
 }  // namespace gaussweep::io

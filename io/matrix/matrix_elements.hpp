@@ -1,7 +1,7 @@
 #pragma once
-/// Writes the elements of the matrix store's files. HDF5 creates the file and reports the offset of each
-/// dataset, which is contiguous. The elements are then written without HDF5, which would use one thread, and
-/// the seal's checksum is computed on the way. For the .cpp files of `io/` only.
+/// Writes the elements of the matrix store's files. HDF5 creates the file with contiguous datasets and
+/// reports their offsets. The elements are then written without HDF5, which would use only one thread. The
+/// seal's checksum is computed at the same time. For the .cpp files of `io/` only.
 
 #include <string>
 #include <vector>
@@ -14,22 +14,22 @@
 namespace gaussweep::io {
 
 /// Elements in memory and their offset in the file.
-struct PlacedElements {
+struct ElementRange {
   off_t begin = 0;
   const char* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Creates a dataset for column-major data. HDF5 is row-major, so its dimensions are (cols, rows). Writes no
-/// elements. @throws h5::Error
+/// Creates a dataset for column-major data, without elements. HDF5 is row-major, so its dimensions are (cols,
+/// rows). @throws h5::Error
 template <class T>
-PlacedElements place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix);
+ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T>& matrix);
 
 /// Writes elements on several threads into a file that HDF5 has created and closed. Ranges of zeros become
 /// holes of the file.
-/// @param places in the order of the file
+/// @param ranges in the order of the file
 /// @param between called between pieces (matrix_file.hpp)
 /// @return the file's seal @throws StorageError, and exceptions of `between`
-std::string write_elements(int fd, const std::vector<PlacedElements>& places, const BetweenWrites& between);
+std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const BetweenWrites& between);
 
 }  // namespace gaussweep::io

@@ -50,11 +50,11 @@ struct SystemView {
   DenseView<T> a, b, x_true;
 };
 
-/// The state of a write when it calls BetweenWrites. `piece`: between two pieces of about 3 MiB. `wait`:
+/// The points at which a write calls BetweenWrites. `piece`: between two pieces of about 3 MiB. `wait`:
 /// before the process waits for a lock of another process or for a sync.
 enum class WriteStep { piece, wait };
-/// Called at the points of WriteStep, never inside a call of HDF5, and may block. An exception ends the
-/// write, which leaves no file behind.
+/// A callback at the points of WriteStep, never inside a call of HDF5. It may block. An exception ends the
+/// write, which then leaves no file.
 using BetweenWrites = std::function<void(WriteStep)>;
 
 struct MatrixSize {
@@ -71,8 +71,8 @@ struct MatrixInfo {
 };
 
 /// The operand that a file is read for. It determines the default dataset names: A or b.
-/// `right_hand_sides_beside_matrix`: the same file also holds A.
-enum class Operand { matrix, right_hand_sides, right_hand_sides_beside_matrix };
+/// `right_hand_sides_in_same_file`: A is read from the same file.
+enum class Operand { matrix, right_hand_sides, right_hand_sides_in_same_file };
 
 /// Selects a matrix of an HDF5 or MATLAB file.
 struct DatasetChoice {
@@ -80,7 +80,7 @@ struct DatasetChoice {
       : name(std::move(wanted)), operand(read_for) {}
   DatasetChoice(const char* wanted) : name(wanted) {}  // NOLINT
 
-  /// A path like /A or Problem.A; empty: the default name, else the only matrix of the file.
+  /// A path like /A or Problem.A. If it is empty, the default name is read, else the only matrix of the file.
   std::string name;
   Operand operand = Operand::matrix;
 };
@@ -97,23 +97,23 @@ Dense<double> import_matrix(const std::filesystem::path& path, const DatasetChoi
 MatrixInfo matrix_info(const std::filesystem::path& path, const DatasetChoice& dataset = {},
                        std::string* sha256 = nullptr);
 
-/// Do the same for files from untrusted sources. If a library has to read the file, a child process runs it,
-/// because libraries crash on some damaged files and hang on others.
+/// Do the same for untrusted files. If libhdf5 has to read the file, it runs in a child process, because it
+/// crashes on some damaged files and hangs on others.
 /// @pre this process is no MPI rank, because forking a rank is not allowed
 /// @param patience seconds in addition to the time limit that follows from the sizes of the file and the
 /// matrix
-/// @throws InputError as above, and if the child crashed or timed out
-Dense<double> import_matrix_apart(const std::filesystem::path& path, const DatasetChoice& dataset = {},
-                                  double patience = 60);
-MatrixInfo matrix_info_apart(const std::filesystem::path& path, const DatasetChoice& dataset = {},
-                             std::string* sha256 = nullptr, double patience = 60);
+/// @throws InputError like import_matrix, and if the child crashed or timed out
+Dense<double> import_matrix_in_child(const std::filesystem::path& path, const DatasetChoice& dataset = {},
+                                     double patience = 60);
+MatrixInfo matrix_info_in_child(const std::filesystem::path& path, const DatasetChoice& dataset = {},
+                                std::string* sha256 = nullptr, double patience = 60);
 /// Returns the rows and columns in the file's header. Reads only the header, so it is fast for any file.
-/// @throws InputError as the functions above
-MatrixSize matrix_size_apart(const std::filesystem::path& path, const DatasetChoice& dataset = {},
-                             double patience = 60);
+/// @throws InputError like import_matrix_in_child
+MatrixSize matrix_size_in_child(const std::filesystem::path& path, const DatasetChoice& dataset = {},
+                                double patience = 60);
 /// Returns true if HDF5 has to read the file: it is not Matrix Market, NumPy, or MATLAB of version 4 or 5.
 /// @throws InputError if the file does not exist or cannot be read
-bool left_to_library(const std::filesystem::path& path);
+bool needs_hdf5(const std::filesystem::path& path);
 
 /// Writes Matrix Market array format atomically, with 17 significant digits, so that reading it back is
 /// exact.
@@ -133,18 +133,18 @@ void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matr
 template <class T>
 StoredMatrix<T> read_matrix(const std::filesystem::path& path);
 
-/// The folder DIR/matrices, which holds each matrix once, even if several processes store it concurrently. A
-/// process locks a byte range of the file .store.lock; the system releases the lock if the process dies.
-/// Processes that waited for the lock then find the matrix. The folder is not opened if it was replaced by a
-/// link.
+/// The folder DIR/matrices with one file per matrix. If several processes store a matrix concurrently, only
+/// one writes it: a writer locks a byte of the file .store.lock, and the others wait and then find the
+/// matrix. The system releases the lock if the writer dies. The folder is not opened if a link has replaced
+/// it.
 class MatrixStore {
  public:
   explicit MatrixStore(std::filesystem::path directory);
   /// Returns the path of the matrix with this digest, stored or not. @throws InputError if `digest` is
   /// malformed
   std::filesystem::path path_of(const std::string& digest) const;
-  /// Reads the matrix of this digest into `matrix` and reuses its memory. The matrix has the attribute
-  /// "digest".
+  /// Reads the matrix of this digest into `matrix`, reusing the memory of `matrix`. The matrix has the
+  /// attribute "digest".
   /// @return false if there is no intact file with this digest in its name and content
   /// @throws StorageError if the folder cannot be opened
   template <class T>
@@ -160,12 +160,12 @@ class MatrixStore {
   std::map<std::string, std::int64_t> inventory() const;
   /// Returns the bytes of one matrix; 0 if it is not stored.
   std::int64_t bytes_of(const std::string& digest) const;
-  /// Removes one matrix, if it is there. @throws StorageError
+  /// Removes one matrix if it is stored. @throws StorageError
   void remove(const std::string& digest);
   /// Removes temporaries of killed writers and the lock file. @pre no process writes to the store
   void tidy();
-  /// Returns a slight overestimate of the file size for a batch of systems: A of rows x cols, and for nrhs >
-  /// 0 also b and x_true.
+  /// Returns a slight overestimate of the file size for a batch of systems: A of rows x cols and, if nrhs >
+  /// 0, b and x_true.
   static std::int64_t estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
                                       std::size_t element_bytes, std::int64_t batch = 1);
 

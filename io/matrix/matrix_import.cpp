@@ -66,7 +66,7 @@ Dense<double> read_any(const std::filesystem::path& path, const DatasetChoice& c
   if (market || npy) {
     const std::string format = market ? "a Matrix Market file" : "a .npy file";
     if (!choice.name.empty()) fail(path, format + " has no datasets; leave dataset out");
-    if (choice.operand == Operand::right_hand_sides_beside_matrix)
+    if (choice.operand == Operand::right_hand_sides_in_same_file)
       fail(path, format + " holds one matrix; give the right-hand sides in another file");
   }
   if (market) return read_matrix_market(path, keep, info, sha256);
@@ -80,7 +80,7 @@ Dense<double> read_any(const std::filesystem::path& path, const DatasetChoice& c
 
 }  // namespace
 
-bool left_to_library(const std::filesystem::path& path) {
+bool needs_hdf5(const std::filesystem::path& path) {
   const Descriptor file = require_file(path);
   return !is_matrix_market(file.path()) && !is_npy(file) && !is_mat(file);
 }

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* banner = "%%MatrixMarket";
 constexpr const char* byte_order_mark = "\xef\xbb\xbf";
 // The format allows 1024, but comments written by hand may be longer.
-constexpr std::size_t longest_line = 1 << 16;
+constexpr std::size_t max_line_bytes = 1 << 16;
 
 struct Header {
   bool coordinate = false, integer = false, pattern = false;  ///< pattern: every entry is a 1
@@ -69,8 +69,8 @@ class Lines {
     ++number_;
     for (; c != EOF && c != '\n'; c = byte()) {
       if (c == '\0') fail("a NUL byte; Matrix Market is a text format");
-      if (line.size() == longest_line) {
-        fail("the line is longer than " + std::to_string(longest_line) +
+      if (line.size() == max_line_bytes) {
+        fail("the line is longer than " + std::to_string(max_line_bytes) +
              " characters; allowed: one entry a line");
       }
       line += static_cast<char>(c);
@@ -199,9 +199,9 @@ Header read_header(Lines& lines) {
   if (line.find('\r') != std::string::npos)
     lines.fail("the lines end with CR alone; allowed: LF or CR LF (tr '\\r' '\\n' converts)");
   std::istringstream words(line);
-  std::string mark, object, format, field, symmetry, more;
-  words >> mark >> object >> format >> field >> symmetry;
-  if (mark != banner || lower(object) != "matrix" || symmetry.empty() || words >> more)
+  std::string first_word, object, format, field, symmetry, extra;
+  words >> first_word >> object >> format >> field >> symmetry;
+  if (first_word != banner || lower(object) != "matrix" || symmetry.empty() || words >> extra)
     lines.fail(in_quotes(line) + " is no header; allowed: " + matrix_market_headers);
   Header header;
   format = lower(format);
@@ -318,8 +318,9 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
              is_skew = header.symmetry == Header::Symmetry::skew;
   const std::int64_t with_diagonal = header.entries + (is_skew ? header.rows : 0);
   std::string line;
-  std::vector<double> kept;  // elements of a skew-symmetric file, until it is known whether it has the
-                             // diagonal, which older scipy versions wrote
+  // The elements of a skew-symmetric file, until their number shows if they include the diagonal, which older
+  // scipy versions wrote.
+  std::vector<double> elements;
   std::int64_t count = 0, row = 0, col = 0;
   const auto put = [&](double value, std::int64_t offset) {
     target.add(row, col, value);
@@ -332,7 +333,7 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
     const double value = words.real(header.integer);
     words.end();
     if (is_skew) {
-      kept.push_back(value);
+      elements.push_back(value);
     } else {
       put(value, 0);
     }
@@ -341,7 +342,7 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
     return std::min(count, header.entries - 1);
   const std::int64_t offset = count == header.entries ? 1 : 0;
   row = offset;
-  for (const double value : kept) put(value, offset);
+  for (const double value : elements) put(value, offset);
   return count;
 }
 
@@ -360,13 +361,13 @@ Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
 }  // namespace
 
 bool is_matrix_market(const std::filesystem::path& path) {
-  constexpr std::size_t most_blanks = 1 << 12;
+  constexpr std::size_t max_leading_bytes = 1 << 12;
   std::ifstream file(path, std::ios::binary);
-  std::string start(most_blanks, '\0');
+  std::string start(max_leading_bytes, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  const std::size_t mark = start.rfind(byte_order_mark, 0) == 0 ? std::strlen(byte_order_mark) : 0;
-  const std::size_t begin = start.find_first_not_of(" \t\r\n", mark);
+  const std::size_t first_word = start.rfind(byte_order_mark, 0) == 0 ? std::strlen(byte_order_mark) : 0;
+  const std::size_t begin = start.find_first_not_of(" \t\r\n", first_word);
   return begin != std::string::npos && start.compare(begin, std::strlen(banner), banner) == 0;
 }
 

@@ -77,8 +77,8 @@ std::int64_t file_bytes(int folder, const std::string& name) {
   return found && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
-/// The lock of one matrix: a byte range of the common lock file, which the system releases when the holder
-/// ends. One lock file per matrix would cost more to create and remove than a small matrix.
+/// The lock of one matrix: one byte of the store's lock file. The system releases it when the holder ends.
+/// One lock file per matrix would take longer to create and remove than writing a small matrix.
 class MatrixLock {
  public:
   /// @param path of the lock file, for messages; it is opened as `path.filename()` in `folder`
@@ -86,12 +86,12 @@ class MatrixLock {
     Opened opened = open_regular(path.filename(), O_RDWR | O_CREAT | O_NOFOLLOW, folder);
     if (!opened) throw StorageError("cannot open " + path.string() + ": " + opened.why);
     file_ = std::move(opened.file);
-    struct flock place {};
-    place.l_type = F_WRLCK;
-    place.l_whence = SEEK_SET;
-    place.l_start = static_cast<off_t>(std::stoull(digest.substr(0, 15), nullptr, 16));
-    place.l_len = 1;
-    while (::fcntl(file_.fd(), F_OFD_SETLKW, &place) != 0) {
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = static_cast<off_t>(std::stoull(digest.substr(0, 15), nullptr, 16));
+    range.l_len = 1;
+    while (::fcntl(file_.fd(), F_OFD_SETLKW, &range) != 0) {
       if (errno == EINTR) continue;
       // Without locks, two processes may both write the matrix. The result is still correct, because the
       // later one renames the same bytes to the same name.
@@ -106,8 +106,8 @@ class MatrixLock {
 
 /// Writes everything except the elements with HDF5. @return the elements and their offsets in the file
 template <class T>
-std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
-                                       const SystemView<T>& system, const MatrixAttributes& attributes) {
+std::vector<ElementRange> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
+                                     const SystemView<T>& system, const MatrixAttributes& attributes) {
   const h5::Quiet quiet;
   try {
     const h5::Properties creation(H5Pcreate(H5P_FILE_CREATE), "make file creation properties");
@@ -116,13 +116,13 @@ std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::file
                   "create '" + path.string() + "'");
     h5::write_attribute(file, "gaussweep", std::string("matrix"));
     for (const auto& [name, value] : attributes) h5::write_attribute(file, name, value);
-    std::vector<PlacedElements> places{place_dense(file, "/A", system.a)};
-    if (!system.b.empty()) places.push_back(place_dense(file, "/b", system.b));
-    if (!system.x_true.empty()) places.push_back(place_dense(file, "/x_true", system.x_true));
+    std::vector<ElementRange> ranges{create_dense(file, "/A", system.a)};
+    if (!system.b.empty()) ranges.push_back(create_dense(file, "/b", system.b));
+    if (!system.x_true.empty()) ranges.push_back(create_dense(file, "/x_true", system.x_true));
     file.close("finish '" + path.string() + "'");
-    std::sort(places.begin(), places.end(),
-              [](const PlacedElements& x, const PlacedElements& y) { return x.begin < y.begin; });
-    return places;
+    std::sort(ranges.begin(), ranges.end(),
+              [](const ElementRange& x, const ElementRange& y) { return x.begin < y.begin; });
+    return ranges;
   } catch (const h5::Error& e) {
     throw StorageError(path.string() + ": cannot be written: " + e.what());
   }
@@ -132,11 +132,11 @@ std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::file
 template <class T>
 void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
                   const MatrixAttributes& attributes, Durable durable, const BetweenWrites& between) {
-  const std::vector<PlacedElements> places = write_hdf5(target, path, system, attributes);
+  const std::vector<ElementRange> ranges = write_hdf5(target, path, system, attributes);
   const Opened made = open_regular(target.temporary(), O_RDWR);
   if (!made) throw StorageError(path.string() + ": cannot be opened after it was made: " + made.why);
   try {
-    const std::string seal = write_elements(made.file.fd(), places, between);
+    const std::string seal = write_elements(made.file.fd(), ranges, between);
     target.write(seal.data(), seal.size());
   } catch (const StorageError& error) {
     throw StorageError(path.string() + ": " + error.what());
@@ -174,20 +174,21 @@ bool has_shape(hid_t file, const char* name, const DenseView<T>& matrix) {
   return found.rows == matrix.rows && found.cols == matrix.cols;
 }
 
-/// Returns true if an open file is intact and holds a system of this shape under this digest.
+/// Returns true if an open file is intact and contains a system with this shape and digest.
 template <class T>
-bool is_of(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest,
-           const SystemView<T>& system) {
+bool holds_system(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest,
+                  const SystemView<T>& system) {
   if (!broken_seal(opened.fd()).empty()) return false;
   const h5::Quiet quiet;
   try {
     const h5::File file = h5::open_read_only(opened.path(), path);
     const MatrixAttributes found = h5::read_texts(file);
-    const auto said = found.find(digest_attribute);
-    return said != found.end() && said->second == digest && has_shape(file, "/A", system.a) &&
-           has_shape(file, "/b", system.b) && has_shape(file, "/x_true", system.x_true);
+    const auto stored_digest = found.find(digest_attribute);
+    return stored_digest != found.end() && stored_digest->second == digest &&
+           has_shape(file, "/A", system.a) && has_shape(file, "/b", system.b) &&
+           has_shape(file, "/x_true", system.x_true);
   } catch (const h5::Error&) {
-    return false;  // a damaged file is replaced, whatever the cause
+    return false;  // any damaged file is replaced
   }
 }
 
@@ -224,7 +225,7 @@ std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
 }
 
 Descriptor MatrixStore::hold() const {
-  Opened held = hold_folder(directory_);
+  Opened held = open_folder(directory_);
   if (!held) throw StorageError(directory_.string() + "/: cannot be opened: " + held.why);
   return std::move(held.file);
 }
@@ -255,7 +256,7 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   if (between) between(WriteStep::piece);
   {
     const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
-    if (opened && is_of(opened.file, path, digest, system)) return false;
+    if (opened && holds_system(opened.file, path, digest, system)) return false;
   }
   attributes[digest_attribute] = digest;
   AtomicFile target(folder.fd(), path);
@@ -267,7 +268,7 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
 
 std::map<std::string, std::int64_t> MatrixStore::inventory() const {
   std::map<std::string, std::int64_t> found;
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   if (held.error == ENOENT) return found;
   std::error_code error(held.error, std::generic_category());
   if (held) {
@@ -286,13 +287,13 @@ std::map<std::string, std::int64_t> MatrixStore::inventory() const {
 
 std::int64_t MatrixStore::bytes_of(const std::string& digest) const {
   const std::string name = path_of(digest).filename();
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   return held ? file_bytes(held.file.fd(), name) : 0;
 }
 
 void MatrixStore::remove(const std::string& digest) {
   const std::filesystem::path path = path_of(digest);
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   if (held.error == ENOENT) return;
   if (!held || (::unlinkat(held.file.fd(), path.filename().c_str(), 0) != 0 && errno != ENOENT))
     throw StorageError(path.string() + ": cannot be removed: " + (held ? std::strerror(errno) : held.why));
@@ -300,7 +301,7 @@ void MatrixStore::remove(const std::string& digest) {
 
 void MatrixStore::tidy() {
   // Files that cannot be listed or removed are ignored, since this is only housekeeping.
-  const Opened held = hold_folder(directory_);
+  const Opened held = open_folder(directory_);
   if (!held) return;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(held.file.path(), ignored)) {

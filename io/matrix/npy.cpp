@@ -17,7 +17,7 @@ namespace gaussweep::io {
 namespace {
 
 constexpr char magic[] = "\x93NUMPY";
-constexpr std::size_t magic_bytes = 6, most_header = 1 << 16;
+constexpr std::size_t magic_bytes = 6, max_header_bytes = 1 << 16;
 
 [[noreturn]] void refuse_npy(const std::filesystem::path& path, const std::string& message) {
   throw InputError(path.string() + ": " + message);
@@ -59,9 +59,9 @@ ElementType element_of_numpy(const std::string& text) {
       {"uint32", {'u', 4}}, {"Q", {'u', 8}},       {"L", {'u', 8}},      {"uint64", {'u', 8}},
       {"e", {'f', 2}},      {"float16", {'f', 2}}, {"f", {'f', 4}},      {"float32", {'f', 4}},
       {"d", {'f', 8}},      {"float64", {'f', 8}}};
-  static const std::regex of_type("([<>|=]?)([a-zA-Z?]+)([0-9]*)");
+  static const std::regex type_pattern("([<>|=]?)([a-zA-Z?]+)([0-9]*)");
   std::smatch parts;
-  if (!std::regex_match(text, parts, of_type)) return {};
+  if (!std::regex_match(text, parts, type_pattern)) return {};
   ElementType element;
   const std::string name = parts[2].str() + parts[3].str();
   const auto* const named =
@@ -79,13 +79,13 @@ ElementType element_of_numpy(const std::string& text) {
 /// Parses the dimensions in "(3, 4)", "(3,)", "()", "(3L, 4L)".
 MatrixShape shape_of_numpy(const std::filesystem::path& path, const std::string& text) {
   std::vector<std::uint64_t> dims;
-  static const std::regex of_size("([0-9]{1,18})L?");
+  static const std::regex size_pattern("([0-9]{1,18})L?");
   std::stringstream sizes(text);
   for (std::string size; std::getline(sizes, size, ',');) {
     std::smatch digits;
     size.erase(std::remove(size.begin(), size.end(), ' '), size.end());
     if (size.empty()) continue;  // nothing follows the last comma
-    if (!std::regex_match(size, digits, of_size))
+    if (!std::regex_match(size, digits, size_pattern))
       refuse_npy(path, "has the shape (" + text + "); allowed: whole numbers");
     dims.push_back(std::stoull(digits[1]));
   }
@@ -101,24 +101,24 @@ NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   const int version = start[6];
   if (version < 1 || version > 3)
     refuse_npy(path, ".npy of version " + std::to_string(version) + "; allowed: 1 to 3");
-  const std::size_t before = version == 1 ? 10 : 12;
+  const std::size_t prefix_bytes = version == 1 ? 10 : 12;
   std::size_t length = start[8] + std::size_t{start[9]} * 256;
   if (version > 1) length += (std::size_t{start[10]} << 16) + (std::size_t{start[11]} << 24);
-  if (length > most_header) refuse_npy(path, "its header is no .npy header");
+  if (length > max_header_bytes) refuse_npy(path, "its header is no .npy header");
   std::string text(length, '\0');
-  read_at(path, file, text.data(), length, static_cast<off_t>(before));
+  read_at(path, file, text.data(), length, static_cast<off_t>(prefix_bytes));
   // The header is a Python dictionary. Strings have single or double quotes, and those of Python 2 may begin
   // with u.
   std::smatch type, order, shape;
-  static const std::regex of_type("['\"]descr['\"]\\s*:\\s*u?['\"]([^'\"]{1,30})['\"]"),
-      of_order("['\"]fortran_order['\"]\\s*:\\s*([Tt]rue|[Ff]alse|1|0)"),
-      of_shape("['\"]shape['\"]\\s*:\\s*[(\\[]([^)\\]]{0,100})[)\\]]");
-  if (!std::regex_search(text, order, of_order) || !std::regex_search(text, shape, of_shape))
+  static const std::regex type_pattern("['\"]descr['\"]\\s*:\\s*u?['\"]([^'\"]{1,30})['\"]"),
+      order_pattern("['\"]fortran_order['\"]\\s*:\\s*([Tt]rue|[Ff]alse|1|0)"),
+      shape_pattern("['\"]shape['\"]\\s*:\\s*[(\\[]([^)\\]]{0,100})[)\\]]");
+  if (!std::regex_search(text, order, order_pattern) || !std::regex_search(text, shape, shape_pattern))
     refuse_npy(path, "its header is no .npy header");
-  if (!std::regex_search(text, type, of_type))
+  if (!std::regex_search(text, type, type_pattern))
     refuse_npy(path, std::string("holds records or objects; allowed: ") + readable_types);
   NpyHeader header;
-  header.begin = static_cast<off_t>(before + length);
+  header.begin = static_cast<off_t>(prefix_bytes + length);
   header.element = element_of_numpy(type[1]);
   if (header.element.kind == 0) {
     const bool is_complex = type[1].str().find('c') != std::string::npos;
@@ -167,15 +167,15 @@ Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file
 }
 
 void export_npy(const std::filesystem::path& path, const Dense<double>& a) {
-  std::string words = "{'descr': '<f8', 'fortran_order': True, 'shape': (" + std::to_string(a.rows) + ", " +
-                      std::to_string(a.cols) + "), }";
-  constexpr std::size_t before = 10, alignment = 64;
-  words.append(alignment - (before + words.size() + 1) % alignment, ' ');
-  words += '\n';
+  std::string header = "{'descr': '<f8', 'fortran_order': True, 'shape': (" + std::to_string(a.rows) + ", " +
+                       std::to_string(a.cols) + "), }";
+  constexpr std::size_t prefix_bytes = 10, alignment = 64;
+  header.append(alignment - (prefix_bytes + header.size() + 1) % alignment, ' ');
+  header += '\n';
   std::string start(magic, magic_bytes);
-  start += {'\x01', '\x00', static_cast<char>(words.size() % 256), static_cast<char>(words.size() / 256)};
+  start += {'\x01', '\x00', static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
   AtomicFile file(path);
-  file.write((start + words).data(), before + words.size());
+  file.write((start + header).data(), prefix_bytes + header.size());
   file.write(a.data.data(), a.data.size() * sizeof(double));
   file.commit();
 }

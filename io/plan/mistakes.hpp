@@ -1,5 +1,5 @@
 #pragma once
-/// The mistakes of one plan, reported together, so that the user sees all of them in one run.
+/// Collects the mistakes of a plan, so that one run reports all of them.
 
 #include <set>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace gaussweep::io {
 
-/// Collects the mistakes of a plan.
+/// The mistakes found so far.
 class Mistakes {
  public:
   /// Runs `action` and keeps its InputError. Does nothing once `max_kept` mistakes are kept.
@@ -17,7 +17,7 @@ class Mistakes {
   template <class Action>
   bool attempt(Action&& action) {
     if (kept_.size() >= max_kept) {
-      has_more_ = true;
+      is_truncated_ = true;
       return false;
     }
     try {
@@ -35,7 +35,7 @@ class Mistakes {
     std::string text;
     for (const std::string& mistake : reported_) text += (text.empty() ? "" : "\n") + mistake;
     if (kept_.size() > reported_.size()) {
-      text += std::string("\nand ") + (has_more_ ? "at least " : "") +
+      text += std::string("\nand ") + (is_truncated_ ? "at least " : "") +
               std::to_string(kept_.size() - reported_.size()) + " more";
     }
     if (!reported_.empty()) throw InputError(text);
@@ -43,10 +43,10 @@ class Mistakes {
 
  private:
   static constexpr std::size_t max_reported = 20;
-  static constexpr std::size_t max_kept = 1000;  ///< bounds the time for a file full of mistakes
+  static constexpr std::size_t max_kept = 1000;  ///< limits the time for a file with very many mistakes
   std::set<std::string> kept_;                   ///< without repetitions
   std::vector<std::string> reported_;            ///< the first ones, in the order of the plan
-  bool has_more_ = false;
+  bool is_truncated_ = false;
 };
 
 }  // namespace gaussweep::io

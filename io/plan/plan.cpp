@@ -106,8 +106,9 @@ void check_axes_once(const Entry& entry) {
   }
 }
 
-/// Returns "; is 'methods' at line 7 meant to be it?" if a key may be a misspelling of `word`, else nothing.
-std::string miswritten(const Entry& entry, const std::string& word) {
+/// Returns "; is 'methods' at line 7 meant to be it?" if a key of the entry may be a misspelling of `word`,
+/// else "".
+std::string misspelling_hint(const Entry& entry, const std::string& word) {
   for (const auto& [name, axis] : entry.axes) {
     if (nearest_hint(name, {word}).empty()) continue;
     return "; is '" + name + "' at line " + std::to_string(axis.location.line) + " meant to be it?";
@@ -115,10 +116,10 @@ std::string miswritten(const Entry& entry, const std::string& word) {
   return {};
 }
 
-/// One value each of the keys whose lists multiply an entry of sweep.
-using Chosen = std::map<std::string, YamlPointer>;
+/// A combination: one value per key whose list stands for several entries of sweep.
+using Combination = std::map<std::string, YamlPointer>;
 
-/// Returns true if the value is a list that stands for an entry per value: it is no axis of trials.
+/// Returns true if the value is a list that stands for one entry per value, unlike the list of an axis.
 /// @throws InputError if such a list is empty
 bool multiplies_entries(const std::string& key, const YamlNode& value) {
   const bool multiplies =
@@ -129,50 +130,52 @@ bool multiplies_entries(const std::string& key, const YamlNode& value) {
   return true;
 }
 
-/// Returns one choice per combination of the lists of an entry.
-/// @param common lists of the plan, for entries that do not have the key
-std::vector<Chosen> choices_of(const YamlNode& node, const Chosen& common) {
-  constexpr std::size_t most = 100;
-  Chosen lists = common;
+/// Returns all combinations of the lists of an entry.
+/// @param common lists of the plan, for keys that the entry lacks
+std::vector<Combination> combinations_of(const YamlNode& node, const Combination& common) {
+  constexpr std::size_t max_entries = 100;
+  Combination lists = common;
   for (const auto& [key, value] : node.entries) {
     lists.erase(key.text);
     if (multiplies_entries(key.text, *value)) lists[key.text] = value;
   }
-  std::vector<Chosen> choices(1);
+  std::vector<Combination> combinations(1);
   for (const auto& [key, list] : lists) {
-    if (list->items.size() > most / choices.size())
+    if (list->items.size() > max_entries / combinations.size())
       fail_at(list->location,
-              key + ": the lists stand for too many entries; allowed: " + std::to_string(most));
-    std::vector<Chosen> more;
-    for (const Chosen& chosen : choices) {
+              key + ": the lists stand for too many entries; allowed: " + std::to_string(max_entries));
+    std::vector<Combination> extended;
+    for (const Combination& combination : combinations) {
       for (const YamlPointer& item : list->items) {
-        more.push_back(chosen);
-        more.back()[key] = item;
+        extended.push_back(combination);
+        extended.back()[key] = item;
       }
     }
-    choices = std::move(more);
+    combinations = std::move(extended);
   }
-  return choices;
+  return combinations;
 }
 
-Entry entry_of(const YamlNode& node, const Chosen& chosen, const Settings& common, const Problems& problems,
-               RangeBudget& budget, Mistakes& mistakes) {
+Entry entry_of(const YamlNode& node, const Combination& combination, const Settings& common,
+               const Problems& problems, RangeBudget& budget, Mistakes& mistakes) {
   Entry entry;
   entry.location = node.location;
   entry.settings = common;
   const Keys keys = entry_keys(entry, problems, budget);
-  bool all_read = true;
-  for (const auto& [key, value] : chosen)
-    all_read = mistakes.attempt([&, &name = key, &one = value] { keys.at(name).read(*one); }) && all_read;
+  bool is_complete = true;
+  for (const auto& [key, value] : combination)
+    is_complete =
+        mistakes.attempt([&, &name = key, &one = value] { keys.at(name).read(*one); }) && is_complete;
   for (const auto& [key, value] : node.entries) {
     if (key.text == "problem") {
       for (const YamlPointer& item : value->items) entry.problems.push_back(item->text);
     }
-    if (chosen.count(key.text) > 0) continue;
+    if (combination.count(key.text) > 0) continue;
     const auto known = keys.find(key.text);
     const auto read = [&, &name = key, &node_of = value] {
       if (known != keys.end()) return known->second.read(*node_of);
-      // Not a reserved key, so an axis. The driver, which knows the methods, decides whether they have it.
+      // The key is not reserved, so it is an axis. The driver checks if the methods have it, because io does
+      // not depend on the registry.
       if (node_of->kind == Kind::map && !has_backends(name.text)) {
         fail_at(node_of->location,
                 name.text + " is " + kind_words(*node_of) + "; " + nearest_hint(name.text, names_of(keys)) +
@@ -180,24 +183,24 @@ Entry entry_of(const YamlNode& node, const Chosen& chosen, const Settings& commo
       }
       entry.axes.emplace(name.text, axis_of(name, *node_of, budget));
     };
-    all_read = mistakes.attempt(read) && all_read;
+    is_complete = mistakes.attempt(read) && is_complete;
   }
-  if (!all_read) return entry;
+  if (!is_complete) return entry;
   if (entry.problem.text.empty()) {
     fail_at(node.location, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
-                               miswritten(entry, "problem"));
+                               misspelling_hint(entry, "problem"));
   }
   if (entry.methods.empty()) {
     fail_at(node.location,
             "method is missing in this entry of sweep; allowed: a method, a list, a glob, or all" +
-                miswritten(entry, "method"));
+                misspelling_hint(entry, "method"));
   }
   if (entry.problems.empty()) entry.problems = {entry.problem.text};
   check_axes_once(entry);
   return entry;
 }
 
-std::vector<Entry> sweep_of(const YamlNode& node, const Chosen& lists, const Settings& common,
+std::vector<Entry> sweep_of(const YamlNode& node, const Combination& lists, const Settings& common,
                             const Problems& problems, RangeBudget& budget) {
   if (node.kind != Kind::sequence) fail_kind(node, "sweep", "a list of entries");
   if (node.items.empty())
@@ -208,9 +211,9 @@ std::vector<Entry> sweep_of(const YamlNode& node, const Chosen& lists, const Set
     mistakes.attempt([&] {
       if (item->kind != Kind::map)
         fail_kind(*item, "an entry of sweep", "a mapping with problem, method and sizes");
-      for (const Chosen& chosen : choices_of(*item, lists)) {
+      for (const Combination& combination : combinations_of(*item, lists)) {
         mistakes.attempt(
-            [&] { sweep.push_back(entry_of(*item, chosen, common, problems, budget, mistakes)); });
+            [&] { sweep.push_back(entry_of(*item, combination, common, problems, budget, mistakes)); });
       }
     });
   }
@@ -218,9 +221,9 @@ std::vector<Entry> sweep_of(const YamlNode& node, const Chosen& lists, const Set
   return sweep;
 }
 
-/// The plan's settings for entries that have none.
+/// Settings of the plan for entries that lack them.
 struct Common {
-  Chosen lists;
+  Combination lists;
   std::vector<MatrixBlock> matrices;
   std::optional<Scalar> store;
 
@@ -264,7 +267,7 @@ Keys plan_keys(Plan& plan, Common& common, const Problems& problems, RangeBudget
 
 }  // namespace
 
-const std::vector<std::string>& entry_words() {
+const std::vector<std::string>& reserved_entry_keys() {
   static const std::vector<std::string> words = [] {
     Entry entry;
     RangeBudget budget;

@@ -1,6 +1,6 @@
 #pragma once
-/// A plan as written: values with their locations. The driver interprets them (does this method exist?) and
-/// reports mistakes with the same locations.
+/// A parsed plan: values with their locations. The driver interprets them (e.g. whether a method exists) and
+/// uses the locations in its error messages.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,15 +18,15 @@ namespace gaussweep::io {
 /// One entry of `sweep:`.
 struct Entry {
   Scalar problem;
-  std::vector<std::string> problems;              ///< all of the list that `problem` was written in
-  std::vector<Scalar> methods;                    ///< as written: names, globs, "all"
+  std::vector<std::string> problems;              ///< the list that contains `problem`; else only `problem`
+  std::vector<Scalar> methods;                    ///< names, globs and "all", as written
   std::map<std::string, Axis> axes;               ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
-  std::vector<std::map<std::string, Axis>> zips;  ///< each: axes of equal length, combined element by element
+  std::vector<std::map<std::string, Axis>> zips;  ///< axes of equal length; element i of each is combined
   std::vector<Exclude> excludes;
-  std::vector<MatrixBlock> matrices;  ///< the entry's own, else the plan's, else the default
+  std::vector<MatrixBlock> matrices;  ///< from the entry, else from the plan, else the default
   std::optional<MatrixBlock> matrix_b;
   std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect;  ///< method → statuses
-  Settings settings;  ///< the plan's, overridden by the entry's
+  Settings settings;  ///< those of the plan, overridden by those of the entry
   Location location;
 };
 
@@ -41,11 +41,11 @@ struct Plan {
 };
 
 /// Returns the reserved keys of an entry of `sweep`; every other key is an axis or a parameter.
-const std::vector<std::string>& entry_words();
+const std::vector<std::string>& reserved_entry_keys();
 
 /// Reads a plan. @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest known
 /// key), wrong type, number out of range, empty sweep, empty list, unequal zip.
-/// @param problems the names of all problems, which this module does not know
+/// @param problems the names of all problems (io does not depend on the registry)
 Plan read_plan(const std::filesystem::path& path, const std::vector<std::string>& problems);
 Plan parse_plan(const std::string& text, const std::string& file, const std::vector<std::string>& problems);
 

@@ -5,6 +5,6 @@
 
 namespace gaussweep::io {
 
-constexpr std::int64_t most_rounds = 1000;  ///< the maximum number of rounds of a trial
+constexpr std::int64_t max_rounds = 1000;  ///< the maximum number of rounds of a trial
 
 }  // namespace gaussweep::io

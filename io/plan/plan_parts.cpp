@@ -15,7 +15,7 @@ constexpr double largest_number = 1e300;
 /// Checks sizes, uplo, precision and seeds, which mean the same for every method.
 void check_values(const std::string& name, const std::vector<Scalar>& values) {
   for (const Scalar& value : values) {
-    if (has_backends(name) || name == "nrhs" || name == "batch") parse_integer(value, 1, largest_size, name);
+    if (has_backends(name) || name == "nrhs" || name == "batch") parse_integer(value, 1, max_size, name);
     if (name == "seed") parse_integer(value, 0, INT64_MAX, name);
     if (name == "uplo") require_word(value, {"lower", "upper"}, "uplo:");
     if (name == "precision") require_word(value, {"float", "double"}, "precision:");
@@ -43,7 +43,7 @@ std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, Rang
   return values;
 }
 
-/// Returns true of keys whose values are numbers. A file's name may look like a range.
+/// Returns true if the values of the key are numbers. (A file name may look like a range.)
 bool may_be_range(const std::string& key) {
   static const std::vector<std::string> texts = {"kind", "file",     "dataset", "store",
                                                  "psf",  "psf_file", "what"};
@@ -57,7 +57,7 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
   if (node.entries.empty()) fail_at(node.location, what + " is empty; allowed: a kind or a file");
   std::vector<MatrixBlock> blocks = {MatrixBlock{{}, node.location}};
   for (const auto& [key, value] : node.entries) {
-    require_word(key, matrix_words(), what + " has no");
+    require_word(key, matrix_keys(), what + " has no");
     std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
     const std::string too_many = what + ": the lists have too many combinations";
     if (may_be_range(key.text)) choices = ranges_of(choices, max_matrices, too_many);
@@ -96,8 +96,8 @@ void check_condition(const Scalar& condition, const std::string& name) {
 
 }  // namespace
 
-/// The driver decides which of these keys suit a matrix's kind.
-const std::vector<std::string>& matrix_words() {
+// The driver checks which of these keys a matrix kind has.
+const std::vector<std::string>& matrix_keys() {
   static const std::vector<std::string> words = {
       "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
       "value",  "condition", "psf",     "psf_file",   "sigma",       "radius", "length", "angle",
@@ -105,7 +105,7 @@ const std::vector<std::string>& matrix_words() {
   return words;
 }
 
-const std::vector<std::string>& backend_words() {
+const std::vector<std::string>& backend_names() {
   static const std::vector<std::string> words = {"cuda", "emulated", "host"};
   return words;
 }
@@ -157,9 +157,9 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
   if (!has_backends(name.text))
     fail_kind(node, name.text, "a value or a list (only n, m and k may differ by backend or GPU)");
   for (const auto& [backend, value] : node.entries) {
-    // GPU models are told from backends by a digit in their name.
+    // Only the names of GPU models contain digits.
     if (backend.text.find_first_of("0123456789") == std::string::npos)
-      require_word(backend, backend_words(), name.text + ": no backend, nor a GPU model,");
+      require_word(backend, backend_names(), name.text + ": no backend, nor a GPU model,");
     axis.by_backend[backend.text] = expanded(name.text, *value, budget);
   }
   if (axis.by_backend.empty())

@@ -1,5 +1,5 @@
 #pragma once
-/// Readers for the parts of a plan; io/plan/plan.cpp combines them.
+/// Readers of the parts of a plan, for plan.cpp.
 
 #include <map>
 #include <string>
@@ -15,9 +15,9 @@ struct RangeBudget {
   std::size_t left = max_plan_nodes;
 };
 
-/// Return the keys of a matrix of any kind, and the backends that sizes may differ by.
-const std::vector<std::string>& matrix_words();
-const std::vector<std::string>& backend_words();
+/// Return the keys of `matrix` (of any kind), and the names of backends.
+const std::vector<std::string>& matrix_keys();
+const std::vector<std::string>& backend_names();
 
 /// Throws "<what> is <kind of the node>; allowed: <wanted>".
 [[noreturn]] void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted);
@@ -32,7 +32,7 @@ std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what);
 /// Reads "always" or "never".
 Scalar always_or_never(const YamlNode& node, const std::string& what);
 
-/// Returns true if sizes on the axis may differ by backend.
+/// Returns true if the values of the axis may differ by backend (n, m and k).
 bool has_backends(const std::string& axis);
 /// Reads the axis `name`: a value, list or range; for n, m and k also a mapping by backend.
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);

@@ -31,7 +31,7 @@ OrderedJson object_of(const std::vector<PlanKey>& keys, const std::vector<std::s
 }
 
 OrderedJson matrix_schema(const PlanVocabulary& vocabulary) {
-  OrderedJson matrix = mapping(matrix_words(), one_or_list(ref("scalar")));
+  OrderedJson matrix = mapping(matrix_keys(), one_or_list(ref("scalar")));
   matrix["properties"]["kind"] = one_or_list(words(vocabulary.kinds));
   matrix["properties"]["seed"] = ref("sizes");
   matrix["properties"]["store"] = ref("always_or_never");
@@ -40,7 +40,7 @@ OrderedJson matrix_schema(const PlanVocabulary& vocabulary) {
 
 OrderedJson axis_schema(const std::string& name) {
   if (name == "n" || name == "m" || name == "k") {
-    OrderedJson by_device = mapping(backend_words(), ref("sizes"));
+    OrderedJson by_device = mapping(backend_names(), ref("sizes"));
     by_device["patternProperties"] = {{"[0-9]", ref("sizes")}};  // a GPU model has a digit in its name
     return any_of({ref("sizes"), std::move(by_device)});
   }

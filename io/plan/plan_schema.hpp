@@ -9,7 +9,7 @@
 
 namespace gaussweep::io {
 
-/// The names that this module does not know.
+/// Names from the registry and the driver, which this module does not depend on.
 struct PlanVocabulary {
   std::vector<std::string> problems, kinds;  ///< kinds of matrices
   std::map<std::string, std::string> axes;   ///< the axes of an entry, each with its help text

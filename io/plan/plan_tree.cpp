@@ -173,8 +173,8 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  /// Adds the size of a complete node to `parent`. Aliases that multiply or deepen the tree exceed the limits
-  /// here, before any code walks (or frees) the tree.
+  /// Adds the size of a complete node to `parent`. The limits are checked with aliases expanded, before any
+  /// code walks (or frees) the tree.
   static void add_size(YamlNode& parent, const YamlNode& node) {
     parent.weight += node.weight;
     parent.depth = std::max(parent.depth, node.depth + 1);
@@ -225,8 +225,8 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
   return "; a plan is a mapping of keys to values, see README.md";
 }
 
-/// Checks the number of brackets before parsing. The parser searches for the end of every bracket before it
-/// reports too many levels or values, which takes seconds and gigabytes.
+/// Checks the number of brackets before parsing, because the parser needs seconds and gigabytes for too many
+/// of them.
 void require_few_brackets(const std::string& text, const std::string& file) {
   constexpr int max_open = 1000, max_marks = 1'000'000;
   int open = 0, marks = 0, line = 1, column = 0;

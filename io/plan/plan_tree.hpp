@@ -1,6 +1,6 @@
 #pragma once
-/// A YAML document as a tree of values with locations. Limits, which real plans never reach, stop hostile
-/// files.
+/// A YAML document as a tree of values with locations. Limits far above the size of real plans reject
+/// malicious files.
 
 #include <cstddef>
 #include <memory>
@@ -15,7 +15,7 @@ namespace gaussweep::io {
 struct YamlNode;
 using YamlPointer = std::shared_ptr<const YamlNode>;
 
-/// A value of the document. An alias shares the node of its anchor, and so its location too.
+/// A value of the document. An alias shares the node, and thus the location, of its anchor.
 struct YamlNode {
   enum class Kind { null, scalar, sequence, map };
   Kind kind = Kind::null;
@@ -25,7 +25,7 @@ struct YamlNode {
       entries;  ///< of a map, in the order of the file; the keys are unique
   Location location;
   std::size_t weight = 1;  ///< nodes in this subtree; an aliased node counts at each use
-  std::size_t depth = 1;   ///< levels of this subtree, through aliases too
+  std::size_t depth = 1;   ///< levels of this subtree, with aliases expanded
 };
 
 /// Limits of a plan; a file beyond them is rejected.

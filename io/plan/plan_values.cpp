@@ -45,7 +45,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-std::string printed(double value) {
+std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;
@@ -90,14 +90,14 @@ double parse_real(const Scalar& scalar, double low, double high, const std::stri
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error == std::errc() && stop == end && std::isfinite(value) && low <= value && value <= high)
     return value;
-  fail_at(scalar.location,
-          what + ": '" + scalar.text + "'; allowed: a number from " + printed(low) + " to " + printed(high));
+  fail_at(scalar.location, what + ": '" + scalar.text + "'; allowed: a number from " + number_text(low) +
+                               " to " + number_text(high));
 }
 
 double parse_duration(const Scalar& scalar, const std::string& what) {
   // The unit of seconds may be omitted only if they stand alone: the 30 of "1h30" could mean minutes.
   static const std::regex plain(R"(\d{1,9}(?:\.\d{1,6})?)");
-  static const std::regex form(
+  static const std::regex pattern(
       R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s)?)"
       R"((?:(\d{1,9}(?:\.\d{1,6})?)ms)?)");
   std::smatch match;
@@ -105,7 +105,7 @@ double parse_duration(const Scalar& scalar, const std::string& what) {
   const bool readable = scalar.text.size() < 40;
   if (readable && std::regex_match(scalar.text, plain)) {
     seconds = std::strtod(scalar.text.c_str(), nullptr);
-  } else if (readable && std::regex_match(scalar.text, match, form)) {
+  } else if (readable && std::regex_match(scalar.text, match, pattern)) {
     const double units[] = {3600, 60, 1, 1e-3};
     for (std::size_t i = 0; i < 4; ++i) {
       if (match[i + 1].matched) seconds += units[i] * std::strtod(match[i + 1].str().c_str(), nullptr);
@@ -121,10 +121,10 @@ bool is_duration(const Scalar& scalar) {
   return scalar.text.size() < 40 && std::regex_match(scalar.text, with_unit);
 }
 
-double parse_share(const Scalar& scalar, const std::string& what) {
-  static const std::regex form(R"((\d{1,3}(?:\.\d{1,6})?) ?%)");
+double parse_percentage(const Scalar& scalar, const std::string& what) {
+  static const std::regex pattern(R"((\d{1,3}(?:\.\d{1,6})?) ?%)");
   std::smatch match;
-  if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, form)) {
+  if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, pattern)) {
     const double percent = std::strtod(match[1].str().c_str(), nullptr);
     if (percent > 0 && percent <= 100) return percent / 100;
   }
@@ -133,10 +133,10 @@ double parse_share(const Scalar& scalar, const std::string& what) {
 }
 
 double parse_bytes(const Scalar& scalar, const std::string& what) {
-  static const std::regex form(R"((\d{1,15}(?:\.\d{1,6})?)(KiB|MiB|GiB|TiB)?)");
+  static const std::regex pattern(R"((\d{1,15}(?:\.\d{1,6})?)(KiB|MiB|GiB|TiB)?)");
   if (scalar.text == "none") return std::numeric_limits<double>::infinity();
   std::smatch match;
-  if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, form)) {
+  if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, pattern)) {
     const std::string unit = match[2];
     const double factor = unit == "KiB"   ? 0x1p10
                           : unit == "MiB" ? 0x1p20
@@ -150,11 +150,12 @@ double parse_bytes(const Scalar& scalar, const std::string& what) {
 }
 
 std::vector<Scalar> expand_range(const Scalar& scalar) {
-  static const std::regex form(R"(([+-]?\d{1,18}[kK]?):([+-]?\d{1,18}[kK]?)(?::(\*?)([+-]?\d{1,18}[kK]?))?)");
-  static const std::regex looks_like(R"([+-]?\d[^:]*:.*)");
+  static const std::regex pattern(
+      R"(([+-]?\d{1,18}[kK]?):([+-]?\d{1,18}[kK]?)(?::(\*?)([+-]?\d{1,18}[kK]?))?)");
+  static const std::regex range_start_pattern(R"([+-]?\d[^:]*:.*)");
   std::smatch match;
-  if (scalar.text.size() > 100 || !std::regex_match(scalar.text, looks_like)) return {scalar};
-  if (!std::regex_match(scalar.text, match, form)) {
+  if (scalar.text.size() > 100 || !std::regex_match(scalar.text, range_start_pattern)) return {scalar};
+  if (!std::regex_match(scalar.text, match, pattern)) {
     fail_at(scalar.location,
             "'" + scalar.text +
                 "' is no range; allowed: start:stop (1:8, step 1), start:stop:step (500:5500:500) or "
@@ -165,21 +166,21 @@ std::vector<Scalar> expand_range(const Scalar& scalar) {
   };
   const std::int64_t start = part(1), stop = part(2), step = match[4].matched ? part(4) : 1;
   const bool geometric = match[3].length() > 0;
-  const auto bad = [&](const std::string& why) {
+  const auto fail_range = [&](const std::string& why) {
     fail_at(scalar.location, "the range '" + scalar.text + "' " + why);
   };
-  if (stop < start) bad("ends before it starts; allowed: stop >= start");
-  if (!geometric && step < 1) bad("has no positive step; allowed: a step of at least 1");
-  if (geometric && step < 2) bad("would not end; allowed: a factor of at least 2");
-  if (geometric && start < 1) bad("would not end; allowed: a start of at least 1");
+  if (stop < start) fail_range("ends before it starts; allowed: stop >= start");
+  if (!geometric && step < 1) fail_range("has no positive step; allowed: a step of at least 1");
+  if (geometric && step < 2) fail_range("would not end; allowed: a factor of at least 2");
+  if (geometric && start < 1) fail_range("would not end; allowed: a start of at least 1");
   std::vector<Scalar> values;
   for (std::int64_t value = start;;) {
     values.push_back({std::to_string(value), scalar.location});
     if (values.size() > max_range_values)
-      bad("has more than " + std::to_string(max_range_values) + " values");
+      fail_range("has more than " + std::to_string(max_range_values) + " values");
     // Unsigned, because the distance between two values may exceed the signed range.
-    const std::uint64_t left = static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(value);
-    if (geometric ? value > stop / step : left < static_cast<std::uint64_t>(step)) break;
+    const std::uint64_t remaining = static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(value);
+    if (geometric ? value > stop / step : remaining < static_cast<std::uint64_t>(step)) break;
     value = geometric ? value * step : value + step;
   }
   return values;

@@ -11,9 +11,9 @@
 namespace gaussweep::io {
 
 /// The maximum order or number of columns in a plan.
-constexpr std::int64_t largest_size = 1'000'000;
-/// The maximum of counts: repeats, warm-ups, runs per sample.
-constexpr std::int64_t largest_count = 1'000'000;
+constexpr std::int64_t max_size = 1'000'000;
+/// The maximum number of repeats, of warm-up runs and of runs per sample.
+constexpr std::int64_t max_count = 1'000'000;
 
 /// The location of a value in a plan; lines and columns count from 1.
 struct Location {
@@ -52,7 +52,7 @@ struct MatrixBlock {
 
 /// An entry of `exclude:`.
 struct Exclude {
-  /// axis, parameter or "method" → condition texts: "a value", ">4096", "<=64"; several are alternatives
+  /// axis, parameter or "method" → conditions: a value, ">4096", "<=64". One of several conditions must hold
   std::map<std::string, std::vector<Scalar>> conditions;
   Location location;
 };
@@ -62,10 +62,10 @@ std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t 
                            const std::string& what);
 double parse_real(const Scalar& scalar, double low, double high, const std::string& what);
 double parse_duration(const Scalar& scalar, const std::string& what);
-/// Returns true if the text has a unit of time ("2s", "500ms") and so is no count.
+/// Returns true if the text has a unit of time ("2s", "500ms").
 bool is_duration(const Scalar& scalar);
 /// Reads a percentage above 0% and up to 100% as a fraction: "1%" is 0.01.
-double parse_share(const Scalar& scalar, const std::string& what);
+double parse_percentage(const Scalar& scalar, const std::string& what);
 /// Reads bytes: "50GiB", "512MiB", "64KiB", "1TiB", or a number; "none" is infinity.
 double parse_bytes(const Scalar& scalar, const std::string& what);
 

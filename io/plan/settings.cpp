@@ -29,7 +29,7 @@ const Words stages_names = [] {
 }();
 
 std::int64_t count_of(const YamlNode& node, const std::string& what, std::int64_t low) {
-  return parse_integer(scalar_of(node, what), low, largest_count, what);
+  return parse_integer(scalar_of(node, what), low, max_count, what);
 }
 
 std::string word_of(const YamlNode& node, const std::string& what, const Words& allowed) {
@@ -43,7 +43,7 @@ void read_repeats(const YamlNode& node, Settings& settings) {
   s.noise = s.seconds = 0;
   s.throttled_again = false;
   if (node.kind == Kind::scalar) {
-    s.least = s.most = count_of(node, "repeats", 1);
+    s.min_samples = s.max_samples = count_of(node, "repeats", 1);
     return;
   }
   if (node.kind != Kind::map)
@@ -51,28 +51,28 @@ void read_repeats(const YamlNode& node, Settings& settings) {
   if (node.entries.empty())
     fail_at(node.location, "repeats is empty; allowed: a number, or min, max, noise, time, throttled");
   s.noise = default_noise;
-  std::optional<std::int64_t> least;
-  std::optional<Scalar> most;
+  std::optional<std::int64_t> min_samples;
+  std::optional<Scalar> max_samples;
   for (const auto& [key, value] : node.entries) {
     require_word(key, repeats_words, "repeats has no");
     const std::string what = "repeats." + key.text;
-    if (key.text == "min") least = count_of(*value, what, 1);
-    if (key.text == "max") most = scalar_of(*value, what);
-    if (key.text == "noise") s.noise = parse_share(scalar_of(*value, what), what);
+    if (key.text == "min") min_samples = count_of(*value, what, 1);
+    if (key.text == "max") max_samples = scalar_of(*value, what);
+    if (key.text == "noise") s.noise = parse_percentage(scalar_of(*value, what), what);
     if (key.text == "time") s.seconds = parse_duration(scalar_of(*value, what), what);
     if (key.text == "throttled") s.throttled_again = word_of(*value, what, {"count", "again"}) == "again";
   }
-  s.least = least.value_or(Sampling().least);
-  s.most = std::max(s.least, default_max_samples);
-  if (!most) return;
-  s.most = parse_integer(*most, least.value_or(1), largest_count, "repeats.max");
-  s.least = std::min(s.least, s.most);
+  s.min_samples = min_samples.value_or(Sampling().min_samples);
+  s.max_samples = std::max(s.min_samples, default_max_samples);
+  if (!max_samples) return;
+  s.max_samples = parse_integer(*max_samples, min_samples.value_or(1), max_count, "repeats.max");
+  s.min_samples = std::min(s.min_samples, s.max_samples);
 }
 
 void write_repeats(const TrialSettings& settings, json& trial) {
   const Sampling& s = settings.sampling;
-  trial["repeats"] = s.least;
-  if (s.most != s.least) trial["most_repeats"] = s.most;
+  trial["repeats"] = s.min_samples;
+  if (s.max_samples != s.min_samples) trial["most_repeats"] = s.max_samples;
   if (s.noise > 0) trial["noise"] = s.noise;
   if (s.seconds > 0) trial["sampling_seconds"] = s.seconds;
   if (s.throttled_again) trial["throttled_again"] = true;
@@ -80,8 +80,8 @@ void write_repeats(const TrialSettings& settings, json& trial) {
 
 void restore_repeats(const json& trial, TrialSettings& settings) {
   Sampling& s = settings.sampling;
-  s.least = trial.at("repeats");
-  s.most = trial.value("most_repeats", s.least);
+  s.min_samples = trial.at("repeats");
+  s.max_samples = trial.value("most_repeats", s.min_samples);
   s.noise = trial.value("noise", 0.0);
   s.seconds = trial.value("sampling_seconds", 0.0);
   s.throttled_again = trial.value("throttled_again", false);
@@ -91,7 +91,7 @@ void read_warmup(const YamlNode& node, Settings& settings) {
   const Scalar scalar = scalar_of(node, "warmup");
   const bool has_duration = is_duration(scalar);
   settings.sampling.warmup_seconds = has_duration ? parse_duration(scalar, "warmup") : 0;
-  settings.sampling.warmup = has_duration ? 1 : parse_integer(scalar, 0, largest_count, "warmup");
+  settings.sampling.warmup = has_duration ? 1 : parse_integer(scalar, 0, max_count, "warmup");
 }
 
 void read_energy(const YamlNode& node, Settings& settings) {
@@ -192,7 +192,7 @@ std::vector<Setting> make_settings() {
        true},
       {"rounds", "repetitions of each trial, in fresh processes", shape::ref("count"),
        [](const YamlNode& v, Settings& s) {
-         s.rounds = parse_integer(scalar_of(v, "rounds"), 1, most_rounds, "rounds");
+         s.rounds = parse_integer(scalar_of(v, "rounds"), 1, max_rounds, "rounds");
        },
        [](const TrialSettings& s, json& trial) {
          if (s.round > 1) trial["round"] = s.round;
@@ -241,7 +241,7 @@ const std::vector<Setting>& conditions() {
 
 std::string condition_of(const Record& record, const Condition& condition) {
   const Text& recorded = record.*condition.column;
-  return recorded.empty() ? condition.usual : recorded;
+  return recorded.empty() ? condition.default_name : recorded;
 }
 
 }  // namespace gaussweep::io

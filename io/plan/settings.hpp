@@ -1,7 +1,6 @@
 #pragma once
-/// The settings of a plan's trials: how they are run and verified. A plan has these keys for all of its
-/// trials, and an entry of `sweep` for its own. One table has a row per key with all that the program knows
-/// about it.
+/// The settings of trials: how they are run and verified. The keys are allowed in a plan, for all of its
+/// trials, and in an entry of `sweep`, for the trials of the entry. One table defines all keys.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -23,7 +22,7 @@ struct YamlNode;
 
 /// The meaning of the rows in a record's list of stages.
 enum class Stages {
-  never,   ///< there are none, and no run is spent on measuring them
+  never,   ///< no rows: stages are not measured
   always,  ///< one row per stage, with all of its calls
   calls    ///< one row per call of a stage, in the order of the run
 };
@@ -31,16 +30,16 @@ inline constexpr std::array<std::pair<Stages, std::string_view>, 3> stages_words
     {{Stages::always, "always"}, {Stages::never, "never"}, {Stages::calls, "calls"}}};
 std::string_view to_string(Stages stages);
 
-/// The rules by which a trial's samples are taken.
+/// The rules for taking a trial's samples.
 struct Sampling {
-  std::int64_t least = 5, most = 5;  ///< the minimum and maximum number of samples
+  std::int64_t min_samples = 5, max_samples = 5;  ///< the minimum and maximum number of samples
   /// The relative uncertainty of the median at which samples are enough (worker/sampling.hpp); 0: take
-  /// `least`.
+  /// `min_samples`.
   double noise = 0;
   double seconds = 0;            ///< no further samples after this time; 0: no limit
   bool throttled_again = false;  ///< repeats a sample that was taken under throttling
   std::int64_t warmup = 1;       ///< untimed runs before the samples
-  double warmup_seconds = 0;     ///< the time of warm-up runs, if above 0, in place of their number
+  double warmup_seconds = 0;     ///< if above 0: warm-up runs for this time instead of `warmup` runs
   bool cold = false;             ///< empties the caches before every sample
 };
 
@@ -58,34 +57,35 @@ struct TrialSettings {
   double tolerance = 0;  ///< the maximum residual ratio
 };
 
-/// The settings of a plan or an entry: those of its trials, and those from which the trials are made.
+/// The settings of a plan or an entry: those of its trials, and two that are resolved when trials are
+/// created.
 struct Settings : TrialSettings {
   std::int64_t rounds = 1;  ///< repetitions of each trial, in fresh processes
-  /// The tolerance of the ratio per problem; under "" a factor for all default tolerances.
+  /// The tolerance of the ratio per problem. The key "" is a factor for all default tolerances.
   std::map<std::string, double> tolerances;
 };
 
-/// A condition of measurement. Records with different conditions are not comparable, and tables show the
-/// condition.
+/// A condition of measurement, e.g. warm or cold caches. Records with different conditions are not
+/// comparable, so tables show the condition.
 struct Condition {
-  const char* heading;   ///< the heading of its column in tables
-  Text Record::*column;  ///< the record's column; empty in records of older versions
-  const char* usual;     ///< the condition of older records
+  const char* heading;       ///< the heading of its column in tables
+  Text Record::*column;      ///< the record's column; empty in records of older versions
+  const char* default_name;  ///< the condition of older records
   std::function<const char*(const TrialSettings&)> word;
 };
 
-/// A setting's key, and everything that the program knows about it.
+/// The definition of a setting's key.
 struct Setting {
   const char* name;
   const char* help;               ///< for editors
   nlohmann::ordered_json schema;  ///< the JSON schema of a value
   /// Reads its value from the plan. @throws InputError with the location
   std::function<void(const YamlNode&, Settings&)> read;
-  /// Adds the setting of a trial to the JSON for the process that runs the trial, and reads it back.
+  /// Add a trial's setting to the JSON for the process that runs the trial, and read it back.
   std::function<void(const TrialSettings&, nlohmann::json& trial)> write;
   std::function<void(const nlohmann::json& trial, TrialSettings&)> restore;
-  /// True if the setting affects a trial's outcome: `write` then adds to the trial's key, too. It adds
-  /// nothing for a default that existed before the setting, so that keys of older runs stay valid.
+  /// True if the setting affects a trial's outcome and therefore is part of the trial's key. `write` omits
+  /// the default of a setting that was introduced later, so that keys of older runs stay valid.
   bool in_key;
   /// Writes the setting to a record, unless `condition` does.
   void (*record)(const TrialSettings&, Record&) = nullptr;
@@ -99,7 +99,7 @@ const std::vector<Setting>& all_settings();
 /// Returns the rows that have a condition.
 const std::vector<Setting>& conditions();
 
-/// Returns the record's condition; `usual` if the record is older than the column.
+/// Returns the record's condition; `default_name` if the record is older than the column.
 std::string condition_of(const Record& record, const Condition& condition);
 
 }  // namespace gaussweep::io

@@ -37,10 +37,10 @@ DataTable data_table(const Results& results, const std::string& name);
 /// Returns the auxiliary files that SQLite keeps next to a database and applies to any database of that name.
 std::vector<std::string> sqlite_companions(const std::filesystem::path& path);
 
-/// Writes all tables as a SQLite database, atomically, and removes the auxiliary files of an older one. The
-/// other tables refer to the rows of `records` by the number `trial`. It also has a table `units` and the
-/// views best, speedups, failures, sample_times and stage_times. Of column names that differ only in case the
-/// later ones get a number. @throws StorageError, also if this build has no libsqlite3
+/// Writes all tables as a SQLite database, atomically, and removes the auxiliary files of an older database.
+/// The other tables refer to rows of `records` by the number `trial`. The database also has a table `units`
+/// and the views best, speedups, failures, sample_times and stage_times. If column names differ only in case,
+/// the later ones get a number appended. @throws StorageError, also if this build has no libsqlite3
 void write_sqlite(const std::filesystem::path& path, const Results& results);
 
 }  // namespace gaussweep::io

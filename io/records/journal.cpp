@@ -20,7 +20,7 @@
 #include "io/files/digest.hpp"
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
-#include "io/files/shared_out.hpp"
+#include "io/files/parallel_for.hpp"
 #include "io/records/record_line.hpp"
 
 namespace gaussweep::io {
@@ -53,7 +53,7 @@ std::string_view checked_body(std::string_view line) {
   return is_framed && crc == crc32_of(body) ? body : std::string_view{};
 }
 
-// Returns the end of the last complete line; bytes after it belong to a torn line.
+// Returns the end of the last complete line. Bytes after it are a torn line of a killed writer.
 std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::path& path) {
   std::string block;
   for (std::int64_t end = size; end > 0;) {
@@ -79,8 +79,8 @@ struct Line {
   std::string why;  ///< the reason, if it is neither
 };
 
-// Returns true if brackets are nested deeper than in any line of ours. Recursive functions, such as the JSON
-// writer, would run out of stack.
+// Returns true if brackets are nested deeper than max_depth. Recursive functions, such as the JSON writer,
+// could otherwise run out of stack.
 bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -123,12 +123,11 @@ void parse_line(Line& line, std::string_view text, LineTexts& seen, bool with_de
   }
 }
 
-// Parses all lines, in order. A long run's journal has more than a hundred thousand, so several threads share
-// them.
+// Parses all lines, in order, on several threads: the journal of a long run has more than a hundred thousand.
 std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool with_details) {
   constexpr std::size_t min_lines_per_thread = 256;
   const std::size_t parts =
-      std::clamp<std::size_t>(texts.size() / min_lines_per_thread, 1, sharing_threads());
+      std::clamp<std::size_t>(texts.size() / min_lines_per_thread, 1, parallel_threads());
   std::vector<Line> lines(texts.size());
   const auto parse_part = [&](std::size_t part) {
     LineTexts seen;
@@ -141,7 +140,7 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
       lines[i].record->history = {};
     }
   };
-  share_out(parts, parse_part);
+  parallel_for(parts, parse_part);
   return lines;
 }
 
@@ -214,7 +213,7 @@ bool for_lines(const std::filesystem::path& path,
   const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
   const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, max_read_bytes);
   std::string buffer;
-  std::size_t pending = 0;  // bytes of the buffer that were read and not taken: the beginning of a line
+  std::size_t pending = 0;  // bytes at the start of the buffer that belong to an incomplete line
   for (;;) {
     if (buffer.size() < pending + piece) buffer.resize(pending + piece);
     const ssize_t got = read(fd, buffer.data() + pending, piece);
@@ -328,7 +327,8 @@ void JournalWriter::flush() {
   lines_ = 0;
 }
 
-// Writes to a file that was removed, replaced or unmounted would be lost to everyone who opens it by name.
+// Checks that the name still refers to the open file. Lines written to a removed or replaced file would be
+// lost.
 void JournalWriter::check_name() {
   const int error = io::check_name(path_, fd_);
   if (error == 0) return;
@@ -337,15 +337,15 @@ void JournalWriter::check_name() {
        "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");
 }
 
-/// Returns true if there are written lines to sync; from then on they count as being synced.
-bool JournalWriter::take_lines_to_sync() {
+/// Marks the written lines as being synced. Returns false if there are none.
+bool JournalWriter::start_syncing_lines() {
   if (unsynced_ == 0) return false;
   check_name();
   syncing_ = std::exchange(unsynced_, 0);
   return true;
 }
 
-void JournalWriter::require_whole() const {
+void JournalWriter::require_unbroken() const {
   if (broken_)
     fail("go on after a failed sync", EIO, "All lines synced before it are safe. Resume to go on.");
 }
@@ -360,22 +360,22 @@ void JournalWriter::finish_sync(int error) {
 }
 
 void JournalWriter::sync_written() {
-  require_whole();
+  require_unbroken();
   if (pending_sync_.valid()) finish_sync(pending_sync_.get());
-  if (take_lines_to_sync()) finish_sync(sync_descriptor(fd_, Sync::data));
+  if (start_syncing_lines()) finish_sync(sync_descriptor(fd_, Sync::data));
 }
 
 void JournalWriter::sync() {
-  require_whole();
+  require_unbroken();
   if (pending_sync_.valid()) finish_sync(pending_sync_.get());
   flush();
   sync_written();
 }
 
 void JournalWriter::begin_sync() {
-  require_whole();
+  require_unbroken();
   flush();
-  if (!take_lines_to_sync()) return;
+  if (!start_syncing_lines()) return;
   try {
     pending_sync_ = std::async(std::launch::async, [fd = fd_] { return sync_descriptor(fd, Sync::data); });
   } catch (const std::system_error&) {  // no thread could be created
@@ -383,7 +383,7 @@ void JournalWriter::begin_sync() {
   }
 }
 
-bool JournalWriter::settled() {
+bool JournalWriter::sync_finished() {
   if (!pending_sync_.valid()) return true;
   if (pending_sync_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
   finish_sync(pending_sync_.get());

@@ -16,7 +16,7 @@
 namespace gaussweep::io {
 
 /// Appends records. Lines are buffered and written together; a record is durable after `sync` returns, and
-/// many lines can share one sync. There is one writer per journal, which the run directory's locks ensure.
+/// many lines can share one sync. The run directory's locks ensure that a journal has only one writer.
 /// Lines are written only while the journal's name still refers to the open file.
 /// @throws StorageError with the path, the system's error and the state of earlier lines. A failed write is
 /// truncated again, and its lines stay buffered, so that `sync` can be retried when there is room. If
@@ -41,18 +41,19 @@ class JournalWriter {
   void flush();
   /// Returns when all lines so far are on disk. After a failed sync every later one fails too.
   void sync();
-  /// The same for the lines that are written already; buffered lines stay buffered.
+  /// Syncs the lines that are already written. Buffered lines stay buffered.
   void sync_written();
-  /// Writes all buffered lines and starts a sync on another thread. A busy disk may take seconds for it.
-  /// @pre settled()
+  /// Writes all buffered lines and starts a sync on another thread, because a sync may take seconds on a busy
+  /// disk.
+  /// @pre sync_finished()
   void begin_sync();
   /// Returns true if no sync is running. Throws the error of a sync that has failed.
-  bool settled();
+  bool sync_finished();
 
  private:
   void begin(Descriptor opened);
-  void require_whole() const;
-  bool take_lines_to_sync();
+  void require_unbroken() const;
+  bool start_syncing_lines();
   void finish_sync(int error);
   void append_line(std::string line);
   void check_name();
@@ -64,8 +65,8 @@ class JournalWriter {
   std::int64_t unsynced_ = 0;  // lines written since the last sync
   std::int64_t syncing_ = 0;   // lines of the running sync
   std::future<int> pending_sync_;
-  // After a failed fdatasync the kernel may have dropped unwritten pages, and a retry would report success.
-  // So there is no retry.
+  // True after a failed sync. There is no retry: the kernel may have dropped unwritten pages, and a second
+  // fdatasync would report success.
   bool broken_ = false;
 };
 
@@ -77,12 +78,12 @@ struct DamagedLine {
 
 /// The contents of a journal.
 struct JournalContents {
-  /// In the order in which their keys first occurred. If a key occurs again (a retried trial), its last
-  /// record counts.
+  /// In the order in which their keys first occur. If a key occurs again (a retried trial), the last record
+  /// replaces the earlier one.
   std::vector<Record> records;
   std::vector<Note> notes;
-  /// For each record the number of notes before its line: it identifies the start that made the record,
-  /// whatever the clock was.
+  /// For each record the number of notes before its line. It identifies the start of the run that wrote the
+  /// record without relying on clocks.
   std::vector<std::size_t> notes_before;
   bool torn = false;  ///< the last line was incomplete and is ignored
   /// The number of complete lines that are ignored: their checksum is absent or wrong, or they are neither

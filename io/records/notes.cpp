@@ -68,7 +68,7 @@ struct Writer {
   }
 };
 
-// Each `take` reads a value, or returns a text of what is allowed.
+// Each `take` reads a value and returns "", or returns a description of the allowed values.
 std::string take(const Json& from, std::string& to) {
   if (!from.is_string()) return "a text";
   from.get_to(to);

@@ -1,5 +1,5 @@
 #pragma once
-/// The notes of a journal (io/SCHEMA.md): its lines that are not records.
+/// The notes of a journal: lines that are not records (io/SCHEMA.md).
 
 #include <cstdint>
 #include <map>
@@ -71,7 +71,7 @@ struct End {
   std::string reason, time;
 };
 
-/// A note of an unknown kind, from another version; it is kept as it is.
+/// A note of an unknown kind, written by another version. It is kept unchanged.
 struct Other {
   nlohmann::json all;
 };

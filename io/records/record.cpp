@@ -80,7 +80,7 @@ constexpr Reading readings[] = {{"memory_clock_mhz", &Sample::memory_clock_mhz},
                                 {"power_w", &Sample::power_w},
                                 {"temperature_c", &Sample::temperature_c}};
 
-// Samples are stored column by column: a third of the bytes of one object per sample.
+// Samples are stored as one array per column, which takes a third of the bytes of one object per sample.
 Json samples_to_json(const std::vector<Sample>& samples) {
   Json::array_t seconds, clocks, throttled;
   seconds.reserve(samples.size());
@@ -148,7 +148,7 @@ Stage stage_from_json(const Json& json) {
   return stage;
 }
 
-// A record without these fields is useless; every other field may be missing in records of older versions.
+// The fields that every version writes; other fields may be missing in records of older versions.
 bool is_required(std::string_view name) {
   constexpr std::array<std::string_view, 4> required{"key", "problem", "method", "status"};
   for (const auto& required_name : required) {

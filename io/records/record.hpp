@@ -36,8 +36,8 @@ struct Stage {
   double share = 0;
 };
 
-/// The columns of `/records` in the order of io/SCHEMA.md, followed by the record's data that results.h5
-/// keeps in separate tables.
+/// The columns of `/records` in the order of io/SCHEMA.md, followed by the data that results.h5 keeps in
+/// other tables.
 struct Record {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -124,7 +124,7 @@ nlohmann::json to_json(const Record& record);
 /// Reads such an object. Fields that an older version did not write keep their defaults.
 /// @throws InputError that names the field if it is mistyped, or if key, problem, method or status is missing
 Record record_from_json(const nlohmann::json& json);
-/// The same as nlohmann's conversion functions.
+/// Conversions as nlohmann::json expects them.
 inline void to_json(nlohmann::json& to, const Record& record) {
   to = to_json(record);
 }

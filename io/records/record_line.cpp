@@ -62,7 +62,7 @@ class LineReader {
       return std::visit([&](auto member) { return value(record.*member); }, field.member);
     };
     expected_ = next->name;
-    // An empty required field is left to record_from_json, which reports it.
+    // If a required field is empty, record_from_json has to report it.
     return take('{') && members(read_member) && rest_.empty() && !record.key.empty() &&
            !record.problem.empty() && !record.method.empty() && !record.status.empty();
   }
@@ -230,7 +230,7 @@ class LineReader {
     return is_next;
   }
 
-  std::string_view rest_, expected_;  ///< the unread text; the name that most lines have next
+  std::string_view rest_, expected_;  ///< the unread text; the name of the next member in most lines
   LineTexts& seen_;
   bool with_details_;
 };

@@ -9,7 +9,8 @@
 
 namespace gaussweep::io {
 
-/// Texts of previous lines, which equal texts of later lines share. The lines must outlive it.
+/// Texts of previous lines, so that equal texts of later lines share their storage. The lines must outlive
+/// it.
 struct LineTexts {
   TextPool pool;
   struct Last {
@@ -19,7 +20,7 @@ struct LineTexts {
   std::vector<Last> last = std::vector<Last>(record_fields().size());  ///< the last text of each column
 };
 
-/// Reads a line as the journal writes it, ten times as fast as through a JSON value.
+/// Reads a line in the exact form that the journal writes, ten times as fast as through a JSON value.
 /// @param body the line's object without its closing brace
 /// @param with_details false: skips samples, stages and history
 /// @return false if the line differs from what `to_json` writes (except for numbers such as 01). The record

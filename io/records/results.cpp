@@ -118,8 +118,8 @@ void write_checked(const h5::File& file, const char* name, const Columns& column
   h5::write_attribute(h5::open_dataset(file, name), units_attribute, units.dump());
 }
 
-/// Writes a table of details. For a million records its rows take hundreds of megabytes, so one table is
-/// built at a time.
+/// Writes a table of details. Its rows can take hundreds of megabytes, so only one table is in memory at a
+/// time.
 template <class Row, class Each>
 void write_rows(const h5::File& file, const char* name, const std::vector<h5::Column<Row>>& columns,
                 const Each& each, FileChecksums& checksums) {
@@ -147,7 +147,7 @@ bool has_table(const h5::File& file, const char* name) {
   return h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) > 0;
 }
 
-/// Reads the tables of a file and, if the file has checksums, computes those of the data read.
+/// Reads the tables of a file. If the file has checksums, also computes the checksums of the data.
 class CheckedTables {
  public:
   explicit CheckedTables(const h5::File& file) : file_(file) {
@@ -245,8 +245,8 @@ std::vector<char> results_image(const std::filesystem::path& path, const Results
     write_details(file, results.records, checksums);
     write_checked(file, "/devices", device_columns(), results.devices, checksums);
     write_checked(file, "/hosts", host_columns(), results.hosts, checksums);
-    // Not at the root: programs that do not know the checksums copy the root's attributes, but not those of
-    // tables.
+    // The checksums are an attribute of a table, because programs that copy a file's contents without knowing
+    // them copy the root's attributes, but not those of tables.
     h5::write_attribute(h5::open_dataset(file, "/records"), checksums_attribute, checksums.text());
     return h5::image_of(file);
   } catch (const h5::Error& error) {

@@ -19,8 +19,8 @@ struct Results {
   std::vector<HostRow> hosts;
   /// Plan text and provenance: version, commit, dirty, build, command_line, cuda_version, …
   std::map<std::string, std::string> attributes;
-  /// True if the file has checksums, and they are right. Files of earlier versions and of other programs have
-  /// none.
+  /// True if the file has checksums and they are right. Files of earlier versions and of other programs have
+  /// no checksums.
   bool checked = false;
 };
 
@@ -34,12 +34,13 @@ void write_results_image(const std::filesystem::path& path, const std::vector<ch
 /// (its checksums are wrong), or has a newer schema version, in which columns may have another meaning
 Results read_results(const std::filesystem::path& path, bool with_details = true);
 
-/// The same in a child process, for files from others: libhdf5 crashes on some damaged files and never
-/// returns on others. The child ends with this process.
+/// Reads in a child process, for untrusted files: libhdf5 crashes on some damaged files and hangs on others.
+/// The child ends with this process.
 /// @pre this process is no MPI rank, because MPI processes must not fork
 /// @param patience seconds that reading may take, in addition to 5 per MiB of the file
 /// @throws InputError as read_results, and if the child crashes or times out
-Results read_results_apart(const std::filesystem::path& path, bool with_details = true, double patience = 60);
+Results read_results_in_child(const std::filesystem::path& path, bool with_details = true,
+                              double patience = 60);
 
 /// Version of the HDF5 library in use, e.g. "1.10.8".
 std::string hdf5_version();

@@ -65,11 +65,11 @@ std::string quoted_name(const std::string& name) {
 /// number: "NB", then "nb_2".
 class ColumnNames {
  public:
-  std::string of(const std::string& name) {
-    std::string own = name;
-    for (int number = 2; !taken_.insert(lower(own)).second; ++number)
-      own = name + "_" + std::to_string(number);
-    return own;
+  std::string make_unique_name(const std::string& name) {
+    std::string unique = name;
+    for (int number = 2; !taken_.insert(lower(unique)).second; ++number)
+      unique = name + "_" + std::to_string(number);
+    return unique;
   }
 
  private:
@@ -100,14 +100,14 @@ class Database {
   void put(const DataTable& table, const std::string& key) {
     std::string columns = key.empty() ? "" : key + " INTEGER PRIMARY KEY",
                 placeholders = key.empty() ? "" : "?";
-    ColumnNames taken;
-    taken.of(key);
+    ColumnNames unique_names;
+    unique_names.make_unique_name(key);
     std::vector<std::string> names;
     for (const DataColumn& column : table.columns) {
-      const char* between = columns.empty() ? "" : ", ";
-      names.push_back(taken.of(column.name));
-      columns += between + quoted_name(names.back());
-      placeholders += std::string(between) + "?";
+      const char* separator = columns.empty() ? "" : ", ";
+      names.push_back(unique_names.make_unique_name(column.name));
+      columns += separator + quoted_name(names.back());
+      placeholders += std::string(separator) + "?";
     }
     run("CREATE TABLE " + table.name + "(" + columns + ")");
     const Statement insert = prepare("INSERT INTO " + table.name + " VALUES (" + placeholders + ")");
@@ -173,8 +173,8 @@ void write_sqlite(const std::filesystem::path& path, const Results& results) {
   database.run(views);
   database.close();
   // SQLite would apply the auxiliary files of an older database of this name to the new one, so they are
-  // removed first. A kill between the two steps leaves the older database without its last changes instead of
-  // a mixture.
+  // removed first. A kill between the two steps leaves the older database without its last changes instead
+  // of a mixture.
   for (const std::string& name : sqlite_companions(path)) {
     if (::unlink(name.c_str()) != 0 && errno != ENOENT)
       throw StorageError(name +

@@ -5,7 +5,7 @@ set -o pipefail
 shopt -s inherit_errexit 2>/dev/null || true
 # Before bash 4.4 (RHEL 7) `set -u` rejects empty arrays.
 strict() { if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then set -u; fi; }
-# leniently WORD…: runs code of the site and its modules without `set -u`, which that code may not support.
+# leniently COMMAND…: runs code of the site and its modules without `set -u`, which that code may not support.
 leniently() {
   set +u
   "$@"
@@ -36,7 +36,7 @@ fi
 
 show_help() { sed -n '2,/^$/{/^#/s/^# \{0,1\}//p}' "$jobs/slurm/$script"; }
 
-# read_options WORD…: sets plan, output, positionals, sbatch_options, value[NAME] and flag[NAME]. `values` and `flags` list
+# read_options ARGUMENT…: sets plan, output, positionals, sbatch_options, value[NAME] and flag[NAME]. `values` and `flags` list
 # the script's options; `lists` those with a value that may be repeated (the values are joined by newlines).
 declare -A value=() flag=()
 positionals=()
@@ -112,9 +112,9 @@ environment_file() {
 
 # Reads the site's variables. load_modules loads the modules, which a login node may not have.
 read_environment() {
-  local wanted=${value[env]:-${GAUSSWEEP_ENV:-}}
+  local name=${value[env]:-${GAUSSWEEP_ENV:-}}
   env_file=
-  if [[ -n $wanted ]]; then env_file=$(environment_file "$wanted") || exit 2; fi
+  if [[ -n $name ]]; then env_file=$(environment_file "$name") || exit 2; fi
   GAUSSWEEP_MODULES=''
   GAUSSWEEP_LAUNCHER=mpirun
   GAUSSWEEP_LAUNCHER_OPTIONS=() GAUSSWEEP_SBATCH=() GAUSSWEEP_SWEEP_SBATCH=() GAUSSWEEP_ARRAY_SBATCH=() GAUSSWEEP_FINISH_SBATCH=()
@@ -153,25 +153,25 @@ load_modules() {
 
 # Checks before the job waits in a queue that the program exists and accepts the plan.
 check_plan() {
-  local said code
+  local message code
   if [[ ! -x $gaussweep ]]; then
-    said="no program $gaussweep; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"
-    [[ -n ${flag[dry-run]:-} ]] || fail "$said"
-    say "$said"
+    message="no program $gaussweep; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"
+    [[ -n ${flag[dry-run]:-} ]] || fail "$message"
+    say "$message"
     return
   fi
-  said=$( (load_modules && exec "$gaussweep" plan "$plan") 2>&1 >/dev/null)
+  message=$( (load_modules && exec "$gaussweep" plan "$plan") 2>&1 >/dev/null)
   code=$?
   case $code in
     0) ;;
-    2) fail "$plan: $said" ;;
-    *) say "could not look at the plan here (exit code $code), the job will: $said" ;;
+    2) fail "$plan: $message" ;;
+    *) say "could not look at the plan here (exit code $code), the job will: $message" ;;
   esac
 }
 
 make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
 
-# warn_without_gpus WORD…: warns if sbatch's words request no GPUs and the plan has methods for GPUs. Where Slurm manages
+# warn_without_gpus ARGUMENT…: warns if sbatch's arguments request no GPUs and the plan has methods for GPUs. Where Slurm manages
 # the GPUs, such a job gets none.
 warn_without_gpus() {
   case ${value[backend]:-auto} in emulated | host) return ;; esac
@@ -180,7 +180,7 @@ warn_without_gpus() {
   say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
 }
 
-# submit WORD…: calls sbatch and sets job_id. With --dry-run it only shows the command.
+# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command.
 submit() {
   local -a command=(sbatch --parsable "$@")
   if [[ -n ${plan:-} ]]; then warn_without_gpus "$@"; fi
@@ -197,7 +197,7 @@ submit() {
 # slurm_path DIR: prints DIR for --output, with % escaped, because Slurm replaces %…
 slurm_path() { echo "${1//%/%%}"; }
 
-tell_submitted() {
+print_submitted() {
   if [[ -n ${flag[parsable]:-} ]]; then
     echo "$job_id"
   elif [[ -n ${flag[dry-run]:-} ]]; then

@@ -48,7 +48,7 @@ ranks_per_node() {
   echo $((gpus > 0 ? gpus : 1))
 }
 
-# launch RANKS_PER_NODE WORD…: starts the launcher in the background and sets `launched` to its process id. An environment
+# launch RANKS_PER_NODE COMMAND…: starts the launcher in the background and sets `launched` to its process id. An environment
 # file may define gaussweep_launch for an MPI whose mpirun has other options.
 launch() {
   local ranks=$1
@@ -122,11 +122,11 @@ requeue() {
 }
 
 # The traps call this: Slurm's signal reaches only this script.
-pass_on() {
+forward_signal() {
   interrupted=true
   if [[ -n $launched ]]; then
     kill -USR1 "$launched" 2>/dev/null
-    passed_on=true
+    forwarded=true
   fi
 }
 
@@ -138,31 +138,31 @@ wait_for_launched() {
     wait "$launched"
     code=$?
     if ! $interrupted; then break; fi
-    $told || say "signalled: $(if [[ $stopped == notice ]]; then echo "Slurm's notice"; else echo "the job is being ended"; fi); draining"
-    told=true
+    $signal_logged || say "signalled: $(if [[ $stopped == notice ]]; then echo "Slurm's notice"; else echo "the job is being ended"; fi); draining"
+    signal_logged=true
   done
   launched=
 }
 
-# submission WORD…: prints the command that submits this job again, without --resume and --retry-failed.
+# submission ARGUMENT…: prints the command that submits this job again, without --resume and --retry-failed.
 submission() {
-  local word
+  local argument
   printf '%q' "$jobs/slurm/$script"
-  for word in "$@"; do
-    [[ $word == --resume || $word == --retry-failed ]] || printf ' %q' "$word"
+  for argument in "$@"; do
+    [[ $argument == --resume || $argument == --retry-failed ]] || printf ' %q' "$argument"
   done
 }
 
 # run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code.
 run_sweep() {
-  local directory=$1 ranks code=0 before left ended told=false stopped='' interrupted=false passed_on=false launched=''
+  local directory=$1 ranks code=0 before left ended signal_logged=false stopped='' interrupted=false forwarded=false launched=''
   local failures=0 started
   shift
   check_directory "$directory"
   started=$directory/logs/started-$(job_name)
   # mpirun forwards USR1 to the ranks; on TERM it would end them.
-  trap 'stopped=notice; pass_on' USR1
-  trap 'stopped=${stopped:-ended}; pass_on' TERM
+  trap 'stopped=notice; forward_signal' USR1
+  trap 'stopped=${stopped:-ended}; forward_signal' TERM
   load_modules || exit 2
   command -v scontrol >/dev/null ||
     fail "no scontrol after the modules were loaded; where Slurm is a module itself, name it in GAUSSWEEP_MODULES of $env_file"
@@ -175,9 +175,9 @@ run_sweep() {
   if [[ -f $directory/lock ]]; then
     flock --timeout 600 "$directory/lock" true &
     launched=$!
-    told=true
+    signal_logged=true
     wait_for_launched
-    told=false
+    signal_logged=false
     if [[ $code -ne 0 && -z $stopped ]]; then
       say "another run still holds $directory/lock"
       exit 5
@@ -186,17 +186,17 @@ run_sweep() {
   before=$(status_number "$directory" "done")
   if [[ -z $stopped ]]; then
     ranks=$(ranks_per_node)
-    local -a words=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
-    if [[ -n ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then words+=(--retry-failed); else words+=(--resume); fi
+    local -a arguments=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
+    if [[ -n ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then arguments+=(--retry-failed); else arguments+=(--resume); fi
     # The sweep starts no trial that would outlast the job. But after a start without a finished trial there is no limit,
     # so that a trial that is only estimated to be too long is tried.
     left=$(seconds_left)
-    if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then words+=(--time-limit $((left - notice / 2))); fi
+    if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then arguments+=(--time-limit $((left - notice / 2))); fi
     say "job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
     # A launcher may fail before it starts a rank: a daemon got no connection in time, or Slurm no credential.
     while rm -f "$started"; do
-      launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${words[@]}" "$@"
-      if [[ -n $stopped ]] && ! $passed_on; then pass_on; fi  # the signal came just before the launch
+      launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${arguments[@]}" "$@"
+      if [[ -n $stopped ]] && ! $forwarded; then forward_signal; fi  # the signal came just before the launch
       wait_for_launched
       if [[ $code -eq 0 || -n $stopped || -e $started ]] || ((++failures == 3)); then break; fi
       requeue_if_preempted

@@ -19,7 +19,7 @@ if (($# < 1)); then echo "night.sh: give NIGHT [BEFORE [EARLIER…]]" >&2; exit 
 
 results_of() { if [[ -d $1 ]]; then echo "$1/results.h5"; else echo "$1"; fi; }
 night=$(results_of "$1")
-most=15 # maximum lines per section: the mail is read on a phone
+max_lines=15 # of a section: the mail is read on a phone
 
 failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")
@@ -27,22 +27,22 @@ unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")
 compared='' code=0
 if (($# > 1)); then
   bases=()
-  for one in "${@:2}"; do bases+=("$(results_of "$one")"); done
+  for folder in "${@:2}"; do bases+=("$(results_of "$folder")"); done
   compared=$("$gaussweep" compare "${bases[@]}" "$night" --same-models --only slower,worse --sort speedup \
-    --limit "$most" 2>&1)
+    --limit "$max_lines" 2>&1)
   code=$?
   if ((code != 0 && code != 4)); then compared="Not compared: $compared" code=0; fi
 fi
 trend='' changes=''
 if (($# > 2)); then
   nights=() chosen=()
-  for one; do nights+=("$(results_of "$one")"); done
-  changes=$("$gaussweep" trend "${nights[@]}" --limit "$most" 2>&1) || changes="Not told: $changes"
+  for folder; do nights+=("$(results_of "$folder")"); done
+  changes=$("$gaussweep" trend "${nights[@]}" --limit "$max_lines" 2>&1) || changes="Not available: $changes"
   IFS=' ' read -r -a chosen <<<"${GAUSSWEEP_TREND:-}"
-  trend=$("$root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not told: $trend"
+  trend=$("$root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not available: $trend"
 fi
 missing=''
-if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(head -n "$most" "$1/missing.txt"); fi
+if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(head -n "$max_lines" "$1/missing.txt"); fi
 
 subject="gaussweep, $(basename "$1"): $count"
 if [[ -n $missing ]]; then subject+=", incomplete"; fi
@@ -50,7 +50,7 @@ if [[ -n $unexpected ]]; then subject+=", unexpected failures"; fi
 if ((code == 4)); then subject+=", slower or worse"; fi
 echo "$subject"
 if [[ -n $missing ]]; then printf '\n%s\n' "$missing"; fi
-if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$most" <<<"$unexpected")"; fi
+if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$max_lines" <<<"$unexpected")"; fi
 if [[ -n $compared ]]; then printf '\nAgainst %s:\n%s\n' "$(basename -a "${@:2}" | paste -sd' ')" "$compared"; fi
 if [[ -n $changes ]]; then printf '\nSince when:\n%s\n' "$changes"; fi
 if [[ -n $trend ]]; then printf '\nNight by night (medians):\n%s\n' "$trend"; fi

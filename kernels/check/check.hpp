@@ -1,10 +1,10 @@
 #pragma once
-/// The verification of an answer: each problem's ratio, which decides its status, and the other findings.
+/// The verification of an answer: its ratio (an error divided by its bound), which decides the status, and
+/// the other findings.
 ///
-/// Residuals are computed by residual.hpp without BLAS: the results have the same bits on
-/// every CPU and with any number of threads. Norms, products and quotients neither overflow nor
-/// underflow. `u` is the unit roundoff of T (2^-24 or 2^-53), `v`
-/// its smallest normal number.
+/// Residuals are computed by residual.hpp without BLAS, so that the results have the same bits on every CPU
+/// and with any number of threads. Norms, products and quotients neither overflow nor underflow. `u` is the
+/// unit roundoff of T (2^-24 or 2^-53), and `v` is its smallest normal number.
 
 #include <string>
 #include <vector>
@@ -16,26 +16,26 @@ namespace gaussweep {
 template <class T>
 class Reductions;
 
-/// A ratio above the tolerance is `suspect` up to this multiple of it, and `failed` above.
+/// A ratio above the tolerance is `suspect` up to this multiple of the tolerance, and `failed` above.
 inline constexpr double suspect_factor = 10;
 
 /// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. It is a
-/// backward error of 32 u (n u for n < 32), which ordinary matrices do not reach.
-inline double second_look(std::int64_t n) {
+/// backward error of 32 u (n u for n < 32), which well-conditioned matrices do not reach.
+inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
 /// The results of verification. A number is NaN if it is unknown or not defined for the problem.
 struct Findings {
   double ratio;              ///< compared with the tolerance: see `check`
-  double ratio_bound;        ///< an upper bound of the error of `ratio`
-  double backward_error;     ///< residual / norms: the ratio without n u (gemm: sqrt(k + 2) u) and without v
+  double ratio_bound;        ///< an upper bound of the error of the computed `ratio`
+  double backward_error;     ///< the ratio without the factor n u (gemm: sqrt(k + 2) u) and the terms with v
   double forward_error;      ///< max |x - x_true| / max |x_true|
   double pivot_growth;       ///< getrf: max |U| / max |A| (with Crout max |L|); potrf: max |F|^2 / max |A|
   double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check as a relative
                              ///< deviation
   double componentwise_error;  ///< see `componentwise_error`; `check` does not compute it
-  std::string flaw;            ///< the reason why there is no ratio; empty if there is one
+  std::string flaw;            ///< the reason why no ratio could be computed; empty if there is a ratio
 };
 
 /// Verifies an answer. A right answer has a ratio of at most the tolerance:
@@ -44,25 +44,27 @@ struct Findings {
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
-/// - geinv: the same. If it is above `second_look(n)`, the ratio is the minimum of it and of the quotient
+/// - geinv: the same quotient. If it is above `second_side_threshold(n)`, the ratio is the minimum of it and
+/// of the quotient
 ///   with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix rarely has both
 ///   residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
 /// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), for rounding errors of both signs. If it is
-///   above 1, the errors may have one sign, or products may underflow, and any order of summation must pass.
-///   The ratio is then the minimum of this ratio and of three times the largest
+///   above 1, the errors may all have one sign, or products may underflow. A right answer must pass for any
+///   order of summation. The ratio is then the minimum of this ratio and of three times the largest
 ///   |C - A B|_ij / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest
 ///   number above 0.
 ///
 /// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
 /// otherwise. Only NaN or Inf in the answer or an operand makes the ratio infinite. A finite quotient beyond
 /// the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
-/// `ratio_bound` is at most max(1, ratio) / 1000, or more in large problems (n above about 100) with a growth
-/// of the factors above 1e3. Even then ratio ± bound does not include the tolerance or ten times the
-/// tolerance.
-/// @pre shapes of inputs and answer agree with the problem (else std::invalid_argument)
+/// `ratio_bound` is at most max(1, ratio) / 1000. It may exceed this in large problems (n above about 100)
+/// whose factors grow by more than 1e3. Even then ratio ± bound does not include the tolerance or ten times
+/// the tolerance, so that the status is certain.
+/// @pre the shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
-/// The same; `reductions` does all passes over matrices, on the device that holds them, with the same bits.
+/// The same; `reductions` computes all norms and residuals, on the device that holds the matrices, with the
+/// same bits.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
                Reductions<T>& reductions);
@@ -76,7 +78,8 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 /// - products: the largest |C - A B|_ij / (|A| |B| + |C| + (k + 2) s / u)_ij,
 /// where s is the smallest number above 0. Its error is at most u / 4. Returns NaN for other problems, for a
 /// product of more than 2^27 multiplications, and if exact sums would take more than 2^22 multiplications.
-/// Returns infinity if the answer or an operand holds NaN or Inf. No verdict depends on it.
+/// Returns infinity if the answer or an operand holds NaN or Inf. The status of a trial does not depend on
+/// it.
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                            Reductions<T>& reductions);
@@ -84,8 +87,8 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// Return the findings of the given systems of a batch, or of all systems, in their order. They run on
-/// several threads. @pre the answer has infos
+/// Verify the given systems of a batch, or all systems, on several threads. Return their findings in the same
+/// order. @pre answer.infos is not empty
 template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                                     double tolerance, const std::vector<std::int64_t>& systems);
@@ -98,39 +101,37 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
 template <class T>
 double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// The difference between two answers over the elements that the problem defines (potrf, trtri: one
-/// triangle).
+/// The difference between two answers over the elements that the problem uses (potrf, trtri: one triangle).
 struct Difference {
-  double largest;  ///< max |x - reference| / max |reference|
-  double
-      largest_relative;  ///< max of |x - reference| / |reference| over elements with a reference other than 0
-  double mean_relative;  ///< the mean over the same elements
-  double mean_absolute;  ///< the mean of |x - reference|
+  double largest;           ///< max |x - reference| / max |reference|
+  double largest_relative;  ///< max |x - reference| / |reference| over elements with a nonzero reference
+  double mean_relative;     ///< the mean over the same elements
+  double mean_absolute;     ///< the mean of |x - reference|
 };
 
-/// Returns true if an answer holds the triangles of a batch, side by side. Such answers are compared on the
-/// host.
+/// Returns true if an answer consists of the triangles of a batch, side by side. Only the host can compare
+/// such answers.
 inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
-  return shape.batch > 1 && problem->counts_of_x != Counts::all;
+  return shape.batch > 1 && problem->used_of_x != UsedElements::all;
 }
 
-/// Returns the largest |element| of an answer over the elements that the problem defines; NaN if one is NaN.
+/// Returns the largest |element| of an answer over the elements that the problem uses; NaN if one is NaN.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer);
-/// The same; `reductions` does the pass.
+/// The same; `reductions` computes the norm.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
                       Reductions<T>& reductions);
 
 /// Compares two answers. All results are NaN if the reference is not finite, or for getrf if the row
-/// exchanges differ; they are infinite if the answer is not finite. Callers compute `reference_norm`,
-/// norm_of_answer of the reference, once for all answers. Comparing the reference with itself costs nothing.
+/// exchanges differ; they are infinite if the answer is not finite. `reference_norm` is norm_of_answer of the
+/// reference, which callers compute once for all answers. Comparing the reference with itself takes no time.
 /// @pre both have the same shape (else std::invalid_argument)
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm);
-/// The same; `reductions` does all passes over matrices, on the device that holds both, with the same bits.
-/// Matrices with a device copy in `reductions` need no elements on the host.
+/// The same; `reductions` computes the differences, on the device that holds the matrices, with the same
+/// bits. Matrices with a device copy in `reductions` need no elements on the host.
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm, Reductions<T>& reductions);

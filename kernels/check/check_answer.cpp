@@ -14,7 +14,7 @@ namespace {
 /// Returns a text that names the first NaN or Inf; empty if all elements are finite.
 template <class T>
 std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part, const std::string& name) {
-  const std::optional<Place> position = reductions.first_not_finite(a, part);
+  const std::optional<ElementIndex> position = reductions.first_not_finite(a, part);
   if (!position) return {};
   return name + " holds " + (std::isnan(a(position->row, position->col)) ? "NaN" : "Inf") +
          ", first in row " + std::to_string(position->row + 1) + " of column " +
@@ -78,8 +78,8 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
   const ProblemRow& problem = method.problem.row();
   const Uplo uplo = inputs.shape.uplo;
   require_shapes(problem, inputs, answer);
-  std::string flaw = flaw_of(reductions, answer.x, part_of(problem.counts_of_x, uplo), "the answer");
-  if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, part_of(problem.counts_of_a, uplo), "A");
+  std::string flaw = flaw_of(reductions, answer.x, part_of(problem.used_of_x, uplo), "the answer");
+  if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, part_of(problem.used_of_a, uplo), "A");
   if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, Part::all, name_of_b(problem));
   if (!flaw.empty()) {
     Findings findings = judges::unknown();
@@ -109,14 +109,14 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<Findings> findings(systems.size());
   const Extent of_a = method.problem->a(shape.single()), of_x = method.problem->x(shape.single());
-  // Microseconds: a small system takes 2 to 7, and starting a helper thread pays off for 20 or more.
-  const double cost_of_system = 3 + 1e-3 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
+  // A small system takes 2 to 7 microseconds. A helper thread pays off from 20 microseconds of work on.
+  const double system_microseconds = 3 + 1e-3 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
   const double helpers =
-      std::min(cost_of_system * static_cast<double>(count) / 20, static_cast<double>(count) - 1);
+      std::min(system_microseconds * static_cast<double>(count) / 20, static_cast<double>(count) - 1);
   const auto judge = [&](std::int64_t k) {
-    const auto at = static_cast<std::size_t>(k);
-    findings[at] =
-        check(method, system_of(inputs, systems[at]), system_of(answer, shape, systems[at]), tolerance);
+    const auto index = static_cast<std::size_t>(k);
+    findings[index] =
+        check(method, system_of(inputs, systems[index]), system_of(answer, shape, systems[index]), tolerance);
   };
   const bool has_helpers = count > 1 && helpers >= 1;
   ThreadPool::of_process().for_each(
@@ -142,18 +142,18 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
   for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {
       const T* const x = answer.x.data.data() + s * elements;
-      const T* const known = inputs.x_true.data.data() + s * elements;
-      double difference_size = 0, largest = 0;
+      const T* const x_true = inputs.x_true.data.data() + s * elements;
+      double largest_difference = 0, largest = 0;
       bool finite = true;
       for (std::int64_t i = 0; i < elements; ++i) {
         finite = finite && std::isfinite(x[i]);
         // Differences of halved numbers cannot overflow.
-        difference_size = std::max(difference_size, std::fabs(0.5 * static_cast<double>(x[i]) -
-                                                              0.5 * static_cast<double>(known[i])));
-        largest = std::max(largest, std::fabs(0.5 * static_cast<double>(known[i])));
+        largest_difference = std::max(largest_difference, std::fabs(0.5 * static_cast<double>(x[i]) -
+                                                                    0.5 * static_cast<double>(x_true[i])));
+        largest = std::max(largest, std::fabs(0.5 * static_cast<double>(x_true[i])));
       }
       if (finite)
-        errors[static_cast<std::size_t>(s)] = (WideNumber(difference_size) / WideNumber(largest)).value();
+        errors[static_cast<std::size_t>(s)] = (WideNumber(largest_difference) / WideNumber(largest)).value();
     }
   });
   const double largest = *std::max_element(errors.begin(), errors.end());
@@ -162,10 +162,9 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
 
 namespace {
 
-/// Returns the triangles of a batch, side by side, with zeros in their other elements, so that all are
-/// defined.
+/// Sets the elements outside of the triangles of a batch to zero, because they are undefined.
 template <class T>
-HostMatrix<T> with_zeros(HostMatrix<T> all, Part part) {
+HostMatrix<T> with_zeroed_triangles(HostMatrix<T> all, Part part) {
   for (std::int64_t j = 0; j < all.cols; ++j) {
     const RowRange range = rows_of(part, all.rows, j % all.rows);
     for (std::int64_t i = 0; i < all.rows; ++i) {
@@ -181,8 +180,8 @@ template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
                       Reductions<T>& reductions) {
   if (has_triangles_of_batch(problem, shape))
-    return max_norm(with_zeros(answer.x, part_of(problem->counts_of_x, shape.uplo)));
-  return reductions.max_norm(answer.x, part_of(problem->counts_of_x, shape.uplo));
+    return max_norm(with_zeroed_triangles(answer.x, part_of(problem->used_of_x, shape.uplo)));
+  return reductions.max_norm(answer.x, part_of(problem->used_of_x, shape.uplo));
 }
 
 template <class T>
@@ -198,7 +197,8 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr Difference unknown{nan, nan, nan, nan};
-  // Right factors with different row exchanges differ everywhere. An answer without pivots has no exchanges.
+  // Two right LU factorisations with different row exchanges are not comparable. Empty pivots mean no
+  // exchanges.
   if (problem->has_pivots) {
     const auto pivot = [&shape](const Answer<T>& a, std::size_t i) {
       return a.pivots.empty() ? static_cast<int>(static_cast<std::int64_t>(i) % shape.n) : a.pivots.at(i);
@@ -207,26 +207,25 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
       if (pivot(answer, i) != pivot(reference, i)) return unknown;
     }
   }
-  const Part part = part_of(problem->counts_of_x, shape.uplo);
+  const Part part = part_of(problem->used_of_x, shape.uplo);
   if (!std::isfinite(reference_norm)) return unknown;
   if (&answer == &reference && reference_norm > 0) return {0, 0, 0, 0};
   if (has_triangles_of_batch(problem, shape)) {
     HostReductions<T> on_host;
-    const HostMatrix<T> own = with_zeros(answer.x, part);
-    const double norm = max_norm(own);
+    const HostMatrix<T> zeroed = with_zeroed_triangles(answer.x, part);
+    const double norm = max_norm(zeroed);
     if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
-    const ElementDifference difference_size =
-        on_host.element_difference(own, with_zeros(reference.x, part), Part::all, norm, reference_norm);
+    const ElementDifference elements = on_host.element_difference(
+        zeroed, with_zeroed_triangles(reference.x, part), Part::all, norm, reference_norm);
     const auto n = static_cast<double>(shape.n);
-    return {difference_size.largest, difference_size.largest_relative, difference_size.mean_relative,
-            difference_size.mean_absolute * 2 * n / (n + 1)};
+    return {elements.largest, elements.largest_relative, elements.mean_relative,
+            elements.mean_absolute * 2 * n / (n + 1)};
   }
   const double norm = reductions.max_norm(answer.x, part);
   if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
-  const ElementDifference difference_size =
+  const ElementDifference elements =
       reductions.element_difference(answer.x, reference.x, part, norm, reference_norm);
-  return {difference_size.largest, difference_size.largest_relative, difference_size.mean_relative,
-          difference_size.mean_absolute};
+  return {elements.largest, elements.largest_relative, elements.mean_relative, elements.mean_absolute};
 }
 
 template <class T>

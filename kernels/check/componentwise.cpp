@@ -6,7 +6,7 @@
 namespace gaussweep {
 namespace {
 
-constexpr double max_multiplications = 0x1p27;  ///< for gemm, because |A| |B| takes as long as A B
+constexpr double max_multiplications = 0x1p27;  ///< of a gemm: |A| |B| takes as long as A B
 constexpr double max_exact_terms = 0x1p22;      ///< exact sums of this many terms take milliseconds
 
 }  // namespace

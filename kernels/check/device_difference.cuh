@@ -1,5 +1,5 @@
 #pragma once
-/// The difference of two matrices on a device. Portable.
+/// The difference of two matrices on a device. Portable (compiled for GPUs and for the CPU emulation).
 
 #include "kernels/check/device_elements.cuh"
 
@@ -8,19 +8,19 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 constexpr int gap_threads = 128;
 constexpr int gap_elements = 2048;  // elements of each matrix in shared memory
 
-/// Copies a block of `width` columns and `height` rows at (i, j) to shared memory, with padded columns and
-/// zeros outside of the part. Neighbouring threads load neighbouring addresses.
+/// Copies the block of `width` columns and gap_elements / width rows at (i, j) to shared memory, with padded
+/// columns and zeros outside of the part. Neighbouring threads load neighbouring addresses.
 template <int width, class T>
 __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {
   constexpr int height = gap_elements / width;
   const auto t = static_cast<int>(threadIdx.x);
-  const bool column_major = m.down == 1;
+  const bool column_major = m.row_stride == 1;
   const int row = column_major ? t % height : t / width, col = column_major ? t / height : t % width;
   const int row_step = column_major ? gap_threads % height : gap_threads / width;
   const int col_step = column_major ? gap_threads / height : gap_threads % width;
-  const T* const from = m.data + (i + row) * m.down + (j + col) * m.across;
-  const std::int64_t stride = row_step * m.down + col_step * m.across;
+  const T* const from = m.data + (i + row) * m.row_stride + (j + col) * m.col_stride;
+  const std::int64_t stride = row_step * m.row_stride + col_step * m.col_stride;
   double* const to = shared + col * (height + 1) + row;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < gap_elements / gap_threads; ++k) {
@@ -29,8 +29,8 @@ __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_
   }
 }
 
-/// Computes the ColumnGaps of every column, `width` columns per block. All threads of the block compute gaps;
-/// one thread per column accumulates them in order. x and y may have different layouts.
+/// Computes the ColumnGaps of every column; a thread block has `width` columns. All its threads compute gaps,
+/// and one thread per column accumulates them in order. x and y may have different layouts.
 template <class T, int width>
 __global__ void __launch_bounds__(gap_threads)
     gaps_kernel(Elements<T> x, Elements<T> y, std::int64_t unit, ColumnGaps* columns) {

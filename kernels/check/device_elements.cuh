@@ -8,13 +8,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
-/// The device counterpart of Operand (operand.hpp): element (i, j) is data[i * down + j * across].
+/// The device counterpart of Operand (operand.hpp): element (i, j) is data[i * row_stride + j * col_stride].
 template <class T>
 struct Elements {
   const T* data;
-  std::int64_t down, across;
+  std::int64_t row_stride, col_stride;
   std::int64_t rows, cols;
-  Part part;  ///< the elements that are used; the others are taken as 0
+  Part part;  ///< the elements that are used; the others count as 0
   bool unit_diagonal, absolute;
 };
 
@@ -29,35 +29,35 @@ template <class T>
 __device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, std::int64_t j) {
   if (!is_used(m, i, j)) return 0;
   if (m.unit_diagonal && i == j) return 1;
-  const double value = m.data[i * m.down + j * m.across];
+  const double value = m.data[i * m.row_stride + j * m.col_stride];
   return m.absolute ? fabs(value) : value;
 }
 
-/// The reduction of the elements x of a line (a row or a column): the largest |x|, the sum of |x|
-/// 2^-exponent, or the sum of its squares. Sums go from the first element to the last.
+/// The reduction of a line (a row or a column) with elements x: the largest |x|, the sum of |x| 2^-exponent,
+/// or the sum of (|x| 2^-exponent)^2. Sums run from the first element to the last.
 enum class Fold { largest, sum, squares };
 
 /// The rows or the columns of a matrix, to be reduced one by one.
 template <class T>
 struct Lines {
   Elements<T> matrix;
-  bool rows;      ///< by_rows or by_columns
+  bool rows;      ///< the lines are rows (by_rows), else columns (by_columns)
   bool mirrored;  ///< the matrix is symmetric, and `part` is its stored triangle
   int exponent;   ///< elements are scaled by 2^-exponent before they are summed
 };
 
-/// Names for boolean arguments: the lines are rows or columns.
+/// Names for the values of Lines::rows.
 constexpr bool by_rows = true, by_columns = false;
 
 constexpr int line_threads = 128;
-constexpr int lines_of_block = 32;
+constexpr int lines_per_block = 32;
 constexpr int line_chunk = 64;
 
-/// Returns the summand (or the maximum's candidate) of element `at` of a line.
+/// Returns the term that element `index` of a line adds to the reduction.
 template <class T>
 __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fold, std::int64_t line,
-                                                 std::int64_t at) {
-  std::int64_t i = lines.rows ? line : at, j = lines.rows ? at : line;
+                                                 std::int64_t index) {
+  std::int64_t i = lines.rows ? line : index, j = lines.rows ? index : line;
   if (lines.mirrored && !is_used(lines.matrix, i, j)) {
     const std::int64_t row = i;
     i = j;
@@ -72,23 +72,23 @@ __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fol
 /// Reduces every line. All threads of a block load elements; one thread per line accumulates them in order.
 template <class T>
 __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fold fold, double* out) {
-  __shared__ double loaded[lines_of_block][line_chunk + 1];
+  __shared__ double loaded[lines_per_block][line_chunk + 1];
   const Elements<T>& m = lines.matrix;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_of_block;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_per_block;
   const std::int64_t count = lines.rows ? m.rows : m.cols, length = lines.rows ? m.cols : m.rows;
-  const bool contiguous = (lines.rows ? m.across : m.down) == 1;  // a line is contiguous in memory
+  const bool contiguous = (lines.rows ? m.col_stride : m.row_stride) == 1;  // a line is contiguous in memory
   const auto t = static_cast<int>(threadIdx.x);
   double result = 0;
   for (std::int64_t begin = 0; begin < length; begin += line_chunk) {
-    for (int k = t; k < lines_of_block * line_chunk; k += line_threads) {
-      const int line = contiguous ? k / line_chunk : k % lines_of_block;
-      const int at = contiguous ? k % line_chunk : k / lines_of_block;
-      loaded[line][at] = reduction_term(lines, fold, first + line, begin + at);
+    for (int k = t; k < lines_per_block * line_chunk; k += line_threads) {
+      const int line = contiguous ? k / line_chunk : k % lines_per_block;
+      const int index = contiguous ? k % line_chunk : k / lines_per_block;
+      loaded[line][index] = reduction_term(lines, fold, first + line, begin + index);
     }
     __syncthreads();
-    if (t < lines_of_block) {
-      for (int at = 0; at < line_chunk; ++at) {
-        const double value = loaded[t][at];
+    if (t < lines_per_block) {
+      for (int index = 0; index < line_chunk; ++index) {
+        const double value = loaded[t][index];
         if (fold != Fold::largest) {
           result += value;
         } else if (value > result) {
@@ -98,44 +98,44 @@ __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fol
     }
     __syncthreads();
   }
-  if (t < lines_of_block && first + t < count) out[first + t] = result;
+  if (t < lines_per_block && first + t < count) out[first + t] = result;
 }
 
 /// Finds the first NaN or Inf in column-major order and stores its index; stores nothing if all are finite.
 template <class T>
 __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const bool column_major = m.down == 1;
+  const bool column_major = m.row_stride == 1;
   const std::int64_t line = column_major ? m.rows : m.cols;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
        k += step) {
     const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
     if (!is_used(m, i, j)) continue;
-    const double value = m.data[i * m.down + j * m.across];
+    const double value = m.data[i * m.row_stride + j * m.col_stride];
     if (value - value != 0) atomicMin(first_index, static_cast<unsigned long long>(i + j * m.rows));
   }
 }
 
-/// Computes the bits of max |a_ij|. Bits of nonnegative numbers are ordered like the numbers; NaN is above
-/// all.
+/// Computes the bits of max |a_ij|. The bits of nonnegative numbers are ordered like the numbers; those of
+/// NaN are above all others.
 template <class T>
 __global__ void largest_kernel(Elements<T> m, unsigned long long* largest) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const bool column_major = m.down == 1;
+  const bool column_major = m.row_stride == 1;
   const std::int64_t line = column_major ? m.rows : m.cols;
-  unsigned long long own = 0;
+  unsigned long long thread_max = 0;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
        k += step) {
     const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
     const double magnitude = fabs(element(m, i, j));
     unsigned long long bits = 0;
     memcpy(&bits, &magnitude, sizeof bits);
-    own = max(own, bits);
+    thread_max = max(thread_max, bits);
   }
   for (int offset = 16; offset > 0; offset /= 2) {
-    own = max(own, __shfl_xor_sync(0xffffffffu, own, offset));
+    thread_max = max(thread_max, __shfl_xor_sync(0xffffffffu, thread_max, offset));
   }
-  if (threadIdx.x % 32 == 0 && own > simt::load_volatile(largest)) atomicMax(largest, own);
+  if (threadIdx.x % 32 == 0 && thread_max > simt::load_volatile(largest)) atomicMax(largest, thread_max);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::judge

@@ -1,10 +1,10 @@
 #pragma once
-/// Verification's product C - L R on a device. Each element has the same operations in the same order as in
-/// residual.cpp, and so the same bits. Portable.
+/// The residual C - L R on a device. The operations of an element and their order are the same as in
+/// residual.cpp, and so are the bits. Portable.
 ///
-/// A block computes a 64 x 64 tile, and each thread 16 elements. The high and low sums over 32 values of k
-/// and the tile's three sums are in registers. This takes 5 operations per element and k in double and one in
-/// float, on the ordinary floating-point units.
+/// A block computes a 64 x 64 tile; a thread computes 16 elements. The high and low sums over 32 values of k
+/// and the tile's three sums are in registers. Per element and k this takes 5 FP64 operations in double and
+/// one in float. It uses no tensor cores.
 
 #include <cstring>
 
@@ -21,8 +21,8 @@ using tiles::edge;
 template <class T>
 struct DeviceTarget {
   const T* data;  ///< null: the identity
-  std::int64_t down, across;
-  Part known;
+  std::int64_t row_stride, col_stride;
+  Part stored;
   const std::int64_t* order;
 };
 
@@ -36,9 +36,9 @@ struct Product {
   std::int64_t begin, cols;  ///< the column block [begin, begin + cols); begin is a multiple of edge
 };
 
-/// The epilogue of a tile. `columns`: stores the measure of each column. `magnitudes`: stores high + low of
-/// each element. `allowance_ratios`: computes the largest |residual| / (allowed value); `magnitudes` then
-/// holds |L| |R|.
+/// The epilogue of a tile. `columns` stores the measure of each column. `magnitudes` stores high + low of
+/// each element; for the product |L| |R| these are the magnitudes that `allowance_ratios` reads.
+/// `allowance_ratios` computes the largest |residual| / (allowed value).
 enum class Epilogue { columns, magnitudes, allowance_ratios };
 
 /// An element that the host has to sum exactly.
@@ -51,8 +51,8 @@ struct Undecided {
 /// (allowed value).
 struct AllowanceRatios {
   Allowance allowance;
-  double unit;                       ///< error bound of an element, in units of its row's and column's powers
-  unsigned long long* largest_bits;  ///< the bits of the largest ratio, a nonnegative double
+  double unit;                          ///< error bound of an element / 2^(row exponent + column exponent)
+  unsigned long long* largest_bits;     ///< the bits of the largest ratio, a nonnegative double
   unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
   Undecided* list;
   unsigned long long capacity;
@@ -70,7 +70,7 @@ struct alignas(16) Pair {
   double x, y;
 };
 
-/// Returns a b + c. @pre the result or a b is exact, so that a fused and a separate operation give the same
+/// Returns a b + c. @pre a b or the result is exact, so that an FMA and separate operations give the same
 /// bits
 __device__ __forceinline__ double add_exact_product(double a, double b, double c) {
 #ifdef __CUDACC__
@@ -84,60 +84,63 @@ template <class T>
 __device__ __forceinline__ double target_element(const DeviceTarget<T>& target, std::int64_t i,
                                                  std::int64_t j) {
   if (target.data == nullptr) return i == j ? 1 : 0;
-  const bool swapped = (target.known == Part::lower && i < j) || (target.known == Part::upper && i > j);
+  const bool swapped = (target.stored == Part::lower && i < j) || (target.stored == Part::upper && i > j);
   const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
-  return target.data[(target.order == nullptr ? row : target.order[row]) * target.down + col * target.across];
+  return target.data[(target.order == nullptr ? row : target.order[row]) * target.row_stride +
+                     col * target.col_stride];
 }
 
-/// A thread's loads of an operand. A block loads 64 lines x 16 values of k at a time, and each thread
-/// `loads_per_thread` of these elements. Neighbouring threads load neighbouring addresses. Loads stay in
-/// flight until `store_to_shared` uses them.
+/// Loads an operand for a thread. A line is a row of the left operand or a column of the right one. A block
+/// loads 64 lines x 16 values of k at a time, and each thread loads `loads_per_thread` of these elements.
+/// Neighbouring threads load neighbouring addresses. Loads stay in flight until `store_to_shared` uses them.
 template <class T>
 struct OperandLoader {
-  /// @param lines the rows of the left operand or the columns of the right one, beginning at `first`
+  /// @param rows true: the lines are rows @param first the first line @param begin the first k
   __device__ __forceinline__ OperandLoader(const Elements<T>& m, bool rows, std::int64_t first,
                                            std::int64_t begin)
-      : along_lines((rows ? m.down : m.across) == 1),
+      : along_lines((rows ? m.row_stride : m.col_stride) == 1),
         absolute(m.absolute),
         unit_diagonal(m.unit_diagonal),
-        from_line(m.part == (rows ? Part::upper : Part::lower)),
-        to_line(m.part == (rows ? Part::lower : Part::upper)),
+        k_from_line(m.part == (rows ? Part::upper : Part::lower)),
+        k_to_line(m.part == (rows ? Part::lower : Part::upper)),
         lines(static_cast<int>(rows ? m.rows : m.cols)),
         terms(static_cast<int>(rows ? m.cols : m.rows)) {
     const auto t = static_cast<int>(threadIdx.x);
     line = along_lines ? t % edge : t / chunk;
-    inner = along_lines ? t / edge : t % chunk;
+    k_in_chunk = along_lines ? t / edge : t % chunk;
     first_line = static_cast<int>(first);
-    k = static_cast<int>(begin) + inner;
-    const std::int64_t line_stride = rows ? m.down : m.across, inner_stride = rows ? m.across : m.down;
-    at = m.data + (first + line) * line_stride + (begin + inner) * inner_stride;
-    load_stride = along_lines ? inner_stride * inner_apart : line_stride * line_apart;
-    step = inner_stride * chunk;
+    k = static_cast<int>(begin) + k_in_chunk;
+    const std::int64_t line_stride = rows ? m.row_stride : m.col_stride,
+                       k_stride = rows ? m.col_stride : m.row_stride;
+    pointer = m.data + (first + line) * line_stride + (begin + k_in_chunk) * k_stride;
+    load_stride = along_lines ? k_stride * k_step : line_stride * line_step;
+    step = k_stride * chunk;
   }
   /// Starts the loads of the next 16 values of k.
   __device__ __forceinline__ void load() {
     GAUSSWEEP_UNROLL
     for (int f = 0; f < loads_per_thread; ++f) {
-      const int own_line = first_line + line + (along_lines ? 0 : f * line_apart);
-      const int own_k = k + (along_lines ? f * inner_apart : 0);
-      const bool diagonal = unit_diagonal && own_k == own_line;
-      const bool inside = own_line < lines && own_k < terms && !(from_line && own_k < own_line) &&
-                          !(to_line && own_k > own_line);
+      const int element_line = first_line + line + (along_lines ? 0 : f * line_step);
+      const int element_k = k + (along_lines ? f * k_step : 0);
+      const bool diagonal = unit_diagonal && element_k == element_line;
+      const bool inside = element_line < lines && element_k < terms &&
+                          !(k_from_line && element_k < element_line) &&
+                          !(k_to_line && element_k > element_line);
       values[f] = diagonal ? T(1) : T(0);
-      if (inside && !diagonal) values[f] = at[f * load_stride];
+      if (inside && !diagonal) values[f] = pointer[f * load_stride];
     }
     k += chunk;
-    at += step;
+    pointer += step;
   }
   /// Scales the elements by their lines' powers, splits them in double, and stores them to shared memory.
   __device__ __forceinline__ void store_to_shared(const tiles::Divisor* divisors, double* high,
                                                   double* low) const {
     GAUSSWEEP_UNROLL
     for (int f = 0; f < loads_per_thread; ++f) {
-      const int own_line = line + (along_lines ? 0 : f * line_apart);
-      const int offset = (inner + (along_lines ? f * inner_apart : 0)) * pitch + own_line;
+      const int element_line = line + (along_lines ? 0 : f * line_step);
+      const int offset = (k_in_chunk + (along_lines ? f * k_step : 0)) * pitch + element_line;
       const double value = absolute ? fabs(static_cast<double>(values[f])) : static_cast<double>(values[f]);
-      const double x = value * divisors[own_line].first * divisors[own_line].second;
+      const double x = value * divisors[element_line].first * divisors[element_line].second;
       if (tiles::splits<T>) {
         const double leading = tiles::high_part(x);
         high[offset] = leading;
@@ -148,17 +151,17 @@ struct OperandLoader {
     }
   }
 
-  static constexpr int line_apart = product_threads / chunk, inner_apart = product_threads / edge;
+  static constexpr int line_step = product_threads / chunk, k_step = product_threads / edge;
   bool along_lines, absolute, unit_diagonal;
-  bool from_line, to_line;  ///< the line is nonzero only for k >= line, or for k <= line
+  bool k_from_line, k_to_line;  ///< triangular operands: the line is zero for k < line, or for k > line
   int lines, terms;
-  int line, inner, first_line, k;
-  const T* at;
+  int line, k_in_chunk, first_line, k;
+  const T* pointer;
   std::int64_t load_stride, step;
   T values[loads_per_thread];
 };
 
-/// Loads a thread's four elements: two pairs, `distance` elements from each other.
+/// Loads a thread's four elements: two pairs that are `distance` elements apart.
 __device__ __forceinline__ void load_fragment(const double* line, int first, int distance,
                                               double out[microtile]) {
   const Pair one = *reinterpret_cast<const Pair*>(line + first);
@@ -181,11 +184,11 @@ __global__ void __launch_bounds__(product_threads)
   double* const right_low = left_low + chunk * pitch;
   const auto t = static_cast<int>(threadIdx.x);
 
-  // Tiles with the longest k range come first.
-  const std::int64_t down = (p.left.rows + edge - 1) / edge, across = (p.cols + edge - 1) / edge;
-  std::int64_t tile_row = blockIdx.x % down, tile_col = blockIdx.x / down;
-  if (p.left.part == Part::lower) tile_row = down - 1 - tile_row;
-  if (p.right.part == Part::upper) tile_col = across - 1 - tile_col;
+  // Blocks with low indices start first; they get the tiles with the longest k range.
+  const std::int64_t tile_rows = (p.left.rows + edge - 1) / edge, tile_cols = (p.cols + edge - 1) / edge;
+  std::int64_t tile_row = blockIdx.x % tile_rows, tile_col = blockIdx.x / tile_rows;
+  if (p.left.part == Part::lower) tile_row = tile_rows - 1 - tile_row;
+  if (p.right.part == Part::upper) tile_col = tile_cols - 1 - tile_col;
   const std::int64_t i0 = tile_row * edge, j0 = p.begin + tile_col * edge;
   const std::int64_t rows = min(static_cast<std::int64_t>(edge), p.left.rows - i0);
   const std::int64_t cols = min(static_cast<std::int64_t>(edge), p.begin + p.cols - j0);
@@ -205,8 +208,8 @@ __global__ void __launch_bounds__(product_threads)
   const std::int64_t first_k = begin / depth * depth;
   OperandLoader<T> left(p.left, by_rows, i0, first_k), right(p.right, by_columns, j0, first_k);
 
-  // A warp computes 32 rows x 16 columns. A thread's rows and columns are in pairs, so that a warp reads
-  // whole lines of shared memory.
+  // A warp computes 32 rows x 16 columns. A thread's rows and columns form pairs, so that the loads of a
+  // warp cover whole 128-byte rows of shared memory.
   const int lane = t % 32, warp = t / 32;
   const int first_row = warp % 2 * 32 + lane % 8 * 2, first_col = warp / 2 * 16 + lane / 8 * 2;
   double high_sum[microtile][microtile] = {}, low_sum[microtile][microtile] = {},
@@ -275,9 +278,9 @@ __global__ void __launch_bounds__(product_threads)
       const int row = first_row + r % 2 + r / 2 * 16, col = first_col + c % 2 + c / 2 * 8;
       if (row >= rows || col >= cols) continue;
       const std::int64_t i = i0 + row, j = j0 + col;
-      const std::int64_t at_magnitude = i + (j - p.begin) * p.left.rows;
+      const std::int64_t magnitude_index = i + (j - p.begin) * p.left.rows;
       if (epilogue == Epilogue::magnitudes) {
-        magnitudes[at_magnitude] = high_sum[c][r] + low_sum[c][r];
+        magnitudes[magnitude_index] = high_sum[c][r] + low_sum[c][r];
         continue;
       }
       const std::int64_t exponent = static_cast<std::int64_t>(row_exponents[row]) + col_exponents[col];
@@ -291,13 +294,13 @@ __global__ void __launch_bounds__(product_threads)
       }
       const Allowance& allowance = allowance_ratios.allowance;
       const WideNumber allowed =
-          WideNumber(allowance.product_factor) * WideNumber(magnitudes[at_magnitude], exponent) +
+          WideNumber(allowance.product_factor) * WideNumber(magnitudes[magnitude_index], exponent) +
           WideNumber(allowance.target_factor) * WideNumber(target) + allowance.floor;
       if (WideNumber(allowance_ratios.unit, exponent) < WideNumber(allowance.negligible) * allowed) {
         largest_allowance_ratio = max(largest_allowance_ratio, (residual / allowed).value());
       } else {
-        const unsigned long long at = atomicAdd(allowance_ratios.undecided_count, 1ull);
-        if (at < allowance_ratios.capacity) allowance_ratios.list[at] = Undecided{i, j, allowed};
+        const unsigned long long slot = atomicAdd(allowance_ratios.undecided_count, 1ull);
+        if (slot < allowance_ratios.capacity) allowance_ratios.list[slot] = Undecided{i, j, allowed};
       }
     }
   }
@@ -319,14 +322,14 @@ __global__ void __launch_bounds__(product_threads)
   parts[tile_row * p.cols + (j0 - p.begin) + t] = part;
 }
 
-/// Combines the measures of a column's tiles, from the top.
+/// Combines the measures of a column's tiles, from the first tile row to the last.
 template <class = void>  // a template, so that a header may define it
-__global__ void add_parts_kernel(const WideNumber* parts, std::int64_t down, std::int64_t cols,
+__global__ void add_parts_kernel(const WideNumber* parts, std::int64_t tile_rows, std::int64_t cols,
                                  Measure measure, WideNumber* columns) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (j >= cols) return;
   WideNumber all;
-  for (std::int64_t d = 0; d < down; ++d) {
+  for (std::int64_t d = 0; d < tile_rows; ++d) {
     const WideNumber part = parts[d * cols + j];
     if (measure != Measure::largest) {
       all = all + part;

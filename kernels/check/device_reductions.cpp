@@ -7,12 +7,13 @@
 namespace gaussweep {
 namespace {
 
+/// Chooses the CPU for small matrices and the device for others, per reduction.
 template <class T>
 class SmallOnHost final : public Reductions<T> {
  public:
   SmallOnHost(std::unique_ptr<Reductions<T>> device, std::size_t max_elements)
       : device_(std::move(device)), max_elements_(max_elements) {}
-  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
     return reductions_for(a).first_not_finite(a, part);
   }
   double max_norm(const HostMatrix<T>& a, Part part) override { return reductions_for(a).max_norm(a, part); }
@@ -31,8 +32,8 @@ class SmallOnHost final : public Reductions<T> {
   }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
-    Reductions<T>& own = is_small(x) ? reductions_for(y) : *device_;
-    return own.element_difference(x, y, part, x_norm, y_norm);
+    Reductions<T>& chosen = is_small(x) ? reductions_for(y) : *device_;
+    return chosen.element_difference(x, y, part, x_norm, y_norm);
   }
   std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {

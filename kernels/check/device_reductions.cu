@@ -1,4 +1,4 @@
-// Verification's reductions of matrices on a device.
+// Reductions of matrices on a device, for verification.
 #include "kernels/check/device_reductions.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using namespace judge;
 
 constexpr int threads = 128;
-constexpr std::int64_t max_blocks = 8192;  // fills any GPU; the kernels loop over the remaining elements
+constexpr std::int64_t max_blocks = 8192;  // enough for any GPU; the kernels loop over the remaining elements
 /// Names for Lines::mirrored.
 constexpr bool mirrored = true, as_stored = false;
 constexpr unsigned long long max_undecided = 1 << 16;
@@ -27,17 +27,18 @@ dim3 blocks_for(std::int64_t count) {
 
 __global__ void digest_kernel(const unsigned long long* words, std::int64_t count, unsigned long long* sum) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  unsigned long long own = 0;
+  unsigned long long thread_sum = 0;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
        k += step) {
     // The finaliser of MurmurHash3 (Appleby, public domain) over a word and its position.
     unsigned long long x = words[k] + 0x9e3779b97f4a7c15ull * static_cast<unsigned long long>(k + 1);
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;
     x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ull;
-    own += x ^ (x >> 33);
+    thread_sum += x ^ (x >> 33);
   }
-  for (int offset = 16; offset > 0; offset /= 2) own += __shfl_xor_sync(0xffffffffu, own, offset);
-  if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
+  for (int offset = 16; offset > 0; offset /= 2)
+    thread_sum += __shfl_xor_sync(0xffffffffu, thread_sum, offset);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, thread_sum);
 }
 
 template <class T>
@@ -53,7 +54,7 @@ class DeviceReductions final : public Reductions<T> {
   DeviceReductions(const DeviceReductions&) = delete;
   DeviceReductions& operator=(const DeviceReductions&) = delete;
 
-  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
     if (a.rows * a.cols == 0) return std::nullopt;
     constexpr unsigned long long none = ~0ull;
     const Scratch::Piece position = scratch_.take(sizeof none);
@@ -63,7 +64,7 @@ class DeviceReductions final : public Reductions<T> {
                  elements(Operand<T>(a, part)), data);
     const unsigned long long found = downloaded(data, 1)[0];
     if (found == none) return std::nullopt;
-    return Place{static_cast<std::int64_t>(found) % a.rows, static_cast<std::int64_t>(found) / a.rows};
+    return ElementIndex{static_cast<std::int64_t>(found) % a.rows, static_cast<std::int64_t>(found) / a.rows};
   }
   double max_norm(const HostMatrix<T>& a, Part part) override {
     if (a.rows * a.cols == 0) return 0;
@@ -88,19 +89,19 @@ class DeviceReductions final : public Reductions<T> {
   WideNumber frobenius_norm(const HostMatrix<T>& a) override {
     const int exponent = exponent_of(max_norm(a, Part::all));
     const std::vector<double> sums =
-        folds(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, exponent}, Fold::squares);
+        downloaded_fold(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, exponent}, Fold::squares);
     return WideNumber(std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0)), exponent);
   }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override {
-    return folds(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, 0}, Fold::largest);
+    return downloaded_fold(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, 0}, Fold::largest);
   }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
     const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
     const Scratch::Piece gaps = scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnGaps));
     const auto columns = gaps.as<ColumnGaps>();
-    // For few columns a block has one column, so that it stages more of it in shared memory.
-    constexpr int width = lines_of_block;
+    // If there are few columns, a thread block has only one, so that shared memory holds more of its rows.
+    constexpr int width = lines_per_block;
     const bool few = y.cols <= width;
     const auto blocks = static_cast<unsigned>(few ? y.cols : (y.cols + width - 1) / width);
     simt::launch(context_, few ? gaps_kernel<T, 1> : gaps_kernel<T, width>, dim3(blocks), dim3(gap_threads),
@@ -110,11 +111,11 @@ class DeviceReductions final : public Reductions<T> {
 
   std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {
-    const Job job(*this, operands, target, measure);
+    const ProductJob job(*this, operands, target, measure);
     const std::int64_t rows = operands.rows(), cols = operands.cols();
-    const std::int64_t down = (rows + edge - 1) / edge;
+    const std::int64_t tile_rows = (rows + edge - 1) / edge;
     const ColumnBlock column_block =
-        take_column_block(cols, static_cast<std::size_t>(down) * sizeof(WideNumber));
+        take_column_block(cols, static_cast<std::size_t>(tile_rows) * sizeof(WideNumber));
     const auto parts = column_block.workspace.template as<WideNumber>();
     const Scratch::Piece sums =
         scratch_.take(static_cast<std::size_t>(column_block.width) * sizeof(WideNumber));
@@ -124,7 +125,8 @@ class DeviceReductions final : public Reductions<T> {
       const std::int64_t width = std::min(column_block.width, cols - begin);
       launch_product<Epilogue::columns>(job, begin, width, parts, nullptr, {});
       simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
-                   dim3(threads), 0, static_cast<const WideNumber*>(parts), down, width, measure, block_sums);
+                   dim3(threads), 0, static_cast<const WideNumber*>(parts), tile_rows, width, measure,
+                   block_sums);
       const std::vector<WideNumber> found = downloaded(block_sums, width);
       for (std::int64_t j = 0; j < width; ++j) {
         columns[static_cast<std::size_t>(begin + j)].value = found[static_cast<std::size_t>(j)];
@@ -138,8 +140,8 @@ class DeviceReductions final : public Reductions<T> {
                                  const Allowance& allowance) override {
     ProductOperands<T> absolute = operands;
     absolute.left.absolute = absolute.right.absolute = true;
-    const Job job(*this, operands, target, Measure::largest);
-    const Job absolute_job(*this, absolute, target, Measure::largest);
+    const ProductJob job(*this, operands, target, Measure::largest);
+    const ProductJob absolute_job(*this, absolute, target, Measure::largest);
     const std::int64_t rows = operands.rows(), cols = operands.cols();
     const ColumnBlock column_block = take_column_block(cols, static_cast<std::size_t>(rows) * sizeof(double));
     const auto magnitudes = column_block.workspace.template as<double>();
@@ -171,9 +173,11 @@ class DeviceReductions final : public Reductions<T> {
   }
 
  private:
-  /// A product's operands on the device, with the largest elements of their rows and columns.
-  struct Job {
-    Job(DeviceReductions& r, const ProductOperands<T>& operands, const Target<T>& target, Measure measure)
+  /// A product's operands on the device, with max |element| per row of the left and per column of the right
+  /// one.
+  struct ProductJob {
+    ProductJob(DeviceReductions& r, const ProductOperands<T>& operands, const Target<T>& target,
+               Measure measure)
         : product{r.elements(operands.left), r.elements(operands.right), nullptr, nullptr, {}, measure, 0, 0},
           largest(
               r.scratch_.take(static_cast<std::size_t>(operands.rows() + operands.cols()) * sizeof(double))) {
@@ -187,26 +191,27 @@ class DeviceReductions final : public Reductions<T> {
       rows.resize(static_cast<std::size_t>(operands.rows()));
       if (target.matrix == nullptr) return;
       const Strided<T> copy = r.device_copy(*target.matrix);
-      product.target = {copy.data, copy.down, copy.across, target.known, nullptr};
+      product.target = {copy.data, copy.row_stride, copy.col_stride, target.stored, nullptr};
       if (target.order == nullptr) return;
       order.emplace(r.uploaded(target.order->data(), target.order->size()));
       product.target.order = order->template as<std::int64_t>();
     }
     Product<T> product;
-    Scratch::Piece largest;  ///< the largest |element| of each row, then that of each column
+    Scratch::Piece largest;  ///< max |element| of each row, then of each column
     std::optional<Scratch::Piece> order;
     std::vector<double> rows, cols;
   };
 
-  /// A block of columns, a multiple of `edge`, that is computed at a time, and its workspace.
+  /// A block of columns that one launch computes, and its workspace. `width` is a multiple of `edge`.
   struct ColumnBlock {
     std::int64_t width;
     Scratch::Piece workspace;
   };
+  /// Returns the widest column block whose workspace fits in the free memory.
   ColumnBlock take_column_block(std::int64_t cols, std::size_t bytes_per_column) {
-    const std::int64_t all = (cols + edge - 1) / edge;
-    std::int64_t tiles =
-        std::clamp(static_cast<std::int64_t>(workspace_ / bytes_per_column) / edge, std::int64_t{1}, all);
+    const std::int64_t all_tiles = (cols + edge - 1) / edge;
+    std::int64_t tiles = std::clamp(static_cast<std::int64_t>(workspace_ / bytes_per_column) / edge,
+                                    std::int64_t{1}, all_tiles);
     while (true) {
       try {
         return {tiles * edge, scratch_.take(static_cast<std::size_t>(tiles * edge) * bytes_per_column)};
@@ -218,7 +223,7 @@ class DeviceReductions final : public Reductions<T> {
   }
 
   template <Epilogue epilogue>
-  void launch_product(const Job& job, std::int64_t begin, std::int64_t width, WideNumber* parts,
+  void launch_product(const ProductJob& job, std::int64_t begin, std::int64_t width, WideNumber* parts,
                       double* magnitudes, const AllowanceRatios& allowance_ratios) {
     Product<T> product = job.product;
     product.begin = begin;
@@ -230,23 +235,24 @@ class DeviceReductions final : public Reductions<T> {
 
   void fold(const Lines<T>& lines, Fold fold, double* out) {
     const std::int64_t count = lines.rows ? lines.matrix.rows : lines.matrix.cols;
-    const auto blocks = static_cast<unsigned>((count + lines_of_block - 1) / lines_of_block);
+    const auto blocks = static_cast<unsigned>((count + lines_per_block - 1) / lines_per_block);
     simt::launch(context_, lines_kernel<T>, dim3(blocks), dim3(line_threads), 0, lines, fold, out);
   }
-  std::vector<double> folds(const Lines<T>& lines, Fold by) {
+  std::vector<double> downloaded_fold(const Lines<T>& lines, Fold fold_kind) {
     const std::int64_t count = lines.rows ? lines.matrix.rows : lines.matrix.cols;
     const Scratch::Piece out = scratch_.take(static_cast<std::size_t>(count) * sizeof(double));
-    fold(lines, by, out.as<double>());
+    fold(lines, fold_kind, out.as<double>());
     return downloaded(out.as<double>(), count);
   }
-  /// Returns the largest sum over a line, of elements scaled below 1 as by ScaledDown (norms.hpp).
+  /// Returns the largest sum of |elements| of a line. Elements are scaled below 1, as by ScaledDown
+  /// (norms.hpp).
   WideNumber largest_sum(const HostMatrix<T>& a, Lines<T> lines) {
     lines.exponent = exponent_of(max_norm(a, lines.matrix.part));
-    const std::vector<double> sums = folds(lines, Fold::sum);
+    const std::vector<double> sums = downloaded_fold(lines, Fold::sum);
     return WideNumber(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()), lines.exponent);
   }
 
-  /// Returns the device copy of a matrix, which is uploaded if there is none.
+  /// Returns the device copy of a matrix; uploads the matrix if there is none.
   Strided<T> device_copy(const HostMatrix<T>& matrix) {
     for (const DeviceCopy<T>& copy : copies_) {
       if (copy.host == &matrix) return copy.device;
@@ -260,9 +266,9 @@ class DeviceReductions final : public Reductions<T> {
   }
   Elements<T> elements(const Operand<T>& operand) {
     const Strided<T> copy = device_copy(*operand.matrix);
-    Elements<T> e{copy.data,      copy.down,       copy.across,           operand.rows(),
+    Elements<T> e{copy.data,      copy.row_stride, copy.col_stride,       operand.rows(),
                   operand.cols(), operand.shape(), operand.unit_diagonal, operand.absolute};
-    if (operand.transposed) std::swap(e.down, e.across);
+    if (operand.transposed) std::swap(e.row_stride, e.col_stride);
     return e;
   }
 

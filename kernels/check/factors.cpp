@@ -8,7 +8,7 @@
 namespace gaussweep::judges {
 namespace {
 
-/// Returns the row order of P A: its row i is row order[i] of A. @pre every pivot is a row index
+/// Returns `order` such that row i of P A is row order[i] of A. @pre every pivot is a row index
 std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& pivots) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -18,7 +18,7 @@ std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& p
   return order;
 }
 
-/// Returns an error text if info contradicts the pivots, which are the diagonal of one factor; else "".
+/// Returns an error text if info contradicts the diagonal (for LU the pivots); else "".
 template <class T>
 std::string info_flaw(const Answer<T>& answer) {
   std::int64_t first_zero = 0;
@@ -70,15 +70,15 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   const Target<T> exchanged{&inputs.a, Part::all, &order};
   const ProductOperands<T> operands{Operand<T>(answer.x, Part::lower, unit_lower),
                                     Operand<T>(answer.x, Part::upper, !unit_lower)};
-  // Each stored element has a rounding error of up to u times the smallest normal number, which is multiplied
-  // by elements of the other factor.
+  // Each factor's element may have a rounding error of u times the smallest normal number. The product
+  // multiplies this error by elements of the other factor.
   const WideNumber a_norm = reductions.one_norm(inputs.a, Part::all);
   const WideNumber factor_norms =
       reductions.one_norm(answer.x, Part::lower) + reductions.one_norm(answer.x, Part::upper) + WideNumber(1);
   const Scale scale{a_norm, a_norm + WideNumber(smallest_normal<T>) * factor_norms};
   Findings findings = judge_columns(reductions, operands, exchanged, Measure::sum, {scale},
                                     static_cast<double>(n) * unit_roundoff<T>, tolerance);
-  // The factor with the pivots grows; the other one has elements of at most 1 if rows were exchanged.
+  // Only the factor with the pivots can grow: with row exchanges the other factor's elements are at most 1.
   const WideNumber largest(reductions.max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
   findings.pivot_growth = (largest / WideNumber(reductions.max_norm(inputs.a, Part::all))).value();
   return findings;

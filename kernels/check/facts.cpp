@@ -10,14 +10,16 @@
 namespace gaussweep {
 namespace {
 
-/// Compares diagonal[i] with others[i], the sum of the other elements' magnitudes, for every i.
-Dominance dominance_of(const std::vector<long double>& diagonal, const std::vector<long double>& others) {
-  Dominance found = Dominance::strict;
+/// Compares every diagonal[i] with off_diagonal_sums[i], the sum of the magnitudes of the other elements of
+/// its row or column.
+Dominance dominance_of(const std::vector<long double>& diagonal,
+                       const std::vector<long double>& off_diagonal_sums) {
+  Dominance result = Dominance::strict;
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    if (diagonal[i] < others[i]) return Dominance::none;
-    if (diagonal[i] == others[i]) found = Dominance::weak;
+    if (diagonal[i] < off_diagonal_sums[i]) return Dominance::none;
+    if (diagonal[i] == off_diagonal_sums[i]) result = Dominance::weak;
   }
-  return found;
+  return result;
 }
 
 void add_square_facts(const HostMatrix<double>& a, MatrixFacts& facts) {
@@ -49,10 +51,10 @@ void add_square_facts(const HostMatrix<double>& a, MatrixFacts& facts) {
 }
 
 Conditioning from_rcond(double rcond, bool is_definite) {
-  Conditioning found;
-  found.is_definite = is_definite;
-  if (rcond > 0) found.condition = 1 / rcond;
-  return found;
+  Conditioning result;
+  result.is_definite = is_definite;
+  if (rcond > 0) result.condition = 1 / rcond;
+  return result;
 }
 
 }  // namespace
@@ -64,12 +66,13 @@ bool is_symmetric(const MatrixView<const T>& a, double roundoff) {
     for (std::int64_t i = 0; i < a.rows; ++i)
       largest = std::max(largest, std::fabs(static_cast<double>(a.data[i + j * a.ld])));
   }
-  const double most = static_cast<double>(a.rows) * roundoff * (largest / 2);  // halves do not overflow
+  const double limit =
+      static_cast<double>(a.rows) * roundoff * (largest / 2);  // halved numbers do not overflow when added
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = j + 1; i < a.rows; ++i) {
       const double below = a.data[i + j * a.ld], above = a.data[j + i * a.ld];
       if (below == above) continue;
-      if (!(std::fabs(below / 2 - above / 2) <= most)) return false;  // NaN too
+      if (!(std::fabs(below / 2 - above / 2) <= limit)) return false;  // also for NaN
     }
   }
   return true;

@@ -15,8 +15,8 @@ constexpr double roundoff_of(Precision precision) {
   return precision == Precision::float32 ? 0x1p-24 : 0x1p-53;
 }
 
-/// Diagonal dominance by rows or columns: every diagonal element compared with the sum of the others'
-/// magnitudes.
+/// Diagonal dominance by rows or columns: the comparison of every diagonal element with the sum of the
+/// magnitudes of the other elements.
 enum class Dominance { none, weak, strict };
 template <>
 struct EnumNames<Dominance> {
@@ -31,8 +31,8 @@ struct MatrixFacts {
   std::int64_t nonzeros = 0;
   double largest = 0;                                   ///< max |a_ij|
   double norm_1 = 0, norm_inf = 0, norm_frobenius = 0;  ///< computed without overflow
-  /// The following members apply to square matrices.
-  bool is_symmetric = false;  ///< by the rule of gaussweep::is_symmetric
+  // The remaining members are set for square matrices only.
+  bool is_symmetric = false;  ///< see gaussweep::is_symmetric
   double asymmetry = 0;       ///< max |a_ij - a_ji| / max |a_ij|
   Dominance by_rows = Dominance::none, by_columns = Dominance::none;
   std::int64_t zero_diagonals = 0;
@@ -47,12 +47,12 @@ struct MatrixFacts {
   /// Returns the triangle of a triangular matrix; lower if it is diagonal. @pre is_triangular()
   Uplo triangle() const { return upper_bandwidth == 0 ? Uplo::lower : Uplo::upper; }
 };
-/// @param roundoff of the precision in which the matrix will be used
+/// Computes the properties. @param roundoff u of the precision in which the matrix will be used
 /// @pre every element is finite
 MatrixFacts facts_of(const HostMatrix<double>& a, double roundoff = roundoff_of(Precision::float64));
 
-/// Returns true if no a_ij - a_ji exceeds n u max |a_ij|. Methods read one triangle and take the other to
-/// mirror it; such a difference changes the judged ratio of an answer by at most about 1.
+/// Returns true if every |a_ij - a_ji| is at most n u max |a_ij|. Methods read one triangle and assume that
+/// the other one mirrors it. Asymmetry up to this limit changes the ratio of an answer by at most about 1.
 template <class T>
 bool is_symmetric(const MatrixView<const T>& a, double roundoff = roundoff_of(precision_of<T>));
 
@@ -70,8 +70,9 @@ struct Conditioning {
   /// The first pivot (from 1) that is exactly 0; 0: none.
   std::int64_t zero_pivot = 0;
 };
-/// Factors A in place: n^3 / 3 operations if it is positive definite, 2 n^3 / 3 more if not, none if it is
-/// triangular. @pre `facts` are those of `a`, which is square; `a` is overwritten
+/// Estimates the conditioning of A by factoring it in place, which overwrites `a`. It takes n^3 / 3
+/// operations if A is positive definite, 2 n^3 / 3 more if not, and none if A is triangular.
+/// @pre `facts` are the properties of `a`, which is square
 Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts);
 
 }  // namespace gaussweep

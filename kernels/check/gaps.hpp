@@ -1,6 +1,6 @@
 #pragma once
-/// The difference of two matrices, element by element. The CPU (norms.hpp) and a device
-/// (device_difference.cuh) share these functions, so that their results have the same bits.
+/// Element-wise differences (gaps) of two matrices. The CPU (norms.hpp) and a device (device_difference.cuh)
+/// share these functions, so that their results have the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ struct Gap {
   double relative;  ///< |x - y| / |y|, may be infinite; -1 if y is 0
 };
 
-/// Returns the exponent `unit` for gap_between: both matrices' elements are below 2^unit / 2.
+/// Returns the exponent `unit` for gap_between: all elements of both matrices are below 2^unit / 2.
 GAUSSWEEP_SHARED_INLINE std::int64_t unit_of_gaps(double x_norm, double y_norm) {
   return exponent_of(std::max(x_norm, y_norm)) + 1;
 }
@@ -28,8 +28,8 @@ GAUSSWEEP_SHARED_INLINE Gap gap_between(double x, double y, std::int64_t unit) {
   return {scaled, std::isfinite(difference) ? difference / std::fabs(y) : 1 + std::fabs(x / y)};
 }
 
-/// The accumulated gaps of a column, from the first row to the last: maxima of the scaled and the relative
-/// gaps, their sums, and the number of relative gaps (`quotients`).
+/// The gaps of a column, accumulated from the first row to the last: maxima and sums of the scaled and of the
+/// relative gaps. `quotients` is the number of relative gaps.
 struct ColumnGaps {
   double largest = 0, largest_relative = 0, relative = 0, absolute = 0;
   std::int64_t quotients = 0;

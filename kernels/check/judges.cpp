@@ -7,19 +7,19 @@
 namespace gaussweep::judges {
 namespace {
 
-/// A column's ratio: it lies in [value - bound, value + bound].
+/// An estimate of a column's ratio, which lies in [value - bound, value + bound].
 struct Estimate {
   double value, bound;
   double lower() const { return value - bound; }
   double upper() const { return std::min(value + bound, failed_ratio); }
 };
 
-/// The maximum number of terms that are summed exactly only to make a ratio more accurate.
+/// The maximum number of terms that are summed exactly just to make a ratio more accurate.
 constexpr double exact_term_budget = 1 << 22;
 constexpr double required_accuracy = 1e-3;
 
-/// Returns true if the remaining bounds are too wide even after the `max_exact` columns with the largest
-/// upper bounds are computed exactly. Then exact columns are not worth their time.
+/// Returns true if the ratio stays inaccurate even after the `max_exact` columns with the largest upper
+/// bounds are summed exactly. Exact sums are then not worth their time.
 bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact) {
   if (max_exact >= static_cast<double>(estimates.size())) return false;
   std::vector<double> uppers;
@@ -35,9 +35,9 @@ bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact
 
 }  // namespace
 
-bool is_open(double lower, double upper, double tolerance) {
-  const auto lies_between = [&](double limit) { return lower <= limit && limit < upper; };
-  return lies_between(tolerance) || lies_between(suspect_factor * tolerance);
+bool spans_limit(double lower, double upper, double tolerance) {
+  const auto is_between = [&](double limit) { return lower <= limit && limit < upper; };
+  return is_between(tolerance) || is_between(suspect_factor * tolerance);
 }
 
 template <class T>
@@ -65,9 +65,9 @@ Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& oper
     for (const Estimate& estimate : estimates) lower = std::max(lower, estimate.lower());
     upper = worst->upper();
     if (worst->bound == 0) break;
-    const bool open = is_open(lower, upper, tolerance);
-    const bool accurate = upper - lower <= required_accuracy * std::max(1.0, upper);
-    if (!open && (accurate || stays_inaccurate || exact_terms + cost > exact_term_budget)) break;
+    const bool is_undecided = spans_limit(lower, upper, tolerance);
+    const bool is_accurate = upper - lower <= required_accuracy * std::max(1.0, upper);
+    if (!is_undecided && (is_accurate || stays_inaccurate || exact_terms + cost > exact_term_budget)) break;
     const auto j = static_cast<std::size_t>(worst - estimates.begin());
     columns[j].value = exact_column(operands, target, measure, static_cast<std::int64_t>(j));
     *worst = {(columns[j].value / (scale(j).with_underflow * wide_factor)).value(), 0};

@@ -1,6 +1,6 @@
 #pragma once
-/// The functions that verify answers ("judges"); each problem uses one of them. Callers
-/// have checked the shapes and that all elements of the operands and of the answer are finite.
+/// The functions that verify answers ("judges"); each problem uses one of them. Callers have checked the
+/// shapes, and that all elements of the operands and of the answer are finite.
 
 #include <cmath>
 #include <limits>
@@ -21,13 +21,13 @@ constexpr double unit_roundoff = static_cast<double>(std::numeric_limits<T>::eps
 template <class T>
 constexpr double smallest_normal = static_cast<double>(std::numeric_limits<T>::min());
 
-/// Returns findings that are all unknown.
+/// Returns findings with all numbers unknown (NaN).
 inline Findings unknown() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return {nan, nan, nan, nan, nan, nan, nan, {}};
 }
 
-/// The ratio of a flawed answer, which fails by any tolerance.
+/// The ratio of a flawed answer. It fails with any tolerance.
 constexpr double failed_ratio = std::numeric_limits<double>::max();
 
 /// The norms that a residual is divided by: `plain` for backward_error; `with_underflow` for the ratio, with
@@ -37,9 +37,9 @@ struct Scale {
   WideNumber with_underflow;
 };
 
-/// Returns the findings with ratio = max over the columns of (column's residual) / (scale.with_underflow *
-/// factor) and the backward error. A column is computed exactly if its error bound spans the tolerance or ten
-/// times the tolerance. Columns with a bound above a thousandth are computed exactly too if this takes
+/// Computes the ratio max (residual of a column) / (scale.with_underflow * factor) over all columns, and the
+/// backward error. A column is summed exactly if its error bound spans the tolerance or ten times the
+/// tolerance. Columns with an error bound above a thousandth are also summed exactly if this takes only
 /// milliseconds.
 /// @param scales one scale for all columns, or one per column
 template <class T>
@@ -47,14 +47,14 @@ Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& oper
                        Measure measure, const std::vector<Scale>& scales, double factor, double tolerance);
 
 /// Returns true if lower <= limit < upper for the tolerance or for suspect_factor times the tolerance.
-bool is_open(double lower, double upper, double tolerance);
+bool spans_limit(double lower, double upper, double tolerance);
 
 /// Return the parts (all, lower or upper) of A and of the answer that the problem uses.
 inline Part part_of_a(const Method& method, const Shape& shape) {
-  return part_of(method.problem->counts_of_a, shape.uplo);
+  return part_of(method.problem->used_of_a, shape.uplo);
 }
 inline Part part_of_x(const Method& method, const Shape& shape) {
-  return part_of(method.problem->counts_of_x, shape.uplo);
+  return part_of(method.problem->used_of_x, shape.uplo);
 }
 
 // Each function below is the `judge` of one or more problems.
@@ -63,7 +63,7 @@ inline Part part_of_x(const Method& method, const Shape& shape) {
 template <class T>
 Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance);
-/// The same, with Fuhrmann's check of the first row.
+/// Like `solution`, with Fuhrmann's check of the first row (Findings::first_row_percent).
 template <class T>
 Findings system_solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);
@@ -88,7 +88,7 @@ template <class T>
 Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance);
 
-/// Returns true if the judge is one of the two for inverses.
+/// Returns true if the judge verifies an inverse.
 inline bool is_of_inverse(Judge<double> judge) {
   return judge == inverse<double> || judge == either_inverse<double>;
 }

@@ -6,8 +6,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 constexpr int max_threads = 256, max_warps = max_threads / 32;
-constexpr int max_columns = 8;      ///< columns of the residual that a warp computes together
-constexpr int loads_in_flight = 8;  ///< loads of a lane in flight
+constexpr int max_columns = 8;      ///< the maximum columns of the residual that a warp computes together
+constexpr int loads_in_flight = 8;  ///< independent loads per lane
 constexpr std::int64_t max_mirrored_order = 1024;
 
 __device__ __forceinline__ int warp_of_block() {
@@ -17,8 +17,8 @@ __device__ __forceinline__ int warps_of_block() {
   return static_cast<int>(blockDim.x) / 32;
 }
 
-/// A block's shared memory: one number per warp for reductions, and per warp 32 rows of the right operand (32
-/// values of k).
+/// A block's shared memory: one number per warp for reductions, and per warp 32 rows (k) of the right
+/// operand.
 struct SharedStorage {
   double warp_values[max_warps];
   alignas(16) double right[max_warps][32][max_columns];
@@ -30,28 +30,28 @@ __device__ inline double reduce_block(SharedStorage& shared, double warp_value, 
   __syncthreads();
   if (lane_of<32>() == 0) shared.warp_values[warp_of_block()] = warp_value;
   __syncthreads();
-  double all = 0;
+  double result = 0;
   for (int w = 0; w < warps_of_block(); ++w) {
-    const double one = shared.warp_values[w];
-    all = fold == Fold::sum ? all + one : one > all || one != one ? one : all;
-    if (all != all) break;
+    const double value = shared.warp_values[w];
+    result = fold == Fold::sum ? result + value : value > result || value != value ? value : result;
+    if (result != result) break;  // NaN
   }
-  return all;
+  return result;
 }
 __device__ __forceinline__ double largest_of_block(SharedStorage& shared, double value) {
   return reduce_block(shared, largest_of_lanes<32>(value), Fold::largest);
 }
 
-/// Returns data[offset] if `is_used`, else 0. If unused, it loads data[0], because predicated loads wait for
-/// each other.
+/// Returns data[offset] if `is_used`, else 0. If unused, it loads data[0] instead of skipping the load,
+/// because predicated loads would wait for each other.
 template <class T>
 __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool is_used) {
   const T value = data[is_used ? offset : 0];
   return is_used ? value : T(0);
 }
 
-/// Processes the warp's columns in groups of `loads_in_flight`: calls visit(c, |element|) for all elements of
-/// column c of the group, then at_end().
+/// Processes the warp's columns in groups of `loads_in_flight`. For each group it calls visit(c, |element|)
+/// for all elements of its column c, then at_end().
 template <class T, class Visit, class AtEnd>
 __device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
   const auto rows = static_cast<int>(m.rows), cols = static_cast<int>(m.cols);
@@ -59,15 +59,15 @@ __device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&&
     const bool is_whole = m.part == Part::all && j + loads_in_flight <= cols;
     GAUSSWEEP_ROLLED
     for (int i = lane_of<32>() + (m.part == Part::lower ? j / 32 * 32 : 0); i < rows; i += 32) {
-      const T* const at = m.data + (i * m.down + j * m.across);
+      const T* const row = m.data + (i * m.row_stride + j * m.col_stride);
       T elements[loads_in_flight];
       if (is_whole) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < loads_in_flight; ++c) elements[c] = at[c * m.across];
+        for (int c = 0; c < loads_in_flight; ++c) elements[c] = row[c * m.col_stride];
       } else {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < loads_in_flight; ++c)
-          elements[c] = loaded(at, c * m.across, is_used(m, i, j + c));
+          elements[c] = loaded(row, c * m.col_stride, is_used(m, i, j + c));
       }
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) visit(c, fabs(static_cast<double>(elements[c])));
@@ -82,7 +82,7 @@ struct Norms {
   double columns;  ///< the largest column sum of |elements|
   double squares;  ///< the sum of squares
 };
-/// Computes the norms. @tparam Columns, Squares which of the optional norms are computed
+/// Computes the norms. @tparam Columns, Squares true: compute this optional norm
 template <bool Columns, bool Squares, class T>
 __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
   unsigned long long largest = 0;
@@ -121,7 +121,7 @@ __device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, b
         const std::int64_t j = first + c;
         const bool swapped = mirrored && !is_used(m, i, j);
         const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
-        elements[c] = loaded(m.data, row * m.down + col * m.across, is_used(m, row, col));
+        elements[c] = loaded(m.data, row * m.row_stride + col * m.col_stride, is_used(m, row, col));
       }
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) sum += fabs(static_cast<double>(elements[c]));
@@ -136,26 +136,26 @@ template <class T>
 struct Residual {
   Elements<T> left, right, target;
   double factor;     ///< n u
-  double norms;      ///< the product of norms in the divisor; for a solution ||A|| alone
+  double norms;      ///< the product of norms in the divisor; for a solution only ||A||
   double bias;       ///< see Sum::high
   const int* order;  ///< row i of C is row order[i] of `target`; null: row i
-  /// For a symmetric product, of which only the lower half is computed: one column sum per warp and column
-  /// for the mirrored upper half, zero at the start. Else null.
+  /// Null, or for a symmetric residual, of which only the lower half is computed: per warp and column, the
+  /// sum over the mirrored upper half. The sums start at zero.
   double* mirrored;
 };
 
-/// Returns the largest quotient residual / (norms * factor) over the columns; for a product the residual's
-/// sum of squares. A lane computes one row at a time.
-template <Quotient Q, int Columns, class T>
+/// Returns the largest (residual of a column) / (norms * factor); for a product, the sum of squares of the
+/// residual. A lane computes one row at a time.
+template <RatioKind kind, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
-  constexpr bool is_solution = Q == Quotient::solution, is_product = Q == Quotient::product;
+  constexpr bool is_solution = kind == RatioKind::solution, is_product = kind == RatioKind::product;
   const int lane = lane_of<32>(), warp = warp_of_block();
   const auto rows = static_cast<int>(r.left.rows), cols = static_cast<int>(r.right.cols);
   const auto terms = static_cast<int>(r.left.cols);
   const Part left_part = r.left.part, right_part = r.right.part;
   double(*const right)[max_columns] = shared.right[warp];
   double* const mirrored =
-      Q == Quotient::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
+      kind == RatioKind::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
   double ratio = 0;
   for (int j0 = warp * Columns; j0 < cols; j0 += warps_of_block() * Columns) {
     double column[Columns] = {}, x_norm[Columns] = {}, b_norm[Columns] = {};
@@ -169,27 +169,27 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       if (left_part == Part::upper) begin = i0;
       if (right_part == Part::upper) end = min(end, j0 + Columns);
       if (right_part == Part::lower) begin = max(begin, j0);
-      // Within [whole_begin, whole_end) all terms of all rows are used. A lane beyond the last row repeats
-      // it.
+      // For k in [whole_begin, whole_end) all rows use all terms. A lane beyond the last row repeats the last
+      // row.
       const int whole_begin = left_part == Part::upper ? i0 + 32 : 0;
       const int whole_end = left_part == Part::lower ? i0 : terms;
-      const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.down;
-      const std::int64_t across = r.left.across;
+      const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.row_stride;
+      const std::int64_t col_stride = r.left.col_stride;
       Sum<T> sums[Columns];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) sums[c].high = r.bias;
       GAUSSWEEP_ROLLED
       for (int k0 = begin; k0 < end; k0 += 32) {
-        const int own_k = k0 + lane;
+        const int lane_k = k0 + lane;
         T right_row[Columns];
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
-          right_row[c] = loaded(r.right.data, own_k * r.right.down + (j0 + c) * r.right.across,
-                                is_used(r.right, own_k, j0 + c));
+          right_row[c] = loaded(r.right.data, lane_k * r.right.row_stride + (j0 + c) * r.right.col_stride,
+                                is_used(r.right, lane_k, j0 + c));
         __syncwarp();
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
-          right[lane][c] = r.right.unit_diagonal && own_k == j0 + c ? T(1) : right_row[c];
+          right[lane][c] = r.right.unit_diagonal && lane_k == j0 + c ? T(1) : right_row[c];
         __syncwarp();
         GAUSSWEEP_ROLLED
         for (int first = 0; first < 32 && k0 + first < end; first += loads_in_flight) {
@@ -197,11 +197,11 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
           T elements[loads_in_flight];
           if (k >= whole_begin && k + loads_in_flight <= whole_end) {
             GAUSSWEEP_UNROLL
-            for (int u = 0; u < loads_in_flight; ++u) elements[u] = left[(k + u) * across];
+            for (int u = 0; u < loads_in_flight; ++u) elements[u] = left[(k + u) * col_stride];
           } else {
             GAUSSWEEP_UNROLL
             for (int u = 0; u < loads_in_flight; ++u)
-              elements[u] = loaded(left, (k + u) * across, k + u >= row_begin && k + u < row_end);
+              elements[u] = loaded(left, (k + u) * col_stride, k + u >= row_begin && k + u < row_end);
             GAUSSWEEP_UNROLL
             for (int u = 0; u < loads_in_flight; ++u)
               elements[u] = r.left.unit_diagonal && k + u == i ? T(1) : elements[u];
@@ -218,12 +218,13 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) {
         const int j = j0 + c;
-        const bool swapped = Q == Quotient::cholesky_factor && j > i;
-        target[c] = Q == Quotient::inverse
-                        ? T(i == j ? 1 : 0)
-                        : loaded(r.target.data,
-                                 (swapped ? j : row) * r.target.down + (swapped ? i : j) * r.target.across,
-                                 i < rows && j < cols);
+        const bool swapped = kind == RatioKind::cholesky_factor && j > i;
+        target[c] =
+            kind == RatioKind::inverse
+                ? T(i == j ? 1 : 0)
+                : loaded(r.target.data,
+                         (swapped ? j : row) * r.target.row_stride + (swapped ? i : j) * r.target.col_stride,
+                         i < rows && j < cols);
       }
       double row_sum = 0;
       GAUSSWEEP_UNROLL
@@ -244,25 +245,27 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
     }
     GAUSSWEEP_UNROLL
     for (int c = 0; c < Columns; ++c) {
-      const double all = is_solution ? largest_of_lanes<32>(column[c]) : sum_of_lanes<32>(column[c]);
+      const double column_measure =
+          is_solution ? largest_of_lanes<32>(column[c]) : sum_of_lanes<32>(column[c]);
       if (is_product) {
-        ratio += all;
+        ratio += column_measure;
       } else if (is_solution) {
         const double column_norm = r.norms * (largest_of_lanes<32>(x_norm[c]) + smallest_normal<T>);
-        ratio = max(ratio, safe_quotient(all, (column_norm + largest_of_lanes<32>(b_norm[c])) * r.factor));
+        ratio = max(
+            ratio, safe_quotient(column_measure, (column_norm + largest_of_lanes<32>(b_norm[c])) * r.factor));
       } else if (mirrored == nullptr) {
-        ratio = max(ratio, all);
-      } else if (j0 + c < cols && (j0 + c) % 32 == lane) {  // the lane that adds to this entry above
-        mirrored[j0 + c] += all;
+        ratio = max(ratio, column_measure);
+      } else if (j0 + c < cols && (j0 + c) % 32 == lane) {  // the same lane that adds to this entry above
+        mirrored[j0 + c] += column_measure;
       }
     }
   }
   if (mirrored != nullptr) {
     __syncthreads();
     for (int j = static_cast<int>(threadIdx.x); j < cols; j += static_cast<int>(blockDim.x)) {
-      double all = 0;
-      for (int w = 0; w < warps_of_block(); ++w) all += r.mirrored[w * cols + j];
-      ratio = max(ratio, all);
+      double column_sum = 0;
+      for (int w = 0; w < warps_of_block(); ++w) column_sum += r.mirrored[w * cols + j];
+      ratio = max(ratio, column_sum);
     }
     ratio = largest_of_lanes<32>(ratio);
   }
@@ -270,15 +273,15 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   return is_solution || is_product ? ratio : safe_quotient(ratio, r.norms * r.factor);
 }
 
-/// Computes the row order of P A. Returns false if pivots or info contradict the factors, as in
+/// Sets `order` to the row order of P A. Returns false if pivots or info contradict the factors, as in
 /// judges::lu_factors.
 template <class T>
-__device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::int64_t s, const T* x,
-                           int* order, int* pivots) {
-  const auto n = static_cast<int>(all.shape.n);
+__device__ bool set_row_order(SharedStorage& shared, const Systems<T>& systems, std::int64_t s, const T* x,
+                              int* order, int* pivots) {
+  const auto n = static_cast<int>(systems.shape.n);
   double zeros_from_end = 0, has_flaw = 0;
   for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
-    const int pivot = all.pivots[s * n + i];
+    const int pivot = systems.pivots[s * n + i];
     order[i] = i;
     pivots[i] = pivot;
     if (x[i + static_cast<std::int64_t>(i) * n] == T(0)) zeros_from_end = max(zeros_from_end, n - i * 1.0);
@@ -286,7 +289,8 @@ __device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::in
   }
   zeros_from_end = largest_of_block(shared, zeros_from_end);
   has_flaw = largest_of_block(shared, has_flaw);
-  if (has_flaw != 0 || (all.infos[s] >= 0 && all.infos[s] != info_of(zeros_from_end, n))) return false;
+  if (has_flaw != 0 || (systems.infos[s] >= 0 && systems.infos[s] != info_of(zeros_from_end, n)))
+    return false;
   __syncthreads();
   if (threadIdx.x == 0) {
     for (int k = 0; k < n; ++k) {
@@ -299,62 +303,63 @@ __device__ bool take_order(SharedStorage& shared, const Systems<T>& all, std::in
   return true;
 }
 
-/// Returns the forward error of a system. It regenerates the solution that the right-hand sides were computed
-/// from.
+/// Returns the forward error of a system. It regenerates x_true.
 template <class T>
-__device__ double error_of(SharedStorage& shared, const Systems<T>& all, std::int64_t s,
-                           const Elements<T>& x) {
-  const std::uint64_t seed = seed_of_system(all.solution_seed, s);
+__device__ double forward_error_of(SharedStorage& shared, const Systems<T>& systems, std::int64_t s,
+                                   const Elements<T>& x) {
+  const std::uint64_t seed = seed_of_system(systems.solution_seed, s);
   double difference = 0, largest = 0;
   for (std::int64_t k = threadIdx.x; k < x.rows * x.cols; k += blockDim.x) {
     const std::int64_t i = k % x.rows, j = k / x.rows;
-    const double known = static_cast<T>(signed_unit(seed, RandomStream::solution, i, j));
-    difference = max(difference, fabs(x.data[k] - known));
-    largest = max(largest, fabs(known));
+    const double x_true = static_cast<T>(signed_unit(seed, RandomStream::solution, i, j));
+    difference = max(difference, fabs(x.data[k] - x_true));
+    largest = max(largest, fabs(x_true));
   }
   difference = largest_of_block(shared, difference);
   return safe_quotient(difference, largest_of_block(shared, largest));
 }
 
-/// Returns true if only the lower half of the product is computed and shared memory holds its row sums.
-template <Quotient Q>
+/// Returns true if only the lower half of the residual is computed (Residual::mirrored).
+template <RatioKind kind>
 __host__ __device__ constexpr bool mirrors(const Shape& shape) {
-  return Q == Quotient::cholesky_factor && shape.n <= max_mirrored_order;
+  return kind == RatioKind::cholesky_factor && shape.n <= max_mirrored_order;
 }
 
 /// Returns the ratio of system s, and sets `error` to the forward error if the solution is known.
-template <Quotient Q, class T>
-__device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std::int64_t s, double& error) {
-  const System<T> system(all, s);
+template <RatioKind kind, class T>
+__device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems, std::int64_t s,
+                               double& error) {
+  const System<T> system(systems, s);
   const Elements<T>&a = system.a, &x = system.x, &b = system.b;
-  constexpr bool is_lu = Q == Quotient::lu_factors, is_product = Q == Quotient::product;
-  const Norms a_norm = norms_of < is_lu || Q == Quotient::inverse, is_product > (shared, a);
-  const Norms x_norm = norms_of<Q == Quotient::inverse, false>(shared, x);
+  constexpr bool is_lu = kind == RatioKind::lu_factors, is_product = kind == RatioKind::product;
+  const Norms a_norm = norms_of < is_lu || kind == RatioKind::inverse, is_product > (shared, a);
+  const Norms x_norm = norms_of<kind == RatioKind::inverse, false>(shared, x);
   const Norms b_norm =
-      Q == Quotient::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
-  const double early_result = early_verdict<T>(a_norm.largest, x_norm.largest, b_norm.largest);
-  if (early_result != 0) return early_result;
-  if (Q == Quotient::solution && all.knows_solution) error = error_of(shared, all, s, x);
+      kind == RatioKind::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
+  const double early_ratio = ratio_if_out_of_range<T>(a_norm.largest, x_norm.largest, b_norm.largest);
+  if (early_ratio != 0) return early_ratio;
+  if (kind == RatioKind::solution && systems.has_solution_seed)
+    error = forward_error_of(shared, systems, s, x);
 
-  Residual<T> r{a, x, b, factor_of<Q, T>(all.shape), 0, 0, nullptr, nullptr};
+  Residual<T> r{a, x, b, factor_of<kind, T>(systems.shape), 0, 0, nullptr, nullptr};
   double max_left = a_norm.largest, max_right = x_norm.largest;
-  if constexpr (Q == Quotient::solution) {
+  if constexpr (kind == RatioKind::solution) {
     r.norms = largest_row_sum(shared, a, false);
   } else if constexpr (is_lu) {
-    const std::int64_t n = all.shape.n;
+    const std::int64_t n = systems.shape.n;
     int* const order = simt::dynamic_shared<int>();
-    if (!take_order(shared, all, s, x.data, order, order + n)) return double_of(bits_of_nan);
+    if (!set_row_order(shared, systems, s, x.data, order, order + n)) return double_of(bits_of_nan);
     r.order = order;
     r.target = a;
     r.left = in_part(x, Part::lower);
     r.right = in_part(x, Part::upper);
-    (all.unit_lower ? r.left : r.right).unit_diagonal = true;
+    (systems.unit_lower ? r.left : r.right).unit_diagonal = true;
     max_left = max_right = max(x_norm.largest, 1.0);
-    // If rounding to subnormal numbers could show, because the factors are so large, the CPU decides.
+    // If the factors are so large that rounding to subnormal numbers may affect the ratio, the CPU decides.
     r.norms = a_norm.columns;
-    const double of_smallest = smallest_normal<T> * 4 * static_cast<double>(n) * max_left;
-    if (of_smallest > 0x1p-20 * r.norms && r.norms > 0) return double_of(bits_of_nan);
-  } else if constexpr (Q == Quotient::cholesky_factor) {
+    const double underflow_error = smallest_normal<T> * 4 * static_cast<double>(n) * max_left;
+    if (underflow_error > 0x1p-20 * r.norms && r.norms > 0) return double_of(bits_of_nan);
+  } else if constexpr (kind == RatioKind::cholesky_factor) {
     double has_flaw = 0;
     for (std::int64_t i = threadIdx.x; i < x.rows; i += blockDim.x) {
       if (!(x.data[i * (x.rows + 1)] > T(0))) has_flaw = 1;
@@ -365,13 +370,13 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
     r.right = transposed(r.left);
     r.norms = largest_row_sum(shared, a, true);
     max_left = max_right;
-    if (mirrors<Q>(all.shape)) {
+    if (mirrors<kind>(systems.shape)) {
       r.mirrored = simt::dynamic_shared<double>();
-      for (std::int64_t k = threadIdx.x; k < warps_of_block() * all.shape.n; k += blockDim.x)
+      for (std::int64_t k = threadIdx.x; k < warps_of_block() * systems.shape.n; k += blockDim.x)
         r.mirrored[k] = 0;
       __syncthreads();
     }
-  } else if constexpr (Q == Quotient::inverse) {
+  } else if constexpr (kind == RatioKind::inverse) {
     r.norms = a_norm.columns * (x_norm.columns + smallest_normal<T>);
   } else {
     r.right = b;
@@ -382,33 +387,34 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& all, std
   const Sizes sizes{static_cast<double>(r.left.rows), static_cast<double>(r.left.cols), max_left, max_right};
   r.bias = bias_of<T>(sizes);
   double ratio = 0;
-  if constexpr (Q == Quotient::inverse) {
-    return ratio_of_sides(all.second_look, [&](bool x_first) {
+  if constexpr (kind == RatioKind::inverse) {
+    return ratio_of_sides(systems.second_side_threshold, [&](bool x_first) {
       r.left = x_first ? x : a;
       r.right = x_first ? a : x;
-      return if_certain<T>(ratio_of<Q, max_columns>(shared, r), sizes, r.norms * r.factor, all.tolerance);
+      return certain_or_nan<T>(ratio_of<kind, max_columns>(shared, r), sizes, r.norms * r.factor,
+                               systems.tolerance);
     });
-  } else if constexpr (Q == Quotient::solution) {
-    ratio = r.right.cols == 1 ? ratio_of<Q, 1>(shared, r) : ratio_of<Q, 4>(shared, r);
+  } else if constexpr (kind == RatioKind::solution) {
+    ratio = r.right.cols == 1 ? ratio_of<kind, 1>(shared, r) : ratio_of<kind, 4>(shared, r);
   } else {
-    ratio = ratio_of<Q, max_columns>(shared, r);
+    ratio = ratio_of<kind, max_columns>(shared, r);
   }
   double divisor = r.norms * r.factor;
-  if (Q == Quotient::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
+  if (kind == RatioKind::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
   if (is_product) {
     ratio = safe_quotient(std::sqrt(ratio), divisor);
     if (ratio > 0.99) return double_of(bits_of_nan);
   }
-  return if_certain<T>(ratio, sizes, divisor, all.tolerance);
+  return certain_or_nan<T>(ratio, sizes, divisor, systems.tolerance);
 }
 
-template <Quotient Q, class T>
+template <RatioKind kind, class T>
 __global__ void __launch_bounds__(max_threads, 2)
-    large_kernel(Systems<T> all, double* ratios, Totals* totals) {
+    large_kernel(Systems<T> systems, double* ratios, Totals* totals) {
   __shared__ SharedStorage shared;
   double error = -1;
-  const double ratio = system_ratio<Q>(shared, all, blockIdx.x, error);
-  if (threadIdx.x == 0) record_ratio(all, blockIdx.x, ratio, error, ratios, totals);
+  const double ratio = system_ratio<kind>(shared, systems, blockIdx.x, error);
+  if (threadIdx.x == 0) record_ratio(systems, blockIdx.x, ratio, error, ratios, totals);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::judge

@@ -13,15 +13,15 @@
 
 namespace gaussweep {
 
-/// The elements of a matrix that are used: all, or one triangle with its diagonal (the others are taken as
-/// 0).
+/// The elements of a matrix that are used: all, or one triangle with its diagonal. The others count as 0.
 enum class Part { all, lower, upper };
 
+/// Return the part for a triangle, and for the used elements of an operand.
 inline Part part_of(Uplo uplo) {
   return uplo == Uplo::lower ? Part::lower : Part::upper;
 }
-inline Part part_of(Counts counts, Uplo uplo) {
-  return counts == Counts::all ? Part::all : part_of(uplo);
+inline Part part_of(UsedElements counts, Uplo uplo) {
+  return counts == UsedElements::all ? Part::all : part_of(uplo);
 }
 
 /// The rows [begin, end) of column j that belong to a part.
@@ -44,13 +44,14 @@ inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
   return count;
 }
 
-/// Returns the largest of_column(j) over all columns, computed on several threads; NaN if one value is NaN.
-template <class OfColumn>
-double largest_of_columns(std::int64_t rows, std::int64_t cols, OfColumn&& of_column) {
+/// Returns the largest value_of_column(j) over all columns, computed on several threads; NaN if a value is
+/// NaN.
+template <class ValueOfColumn>
+double largest_of_columns(std::int64_t rows, std::int64_t cols, ValueOfColumn&& value_of_column) {
   std::vector<double> values(static_cast<std::size_t>(cols), 0.0);
   const double cost = static_cast<double>(rows) * static_cast<double>(cols);
   for_row_ranges(cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t j = begin; j < end; ++j) values[static_cast<std::size_t>(j)] = of_column(j);
+    for (std::int64_t j = begin; j < end; ++j) values[static_cast<std::size_t>(j)] = value_of_column(j);
   });
   double largest = 0;
   for (const double value : values) {
@@ -76,7 +77,7 @@ double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
 }
 
 /// Scales elements to |a_ij| 2^-exponent in [0, 1), with one exponent for the whole matrix, and scales sums
-/// of them back.
+/// back.
 template <class T>
 class ScaledDown {
  public:
@@ -181,7 +182,7 @@ struct ElementDifference {
   double mean_absolute;     ///< mean of |x - y|
 };
 
-/// Combines the columns' gaps in the order of columns. Results beyond the range of double become its maximum.
+/// Combines the gaps of all columns in order. Results beyond the range of double become the largest double.
 /// @param elements the number of elements of the part @param unit as for `gap_between`
 inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::int64_t elements,
                                   std::int64_t unit, double y_norm) {

@@ -11,11 +11,11 @@ namespace gaussweep {
 enum class Measure { sum, largest, squares };
 
 /// op(matrix), where op is the identity or the transposition. Elements outside of the part are not read and
-/// taken as 0.
+/// count as 0.
 template <class T>
 struct Operand {
   explicit Operand(const HostMatrix<T>& m) : matrix(&m) {}
-  /// Uses only a triangle of `m`. If `unit`, its diagonal is taken as 1 and the stored diagonal is ignored.
+  /// Uses only a triangle of `m`. With `unit` the diagonal counts as 1, and the stored diagonal is ignored.
   Operand(const HostMatrix<T>& m, Part triangle, bool unit = false)
       : matrix(&m), part(triangle), unit_diagonal(unit) {}
 
@@ -33,8 +33,8 @@ struct Operand {
     return part == Part::lower ? Part::upper : Part::lower;
   }
   double at(std::int64_t i, std::int64_t j) const {
-    const Part own = shape();
-    if ((own == Part::lower && i < j) || (own == Part::upper && i > j)) return 0;
+    const Part used = shape();
+    if ((used == Part::lower && i < j) || (used == Part::upper && i > j)) return 0;
     if (unit_diagonal && i == j) return 1;
     const double value = transposed ? (*matrix)(j, i) : (*matrix)(i, j);
     return absolute ? std::fabs(value) : value;

@@ -7,12 +7,13 @@
 namespace gaussweep::judges {
 namespace {
 
-/// ||C - A B||_F, its quotient with a divisor (`ratio`), and the quotient's error bound.
+/// ||C - A B||_F, `ratio` = ||C - A B||_F / divisor, and the error bound of `ratio`.
 struct FrobeniusRatio {
   WideNumber residual;
   double ratio, bound;
 };
 
+/// Computes the normwise ratio of a product, with exact sums if its error bound spans a limit (spans_limit).
 template <class T>
 FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& operands,
                         const Target<T>& target, const WideNumber& divisor, double tolerance) {
@@ -23,8 +24,8 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
   }
   FrobeniusRatio normwise_ratio{square_root(squares), 0, (square_root(bounds) / divisor).value()};
   normwise_ratio.ratio = (normwise_ratio.residual / divisor).value();
-  if (!is_open(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
-               tolerance))
+  if (!spans_limit(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
+                   tolerance))
     return normwise_ratio;
   squares = WideNumber();
   for (std::int64_t j = 0; j < operands.cols(); ++j) {
@@ -67,7 +68,7 @@ Findings either_inverse(Reductions<T>& reductions, const Method& method, const I
   const Part part = part_of_x(method, inputs.shape);
   const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
   const Findings right = identity(reductions, inputs.a, answer.x, part, scale, tolerance);
-  if (right.ratio <= second_look(inputs.shape.n)) return right;
+  if (right.ratio <= second_side_threshold(inputs.shape.n)) return right;
   const Findings left = identity(reductions, answer.x, inputs.a, part, scale, tolerance);
   return left.ratio < right.ratio ? left : right;
 }
@@ -85,7 +86,7 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
   findings.backward_error = (normwise_ratio.residual / norms).value();
   findings.ratio = normwise_ratio.ratio;
   findings.ratio_bound = normwise_ratio.bound;
-  // Any order of summation has an error of at most gamma_(k+2) |A||B|, plus half the smallest number for each
+  // In any order of summation the error is at most gamma_(k+2) |A||B|, plus half the smallest number for each
   // product that underflows.
   if (normwise_ratio.ratio + normwise_ratio.bound > 1) {
     const WideNumber smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));

@@ -20,12 +20,12 @@ void require_on_host(const ProductOperands<T>& operands, const Target<T>& target
 }
 
 template <class T>
-std::optional<Place> HostReductions<T>::first_not_finite(const HostMatrix<T>& a, Part part) {
+std::optional<ElementIndex> HostReductions<T>::first_not_finite(const HostMatrix<T>& a, Part part) {
   require_on_host(a);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const RowRange range = rows_of(part, a.rows, j);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      if (!std::isfinite(a(i, j))) return Place{i, j};
+      if (!std::isfinite(a(i, j))) return ElementIndex{i, j};
     }
   }
   return std::nullopt;

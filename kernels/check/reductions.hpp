@@ -10,31 +10,31 @@
 namespace gaussweep {
 
 /// The indices of an element.
-struct Place {
+struct ElementIndex {
   std::int64_t row, col;
 };
 
-/// Returns true if the host holds the matrix's elements. If only a device holds
-/// them, `rows` and `cols` are set and `data` is empty.
+/// Returns true if the matrix's elements are on the host. If they are only on a device, `rows` and `cols` are
+/// set and `data` is empty.
 template <class T>
 bool lies_on_host(const HostMatrix<T>& a) {
   return a.data.size() == static_cast<std::size_t>(a.rows * a.cols);
 }
-/// Check that the host holds the elements. @throws std::invalid_argument if it does not
+/// Check that the elements are on the host. @throws std::invalid_argument if they are not
 template <class T>
 const HostMatrix<T>& require_on_host(const HostMatrix<T>& a);
 template <class T>
 void require_on_host(const ProductOperands<T>& operands, const Target<T>& target);
 
-/// Reductions of matrices, which are identified by their HostMatrix objects. @pre all elements of the part
-/// are finite, except for first_not_finite and max_norm @throws std::invalid_argument if a matrix's elements
-/// are neither on the host nor on the device of this object
+/// Reductions of matrices, which are identified by the addresses of their HostMatrix objects.
+/// @pre all elements of the part are finite (not required by first_not_finite and max_norm)
+/// @throws std::invalid_argument if a matrix's elements are neither on the host nor on this object's device
 template <class T>
 class Reductions {
  public:
   virtual ~Reductions() = default;
   /// Returns the first NaN or Inf in column-major order.
-  virtual std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) = 0;
+  virtual std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) = 0;
   /// Returns max |a_ij|; NaN if an element is NaN.
   virtual double max_norm(const HostMatrix<T>& a, Part part) = 0;
   virtual WideNumber one_norm(const HostMatrix<T>& a, Part part) = 0;
@@ -56,7 +56,7 @@ class Reductions {
 template <class T>
 class HostReductions final : public Reductions<T> {
  public:
-  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override;
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override;
   double max_norm(const HostMatrix<T>& a, Part part) override {
     return gaussweep::max_norm(require_on_host(a), part);
   }

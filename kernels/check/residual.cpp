@@ -42,7 +42,7 @@ class Exponents {
   std::vector<Divisor> divisors_;
 };
 
-/// The packed operands and the sums of a thread's current tile.
+/// A thread's packed operands and the sums of its current tile.
 template <class T>
 struct PackedTile {
   static constexpr int left_parts = splits<T> ? 2 : 1;
@@ -122,8 +122,8 @@ class Multiplier {
       for (int p = 0; p < groups; ++p) {
         double* out = packed.left + (p * depth + d) * group_rows * PackedTile<T>::left_parts;
         for (int r = 0; r < group_rows; ++r) {
-          const int at = p * group_rows + r;
-          const double x = column[at] * first[at] * second[at];
+          const int index = p * group_rows + r;
+          const double x = column[index] * first[index] * second[index];
           if constexpr (splits<T>) {
             out[r] = high_part(x);
             out[r + group_rows] = x - out[r];
@@ -166,13 +166,12 @@ class Multiplier {
   Exponents row_exponents_, col_exponents_;
 };
 
-/// Returns |c - element `at` of the tile times 2^exponent|.
-WideNumber tile_residual(double c, const Tile& tile, int at, std::int64_t exponent) {
-  return residual_of(c, tile.high[at], tile.low[at] + tile.lowest[at], exponent);
+/// Returns |c - 2^exponent * (element `index` of the tile)|.
+WideNumber tile_residual(double c, const Tile& tile, int index, std::int64_t exponent) {
+  return residual_of(c, tile.high[index], tile.low[index] + tile.lowest[index], exponent);
 }
 
-/// Returns true if 2^exponent is moderate. Residuals in plain double then have the same bits as in
-/// WideNumber.
+/// Returns true if 2^exponent is so moderate that residuals in double have the same bits as in WideNumber.
 bool is_moderate(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
@@ -184,39 +183,39 @@ std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* t
                                                int rows, int c, int exponent, Measure measure) {
   if (!is_moderate(exponent) || measure == Measure::squares) return std::nullopt;
   const double power = times_power(1, exponent);
-  double all = 0;
+  double result = 0;
   bool in_range = true;
   for (int r = 0; r < rows; ++r) {
-    const int at = c * edge + r;
+    const int index = c * edge + r;
     const double target = targets[r], size = std::fabs(target), unit = powers[r] * power;
-    const double low = tile.low[at] + tile.lowest[at];
+    const double low = tile.low[index] + tile.lowest[index];
     in_range = in_range && unit != 0 && (size == 0 || (size > 0x1p-400 && size < 0x1p400)) &&
                (low == 0 || std::fabs(low) > 0x1p-500);
-    const double product = tile.high[at] * unit;
+    const double product = tile.high[index] * unit;
     double total = target, rounding_error = 0;
     two_sum(total, -product, rounding_error);
     const double residual = std::fabs(total + (rounding_error - low * unit));
-    all = measure == Measure::largest ? std::max(all, residual) : all + residual;
+    result = measure == Measure::largest ? std::max(result, residual) : result + residual;
   }
   if (!in_range) return std::nullopt;
-  return WideNumber(all);
+  return WideNumber(result);
 }
 
-/// Multiplies every tile t, whose first element is (i, j), and calls work(i, j, packed, t); on several
-/// threads.
+/// Computes all tiles on several threads, and calls work(i, j, packed, t) for tile t, whose first element is
+/// (i, j).
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operands, Work&& work) {
-  const std::int64_t down = (operands.rows() + edge - 1) / edge;
-  const std::int64_t across = (operands.cols() + edge - 1) / edge;
+  const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
+  const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
   const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
                       static_cast<double>(operands.terms());
-  for_row_ranges(down * across, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    const std::unique_ptr<PackedTile<T>> packed(
-        new PackedTile<T>);  // uninitialized: small products use little of it
+  for_row_ranges(tile_rows * tile_cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    // Not make_unique, which would initialize it: small products use only a fraction of it.
+    const std::unique_ptr<PackedTile<T>> packed(new PackedTile<T>);
     for (std::int64_t step = begin; step < end; ++step) {
       // Alternate between both ends: in products of triangles the last tiles have the most work.
-      const std::int64_t t = step % 2 == 0 ? step / 2 : down * across - 1 - step / 2;
-      const std::int64_t i = t % down * edge, j = t / down * edge;
+      const std::int64_t t = step % 2 == 0 ? step / 2 : tile_rows * tile_cols - 1 - step / 2;
+      const std::int64_t i = t % tile_rows * edge, j = t / tile_rows * edge;
       multiplier.multiply(i, j, *packed);
       work(i, j, *packed, t);
     }
@@ -240,10 +239,10 @@ template <class T>
 std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                              Measure measure) {
   const Multiplier<T> multiplier(operands);
-  const std::int64_t down = (operands.rows() + edge - 1) / edge;
-  const std::int64_t across = (operands.cols() + edge - 1) / edge;
-  // The measures of each tile's columns.
-  std::vector<WideNumber> parts(static_cast<std::size_t>(down * across * edge));
+  const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
+  const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
+  // The measure of each column of each tile.
+  std::vector<WideNumber> parts(static_cast<std::size_t>(tile_rows * tile_cols * edge));
   for_tiles(
       multiplier, operands, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
         const std::int64_t rows = std::min<std::int64_t>(edge, operands.rows() - i);
@@ -273,8 +272,8 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
   std::vector<ColumnResidual> columns(static_cast<std::size_t>(operands.cols()));
   for (std::int64_t j = 0; j < operands.cols(); ++j) {
     ColumnResidual& column = columns[static_cast<std::size_t>(j)];
-    for (std::int64_t d = 0; d < down; ++d) {
-      const WideNumber& part = parts[static_cast<std::size_t>((j / edge * down + d) * edge + j % edge)];
+    for (std::int64_t d = 0; d < tile_rows; ++d) {
+      const WideNumber& part = parts[static_cast<std::size_t>((j / edge * tile_rows + d) * edge + j % edge)];
       column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
     }
   }
@@ -312,9 +311,9 @@ WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& tar
       residuals[static_cast<std::size_t>(i)] = exact_element(operands, target(i, j), i, j);
     }
   });
-  WideNumber all;
-  for (const WideNumber& residual : residuals) include(all, residual, measure);
-  return all;
+  WideNumber total;
+  for (const WideNumber& residual : residuals) include(total, residual, measure);
+  return total;
 }
 
 template <class T>
@@ -330,21 +329,22 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
   std::atomic<std::int64_t> exact{0};
   for_tiles(multiplier, operands,
             [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
-              const std::unique_ptr<PackedTile<T>> other(new PackedTile<T>);
-              absolute_multiplier.multiply(i, j, *other);
+              const std::unique_ptr<PackedTile<T>> absolute_packed(new PackedTile<T>);
+              absolute_multiplier.multiply(i, j, *absolute_packed);
               const std::int64_t rows = std::min<std::int64_t>(edge, operands.rows() - i);
               const std::int64_t cols = std::min<std::int64_t>(edge, operands.cols() - j);
               for (std::int64_t c = 0; c < cols; ++c) {
                 for (std::int64_t r = 0; r < rows; ++r) {
-                  const int at = static_cast<int>(c * edge + r);
+                  const int index = static_cast<int>(c * edge + r);
                   const std::int64_t exponent =
                       multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
                   const double element = target(i + r, j + c);
-                  const WideNumber size(other->tile.high[at] + other->tile.low[at], exponent);
+                  const WideNumber size(absolute_packed->tile.high[index] + absolute_packed->tile.low[index],
+                                        exponent);
                   const WideNumber allowed = WideNumber(allowance.product_factor) * size +
                                              WideNumber(allowance.target_factor) * WideNumber(element) +
                                              allowance.floor;
-                  WideNumber residual = tile_residual(element, packed.tile, at, exponent);
+                  WideNumber residual = tile_residual(element, packed.tile, index, exponent);
                   // If the rounding error is not negligible, sum this element exactly.
                   if (!(unit * WideNumber(1, exponent) < WideNumber(allowance.negligible) * allowed)) {
                     if (static_cast<double>(++exact) > max_exact_elements) continue;

@@ -1,13 +1,12 @@
 #pragma once
-/// The residual C - L R in the judge's own arithmetic. The results do not depend on a BLAS, the number of
+/// The residual C - L R in extended precision without BLAS. The results do not depend on the number of
 /// threads or the processor.
 ///
 /// Rows of L and columns of R are divided by powers of two, so that their elements are at most 1.
 /// In double each element is split into 24 leading bits and a remainder. Products of leading bits add up
 /// exactly over blocks of 32 terms, and blocks are added in double-double. A sum of k terms then has an error
-/// of at most k 2^-73 times the largest element of its row of L times that of its column of R. In float,
-/// products are exact, and the factor is k 2^-48. If the error leaves a verdict open, `exact_column` adds the
-/// same products without rounding.
+/// of at most k 2^-73 max_k |l_ik| max_k |r_kj|. In float, products are exact, and the factor is k 2^-48. If
+/// this error bound spans a limit of the ratio, `exact_column` adds the same products without rounding.
 
 #include <limits>
 #include <utility>
@@ -21,13 +20,13 @@ namespace gaussweep {
 template <class T>
 struct Target {
   const HostMatrix<T>* matrix = nullptr;  ///< null: the identity
-  Part known = Part::all;                 ///< the stored triangle; the other one is its mirror image
+  Part stored = Part::all;                ///< a triangle: the other triangle is its mirror image
   const std::vector<std::int64_t>* order =
       nullptr;  ///< row i of C is row order[i] of the matrix; null: row i
 
   double operator()(std::int64_t i, std::int64_t j) const {
     if (matrix == nullptr) return i == j ? 1 : 0;
-    if ((known == Part::lower && i < j) || (known == Part::upper && i > j)) std::swap(i, j);
+    if ((stored == Part::lower && i < j) || (stored == Part::upper && i > j)) std::swap(i, j);
     return static_cast<double>((*matrix)(order == nullptr ? i : (*order)[static_cast<std::size_t>(i)], j));
   }
 };

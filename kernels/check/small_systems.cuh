@@ -1,6 +1,6 @@
 #pragma once
-/// Verification of systems of at most N x N elements with N lanes of a warp each. A lane keeps one row of the
-/// left operand in registers; the right operand is in shared memory.
+/// Verification of systems of at most N x N elements. N lanes of a warp verify one system. A lane keeps one
+/// row of the left operand in registers; the right operand is in shared memory.
 
 #include "kernels/check/system_judge.cuh"
 
@@ -8,7 +8,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 constexpr int small_threads = 128;
 
-/// The right operand in column-major order. The padding lets the systems of a warp, and columns, start in
+/// The right operand in column-major order. With the padding, columns and the systems of a warp start in
 /// different banks.
 template <int N, class T>
 struct RightOperand {
@@ -16,16 +16,16 @@ struct RightOperand {
   alignas(16) T columns[N * pitch + 32 / sizeof(T)];
 };
 
-/// Loads row `lane`, with zeros outside of the part. For unused elements it loads element 0, because
-/// predicated loads wait for each other.
+/// Loads row `lane`, with zeros outside of the part. For unused elements it loads element 0 instead of
+/// skipping the load, because predicated loads would wait for each other.
 template <int N, class T>
 __device__ __forceinline__ void load_row(const Elements<T>& m, T (&row)[N]) {
   const int i = lane_of<N>(), cols = static_cast<int>(m.cols);
   const int begin = m.part == Part::upper ? i : 0;
   const int end = i >= m.rows ? 0 : m.part == Part::lower ? min(cols, i + 1) : cols;
-  const int first = i * static_cast<int>(m.down), across = static_cast<int>(m.across);
+  const int first = i * static_cast<int>(m.row_stride), col_stride = static_cast<int>(m.col_stride);
   GAUSSWEEP_UNROLL
-  for (int j = 0; j < N; ++j) row[j] = m.data[j >= begin && j < end ? first + j * across : 0];
+  for (int j = 0; j < N; ++j) row[j] = m.data[j >= begin && j < end ? first + j * col_stride : 0];
   GAUSSWEEP_UNROLL
   for (int j = 0; j < N; ++j) row[j] = j >= begin && j < end ? row[j] : T(0);
 }
@@ -39,7 +39,7 @@ __device__ __forceinline__ double largest_of_rows(const T (&row)[N]) {
   return largest_of_lanes<N>(double_of(max_bits));
 }
 
-/// Sums each row[j] over all N lanes by recursive halving; lane i returns the sum of row[i % M].
+/// Sums row[j] over all N lanes for every j, by recursive halving. Lane i returns the sum of row[i % M].
 template <int N, int M>
 __device__ __forceinline__ double sum_of_column(double (&row)[M]) {
   GAUSSWEEP_UNROLL
@@ -74,16 +74,17 @@ __device__ __forceinline__ double sum_of_squares(const T (&row)[N]) {
   return sum_of_lanes<N>(sum);
 }
 
-/// Sets `row` to the row of A that is row `lane` of P A. Returns false if pivots or info contradict the
+/// Sets `row` such that row `lane` of P A is row `row` of A. Returns false if pivots or info contradict the
 /// factors.
 template <int N, class T>
-__device__ __forceinline__ bool take_row(const Systems<T>& all, std::int64_t s, bool pivot_is_zero,
-                                         int& row) {
-  const int n = static_cast<int>(all.shape.n), lane = lane_of<N>();
-  const int pivot = lane < n ? all.pivots[s * n + lane] : lane;
+__device__ __forceinline__ bool set_source_row(const Systems<T>& systems, std::int64_t s, bool pivot_is_zero,
+                                               int& row) {
+  const int n = static_cast<int>(systems.shape.n), lane = lane_of<N>();
+  const int pivot = lane < n ? systems.pivots[s * n + lane] : lane;
   const double zeros_from_end = largest_of_lanes<N>(pivot_is_zero && lane < n ? n - lane : 0);
   const double has_flaw = largest_of_lanes<N>(lane < n && (pivot < 0 || pivot >= n) ? 1 : 0);
-  if (has_flaw != 0 || (all.infos[s] >= 0 && all.infos[s] != info_of(zeros_from_end, n))) return false;
+  if (has_flaw != 0 || (systems.infos[s] >= 0 && systems.infos[s] != info_of(zeros_from_end, n)))
+    return false;
   row = lane;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < N; ++k) {
@@ -95,38 +96,39 @@ __device__ __forceinline__ bool take_row(const Systems<T>& all, std::int64_t s, 
 
 /// Returns the ratio of a solution of A X = B, computed column by column, and sets the forward error.
 template <int N, class T>
-__device__ double solution_of_small(const Systems<T>& all, std::int64_t s, RightOperand<N, T>& right_operand,
-                                    double& error) {
-  const System<T> system(all, s);
-  const int lane = lane_of<N>(), rows = static_cast<int>(all.shape.n), cols = static_cast<int>(system.x.cols);
+__device__ double solution_of_small(const Systems<T>& systems, std::int64_t s,
+                                    RightOperand<N, T>& right_operand, double& error) {
+  const System<T> system(systems, s);
+  const int lane = lane_of<N>(), rows = static_cast<int>(systems.shape.n),
+            cols = static_cast<int>(system.x.cols);
   T left[N];
   load_row<N>(system.a, left);
   const double max_a = largest_of_rows<N>(left);
   double max_x = 0, max_b = 0, row_sum = 0;
-  const auto at = [&](const Elements<T>& m, int j) {
+  const auto lane_element = [&](const Elements<T>& m, int j) {
     const T value = m.data[lane < rows ? lane + j * rows : 0];
     return lane < rows ? static_cast<double>(value) : 0;
   };
   unsigned long long bits_of_x = 0, bits_of_b = 0;
   GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
-    bits_of_x = max(bits_of_x, bits_of(fabs(at(system.x, j))));
-    bits_of_b = max(bits_of_b, bits_of(fabs(at(system.b, j))));
+    bits_of_x = max(bits_of_x, bits_of(fabs(lane_element(system.x, j))));
+    bits_of_b = max(bits_of_b, bits_of(fabs(lane_element(system.b, j))));
   }
   max_x = largest_of_lanes<N>(double_of(bits_of_x));
   max_b = largest_of_lanes<N>(double_of(bits_of_b));
-  const double early_result = early_verdict<T>(max_a, max_x, max_b);
-  if (early_result != 0) return early_result;
+  const double early_ratio = ratio_if_out_of_range<T>(max_a, max_x, max_b);
+  if (early_ratio != 0) return early_ratio;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < N; ++k) row_sum += fabs(static_cast<double>(left[k]));
   const double norm = largest_of_lanes<N>(row_sum);
   const Sizes sizes{static_cast<double>(rows), static_cast<double>(rows), max_a, max_x};
-  const double bias = bias_of<T>(sizes), factor = factor_of<Quotient::solution, T>(all.shape);
-  const std::uint64_t seed = all.knows_solution ? seed_of_system(all.solution_seed, s) : 0;
+  const double bias = bias_of<T>(sizes), factor = factor_of<RatioKind::solution, T>(systems.shape);
+  const std::uint64_t seed = systems.has_solution_seed ? seed_of_system(systems.solution_seed, s) : 0;
   double ratio = 0, max_error = 0, largest = 0;
   GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
-    const double x = at(system.x, j), b = at(system.b, j);
+    const double x = lane_element(system.x, j), b = lane_element(system.b, j);
     __syncwarp(mask_of<N>());
     right_operand.columns[lane] = static_cast<T>(x);
     Sum<T> sum;
@@ -139,25 +141,28 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Right
     const double difference = largest_of_lanes<N>(lane < rows ? sum.difference_to(b, bias) : 0);
     const double x_norm = largest_of_lanes<N>(fabs(x)), b_norm = largest_of_lanes<N>(fabs(b));
     ratio = max(ratio, safe_quotient(difference, (norm * (x_norm + smallest_normal<T>)+b_norm) * factor));
-    if (!all.knows_solution || lane >= rows) continue;
-    const double known = static_cast<T>(signed_unit(seed, RandomStream::solution, lane, j));
-    max_error = max(max_error, fabs(x - known));
-    largest = max(largest, fabs(known));
+    if (!systems.has_solution_seed || lane >= rows) continue;
+    const double x_true = static_cast<T>(signed_unit(seed, RandomStream::solution, lane, j));
+    max_error = max(max_error, fabs(x - x_true));
+    largest = max(largest, fabs(x_true));
   }
-  if (all.knows_solution) error = safe_quotient(largest_of_lanes<N>(max_error), largest_of_lanes<N>(largest));
-  return if_certain<T>(ratio, sizes, (norm * max_x + max_b) * factor, all.tolerance);
+  if (systems.has_solution_seed)
+    error = safe_quotient(largest_of_lanes<N>(max_error), largest_of_lanes<N>(largest));
+  return certain_or_nan<T>(ratio, sizes, (norm * max_x + max_b) * factor, systems.tolerance);
 }
 
 /// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product, with residual C - L R.
 /// @param x_first inverse: computes X A instead of A X
-template <Quotient Q, int N, class T>
-__device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOperand<N, T>& right_operand,
+template <RatioKind kind, int N, class T>
+__device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, RightOperand<N, T>& right_operand,
                                  bool x_first) {
-  constexpr int group = 4, pitch = RightOperand<N, T>::pitch;  // group: columns computed together
-  constexpr bool is_lu = Q == Quotient::lu_factors, is_cholesky = Q == Quotient::cholesky_factor;
-  const System<T> system(all, s);
+  constexpr int group = 4, pitch = RightOperand<N, T>::pitch;  // `group` columns are computed together
+  constexpr bool is_lu = kind == RatioKind::lu_factors, is_cholesky = kind == RatioKind::cholesky_factor;
+  const System<T> system(systems, s);
   const int lane = lane_of<N>();
-  const Elements<T> target = Q == Quotient::product ? system.x : is_cholesky ? as_lower(system.a) : system.a;
+  const Elements<T> target = kind == RatioKind::product ? system.x
+                             : is_cholesky              ? as_lower(system.a)
+                                                        : system.a;
   T left[N];
   double norms = 0, max_target = 0, max_left = 0, max_right = 0;
   int row = lane;
@@ -174,8 +179,8 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
     norms = largest_of_lanes<N>(row_sum + sum_of_column<N>(magnitudes));
     load_row<N>(is_lu ? system.x : as_lower(system.x), left);
     max_left = max_right = largest_of_rows<N>(left);
-    const double early_result = early_verdict<T>(max_target, max_left, 0);
-    if (early_result != 0) return early_result;
+    const double early_ratio = ratio_if_out_of_range<T>(max_target, max_left, 0);
+    if (early_ratio != 0) return early_ratio;
   }
   if (is_lu) {
     bool pivot_is_zero = false;
@@ -184,48 +189,51 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
       const bool on_diagonal = j == lane;
       pivot_is_zero = pivot_is_zero || (on_diagonal && left[j] == T(0));
       const T diagonal = on_diagonal ? left[j] : T(0);
-      right_operand.columns[j * pitch + lane] = j > lane                         ? left[j]
-                                                : on_diagonal && !all.unit_lower ? T(1)
-                                                                                 : diagonal;
-      left[j] = j < lane ? left[j] : on_diagonal && all.unit_lower ? T(1) : diagonal;
+      right_operand.columns[j * pitch + lane] = j > lane                             ? left[j]
+                                                : on_diagonal && !systems.unit_lower ? T(1)
+                                                                                     : diagonal;
+      left[j] = j < lane ? left[j] : on_diagonal && systems.unit_lower ? T(1) : diagonal;
     }
     // The CPU decides if the factors are so large that rounding to subnormal numbers may change the ratio.
     max_left = max_right = max(max_left, 1.0);
     if (smallest_normal<T> * 4 * N * max_left > 0x1p-20 * norms && norms > 0) return double_of(bits_of_nan);
-    if (!take_row<N>(all, s, pivot_is_zero, row)) return double_of(bits_of_nan);
+    if (!set_source_row<N>(systems, s, pivot_is_zero, row)) return double_of(bits_of_nan);
   } else if (is_cholesky) {
-    bool is_flaw = false;
+    bool has_flaw = false;
     GAUSSWEEP_UNROLL
-    for (int j = 0; j < N; ++j) is_flaw = is_flaw || (j == lane && lane < all.shape.n && !(left[j] > T(0)));
-    if (largest_of_lanes<N>(is_flaw ? 1 : 0) != 0) return double_of(bits_of_nan);
+    for (int j = 0; j < N; ++j)
+      has_flaw = has_flaw || (j == lane && lane < systems.shape.n && !(left[j] > T(0)));
+    if (largest_of_lanes<N>(has_flaw ? 1 : 0) != 0) return double_of(bits_of_nan);
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) right_operand.columns[lane * pitch + k] = left[k];
   } else {
-    const Elements<T> right = Q == Quotient::product ? system.b : x_first ? system.a : system.x;
+    const Elements<T> right = kind == RatioKind::product ? system.b : x_first ? system.a : system.x;
     load_row<N>(right, left);
-    __syncwarp(mask_of<N>());  // all lanes have read the operand of the other product (ratio_of_sides)
+    __syncwarp(mask_of<N>());  // all lanes have read the right operand of the other side (ratio_of_sides)
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) right_operand.columns[j * pitch + lane] = left[j];
     max_right = largest_of_rows<N>(left);
-    const double right_norm = Q == Quotient::product ? sum_of_squares<N>(left) : largest_column_sum<N>(left);
-    if (Q == Quotient::product) {
+    const double right_norm =
+        kind == RatioKind::product ? sum_of_squares<N>(left) : largest_column_sum<N>(left);
+    if (kind == RatioKind::product) {
       load_row<N>(target, left);
       max_target = largest_of_rows<N>(left);
     }
     load_row<N>(x_first ? system.x : system.a, left);
     max_left = largest_of_rows<N>(left);
-    norms = Q == Quotient::product ? std::sqrt(sum_of_squares<N>(left)) * std::sqrt(right_norm)
-                                   : largest_column_sum<N>(left) * (right_norm + smallest_normal<T>);
-    const double early_result = early_verdict<T>(max_left, max_right, max_target);
-    if (early_result != 0) return early_result;
+    norms = kind == RatioKind::product ? std::sqrt(sum_of_squares<N>(left)) * std::sqrt(right_norm)
+                                       : largest_column_sum<N>(left) * (right_norm + smallest_normal<T>);
+    const double early_ratio = ratio_if_out_of_range<T>(max_left, max_right, max_target);
+    if (early_ratio != 0) return early_ratio;
   }
   __syncwarp(mask_of<N>());
 
   const int rows = static_cast<int>(system.a.rows),
-            cols = static_cast<int>(Q == Quotient::product ? system.b.cols : rows);
+            cols = static_cast<int>(kind == RatioKind::product ? system.b.cols : rows);
   const Sizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), max_left, max_right};
   const double bias = bias_of<T>(sizes);
-  double column_residual = 0, row_sum = 0;  // column_residual: of column `lane`
+  double column_residual = 0;  // of column `lane`
+  double row_sum = 0;          // of the elements left of the diagonal, which mirror those of column `lane`
   GAUSSWEEP_ROLLED
   for (int j0 = 0; j0 < cols; j0 += group) {
     double c[group], difference[group];
@@ -233,11 +241,10 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
     for (int g = 0; g < group; ++g) {
       const int j = j0 + g;
       const bool inside = lane < rows && j < cols && !(is_cholesky && j > lane);
-      c[g] =
-          Q == Quotient::inverse
-              ? (j == lane ? 1 : 0)
-              : target.data[inside ? row * static_cast<int>(target.down) + j * static_cast<int>(target.across)
-                                   : 0];
+      c[g] = kind == RatioKind::inverse ? (j == lane ? 1 : 0)
+                                        : target.data[inside ? row * static_cast<int>(target.row_stride) +
+                                                                   j * static_cast<int>(target.col_stride)
+                                                             : 0];
     }
     Sum<T> sums[group];
     GAUSSWEEP_UNROLL
@@ -256,43 +263,43 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, RightOpe
       const int j = j0 + g;
       const bool inside = lane < rows && j < cols && !(is_cholesky && j > lane);
       difference[g] = inside ? sums[g].difference_to(c[g], bias) : 0;
-      if (Q == Quotient::product) difference[g] *= difference[g];
+      if (kind == RatioKind::product) difference[g] *= difference[g];
       if (is_cholesky && j < lane) row_sum += difference[g];  // the mirrored element
     }
     const double column_sum = sum_of_column<N>(difference);
     if (lane / group == j0 / group) column_residual = column_sum;
   }
-  const double scale = norms * factor_of<Q, T>(all.shape);
+  const double scale = norms * factor_of<kind, T>(systems.shape);
   double ratio = 0;
-  if (Q == Quotient::product) {
+  if (kind == RatioKind::product) {
     ratio = safe_quotient(std::sqrt(sum_of_lanes<N>(column_residual)), scale);
     if (ratio > 0.99) return double_of(bits_of_nan);
   } else {
     ratio = safe_quotient(largest_of_lanes<N>(column_residual + row_sum), scale);
   }
-  return if_certain<T>(ratio, sizes, scale, all.tolerance);
+  return certain_or_nan<T>(ratio, sizes, scale, systems.tolerance);
 }
 
-template <Quotient Q, int N, class T>
+template <RatioKind kind, int N, class T>
 __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
-    small_kernel(Systems<T> all, double* ratios, Totals* totals) {
+    small_kernel(Systems<T> systems, double* ratios, Totals* totals) {
   constexpr int systems_per_block = small_threads / N;
   __shared__ RightOperand<N, T> right_operands[systems_per_block];
   const int team = static_cast<int>(threadIdx.x) / N;
   const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * systems_per_block + team;
-  if (s >= all.shape.batch) return;
+  if (s >= systems.shape.batch) return;
   double error = -1, ratio = 0;
-  if constexpr (Q == Quotient::solution) {
-    ratio = solution_of_small<N>(all, s, right_operands[team], error);
-  } else if constexpr (Q == Quotient::inverse) {
-    ratio = ratio_of_sides(all.second_look, [&](bool x_first) {
-      return ratio_of_small<Q, N>(all, s, right_operands[team], x_first);
+  if constexpr (kind == RatioKind::solution) {
+    ratio = solution_of_small<N>(systems, s, right_operands[team], error);
+  } else if constexpr (kind == RatioKind::inverse) {
+    ratio = ratio_of_sides(systems.second_side_threshold, [&](bool x_first) {
+      return ratio_of_small<kind, N>(systems, s, right_operands[team], x_first);
     });
   } else {
     constexpr bool x_first = false;
-    ratio = ratio_of_small<Q, N>(all, s, right_operands[team], x_first);
+    ratio = ratio_of_small<kind, N>(systems, s, right_operands[team], x_first);
   }
-  if (lane_of<N>() == 0) record_ratio(all, s, ratio, error, ratios, totals);
+  if (lane_of<N>() == 0) record_ratio(systems, s, ratio, error, ratios, totals);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::judge

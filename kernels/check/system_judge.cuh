@@ -1,6 +1,6 @@
 #pragma once
-/// Functions that the verification of small and of large systems shares (system_ratios.cu): reductions over
-/// lanes, sums of products, and the acceptance of a ratio.
+/// Functions that small_systems.cuh and large_systems.cuh share: reductions over lanes, sums of products, and
+/// the acceptance of a ratio.
 
 #include <cmath>
 #include <cstdint>
@@ -24,8 +24,8 @@ __device__ __forceinline__ unsigned mask_of() {
   return N == 32 ? 0xffffffffu : ((1u << (N % 32)) - 1) << (threadIdx.x % 32 / N * N);
 }
 
-/// Return the bits of a double and the double of these bits. Bits of nonnegative numbers are ordered like the
-/// numbers.
+/// Return the bits of a double, and the double with these bits. The bits of nonnegative numbers are ordered
+/// like the numbers.
 __device__ __forceinline__ unsigned long long bits_of(double value) {
   unsigned long long bits = 0;
   memcpy(&bits, &value, sizeof bits);
@@ -82,7 +82,7 @@ struct Sum {
   }
 };
 
-/// Returns true if sums and products of values up to `largest` neither overflow nor lose digits that matter.
+/// Returns true if sums and products of values up to `largest` neither overflow nor underflow noticeably.
 template <class T>
 __device__ __forceinline__ bool is_ordinary(double largest) {
   return largest == 0 || (largest >= 0x1p-200 && largest <= (tiles::splits<T> ? 0x1p200 : 0x1p100));
@@ -93,7 +93,7 @@ constexpr unsigned long long bits_of_nan = 0x7ff8000000000000ull, bits_of_infini
 /// Returns infinity if an element is not finite, NaN if elements are out of range (system_ratios.hpp), else
 /// 0.
 template <class T>
-__device__ __forceinline__ double early_verdict(double max_a, double max_x, double max_b) {
+__device__ __forceinline__ double ratio_if_out_of_range(double max_a, double max_x, double max_b) {
   const double sum = max_a + max_x + max_b;
   if (sum - sum != 0) return double_of(bits_of_infinity);
   return is_ordinary<T>(max_a) && is_ordinary<T>(max_x) && is_ordinary<T>(max_b) ? 0 : double_of(bits_of_nan);
@@ -103,13 +103,13 @@ __device__ __forceinline__ double early_verdict(double max_a, double max_x, doub
 template <class T>
 struct System {
   Elements<T> a, b, x;
-  __device__ __forceinline__ System(const Systems<T>& all, std::int64_t s)
-      : a(one(all.a, all.a_shape, all.part_of_a, s)),
-        b(one(all.b, all.b_shape, Part::all, s)),
-        x(one(all.x, all.x_shape, all.part_of_x, s)) {}
-  static __device__ __forceinline__ Elements<T> one(const T* all, const Extent& e, Part part,
-                                                    std::int64_t s) {
-    return {all + s * e.rows * e.cols, 1, e.rows, e.rows, e.cols, part, false, false};
+  __device__ __forceinline__ System(const Systems<T>& systems, std::int64_t s)
+      : a(operand(systems.a, systems.a_shape, systems.part_of_a, s)),
+        b(operand(systems.b, systems.b_shape, Part::all, s)),
+        x(operand(systems.x, systems.x_shape, systems.part_of_x, s)) {}
+  static __device__ __forceinline__ Elements<T> operand(const T* data, const Extent& e, Part part,
+                                                        std::int64_t s) {
+    return {data + s * e.rows * e.cols, 1, e.rows, e.rows, e.cols, part, false, false};
   }
 };
 template <class T>
@@ -120,15 +120,15 @@ __device__ __forceinline__ Elements<T> in_part(Elements<T> m, Part part) {
 template <class T>
 __device__ __forceinline__ Elements<T> transposed(const Elements<T>& m) {
   const Part part = m.part == Part::lower ? Part::upper : m.part == Part::upper ? Part::lower : Part::all;
-  return {m.data, m.across, m.down, m.cols, m.rows, part, m.unit_diagonal, m.absolute};
+  return {m.data, m.col_stride, m.row_stride, m.cols, m.rows, part, m.unit_diagonal, m.absolute};
 }
-/// Returns the matrix or its transpose, the one with the stored triangle below the diagonal.
+/// Returns the matrix, or its transpose if the stored triangle is the upper one.
 template <class T>
 __device__ __forceinline__ Elements<T> as_lower(const Elements<T>& m) {
   return m.part == Part::upper ? transposed(m) : m;
 }
 
-/// The number of rows and of terms of a product, and its operands' largest |elements|.
+/// The number of rows and of terms of a product, and the largest |element| of each operand.
 struct Sizes {
   double rows, terms, max_left, max_right;
 };
@@ -142,61 +142,61 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
 /// Returns the ratio, or NaN if it is not certain: its error bound spans the tolerance or ten times the
 /// tolerance, or exceeds 2^-12. @param divisor the divisor of the residual
 template <class T>
-__device__ __forceinline__ double if_certain(double ratio, const Sizes& sizes, double divisor,
-                                             double tolerance) {
+__device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,
+                                                 double tolerance) {
   // The error bound of an element's sum.
   const double sum_error = (tiles::splits<T> ? sizes.terms * 0x1p-102 : 0x1p-52) * sizes.terms * sizes.terms *
                            sizes.max_left * sizes.max_right;
   const double bound = safe_quotient(sum_error * sizes.rows, divisor) + 0x1p-40 * ratio;
-  const auto is_open = [&](double limit) { return ratio - bound <= limit && limit < ratio + bound; };
+  const auto bound_spans = [&](double limit) { return ratio - bound <= limit && limit < ratio + bound; };
   const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
-  return accurate && !is_open(tolerance) && !is_open(10 * tolerance) ? ratio : double_of(bits_of_nan);
+  return accurate && !bound_spans(tolerance) && !bound_spans(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
-/// Returns the ratio of an inverse (judges::either_inverse). NaN if rounding decides whether I - X A is
-/// needed.
-/// @param of_side returns the ratio of I - A X (false) or I - X A (true), with the same result in all threads
-template <class OfSide>
-__device__ __forceinline__ double ratio_of_sides(double second_look, OfSide&& of_side) {
-  constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `if_certain` accepts
+/// Returns the ratio of an inverse (judges::either_inverse); NaN if the first ratio is too close to the
+/// threshold to decide about I - X A.
+/// @param ratio_of_side returns the ratio of I - A X (false) or of I - X A (true), the same in all threads
+template <class RatioOfSide>
+__device__ __forceinline__ double ratio_of_sides(double second_side_threshold, RatioOfSide&& ratio_of_side) {
+  constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `certain_or_nan` accepts
   double ratio = 0;
   GAUSSWEEP_ROLLED
   for (int side = 0; side < 2; ++side) {
-    const double value = of_side(side == 1);
+    const double value = ratio_of_side(side == 1);
     if (side == 1) return value >= ratio ? ratio : value;
     ratio = value;
-    if (!(ratio > second_look - margin)) break;
-    if (ratio < second_look + margin) return double_of(bits_of_nan);
+    if (!(ratio > second_side_threshold - margin)) break;
+    if (ratio < second_side_threshold + margin) return double_of(bits_of_nan);
   }
   return ratio;
 }
 /// Returns n u; for a product sqrt(k + 2) u.
-template <Quotient Q, class T>
+template <RatioKind kind, class T>
 __device__ __forceinline__ double factor_of(const Shape& shape) {
   const double unit = tiles::splits<T> ? 0x1p-53 : 0x1p-24;
-  return unit * (Q == Quotient::product ? std::sqrt(static_cast<double>(shape.k) + 2)
-                                        : static_cast<double>(shape.n));
+  return unit * (kind == RatioKind::product ? std::sqrt(static_cast<double>(shape.k) + 2)
+                                            : static_cast<double>(shape.n));
 }
 
-/// Returns the info that LU factors should have. @param zeros_from_end max of n - i over rows i with a zero
-/// pivot, else 0
+/// Returns the info that belongs to LU factors.
+/// @param zeros_from_end the maximum of n - i over the rows i with a zero pivot; 0 if there are none
 __device__ __forceinline__ int info_of(double zeros_from_end, int n) {
   return zeros_from_end == 0 ? 0 : n + 1 - static_cast<int>(zeros_from_end);
 }
 
-__device__ __forceinline__ void take_larger(unsigned long long* maximum, unsigned long long value) {
+__device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum, unsigned long long value) {
   if (value > simt::load_volatile(maximum)) atomicMax(maximum, value);
 }
 
 /// Stores a system's ratio; called by one thread. @param error the forward error, negative if unknown
 template <class T>
-__device__ __forceinline__ void record_ratio(const Systems<T>& all, std::int64_t s, double ratio,
+__device__ __forceinline__ void record_ratio(const Systems<T>& systems, std::int64_t s, double ratio,
                                              double error, double* ratios, Totals* totals) {
   ratios[s] = ratio;
-  if (error >= 0) take_larger(&totals->max_error, bits_of(error) + 1);
-  if (all.infos[s] == 0 && ratio <= all.tolerance) {
-    take_larger(&totals->max_ratio, bits_of(ratio));
+  if (error >= 0) atomic_max_if_larger(&totals->max_error, bits_of(error) + 1);
+  if (systems.infos[s] == 0 && ratio <= systems.tolerance) {
+    atomic_max_if_larger(&totals->max_ratio, bits_of(ratio));
   } else {
-    atomicAdd(&totals->others, 1ull);
+    atomicAdd(&totals->not_passed, 1ull);
   }
 }
 

@@ -9,14 +9,14 @@
 namespace gaussweep {
 namespace {
 
-std::optional<Quotient> quotient_of(const ProblemRow& problem) {
+std::optional<RatioKind> ratio_kind_of(const ProblemRow& problem) {
   const Judge<double> judge = problem.judge.float64;
   if (judge == judges::solution<double> || judge == judges::system_solution<double>)
-    return Quotient::solution;
-  if (judge == judges::lu_factors<double>) return Quotient::lu_factors;
-  if (judge == judges::cholesky_factor<double>) return Quotient::cholesky_factor;
-  if (judges::is_of_inverse(judge)) return Quotient::inverse;
-  if (judge == judges::product<double>) return Quotient::product;
+    return RatioKind::solution;
+  if (judge == judges::lu_factors<double>) return RatioKind::lu_factors;
+  if (judge == judges::cholesky_factor<double>) return RatioKind::cholesky_factor;
+  if (judges::is_of_inverse(judge)) return RatioKind::inverse;
+  if (judge == judges::product<double>) return RatioKind::product;
   return std::nullopt;
 }
 
@@ -49,20 +49,20 @@ std::vector<double> SystemRatios::all() const {
 }
 
 RatioSummary SystemRatios::summary() const {
-  constexpr std::size_t words = sizeof(judge::Totals) / sizeof(double);
-  std::vector<double> found(words + static_cast<std::size_t>(count_));
+  constexpr std::size_t header = sizeof(judge::Totals) / sizeof(double);
+  std::vector<double> found(header + static_cast<std::size_t>(count_));
   context_.device.to_host(found.data(), totals_.as<void>(), found.size() * sizeof(double));
-  judge::Totals all{};
-  std::memcpy(&all, found.data(), sizeof all);
-  RatioSummary summary{static_cast<std::int64_t>(all.others),
+  judge::Totals totals{};
+  std::memcpy(&totals, found.data(), sizeof totals);
+  RatioSummary summary{static_cast<std::int64_t>(totals.not_passed),
                        -1,
                        std::numeric_limits<double>::quiet_NaN(),
-                       all.digest,
-                       {found.begin() + words, found.end()}};
-  if (summary.others < batch_) summary.worst = static_cast<std::int64_t>(all.worst);
-  if (all.max_error > 0) {
-    --all.max_error;
-    std::memcpy(&summary.forward_error, &all.max_error, sizeof summary.forward_error);
+                       totals.digest,
+                       {found.begin() + header, found.end()}};
+  if (summary.not_passed < batch_) summary.worst = static_cast<std::int64_t>(totals.worst);
+  if (totals.max_error > 0) {
+    --totals.max_error;
+    std::memcpy(&summary.forward_error, &totals.max_error, sizeof summary.forward_error);
   }
   return summary;
 }
@@ -72,30 +72,30 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
                                           int copy, const Shape& shape, double tolerance,
                                           std::optional<std::uint64_t> solution_seed, std::int64_t count) {
   const ProblemRow& problem = method.problem.row();
-  const auto quotient = quotient_of(problem);
-  if (!quotient || method.layout != Layout::column_major) return std::nullopt;
+  const auto ratio_kind = ratio_kind_of(problem);
+  if (!ratio_kind || method.layout != Layout::column_major) return std::nullopt;
   const Shape one = shape.single();
   const Operands<T> op = staging.operands(copy);
-  const Systems<T> all{*quotient,
-                       shape,
-                       tolerance,
-                       staging.pristine_a().data,
-                       staging.pristine_b().data,
-                       staging.answer(copy).data,
-                       problem.a(one),
-                       problem.b != nullptr ? problem.b(one) : Extent{0, 0},
-                       problem.x(one),
-                       part_of(problem.counts_of_a, shape.uplo),
-                       part_of(problem.counts_of_x, shape.uplo),
-                       problem.judge.float64 == judges::either_inverse<double>
-                           ? second_look(shape.n)
-                           : std::numeric_limits<double>::infinity(),
-                       method.unit_diagonal == UnitDiagonal::lower,
-                       op.pivots,
-                       op.info,
-                       solution_seed.has_value(),
-                       solution_seed.value_or(0)};
-  return SystemRatios(context, all, staging.pristine(), count);
+  const Systems<T> systems{*ratio_kind,
+                           shape,
+                           tolerance,
+                           staging.pristine_a().data,
+                           staging.pristine_b().data,
+                           staging.answer(copy).data,
+                           problem.a(one),
+                           problem.b != nullptr ? problem.b(one) : Extent{0, 0},
+                           problem.x(one),
+                           part_of(problem.used_of_a, shape.uplo),
+                           part_of(problem.used_of_x, shape.uplo),
+                           problem.judge.float64 == judges::either_inverse<double>
+                               ? second_side_threshold(shape.n)
+                               : std::numeric_limits<double>::infinity(),
+                           method.unit_diagonal == UnitDiagonal::lower,
+                           op.pivots,
+                           op.info,
+                           solution_seed.has_value(),
+                           solution_seed.value_or(0)};
+  return SystemRatios(context, systems, staging.pristine(), count);
 }
 
 template std::optional<SystemRatios> system_ratios(Context&, const Method&, Staging<float>&, int,

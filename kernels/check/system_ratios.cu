@@ -1,5 +1,5 @@
-// Verification of a batch with a few lanes, a warp or a block per system. Sums keep the rounding errors of
-// their terms, so that a residual's error is in the order of the squared unit roundoff.
+// Verification of a batch; a few lanes, a warp or a block verify a system. Sums are compensated, so that a
+// residual's relative error is of the order u^2.
 #include "kernels/check/system_ratios.hpp"
 
 #include "kernels/check/large_systems.cuh"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace judge;
 
-/// Finds the worst system that passes, and copies the ratios of `count` equally spaced systems.
+/// Finds the worst system that passes, and copies the ratios of `count` equally spaced systems to `sample`.
 template <class = void>  // a template, so that both backends may define it in one program
 __global__ void summary_kernel(const double* ratios, const int* infos, double tolerance, std::int64_t batch,
                                std::int64_t count, double* sample, Totals* totals) {
@@ -24,54 +24,54 @@ unsigned blocks_for(std::int64_t count, std::int64_t per_block) {
   return static_cast<unsigned>((count + per_block - 1) / per_block);
 }
 
-template <Quotient Q, class T>
-void launch_ratios(Context& context, const Systems<T>& all, double* ratios, Totals* totals) {
-  const Shape& shape = all.shape;
-  constexpr bool is_solution = Q == Quotient::solution;
+template <RatioKind kind, class T>
+void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, Totals* totals) {
+  const Shape& shape = systems.shape;
+  constexpr bool is_solution = kind == RatioKind::solution;
   // A solution's columns are computed one after the other.
   const std::int64_t size =
-      std::max({all.a_shape.rows, all.a_shape.cols, is_solution ? 0 : all.x_shape.cols});
+      std::max({systems.a_shape.rows, systems.a_shape.cols, is_solution ? 0 : systems.x_shape.cols});
   const auto by_lanes = [&](auto kernel, std::int64_t lanes) {
     simt::launch(context, kernel, dim3(blocks_for(shape.batch * lanes, small_threads)), dim3(small_threads),
-                 0, all, ratios, totals);
+                 0, systems, ratios, totals);
   };
-  if (size <= 8) return by_lanes(small_kernel<Q, 8, T>, 8);
-  if (size <= 16) return by_lanes(small_kernel<Q, 16, T>, 16);
-  if (size <= 32) return by_lanes(small_kernel<Q, 32, T>, 32);
-  const unsigned threads = is_solution && all.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
-  const std::size_t bytes_per_row = Q == Quotient::lu_factors ? 2 * sizeof(int)
-                                    : mirrors<Q>(shape)       ? threads / 32 * sizeof(double)
-                                                              : 0;
-  simt::launch(context, large_kernel<Q, T>, dim3(static_cast<unsigned>(shape.batch)), dim3(threads),
-               static_cast<std::size_t>(shape.n) * bytes_per_row, all, ratios, totals);
+  if (size <= 8) return by_lanes(small_kernel<kind, 8, T>, 8);
+  if (size <= 16) return by_lanes(small_kernel<kind, 16, T>, 16);
+  if (size <= 32) return by_lanes(small_kernel<kind, 32, T>, 32);
+  const unsigned threads = is_solution && systems.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
+  const std::size_t bytes_per_row = kind == RatioKind::lu_factors ? 2 * sizeof(int)
+                                    : mirrors<kind>(shape)        ? threads / 32 * sizeof(double)
+                                                                  : 0;
+  simt::launch(context, large_kernel<kind, T>, dim3(static_cast<unsigned>(shape.batch)), dim3(threads),
+               static_cast<std::size_t>(shape.n) * bytes_per_row, systems, ratios, totals);
 }
 
 }  // namespace
 
 template <class T>
-void start_ratios(Context& context, const Systems<T>& all, std::int64_t count, double* ratios,
+void start_ratios(Context& context, const Systems<T>& systems, std::int64_t count, double* ratios,
                   Totals* totals) {
-  switch (all.quotient) {
-    case Quotient::solution:
-      launch_ratios<Quotient::solution>(context, all, ratios, totals);
+  switch (systems.ratio_kind) {
+    case RatioKind::solution:
+      launch_ratios<RatioKind::solution>(context, systems, ratios, totals);
       break;
-    case Quotient::lu_factors:
-      launch_ratios<Quotient::lu_factors>(context, all, ratios, totals);
+    case RatioKind::lu_factors:
+      launch_ratios<RatioKind::lu_factors>(context, systems, ratios, totals);
       break;
-    case Quotient::cholesky_factor:
-      launch_ratios<Quotient::cholesky_factor>(context, all, ratios, totals);
+    case RatioKind::cholesky_factor:
+      launch_ratios<RatioKind::cholesky_factor>(context, systems, ratios, totals);
       break;
-    case Quotient::inverse:
-      launch_ratios<Quotient::inverse>(context, all, ratios, totals);
+    case RatioKind::inverse:
+      launch_ratios<RatioKind::inverse>(context, systems, ratios, totals);
       break;
-    case Quotient::product:
-      launch_ratios<Quotient::product>(context, all, ratios, totals);
+    case RatioKind::product:
+      launch_ratios<RatioKind::product>(context, systems, ratios, totals);
       break;
   }
   constexpr unsigned threads = 256;
-  simt::launch(context, summary_kernel<>, dim3(blocks_for(all.shape.batch, threads)), dim3(threads), 0,
-               static_cast<const double*>(ratios), all.infos, all.tolerance, all.shape.batch, count,
-               reinterpret_cast<double*>(totals + 1), totals);
+  simt::launch(context, summary_kernel<>, dim3(blocks_for(systems.shape.batch, threads)), dim3(threads), 0,
+               static_cast<const double*>(ratios), systems.infos, systems.tolerance, systems.shape.batch,
+               count, reinterpret_cast<double*>(totals + 1), totals);
 }
 
 template void start_ratios(Context&, const Systems<float>&, std::int64_t, double*, Totals*);

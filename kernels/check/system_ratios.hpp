@@ -1,6 +1,6 @@
 #pragma once
-/// Verification of a batch on a device: the ratio of every system in one launch, on the device with the
-/// answers.
+/// Verification of a batch on the device that holds the answers: one launch computes the ratio of every
+/// system.
 
 #include <optional>
 #include <vector>
@@ -14,11 +14,12 @@ namespace gaussweep {
 
 /// A summary of all ratios.
 struct RatioSummary {
-  std::int64_t others = 0;  ///< systems with a ratio above the tolerance, an info other than 0, or no ratio
-  std::int64_t worst = -1;  ///< the first system with the largest ratio among the systems that pass
-  double forward_error;     ///< the largest forward error of systems with a ratio; NaN if unknown
-  std::uint64_t digest;     ///< device_digest of the inputs, computed after all ratios
-  std::vector<double> sample;  ///< ratios of `count` systems: system batch k / count for each k
+  std::int64_t not_passed =
+      0;  ///< number of systems with a ratio above the tolerance, a nonzero info, or no ratio
+  std::int64_t worst = -1;     ///< the first system with the largest ratio among the systems that pass
+  double forward_error;        ///< the largest forward error of systems with a ratio; NaN if unknown
+  std::uint64_t digest;        ///< device_digest of the inputs, computed after all ratios
+  std::vector<double> sample;  ///< ratios of `count` systems with numbers batch * k / count, k = 0, 1, ...
 };
 
 /// The ratios in device memory. Their computation is asynchronous; `summary` and `all` wait for it.
@@ -36,13 +37,15 @@ class SystemRatios {
 };
 
 /// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `copy`. A
-/// ratio is infinite if an element of an operand or the answer is not finite. It is NaN if the CPU has to
-/// decide: the answer has a flaw, elements are beyond 2^200 (float: 2^100) or below 2^-200, the ratio's error
-/// leaves a verdict open, a product's ratio is above 1, or factors are so large that rounding to subnormal
-/// numbers shows. Else its error is at most max(1, ratio) / 1000. Returns nothing if the problem has
-/// another kind of ratio than Quotient lists, or if the layout is not column-major.
-/// @param solution_seed the seed of x_true if generate_solution made it for each system
-/// @param count the number of ratios in the summary's sample @throws OutOfMemory, DeviceError
+/// ratio is infinite if an element of an operand or the answer is not finite. Else its error is at most
+/// max(1, ratio) / 1000, or it is NaN because the CPU has to verify the system, in these cases: the answer
+/// has a flaw, the largest element of an operand is beyond 2^200 (float: 2^100) or below 2^-200, the error
+/// bound spans a limit, a product's ratio is above 1, or the factors are so large that rounding to subnormal
+/// numbers affects the ratio. Returns nullopt if the problem's kind of ratio is not in RatioKind, or if the
+/// layout is not column-major.
+/// @param solution_seed the seed of x_true, if generate_solution generated x_true of each system
+/// @param count the number of ratios in RatioSummary::sample
+/// @throws OutOfMemory, DeviceError
 template <class T>
 std::optional<SystemRatios> system_ratios(Context& context, const Method& method, Staging<T>& staging,
                                           int copy, const Shape& shape, double tolerance,

@@ -8,33 +8,33 @@
 namespace gaussweep {
 
 /// The kinds of ratios (kernels/check/judges.hpp).
-enum class Quotient { solution, lu_factors, cholesky_factor, inverse, product };
+enum class RatioKind { solution, lu_factors, cholesky_factor, inverse, product };
 
 /// The operands of a batch on a device, column-major with ld = rows, one system after the other.
 template <class T>
 struct Systems {
-  Quotient quotient;
+  RatioKind ratio_kind;
   Shape shape;
   double tolerance;
   const T *a, *b, *x;                ///< b: null if the problem has none
   Extent a_shape, b_shape, x_shape;  ///< the shapes of one system's operands
   Part part_of_a, part_of_x;
-  double second_look;  ///< inverse: if the ratio of I - A X is larger, that of I - X A is computed too
-  bool unit_lower;     ///< the lower factor has the unit diagonal, not the upper one
+  double second_side_threshold;  ///< inverse: see second_side_threshold in check.hpp
+  bool unit_lower;               ///< true: L has the unit diagonal; false: U
   const int *pivots, *infos;
-  bool knows_solution;          ///< generate_solution made x_true, with the seed below
+  bool has_solution_seed;       ///< generate_solution made x_true, with the seed below
   std::uint64_t solution_seed;  ///< see seed_of_system
 };
 
 }  // namespace gaussweep
 
 namespace gaussweep::judge {
-/// The totals that kernels accumulate; the sample's ratios follow them in memory.
+/// The totals that kernels accumulate. RatioSummary::sample follows them in memory.
 struct Totals {
-  unsigned long long others;     ///< RatioSummary::others
-  unsigned long long max_ratio;  ///< the bits of the largest ratio of the systems that pass
-  unsigned long long max_error;  ///< 1 + the bits of the largest forward error; 0: none is known
-  unsigned long long worst;      ///< the first system with the largest ratio
+  unsigned long long not_passed;  ///< RatioSummary::not_passed
+  unsigned long long max_ratio;   ///< the bits of the largest ratio of the systems that pass
+  unsigned long long max_error;   ///< 1 + the bits of the largest forward error; 0: none is known
+  unsigned long long worst;       ///< the first system with the largest ratio
   unsigned long long digest;
 };
 }  // namespace gaussweep::judge

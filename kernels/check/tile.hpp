@@ -15,17 +15,18 @@ struct Tile {
   double lowest[edge * edge];
 };
 
-/// Adds the products of `depth` values of k to a tile's first row_groups x col_groups microtiles. The packed
-/// `left` holds, for each group of rows and each k, the elements of these rows; `right` holds groups of
-/// columns likewise.
+/// Adds the products of `depth` values of k to the first row_groups x col_groups microtiles of a tile. The
+/// packed `left` contains, per group of rows and per k, the elements of these rows; `right` likewise for
+/// columns.
 using AddProducts = void (*)(const double* left, const double* right, int row_groups, int col_groups,
                              Tile& tile);
 
 /// Returns the microkernel for split elements with |x| <= 1. It uses the longest vectors of this processor
-/// with at most `lanes` doubles (8, 4 or 1); the results have the same bits for every length. Per k, packed
-/// left groups hold the high parts and then the low parts. Packed right groups hold high, low and high + low
-/// of each column. High parts are multiples of 2^-24, so that sums of their products over a block are exact
-/// in any order, with or without FMA. Only the remaining products, at most 2^-24 of the whole, are rounded.
+/// with at most `lanes` doubles (8, 4 or 1); every length gives the same bits. Per k, a packed left group
+/// consists of the high parts and then the low parts. A packed right group consists of high, low and high +
+/// low of each column. High parts are multiples of 2^-24, so that sums of their products over a block are
+/// exact in any order, with or without FMA. Only the remaining products, at most 2^-24 of the whole, are
+/// rounded.
 AddProducts split_products(int lanes = 8);
 /// Returns the microkernel for elements of at most 26 bits, whose products are exact. Sums over a block are
 /// rounded.

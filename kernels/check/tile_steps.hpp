@@ -1,5 +1,5 @@
-// The microkernels. tile.cpp includes this file for each instruction set, so it has no include guard. Each
-// element has the same operations in the same order with every vector length, so that all give the same bits.
+// The microkernels. tile.cpp includes this file once per instruction set, so it has no include guard. With
+// every vector length, the operations of an element and their order are the same, and so are the bits.
 
 /// Adds `term` to `sum` and sets `error` to the rounding error.
 inline void two_sum(Lanes& sum, const Lanes& term, Lanes& error) {
@@ -16,18 +16,18 @@ inline const Lanes& lanes_at(const double* data) {
   return *reinterpret_cast<const Lanes*>(data);
 }
 
-/// Adds a block's sums to consecutive rows of a column (one vector) that begin at element `at` of the tile.
-inline void merge_split(Tile& tile, int at, const Lanes& high, const Lanes& low) {
+/// Adds a block's sums to one vector of a tile's column, which begins at element `index`.
+inline void merge_split(Tile& tile, int index, const Lanes& high, const Lanes& low) {
   Lanes error_high, error_low, error_both;
-  two_sum(lanes_at(tile.high + at), high, error_high);
-  two_sum(lanes_at(tile.low + at), low, error_low);
-  two_sum(lanes_at(tile.low + at), error_high, error_both);
-  lanes_at(tile.lowest + at) += error_low + error_both;
+  two_sum(lanes_at(tile.high + index), high, error_high);
+  two_sum(lanes_at(tile.low + index), low, error_low);
+  two_sum(lanes_at(tile.low + index), error_high, error_both);
+  lanes_at(tile.lowest + index) += error_low + error_both;
 }
-inline void merge_plain(Tile& tile, int at, const Lanes& sum) {
+inline void merge_plain(Tile& tile, int index, const Lanes& sum) {
   Lanes error;
-  two_sum(lanes_at(tile.high + at), sum, error);
-  lanes_at(tile.low + at) += error;
+  two_sum(lanes_at(tile.high + index), sum, error);
+  lanes_at(tile.low + index) += error;
 }
 
 constexpr int width = sizeof(Lanes) / sizeof(double), vectors = group_rows / width;

@@ -8,14 +8,15 @@
 
 namespace gaussweep::tiles {
 
-/// True if elements are split. Elements of float have few enough bits for exact products.
+/// True if elements are split into high and low parts. Products of two floats are exact in double without
+/// this.
 template <class T>
 constexpr bool splits = std::is_same_v<T, double>;
 
-/// The error of a sum per term, relative to its row's and its column's largest elements. In double the low
-/// sums of a block reach k 2^-24 after k terms. Their 32 roundings sum up to 341 2^-77, which is 10.7 2^-77
-/// per term. Products and the sum of two products add 1, and the last roundings of the low sum add 2: in
-/// total below 16.
+/// The error of a sum per term, relative to max_k |l_ik| max_k |r_kj|. In double the low sums of a block
+/// reach k 2^-24 after k terms. Their 32 roundings sum up to 341 * 2^-77, i.e. 10.7 * 2^-77 per term. The
+/// products and the sum of two products add 1 * 2^-77, and the last roundings of the low sum add 2 * 2^-77.
+/// The total is below 16 * 2^-77 = 2^-73.
 template <class T>
 constexpr double error_of_term = splits<T> ? 0x1p-73 : 0x1p-48;
 
@@ -30,8 +31,8 @@ struct Divisor {
   double first, second;
 };
 GAUSSWEEP_SHARED_INLINE Divisor divisor_of(int exponent) {
-  const int near = exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent;
-  return {times_power(1, near), times_power(1, -exponent - near)};
+  const int first_exponent = exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent;
+  return {times_power(1, first_exponent), times_power(1, -exponent - first_exponent)};
 }
 
 /// Adds `term` to `sum` and sets `error` to the rounding error.

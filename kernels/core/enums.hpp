@@ -15,7 +15,8 @@ enum class Precision { float32, float64 };
 /// CPU).
 enum class Backend { cuda, emulated, host };
 enum class Uplo { lower, upper };
-/// A property that a method requires of its matrix. A trial may violate it; the outcome is then recorded.
+/// A property that a method requires of its matrix. A trial may violate it on purpose; its result is
+/// recorded.
 enum class Need {
   spd,
   strongly_regular,
@@ -24,6 +25,7 @@ enum class Need {
   nonzero_elements,
   nonzero_diagonal
 };
+/// The outcome of an iterative method; `none` for direct methods.
 enum class Convergence { none, converged, stagnated, diverged, max_iterations };
 
 /// The names of an enum's values, in declaration order.
@@ -79,7 +81,7 @@ constexpr std::string_view to_string(E value) {
   return "?";
 }
 
-/// Returns the enum value with this name; nothing if no value has it.
+/// Returns the enum value with this name, or nullopt.
 template <class E>
 constexpr std::optional<E> from_string(std::string_view text) {
   for (const auto& [key, name] : EnumNames<E>::table) {

@@ -6,7 +6,7 @@
 
 namespace gaussweep {
 
-/// Device or host memory ran out: the trial's status is `oom`.
+/// Device or host memory ran out. The trial's status becomes `oom`.
 struct OutOfMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -16,13 +16,14 @@ struct NoPinnedMemory : OutOfMemory {
   using OutOfMemory::OutOfMemory;
 };
 
-/// A library lacks a feature that the method needs on this device: the trial's status is `skipped`.
+/// A vendor library lacks a feature that the method needs on this device. The trial's status becomes
+/// `skipped`.
 struct NotOffered : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. `sticky` errors make the process unusable (the worker
-/// is replaced); `name` is the library's name of the error, e.g. "cudaErrorIllegalAddress".
+/// process is replaced). `name` is the library's name of the error, e.g. "cudaErrorIllegalAddress".
 struct DeviceError : std::runtime_error {
   DeviceError(const std::string& message, std::string error_name, bool is_sticky)
       : std::runtime_error(message), name(std::move(error_name)), sticky(is_sticky) {}

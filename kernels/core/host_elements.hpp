@@ -16,8 +16,8 @@
 
 namespace gaussweep {
 
-/// A contiguous array that can take over a std::vector and, unlike one, can be left uninitialized. One thread
-/// needs seconds to write zeros to gigabytes; several threads write the real elements in less time.
+/// A contiguous array that can be left uninitialized, because zeroing gigabytes with one thread takes
+/// seconds. It can also take over the memory of a std::vector.
 template <class T>
 class HostElements {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -26,18 +26,20 @@ class HostElements {
   using value_type = T;
 
   HostElements() = default;
-  /// Takes the vector's elements over without a copy.
-  HostElements(std::vector<T> elements) {  // NOLINT(google-explicit-constructor): a vector is what this is
-    auto whole = std::make_shared<std::vector<T>>(std::move(elements));
-    data_ = whole->data();
-    size_ = whole->size();
-    owner_ = std::move(whole);
+  /// Takes over the vector's memory without a copy.
+  HostElements(std::vector<T> elements) {  // NOLINT(google-explicit-constructor): converts like a vector
+    auto vector = std::make_shared<std::vector<T>>(std::move(elements));
+    data_ = vector->data();
+    size_ = vector->size();
+    owner_ = std::move(vector);
   }
   HostElements(std::initializer_list<T> elements) : HostElements(std::vector<T>(elements)) {}
   /// Makes `count` zeros.
-  explicit HostElements(std::size_t count) : HostElements(unset(count)) { std::fill(begin(), end(), T{}); }
+  explicit HostElements(std::size_t count) : HostElements(uninitialized(count)) {
+    std::fill(begin(), end(), T{});
+  }
   /// Makes `count` uninitialized elements. @throws std::bad_alloc
-  static HostElements unset(std::size_t count) {
+  static HostElements uninitialized(std::size_t count) {
     HostElements result;
     if (count == 0) return result;
     if (count > max_bytes / sizeof(T)) throw std::bad_alloc();
@@ -53,7 +55,7 @@ class HostElements {
     result.size_ = count;
     return result;
   }
-  HostElements(const HostElements& other) : HostElements(unset(other.size_)) {
+  HostElements(const HostElements& other) : HostElements(uninitialized(other.size_)) {
     std::copy(other.begin(), other.end(), begin());
   }
   HostElements(HostElements&& other) noexcept

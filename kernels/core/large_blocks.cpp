@@ -19,28 +19,31 @@ LargeBlocks& LargeBlocks::of_process() {
 }
 
 std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
-  const std::size_t wanted = (bytes + huge_page - 1) / huge_page * huge_page;
-  Block block{nullptr, wanted};
+  const std::size_t rounded_bytes = (bytes + huge_page - 1) / huge_page * huge_page;
+  Block block{nullptr, rounded_bytes};
   {
     const std::lock_guard lock(mutex_);
-    const auto fits = [&](const Block& b) { return b.bytes >= wanted && b.bytes <= wanted + wanted / 2; };
+    const auto fits = [&](const Block& b) {
+      return b.bytes >= rounded_bytes && b.bytes <= rounded_bytes + rounded_bytes / 2;
+    };
     const auto found = std::find_if(idle_.begin(), idle_.end(), fits);
     if (found != idle_.end()) {
       block = *found;
       idle_.erase(found);
     }
-    while (block.memory == nullptr && !idle_.empty()) free_oldest();  // none fits: sizes have changed
+    while (block.memory == nullptr && !idle_.empty())
+      free_oldest();  // no idle block fits: the sizes have changed
     in_use_.insert(block.bytes);
   }
   if (block.memory == nullptr) {
-    block.memory = std::aligned_alloc(huge_page, wanted);
+    block.memory = std::aligned_alloc(huge_page, rounded_bytes);
     if (block.memory == nullptr) {
       const std::lock_guard lock(mutex_);
-      in_use_.erase(in_use_.find(wanted));
+      in_use_.erase(in_use_.find(rounded_bytes));
       throw std::bad_alloc();
     }
-    // A hint: the kernel uses small pages if it ignores it.
-    ::madvise(block.memory, wanted, MADV_HUGEPAGE);
+    // Only a hint: if it fails, the memory consists of small pages.
+    ::madvise(block.memory, rounded_bytes, MADV_HUGEPAGE);
   }
   return {block.memory, [this, block](void*) { give_back(block); }};
 }
@@ -58,13 +61,13 @@ void LargeBlocks::give_back(Block block) noexcept {
 
 /// Returns true if blocks have to be freed. @pre the caller holds the lock
 bool LargeBlocks::exceeds_limit() const {
-  std::size_t all = 0, largest = in_use_.empty() ? 0 : *in_use_.rbegin();
-  for (const std::size_t bytes : in_use_) all += bytes;
+  std::size_t total = 0, largest = in_use_.empty() ? 0 : *in_use_.rbegin();
+  for (const std::size_t bytes : in_use_) total += bytes;
   for (const Block& block : idle_) {
-    all += block.bytes;
+    total += block.bytes;
     largest = std::max(largest, block.bytes);
   }
-  return !keeps_idle_ || all > 2 * largest + extra_bytes_;
+  return !keeps_idle_ || total > 2 * largest + extra_bytes_;
 }
 
 void LargeBlocks::free_oldest() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
-/// A cache of large host memory blocks: the first touch of gigabytes takes longer than writing them again.
+/// A cache of large host memory blocks. It saves page faults: the first write to new memory is slower than
+/// later writes.
 
 #include <cstddef>
 #include <deque>
@@ -9,19 +10,20 @@
 
 namespace gaussweep {
 
-/// The large blocks of a process (4 MiB and more). Thread-safe.
+/// The cache of blocks of 4 MiB and more. Thread-safe.
 class LargeBlocks {
  public:
+  /// Returns the process's cache.
   static LargeBlocks& of_process();
 
   /// Returns at least `bytes`, uninitialized and aligned to a huge page. @throws std::bad_alloc
   std::shared_ptr<void> take(std::size_t bytes);
-  /// Keeps unused blocks for later requests of about their size from now on. All blocks together have at most
-  /// 2 * (largest block) + extra_bytes. By default no block is kept.
+  /// From now on keeps released blocks for later requests of a similar size. Blocks in use and idle blocks
+  /// together have at most 2 * (largest block) + extra_bytes. By default, released blocks are freed.
   void keep(std::size_t extra_bytes);
-  /// Frees unused blocks, and keeps none from now on.
+  /// Frees idle blocks; from now on released blocks are freed too.
   void keep_none();
-  /// Frees unused blocks.
+  /// Frees idle blocks.
   void trim();
   std::size_t idle_bytes() const;
 

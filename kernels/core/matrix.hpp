@@ -9,7 +9,7 @@
 
 namespace gaussweep {
 
-/// The memory layout of a matrix. `augmented`: the rows of [A | B], one after the other with stride `ld`.
+/// The memory layout of a matrix. `augmented`: [A | B] in row-major order with row stride `ld`.
 enum class Layout { column_major, row_major, augmented };
 
 /// A view of a matrix in the memory of the method's backend (device memory on `cuda`, else host memory).
@@ -22,12 +22,12 @@ struct MatrixView {
   std::int64_t ld = 0;
 };
 
-/// A read-only view of a matrix in any layout: element (i, j) at `data[i * down + j * across]`.
+/// A read-only view of a matrix in any layout: element (i, j) is at `data[i * row_stride + j * col_stride]`.
 template <class T>
 struct Strided {
   const T* data = nullptr;
-  std::int64_t down = 0;
-  std::int64_t across = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 0;
 };
 
 /// An owned column-major matrix on the host with `ld == rows`. The constructor sets all elements to zero.
@@ -36,11 +36,11 @@ struct HostMatrix {
   HostMatrix() = default;
   HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
   /// Makes a matrix with uninitialized elements; the caller writes all of them.
-  static HostMatrix unset(std::int64_t r, std::int64_t c) {
+  static HostMatrix uninitialized(std::int64_t r, std::int64_t c) {
     HostMatrix matrix;
     matrix.rows = r;
     matrix.cols = c;
-    matrix.data = HostElements<T>::unset(static_cast<std::size_t>(r * c));
+    matrix.data = HostElements<T>::uninitialized(static_cast<std::size_t>(r * c));
     return matrix;
   }
   T& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
@@ -54,9 +54,9 @@ struct HostMatrix {
   HostElements<T> data;
 };
 
-/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). In problems without axes
-/// m and k, m = n = k. `nrhs` and `uplo` are ignored by problems without these axes
-/// (kernels/registry/problem.hpp).
+/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). Each problem lists the
+/// sizes that it uses (ProblemRow::axes). If it does not list m and k, m = n = k; it ignores `nrhs` and
+/// `uplo` if it does not list them.
 struct Shape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -75,8 +75,8 @@ struct Shape {
   }
 };
 
-/// The inputs of a trial on the host, in the shapes of the problem's row. `x_true` is the solution that the
-/// right-hand sides were computed from; it has the size of b, or is empty if unknown.
+/// The inputs of a trial on the host, in the shapes of ProblemRow. `x_true` is the solution from which the
+/// right-hand sides were computed. It has the size of b, or is empty if unknown.
 template <class T>
 struct Inputs {
   Shape shape;
@@ -85,15 +85,15 @@ struct Inputs {
   HostMatrix<T> x_true;
 };
 
-/// The result of a method on the host, in the shape of the problem's row: a product, the solutions, L and U
-/// in one matrix, an inverse, or a triangular factor (the other triangle is ignored).
+/// The result of a method on the host, in the shape of ProblemRow::x: a product, the solutions, L and U in
+/// one matrix, an inverse, or a triangular factor (the other triangle is ignored).
 template <class T>
 struct Answer {
   HostMatrix<T> x;
-  std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty: no exchanges
-  std::vector<int> infos;   ///< of a batch: one per system
-  /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch the first
-  /// info that is not 0.
+  std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty if no rows were
+  std::vector<int> infos;   ///< one per system of a batch; empty for a single system
+  /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch it is the
+  /// first nonzero info.
   std::int64_t info = 0;
 };
 

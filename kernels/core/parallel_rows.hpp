@@ -1,6 +1,6 @@
 #pragma once
-/// Parallel loops over rows of a matrix, and parallel copies. Each row is computed by a single thread, in an
-/// order that is independent of the number of threads.
+/// Parallel loops over rows of a matrix, and parallel copies. One thread computes a whole row, so that
+/// results do not depend on the number of threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace gaussweep {
 
-/// Copies of more bytes than this do not fit in a core's own caches.
+/// A copy of more bytes does not fit in a core's private caches.
 constexpr double large_bytes = 0x1p22;
 
 /// Marks the calling thread, while it lives, as a worker of a parallel loop. Nested loops then stay serial.
@@ -31,10 +31,10 @@ class ParallelWorker {
   bool was_active_;
 };
 
-/// Calls `work(begin, end)` for disjoint ranges that cover [0, rows), on `threads` threads. With threads = 0
-/// it uses the usable CPUs, at most one per 65536 of the `cost` elementary operations, because starting a
-/// thread costs some ten thousand operations. Within another parallel loop it runs on the calling thread
-/// alone. Returns when all ranges are done; rethrows an exception of a range.
+/// Calls `work(begin, end)` for disjoint ranges that cover [0, rows), on `threads` threads. `cost` is the
+/// number of elementary operations. With threads = 0 it uses the usable CPUs, but at most cost / 65536 + 1
+/// threads, because starting a thread costs some ten thousand operations. A nested loop runs on the calling
+/// thread alone. Returns when all ranges are done; rethrows an exception of `work`.
 template <class Work>
 void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   std::int64_t count = threads;
@@ -52,8 +52,8 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   for (auto& other : others) other.get();
 }
 
-/// Copies non-overlapping host memory: large blocks with several threads, small ones with the calling thread,
-/// whose caches then hold them.
+/// Copies non-overlapping host memory. Several threads copy large blocks. The calling thread copies small
+/// blocks, which then are in its caches.
 inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t block = std::size_t{1} << 20;
   const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);

@@ -30,9 +30,9 @@ class BlockedSignals {
 }  // namespace
 
 struct ThreadPool::Job {
-  Job(std::int64_t all, int max_helpers, const std::function<void(std::int64_t)>& function)
-      : count(all), helpers(max_helpers), work(function) {}
-  void take_part() {
+  Job(std::int64_t calls, int max_helpers, const std::function<void(std::int64_t)>& function)
+      : count(calls), helpers(max_helpers), work(function) {}
+  void run_calls() {
     const ParallelWorker worker;
     try {
       for (std::int64_t i = next++; i < count; i = next++) work(i);
@@ -66,30 +66,29 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::keep(std::size_t threads) {
+void ThreadPool::ensure_threads(std::size_t threads) {
   if (threads_.size() >= threads) return;
   threads_.reserve(threads);
   const BlockedSignals blocked;
   try {
-    while (threads_.size() < threads) threads_.emplace_back([this] { serve(); });
+    while (threads_.size() < threads) threads_.emplace_back([this] { run_worker(); });
   } catch (const std::system_error&) {
-    // The system cannot create more threads. The existing ones do all the work, and the next call tries
-    // again.
+    // The system cannot create more threads. The existing threads do the work; the next call tries again.
   }
 }
 
-void ThreadPool::serve() {
-  std::uint64_t seen = 0;
+void ThreadPool::run_worker() {
+  std::uint64_t last_job = 0;
   std::unique_lock lock(mutex_);
   while (true) {
-    job_ready_.wait(lock, [&] { return stopping_ || (job_ != nullptr && job_count_ != seen); });
+    job_ready_.wait(lock, [&] { return stopping_ || (job_ != nullptr && job_count_ != last_job); });
     if (stopping_) return;
-    seen = job_count_;
+    last_job = job_count_;
     Job& job = *job_;
     if (job.helpers-- <= 0) continue;
     ++job.busy;
     lock.unlock();
-    job.take_part();
+    job.run_calls();
     lock.lock();
     if (--job.busy == 0) job_done_.notify_one();
   }
@@ -101,7 +100,7 @@ void ThreadPool::for_each(std::int64_t count, int helpers, const std::function<v
     return;
   }
   const std::lock_guard submit_lock(submit_mutex_);
-  keep(static_cast<std::size_t>(helpers));
+  ensure_threads(static_cast<std::size_t>(helpers));
   Job job(count, helpers, work);
   {
     const std::lock_guard lock(mutex_);
@@ -109,7 +108,7 @@ void ThreadPool::for_each(std::int64_t count, int helpers, const std::function<v
     ++job_count_;
   }
   job_ready_.notify_all();
-  job.take_part();
+  job.run_calls();
   {
     std::unique_lock lock(mutex_);
     job_ = nullptr;

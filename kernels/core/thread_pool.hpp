@@ -1,5 +1,5 @@
 #pragma once
-/// A thread pool: starting a thread takes as long as verifying ten small systems.
+/// A thread pool. It exists because starting a thread takes as long as verifying ten small systems.
 
 #include <condition_variable>
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace gaussweep {
 
-/// The pool of a process, for short work. Its threads inherit the CPU affinity of the first caller and block
-/// all signals.
+/// A pool for short loops. Its threads inherit the CPU affinity of the first caller and block all signals.
 class ThreadPool {
  public:
+  /// Returns the process's pool.
   static ThreadPool& of_process();
   ThreadPool() = default;
   ThreadPool(const ThreadPool&) = delete;
@@ -21,15 +21,16 @@ class ThreadPool {
   ~ThreadPool();
 
   /// Calls work(i) for every i in [0, count), on free threads of the pool and on the calling thread. Returns
-  /// when all calls are done, without waiting for threads that have not joined; rethrows an exception of a
-  /// call. Within another parallel loop (for_row_ranges) the caller works alone. @param helpers the maximum
-  /// number of threads in addition to the caller; fewer take part if the system cannot create them
+  /// when all calls are done; rethrows an exception of a call. Within another parallel loop (for_row_ranges)
+  /// the caller works alone.
+  /// @param helpers the maximum number of threads in addition to the caller; fewer if the system cannot
+  /// create them
   void for_each(std::int64_t count, int helpers, const std::function<void(std::int64_t)>& work);
 
  private:
   struct Job;
-  void keep(std::size_t threads);
-  void serve();
+  void ensure_threads(std::size_t threads);
+  void run_worker();
 
   std::mutex submit_mutex_;  ///< held by the caller of for_each: one job at a time
   std::mutex mutex_;         ///< protects the members below

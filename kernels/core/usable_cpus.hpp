@@ -8,8 +8,8 @@
 
 namespace gaussweep {
 
-/// Returns the number of CPUs that the calling thread may run on. It is less than the machine's if ranks or
-/// jobs share the machine; the standard library reports the machine's.
+/// Returns the number of CPUs in the calling thread's affinity mask. MPI and batch systems restrict the mask,
+/// but std::thread::hardware_concurrency may ignore it.
 inline int usable_cpus() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));

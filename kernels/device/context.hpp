@@ -1,5 +1,5 @@
 #pragma once
-/// The execution context that is passed to methods in addition to their operands.
+/// The execution context of methods.
 
 #include <cstdint>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace gaussweep {
 
-/// Receives the stages that a method names and the kernels that it launches. Present only in the separate
-/// pass that measures stages, so that normal samples are not disturbed.
+/// Receives the stages that a method marks and the kernels that it launches. It exists only during the
+/// separate run that measures stages, because marks would slow down the timed runs.
 class StageSink {
  public:
   virtual ~StageSink() = default;
@@ -23,13 +23,13 @@ class StageSink {
 
 /// Options of the backend `emulated`.
 struct Emulation {
-  /// 0: threads run in order between barriers; otherwise the seed of a new random order after every barrier.
+  /// The seed of a random thread order that changes at every barrier; 0: threads run in index order.
   std::uint64_t shuffle_seed = 0;
-  /// Runs every block or cluster three times from the same memory: threads in order, reversed and shuffled. A
-  /// launch fails if any bit of the device's memory differs.
+  /// Runs every block or cluster three times on the same memory contents: with threads in order, reversed and
+  /// shuffled. The launch fails if the results differ in any bit.
   bool compares_orders = false;
-  /// The largest shared memory of a block. The default is what every GPU has, so that portable kernels must
-  /// query before they use more.
+  /// The maximum shared memory of a block. Every GPU has at least the default; kernels that use more must
+  /// query simt::max_shared_bytes.
   std::size_t shared_bytes = std::size_t{48} * 1024;
 };
 

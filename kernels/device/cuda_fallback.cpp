@@ -1,4 +1,4 @@
-/// Replacements for builds without CUDA. With CUDA: kernels/simt/cuda_device_cuda.cpp.
+/// The CUDA functions of builds without CUDA. The real ones are in kernels/simt/cuda_device_cuda.cpp.
 
 #ifndef GAUSSWEEP_HAS_CUDA
 

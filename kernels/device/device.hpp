@@ -1,5 +1,5 @@
 #pragma once
-/// Memory, copies and events of a device on which methods run, the same for a GPU and the CPU.
+/// The interface of a device (a GPU or the CPU): memory, copies and events.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +39,10 @@ struct DeviceInfo {
   bool ecc = false;
 };
 
-/// One device and one stream on it. All copies and fills are ordered on that stream. `to_device` and
-/// `to_host`, also as `_2d`, have completed when they return; `copy` has not. Every function throws
-/// DeviceError; `allocate` throws OutOfMemory, `allocate_host` NoPinnedMemory.
+/// One device with one stream. All copies and fills are ordered on that stream. `to_device`, `to_host` and
+/// their
+/// `_2d` versions are synchronous; `copy` and `fill` are asynchronous. Every function can throw DeviceError,
+/// `allocate` also OutOfMemory, `allocate_host` also NoPinnedMemory.
 class Device {
  public:
   virtual ~Device() = default;
@@ -65,7 +66,7 @@ class Device {
   virtual void fill(void* destination, int byte, std::size_t bytes) = 0;
   /// Waits for all work on the stream; throws its errors.
   virtual void synchronize() = 0;
-  /// Returns how often the host has waited for the stream: copies from and to the host, and `synchronize`.
+  /// Returns the number of waits of the host for the stream: synchronous copies and `synchronize`.
   virtual std::int64_t waits() const = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   /// Returns the cudaStream_t of a GPU, nullptr for other devices.
@@ -111,7 +112,8 @@ class OwnedMemory {
 using Buffer = OwnedMemory<&Device::allocate, &Device::release>;  ///< device memory
 using HostBuffer = OwnedMemory<&Device::allocate_host, &Device::release_host>;
 
-/// Returns the seconds of a monotonic clock. The driver provides it, because `kernels/` does not read clocks.
+/// Returns the time of a monotonic clock in seconds. Callers pass it in, because `kernels/` must not read
+/// clocks.
 using HostClock = double (*)();
 
 /// Creates a device for the CPU, for the backends `emulated` and `host`. `info().name` is `model_name`.
@@ -119,11 +121,11 @@ std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::
 /// Creates a device for GPU `index` of those visible to this process. Throws DeviceError if there is none or
 /// if this build has no CUDA.
 std::unique_ptr<Device> make_cuda_device(int index);
-/// Loads cuBLAS and cuSOLVER in advance, so that no timed run waits for that. Throws DeviceError if one is
-/// missing. Does nothing without CUDA.
+/// Loads cuBLAS and cuSOLVER, so that no timed run has to. Throws DeviceError if one is missing. Does nothing
+/// in a build without CUDA.
 void load_vendor_libraries();
-/// Returns the number of GPUs that this process can see; 0 without CUDA, driver or GPU. If it is 0, `why`
-/// receives the reason.
+/// Returns the number of GPUs that this process can see. If it is 0, `why` receives the reason, e.g. no
+/// driver.
 int cuda_device_count(std::string* why = nullptr);
 
 }  // namespace gaussweep

@@ -1,13 +1,12 @@
 #pragma once
-/// Properties of a GPU that are available before any work runs on it.
+/// Queries of GPU properties without a Device.
 
 #include "kernels/device/device.hpp"
 
 namespace gaussweep {
 
-/// Returns the properties of GPU `index` of those visible to this process. The query takes no GPU memory and
-/// creates no CUDA context, so it also works for a GPU that is full or in exclusive use. `free_bytes` stays
-/// 0.
+/// Returns the properties of GPU `index` of those visible to this process; `free_bytes` stays 0. The query
+/// creates no CUDA context, so that it also works for a GPU that is full or in exclusive use.
 /// @throws DeviceError if there is no such GPU, or if this build has no CUDA
 DeviceInfo cuda_device_info(int index);
 

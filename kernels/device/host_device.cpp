@@ -21,8 +21,9 @@ namespace gaussweep {
 
 namespace {
 
-std::size_t pages(int which) {
-  const long count = sysconf(which), bytes = sysconf(_SC_PAGESIZE);
+/// Returns the bytes of a sysconf value that counts pages; 0 if unknown.
+std::size_t pages_as_bytes(int name) {
+  const long count = sysconf(name), bytes = sysconf(_SC_PAGESIZE);
   return count > 0 && bytes > 0 ? static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes) : 0;
 }
 
@@ -39,7 +40,7 @@ std::size_t available_bytes() {
     }
     file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
-  return pages(_SC_AVPHYS_PAGES);
+  return pages_as_bytes(_SC_AVPHYS_PAGES);
 }
 
 class HostEvent final : public Event {
@@ -61,14 +62,14 @@ class HostDevice final : public Device {
       : backend_(backend),
         clock_(clock),
         model_name_(std::move(model_name)),
-        total_bytes_(pages(_SC_PHYS_PAGES)) {}
+        total_bytes_(pages_as_bytes(_SC_PHYS_PAGES)) {}
 
   Backend backend() const override { return backend_; }
 
   DeviceInfo info() const override {
     DeviceInfo info;
     info.name = model_name_;
-    if (backend_ == Backend::emulated) {  // as in the launch layer, kernels/simt/emulated.hpp
+    if (backend_ == Backend::emulated) {  // the values of kernels/simt/emulated.hpp
       info.multiprocessors = 4;
       info.max_threads_per_block = 1024;
       info.shared_bytes_per_block = 48 * 1024;
@@ -82,8 +83,8 @@ class HostDevice final : public Device {
   /// overrun.
   void* allocate(std::size_t bytes) override {
     void* pointer = nullptr;
-    // Linux overcommits memory and kills the process later, so requests larger than the machine's memory are
-    // refused here.
+    // Linux overcommits memory and kills the process later. Therefore requests larger than the machine's
+    // memory fail here.
     const bool possible = total_bytes_ == 0 || bytes <= total_bytes_;
     if (possible && is_emulated()) {
       pointer = memory_.allocate(bytes);
@@ -110,7 +111,7 @@ class HostDevice final : public Device {
   void release_host(void* pointer) noexcept override { release(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
-    ++waits_;  // a GPU would wait
+    ++waits_;  // counts like a synchronous copy on a GPU
     copy(destination, source, bytes);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
@@ -135,7 +136,7 @@ class HostDevice final : public Device {
   void fill(void* destination, int byte, std::size_t bytes) override {
     if (bytes > 0) std::memset(destination, byte, bytes);
   }
-  void synchronize() override { ++waits_; }  // all work is complete
+  void synchronize() override { ++waits_; }  // all work is already complete
   std::int64_t waits() const override { return waits_; }
 
   std::unique_ptr<Event> make_event() override {

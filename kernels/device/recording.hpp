@@ -1,6 +1,6 @@
 #pragma once
-/// Work on a GPU's stream, recorded once and replayed as a whole. Its time excludes the host's time to launch
-/// the single kernels.
+/// Records work on a GPU's stream as a CUDA graph. A replayed graph runs without the host's launch overhead
+/// per kernel.
 
 #include <cstddef>
 #include <functional>
@@ -21,9 +21,9 @@ class Recording {
 };
 
 /// Records the work that `queue` puts on the device's stream, without executing it. Returns nullptr if the
-/// device cannot record (the CPU, a build without CUDA), or if `queue` does something that cannot be
-/// recorded: it waits for the device, allocates memory, or decides by results.
-/// @throws DeviceError if the device is broken; also any exception of `queue` other than DeviceError and
+/// device is no GPU, or if `queue` waits for the device, allocates memory or reads results: CUDA graphs
+/// cannot contain these.
+/// @throws DeviceError if the GPU has failed; also any exception of `queue` other than DeviceError and
 /// OutOfMemory
 std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue);
 

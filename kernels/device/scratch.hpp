@@ -11,7 +11,8 @@
 
 namespace gaussweep {
 
-/// A cache of device buffers, because allocating a buffer takes longer than most passes that use it.
+/// A cache of device buffers. It exists because allocating a buffer takes longer than most kernels that use
+/// it.
 class Scratch {
  public:
   explicit Scratch(Device& device) : device_(device) {}
@@ -46,7 +47,7 @@ class Scratch {
     idle_.erase(best);
     return {*this, std::move(buffer)};
   }
-  /// Frees large idle buffers, so that other allocations can use their memory.
+  /// Frees idle buffers of more than 4 MiB, so that other allocations can use their memory.
   void free_large() {
     idle_.erase(
         std::remove_if(idle_.begin(), idle_.end(), [](const Buffer& b) { return b.bytes() > max_kept; }),

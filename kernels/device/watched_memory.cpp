@@ -17,27 +17,27 @@ namespace gaussweep {
 namespace {
 
 #ifdef GAUSSWEEP_ASAN
-constexpr std::size_t outer_zone = 0;  // the sanitizer has separate red zones
+constexpr std::size_t outer_zone = 0;  // the sanitizer adds its own red zones
 #else
 constexpr std::size_t outer_zone = WatchedMemory::red_zone;
 #endif
 
-/// Returns the byte for `address` in a red zone. The pattern is a quiet NaN in both precisions, different
-/// from the NaNs of arithmetic.
+/// Returns the byte for `address` in a red zone. The pattern is a quiet NaN in both precisions. Arithmetic
+/// does not produce this NaN.
 unsigned char canary(std::uintptr_t address) {
   constexpr unsigned char bytes[] = {0xA5, 0xA5, 0xFD, 0xFF};
   return bytes[address % sizeof(bytes)];
 }
 
-void paint(unsigned char* from, std::size_t bytes) {
+void write_canary(unsigned char* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) from[i] = canary(reinterpret_cast<std::uintptr_t>(from + i));
 }
 
-/// Returns the index of the first byte that was written; `bytes` if none was.
+/// Returns the index of the first byte of a red zone that differs from its canary; `bytes` if none does.
 std::size_t first_written(const unsigned char* zone, std::size_t bytes) {
   static const auto* const pattern = [] {
     alignas(4) static unsigned char all[WatchedMemory::red_zone + 4];
-    paint(all, sizeof(all));
+    write_canary(all, sizeof(all));
     return all;
   }();
   const unsigned char* const expected = pattern + reinterpret_cast<std::uintptr_t>(zone) % 4;
@@ -66,11 +66,11 @@ void WatchedMemory::for_zones(Visit&& visit) const {
 
 void* WatchedMemory::allocate(std::size_t bytes) {
   void* memory = nullptr;
-  const std::size_t all = bytes + 2 * outer_zone;
-  if (all < bytes || posix_memalign(&memory, 256, std::max<std::size_t>(all, 1)) != 0) return nullptr;
+  const std::size_t padded = bytes + 2 * outer_zone;
+  if (padded < bytes || posix_memalign(&memory, 256, std::max<std::size_t>(padded, 1)) != 0) return nullptr;
   auto* const data = static_cast<unsigned char*>(memory) + outer_zone;
-  paint(data - outer_zone, outer_zone);
-  paint(data + bytes, outer_zone);
+  write_canary(data - outer_zone, outer_zone);
+  write_canary(data + bytes, outer_zone);
   allocations_.emplace(data, Allocation{bytes, {}});
   return data;
 }
@@ -82,9 +82,9 @@ void WatchedMemory::release(void* pointer) noexcept {
   std::free(data - outer_zone);
 }
 
-void WatchedMemory::forbid(void* from, std::size_t bytes) {
+void WatchedMemory::add_red_zone(void* from, std::size_t bytes) {
   auto* const first = static_cast<unsigned char*>(from);
-  paint(first, bytes);
+  write_canary(first, bytes);
   std::prev(allocations_.upper_bound(first))->second.inner.push_back({first, bytes});
 }
 
@@ -99,7 +99,7 @@ void WatchedMemory::check() {
       if (zone.from >= data && zone.from < data + bytes)
         where += ", which is byte " + std::to_string(written) + " behind one of its operands";
     }
-    paint(zone.from, zone.bytes);
+    write_canary(zone.from, zone.bytes);
   });
   if (!where.empty()) throw DeviceError("outOfBounds: " + where, "outOfBounds", false);
 }
@@ -133,7 +133,7 @@ std::string WatchedMemory::difference(const Image& image) const {
   return {};
 }
 
-WatchedMemory::Closed::Closed(const WatchedMemory* memory) : memory_(memory) {
+WatchedMemory::RedZoneScope::RedZoneScope(const WatchedMemory* memory) : memory_(memory) {
 #ifdef GAUSSWEEP_ASAN
   if (memory_ == nullptr) return;
   memory_->for_zones([](const Zone& zone, const unsigned char*, std::size_t) {
@@ -142,7 +142,7 @@ WatchedMemory::Closed::Closed(const WatchedMemory* memory) : memory_(memory) {
 #endif
 }
 
-WatchedMemory::Closed::~Closed() {
+WatchedMemory::RedZoneScope::~RedZoneScope() {
 #ifdef GAUSSWEEP_ASAN
   if (memory_ == nullptr) return;
   memory_->for_zones([](const Zone& zone, const unsigned char*, std::size_t) {

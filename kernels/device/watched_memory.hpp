@@ -2,9 +2,9 @@
 /// The memory of an emulated device. It detects writes outside of operands, and its contents can be saved and
 /// compared.
 ///
-/// Every allocation lies between two red zones, and `forbid` creates red zones within an allocation. A red
-/// zone holds a distinct NaN, so that a read outside of an operand shows in the answer. With the address
-/// sanitizer every access, read or write, is an error.
+/// Every allocation lies between two red zones, and `add_red_zone` adds one within an allocation. A red zone
+/// is filled with NaN, so that a read from it makes the answer NaN. With the address sanitizer, a read is an
+/// error too.
 
 #include <cstddef>
 #include <map>
@@ -17,32 +17,33 @@ namespace gaussweep {
 class WatchedMemory {
  public:
   using Image = std::vector<unsigned char>;
-  /// Bytes of a red zone: writes up to this distance from an operand are detected.
+  /// The bytes of a red zone, i.e. the distance from an operand up to which writes are detected.
   static constexpr std::size_t red_zone = 1024;
 
   /// Returns memory aligned to 256 bytes; null if there is none.
   void* allocate(std::size_t bytes);
   void release(void* pointer) noexcept;
   /// Makes these bytes of an allocation a red zone until the allocation is released.
-  void forbid(void* from, std::size_t bytes);
+  void add_red_zone(void* from, std::size_t bytes);
   /// Restores the red zones. @throws DeviceError "outOfBounds" if one of them was written
   void check();
 
-  /// Copies the contents of all allocations to an image, and back.
+  /// Copy the contents of all allocations to an image, and back.
   void save(Image& image) const;
   void restore(const Image& image);
   /// Describes the first difference between the contents and an image of the same allocations; empty if
   /// equal.
   std::string difference(const Image& image) const;
 
-  /// While an object of this class lives, the address sanitizer reports every access to the red zones within
-  /// allocations. At other times the host copies over these zones.
-  class Closed {
+  /// While an object of this class lives, the address sanitizer reports every access to a red zone within an
+  /// allocation. It lives only while a kernel runs, because copies by the host span the red zones between
+  /// operands.
+  class RedZoneScope {
    public:
-    explicit Closed(const WatchedMemory* memory);
-    ~Closed();
-    Closed(const Closed&) = delete;
-    Closed& operator=(const Closed&) = delete;
+    explicit RedZoneScope(const WatchedMemory* memory);
+    ~RedZoneScope();
+    RedZoneScope(const RedZoneScope&) = delete;
+    RedZoneScope& operator=(const RedZoneScope&) = delete;
 
    private:
     const WatchedMemory* memory_;

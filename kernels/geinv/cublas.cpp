@@ -19,8 +19,8 @@ void geinv_cublas(Context& context, Operands<T>& op, const Parameters& parameter
   auto** const x = op.workspace.template take<T*>(batch);
   int* const pivots = op.workspace.template take<int>(n * batch);
   int* const infos = op.workspace.template take<int>(batch);  // getri's infos, which repeat getrf's
-  point_at(context, a, op.a.data, n * op.a.ld, batch);
-  point_at(context, x, op.x.data, n * op.x.ld, batch);
+  set_pointers(context, a, op.a.data, n * op.a.ld, batch);
+  set_pointers(context, x, op.x.data, n * op.x.ld, batch);
   if (parameters.choice("routine") == "matinv") {
     context.stage("matinv");
     return vendor::matinv_batch(handles, n, a, op.a.ld, x, op.x.ld, op.info, batch);

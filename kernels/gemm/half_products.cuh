@@ -100,8 +100,8 @@ class HalfProducts {
     context_.stage("product");
     const float beta = first == 0 ? 0 : 1;
 #ifdef __CUDACC__
-    vendor::gemm_of_halves(vendor_handles(context_), m8, b.cols, parts * k8, 1, left_, m8, right_, parts * k8,
-                           beta, sums_, m8);
+    vendor::gemm_fp16(vendor_handles(context_), m8, b.cols, parts * k8, 1, left_, m8, right_, parts * k8,
+                      beta, sums_, m8);
 #else
     for (std::int64_t i = 0; i < m8 * b.cols; ++i) {
       float sum = 0;

@@ -176,7 +176,7 @@ class ResidueProducts {
       const signed char* const right = right_ + l * n * k;
       int* const sums = sums_ + l * m * n;
 #ifdef __CUDACC__
-      vendor::gemm_of_bytes(vendor_handles(context_), m, n, k, left, right, sums);
+      vendor::gemm_int8(vendor_handles(context_), m, n, k, left, right, sums);
 #else
       for (std::int64_t i = 0; i < m * n; ++i) {
         int sum = 0;

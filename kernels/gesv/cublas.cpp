@@ -18,10 +18,10 @@ void gesv_cublas(Context& context, Operands<T>& op, const Parameters&) {
   auto** const b = op.workspace.template take<T*>(batch);
   int* const pivots = op.workspace.template take<int>(n * batch);
   context.stage("getrf");
-  point_at(context, a, op.a.data, n * op.a.ld, batch);
+  set_pointers(context, a, op.a.data, n * op.a.ld, batch);
   vendor::getrf_batch(handles, n, a, op.a.ld, pivots, op.info, batch);
   context.stage("getrs");
-  point_at(context, b, op.b.data, nrhs * op.b.ld, batch);
+  set_pointers(context, b, op.b.data, nrhs * op.b.ld, batch);
   vendor::getrs_batch(handles, n, nrhs, a, op.a.ld, pivots, b, op.b.ld, batch);
 }
 

@@ -15,9 +15,9 @@ void getrf_cublas(Context& context, Operands<T>& op, const Parameters&) {
   const std::int64_t n = op.shape.n, batch = op.shape.batch;
   auto** const a = op.workspace.template take<T*>(batch);
   context.stage("getrf");
-  point_at(context, a, op.a.data, n * op.a.ld, batch);
+  set_pointers(context, a, op.a.data, n * op.a.ld, batch);
   vendor::getrf_batch(vendor_handles(context), n, a, op.a.ld, op.pivots, op.info, batch);
-  pivots_from_zero(context, op.pivots, n * batch);
+  make_pivots_zero_based(context, op.pivots, n * batch);
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_cublas)

@@ -16,7 +16,7 @@ void getrf_cusolver(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("getrf");
   vendor::getrf(vendor_handles(context), op.shape.n, op.shape.n, op.a.data, op.a.ld, op.pivots, op.info);
   context.stage("pivots");
-  pivots_from_zero(context, op.pivots, op.shape.n);
+  make_pivots_zero_based(context, op.pivots, op.shape.n);
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_cusolver)

@@ -20,7 +20,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 void getrf_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
   lu::factor_by_halves(context, op.a, op.pivots, op.info, parameters, op.workspace);
   context.stage("pivots");
-  pivots_from_zero(context, op.pivots, op.shape.n);
+  make_pivots_zero_based(context, op.pivots, op.shape.n);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

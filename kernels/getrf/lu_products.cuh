@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/vendor/gemm_here.hpp"
+#include "kernels/vendor/vendor_gemm.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
@@ -23,7 +23,7 @@ void subtract_product(Context& context, [[maybe_unused]] Products* products, int
     if (products->subtract(m, n, k, a, lda, b, ldb, c, ldc)) return;
   }
   context.stage("product");
-  gemm_here(context, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda, b, ldb, T(1), c, ldc);
+  vendor_gemm(context, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda, b, ldb, T(1), c, ldc);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -21,7 +21,7 @@ template <class T>
 void getrf_recursive(Context& context, Operands<T>& op, const Parameters&) {
   lu::RecursiveLu<T>(context, op.a.data, op.a.ld, op.shape.n, op.pivots, op.info, op.workspace).factor();
   context.stage("pivots");
-  pivots_from_zero(context, op.pivots, op.shape.n);
+  make_pivots_zero_based(context, op.pivots, op.shape.n);
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_recursive)

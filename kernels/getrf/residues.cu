@@ -21,7 +21,7 @@ template <class T>
 void getrf_residues(Context& context, Operands<T>& op, const Parameters& parameters) {
   lu::factor_by_residues(context, op.a, op.pivots, op.info, parameters, op.workspace);
   context.stage("pivots");
-  pivots_from_zero(context, op.pivots, op.shape.n);
+  make_pivots_zero_based(context, op.pivots, op.shape.n);
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_residues)

@@ -122,8 +122,8 @@ class SplitProducts {
       const int k_count = std::min(k - k_begin, gaussweep::lu::max_split_k);
       split(l + k_begin * ldl, ldl, m, left_, ld_left, u + k_begin, ldu, n, k_count);
       context_.stage("split_product");
-      vendor::gemm_of_halves(handles_, m, n, 3 * k_count, -product_scale, left_, ld_left, right_, 3 * k_count,
-                             1.0f, c, ldc);
+      vendor::gemm_fp16(handles_, m, n, 3 * k_count, -product_scale, left_, ld_left, right_, 3 * k_count,
+                        1.0f, c, ldc);
     }
     return true;
   }
@@ -152,8 +152,8 @@ class SplitProducts {
     split(inverse_, solve_rows, is_inverted ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns,
           solve_rows);
     context_.stage("solve_product");
-    vendor::gemm_of_halves(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
-                           right_, 3 * solve_rows, 0.0f, b, ldb);
+    vendor::gemm_fp16(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
+                      right_, 3 * solve_rows, 0.0f, b, ldb);
   }
 
  private:

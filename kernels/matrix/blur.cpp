@@ -10,13 +10,13 @@
 namespace gaussweep {
 namespace {
 
-/// Rounds to a multiple of 2^-40, which is coarser than the differences between libraries' elementary
-/// functions.
+/// Rounds to a multiple of 2^-40, so that the libraries' different roundings of exp, cos and sin do not
+/// matter.
 double rounded(double value) {
   return std::nearbyint(value * 0x1p40) * 0x1p-40;
 }
 
-/// Scales the weights to sum 1, so that the image keeps its brightness.
+/// Scales the weights so that their sum is 1 and the image keeps its brightness.
 void normalise(HostMatrix<double>& w) {
   double sum = 0;
   for (const double value : w.data) sum += value;
@@ -108,12 +108,11 @@ std::string fault_of_numbers(const BlurSpec& spec) {
   return fault_of_weights(spec.weights);
 }
 
-/// The intersection of a line of the image with a window of `extent` around `centre`, as offsets into the
-/// window.
+/// The part of a window that lies in the image, in one dimension. Offsets count from the window's start.
 struct Span {
   std::int64_t begin, end;
 };
-Span visible(std::int64_t centre, std::int64_t extent, std::int64_t size) {
+Span window_in_image(std::int64_t centre, std::int64_t extent, std::int64_t size) {
   const std::int64_t first = centre - (extent - 1) / 2;
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
@@ -129,11 +128,10 @@ struct Geometry {
   HostMatrix<double> w;
   std::int64_t width, height, up, left;
 
-  /// Calls visit(pixel, weight) for all pixels of f that pixel (y, x) of H f depends on, from top left to
-  /// bottom right.
+  /// Calls visit(pixel, weight) for all pixels of f on which pixel (y, x) of H f depends, in row-major order.
   template <class Visit>
-  void for_each_seen(std::int64_t y, std::int64_t x, Visit&& visit) const {
-    const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
+  void for_each_in_window(std::int64_t y, std::int64_t x, Visit&& visit) const {
+    const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       for (std::int64_t j = cols.begin; j < cols.end; ++j) {
         visit((y + i - up) * width + x + j - left, w(i, j));
@@ -141,10 +139,10 @@ struct Geometry {
     }
   }
 
-  /// Returns (H H^T)(p, q) for the pixels (y, x) and (y + down, x + right): the sum over the overlap of their
-  /// windows.
+  /// Returns (H H^T)(p, q) for the pixels p = (y, x) and q = (y + down, x + right), a sum over the overlap of
+  /// their windows.
   double overlap(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
-    const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
+    const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     double sum = 0;
     for (std::int64_t i = std::max(rows.begin, down); i < std::min(rows.end, w.rows + down); ++i) {
       for (std::int64_t j = std::max(cols.begin, right); j < std::min(cols.end, w.cols + right); ++j) {
@@ -154,8 +152,7 @@ struct Geometry {
     return sum;
   }
 
-  /// Returns true if the window around a pixel lies within the image, so that the image's edge does not
-  /// matter.
+  /// Returns true if the window around a pixel lies within the image.
   bool inside(std::int64_t y, std::int64_t x) const {
     return y >= up && y - up + w.rows <= height && x >= left && x - left + w.cols <= width;
   }
@@ -251,7 +248,7 @@ std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& 
   for (std::int64_t y = 0; y < spec.rows_seen(); ++y) {
     for (std::int64_t x = 0; x < spec.columns_seen(); ++x) {
       const auto p = static_cast<std::size_t>(y * spec.columns_seen() + x);
-      image.for_each_seen(y, x, [&](std::int64_t pixel, double weight) {
+      image.for_each_in_window(y, x, [&](std::int64_t pixel, double weight) {
         const auto q = static_cast<std::size_t>(pixel);
         if (transposed) {
           g[q] += weight * f[p];
@@ -273,15 +270,15 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
     for_row_ranges(n, threads, static_cast<double>(n) * static_cast<double>(image.w.data.size()),
                    [&](std::int64_t begin, std::int64_t end) {
                      for (std::int64_t p = begin; p < end; ++p) {
-                       image.for_each_seen(p / width, p % width, [&](std::int64_t q, double weight) {
+                       image.for_each_in_window(p / width, p % width, [&](std::int64_t q, double weight) {
                          a(p, q) = static_cast<T>(weight);
                        });
                      }
                    });
     return a;
   }
-  // If neither window crosses the edge, the sum depends only on the pixels' offset. It is precomputed in the
-  // same order, so that the bits are the same.
+  // If neither window crosses the image's edge, the sum depends only on the offset between the pixels. It is
+  // computed once per offset, in the same order, so that the bits are the same.
   const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
   HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
   Geometry unbounded = image;

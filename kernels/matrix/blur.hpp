@@ -1,8 +1,8 @@
 #pragma once
 /// Blurred and sharpened images as matrices: kind `blur`. An image f of width x height pixels is a vector of
-/// n = width * height numbers, row by row from the top. H f is the image seen through a point-spread
-/// function. H f contains the requested number of pixels, from the image's top left corner on. Pixels outside
-/// the image are black (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, section 6.1.
+/// n = width * height numbers in row-major order. H f is the image seen through a point-spread function. H f
+/// may have fewer or more pixels than f; its top left pixel is that of f. Pixels outside the image are black
+/// (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, section 6.1.
 
 #include <cstdint>
 #include <string>
@@ -46,9 +46,9 @@ struct BlurSpec {
   double length = 7;                   ///< motion: length of the smear of a point in pixels
   double angle = 0;                    ///< motion: degrees, counter-clockwise from the right
   double amount = 1;                   ///< sharpen: the multiple of the Laplacian that is subtracted
-  HostMatrix<double> weights;          ///< file: the weights themselves
+  HostMatrix<double> weights;          ///< file: the weights
   std::int64_t width = 0, height = 0;  ///< size of the image f in pixels
-  std::int64_t seen_width = 0, seen_height = 0;  ///< size of H f; both 0: that of f
+  std::int64_t seen_width = 0, seen_height = 0;  ///< size of H f; both 0: the size of f
   BlurMatrix what = BlurMatrix::system;
   double lambda = 0.01;  ///< system: added to the diagonal
   std::int64_t pixels() const { return width * height; }
@@ -57,11 +57,12 @@ struct BlurSpec {
   std::int64_t pixels_seen() const { return columns_seen() * rows_seen(); }
   /// Returns the number of columns of the matrix; the number of rows is pixels_seen().
   std::int64_t matrix_columns() const { return what == BlurMatrix::h ? pixels() : pixels_seen(); }
-  /// Returns a canonical text with exactly the values that determine the matrix.
+  /// Returns a text with exactly the values that determine the matrix, so that equal matrices have equal
+  /// texts.
   std::string canonical() const;
 };
 
-/// Returns why this spec does not give a `rows` x `cols` matrix; empty if it does.
+/// Returns an error text if this spec is invalid or does not describe a `rows` x `cols` matrix; else "".
 std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t cols);
 
 /// Returns the point-spread function as weights w(i, j) with centre ((rows - 1) / 2, (cols - 1) / 2): g(y, x)
@@ -69,16 +70,17 @@ std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t col
 /// bottom right. `gaussian` and `box`: symmetric, with sum 1. `motion`: a line from the centre, `length` - 1
 /// pixels long, in the direction of `angle`. A pixel at distance d from the line has weight max(0, 1 - d),
 /// scaled to sum 1; not symmetric. `sharpen`: 1 + 4 amount in the centre, -amount left, right, above and
-/// below. `file`: as given. Values of exp, cos and sin are rounded to multiples of 2^-40, because libraries
-/// disagree about their last bits.
+/// below. `file`: BlurSpec::weights. Values of exp, cos and sin are rounded to multiples of 2^-40, because
+/// libraries disagree about their last bits.
 /// @pre blur_fault is empty
 HostMatrix<double> point_spread(const BlurSpec& spec);
 
-/// Returns H f, or H^T f if `transposed`. O(n times weights) work; H is not formed.
+/// Returns H f, or H^T f if `transposed`, without forming H: O(n * weights) operations.
 /// @pre f has as many elements as H (or H^T) has columns
 std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& f, bool transposed);
 
-/// Returns the matrix that `spec.what` selects, computed in double with `threads` threads (0: all).
+/// Returns the matrix that `spec.what` selects, computed in double with `threads` threads (0: all usable
+/// CPUs).
 /// @pre blur_fault is empty
 template <class T>
 HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads);

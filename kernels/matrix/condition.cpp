@@ -8,7 +8,7 @@
 namespace gaussweep {
 namespace {
 
-/// Reflectors on each side. One is enough for a dense matrix; more of them mix the singular directions.
+/// The number of reflectors per side. One makes the matrix dense; more of them mix the singular vectors.
 constexpr int reflectors = 3;
 
 /// A reflector I - scale v v^T with scale = 2 / (v^T v), which is orthogonal.
@@ -30,7 +30,7 @@ Reflector make_reflector(const MatrixSpec& spec, RandomStream stream, int index)
   return reflector;
 }
 
-/// Computes A = (I - scale v v^T) A. The columns are independent of each other.
+/// Computes A = (I - scale v v^T) A. Each thread has a range of columns.
 void apply_left(HostMatrix<double>& a, const Reflector& reflector, int threads) {
   const double* v = reflector.v.data();
   for_row_ranges(a.cols, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {
@@ -43,8 +43,8 @@ void apply_left(HostMatrix<double>& a, const Reflector& reflector, int threads) 
   });
 }
 
-/// Computes A = A (I - scale v v^T). The rows are independent of each other; the loops run down the columns
-/// of a range of rows, in memory order.
+/// Computes A = A (I - scale v v^T). Each thread has a range of rows and processes it column by column, in
+/// memory order.
 void apply_right(HostMatrix<double>& a, const Reflector& reflector, int threads) {
   const double* v = reflector.v.data();
   for_row_ranges(a.rows, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {

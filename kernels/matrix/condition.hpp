@@ -9,26 +9,27 @@
 namespace gaussweep {
 
 /// Returns the singular values of kind `condition`, or of `spd` with a condition, as modes 1 to 5 of LAPACK's
-/// latms. The largest is 1 and, for n > 1, the smallest 1/condition. Mode 1: one large, n - 1 small. Mode 2:
-/// n - 1 large, one small. Mode 3: geometric. Mode 4: arithmetic. Mode 5: random with uniform logarithms.
-/// Unlike in latms, both ends are fixed, so that the condition number is exactly the given one.
+/// latms. The largest is 1 and, for n > 1, the smallest is 1/condition. Mode 1: one large, n - 1 small
+/// values. Mode 2: n - 1 large, one small. Mode 3: geometric. Mode 4: arithmetic. Mode 5: random with uniform
+/// logarithms. Unlike in latms, every mode contains both extremes, so that the condition number is exact.
 std::vector<double> singular_values(const MatrixSpec& spec);
 
-/// Returns the largest condition number for a precision, 1/u: rounding the elements changes the smallest
-/// singular value by about u. The actual condition number differs from the given one by some percent, near
-/// the limit by up to a factor of three.
-constexpr double most_condition(Precision precision) {
+/// Returns the largest condition number that is allowed in a precision, 1/u, because rounding the elements
+/// changes the smallest singular value by about u. The actual condition number differs from the requested one
+/// by some percent, and near the limit by up to a factor of three.
+constexpr double max_condition_number(Precision precision) {
   return precision == Precision::float32 ? 0x1p24 : 0x1p53;
 }
 
-/// Returns the same for kind `spd`: 1/(64 u), so that the matrix stays positive definite when its elements
+/// Returns the limit for kind `spd`, 1/(64 u), so that the matrix stays positive definite when its elements
 /// are rounded.
-constexpr double most_spd_condition(Precision precision) {
-  return most_condition(precision) / 64;
+constexpr double max_spd_condition_number(Precision precision) {
+  return max_condition_number(precision) / 64;
 }
 
 /// Returns A = Q1 diag(sigma) Q2^T in double; Q1 and Q2 are products of a few random Householder reflectors.
-/// O(n^2) work per reflector. For kind `spd`, Q2 = Q1, and the upper triangle mirrors the lower one.
+/// It takes O(n^2) operations per reflector. For kind `spd`, Q2 = Q1, and the upper triangle mirrors the
+/// lower one.
 HostMatrix<double> condition_matrix(const MatrixSpec& spec, int threads);
 
 }  // namespace gaussweep

@@ -18,9 +18,9 @@ bool has_range(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::symmetric;
 }
 
-/// Returns a version that changes when the same spec gives different bits, so that stored matrices are not
-/// mistaken for new ones. Version 2 redraws elements that were rounded to `high`; in double this only affects
-/// narrow ranges.
+/// Returns the generator's version, which is part of the canonical text. It increases when the same spec
+/// gives other bits, so that older stored matrices are not used. Version 2 redraws elements that are rounded
+/// to `high`. In double this affects only narrow ranges.
 int generator_version(const MatrixSpec& spec, Precision precision) {
   const bool is_narrow = spec.high - spec.low < 0x1p-20 * std::max(std::fabs(spec.low), std::fabs(spec.high));
   return has_range(spec.kind) && (precision == Precision::float32 || is_narrow) ? 2 : 1;
@@ -31,7 +31,7 @@ bool may_be_rectangular(MatrixKind kind) {
          kind == MatrixKind::cauchy || kind == MatrixKind::blur;  // blur_fault checks blur
 }
 
-constexpr double element_operations = 40;  // operations per element, mostly Philox
+constexpr double element_operations = 40;  // the cost of an element, mostly Philox
 
 [[noreturn]] void reject(const MatrixSpec& spec, const std::string& why) {
   throw std::invalid_argument("matrix kind " + std::string(to_string(spec.kind)) + ": " + why);
@@ -115,14 +115,14 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
   const double epsilon = precision == Precision::float32 ? std::numeric_limits<float>::epsilon()
                                                          : std::numeric_limits<double>::epsilon();
   if (has_range(spec.kind)) {
-    // Guarantees that at least seven of eight draws lie below `high` after rounding.
+    // With this distance, at least seven of eight draws lie below `high` after rounding.
     const double least = 4 * epsilon * std::fmax(std::fabs(spec.low), std::fabs(spec.high));
     if (spec.high - spec.low >= least) return {};
     return "low = " + shortest(spec.low) + " and high = " + shortest(spec.high) + " are too close in " +
            name + "; allowed: a distance of at least " + shortest(least);
   }
   const bool spd = spec.kind == MatrixKind::spd;
-  const double max_condition = spd ? most_spd_condition(precision) : most_condition(precision);
+  const double max_condition = spd ? max_spd_condition_number(precision) : max_condition_number(precision);
   if (spec.has_condition() && spec.condition > max_condition) {
     return "condition " + shortest(spec.condition) + " is beyond what a matrix in " + name +
            " can have: rounding its elements would change the condition; allowed: up to 1/" +
@@ -138,7 +138,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
   text += to_string(precision);
   text += " rows=" + std::to_string(rows) + " cols=" + std::to_string(cols);
   if (batch > 1) text += " batch=" + std::to_string(batch);
-  // Includes only the values that affect this kind, so that equal matrices have equal texts.
+  // Only the values that affect this kind: equal matrices must have equal texts.
   switch (kind) {
     case MatrixKind::uniform:
     case MatrixKind::symmetric:
@@ -177,7 +177,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
 template <class T>
 HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
-  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
+  HostMatrix<T> a = HostMatrix<T>::uninitialized(spec.rows, spec.cols);
   if (spec.has_condition()) {
     const HostMatrix<double> exact = condition_matrix(spec, threads);
     for (std::size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<T>(exact.data[k]);
@@ -197,7 +197,7 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
   validate_in<T>(spec);
   if (spec.batch == 1) return generate_single<T>(spec, threads);
   const std::int64_t elements = spec.rows * spec.cols;
-  HostMatrix<T> all = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
+  HostMatrix<T> all = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
   for_row_ranges(spec.batch, threads, element_operations * static_cast<double>(elements * spec.batch),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t s = begin; s < end; ++s) {
@@ -214,7 +214,7 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
   const bool elementwise = !spec.has_condition() && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
   validate_in<T>(spec);
-  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
+  HostMatrix<T> a = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
   const std::size_t bytes = a.data.size() * sizeof(T);
   const Buffer buffer(device, bytes);
   const MatrixView<T> view{static_cast<T*>(buffer.data()), a.rows, a.cols, a.rows};
@@ -258,7 +258,7 @@ HostMatrix<T> right_hand_side(const HostMatrix<T>& a, const HostMatrix<T>& x_tru
     std::vector<long double> sum(static_cast<std::size_t>(end - begin));
     for (std::int64_t r = 0; r < x_true.cols; ++r) {
       std::fill(sum.begin(), sum.end(), 0.0L);
-      // Runs down the columns, in A's memory order; each sum still runs from left to right.
+      // Processes A column by column, in memory order. Each sum still runs over j in ascending order.
       for (std::int64_t j = 0; j < a.cols; ++j) {
         const long double x = x_true(j, r);
         for (std::int64_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(i - begin)] += a(i, j) * x;

@@ -8,7 +8,7 @@
 #define GAUSSWEEP_DECLARE_FILL(space)                                                        \
   namespace gaussweep::space {                                                               \
   /** Fills `a` (column-major, on the context's device) with the elements of `spec`, or with \
-      a batch if `a` has more columns. */                                                    \
+      a batch if `a` has more columns than `spec`. */                                        \
   template <class T>                                                                         \
   void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a);              \
   }

@@ -52,13 +52,13 @@ GAUSSWEEP_SHARED_INLINE std::uint64_t seed_of_system(std::uint64_t seed, std::in
   return seed + static_cast<std::uint64_t>(s);
 }
 
-/// Specifies a matrix whose elements can be computed independently of each other. Passed to kernels by value.
+/// Specifies a matrix whose elements can be computed independently of each other; kernels take it by value.
 struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
   std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
   std::uint64_t seed = 1;
   double low = 0, high = 1;  ///< uniform, symmetric: elements in [low, high), never 0
-  bool dominant = true;      ///< spd: with a dominant diagonal; false: with the given condition and mode
+  bool dominant = true;      ///< spd: true: with a dominant diagonal; false: with `condition` and `mode`
   double condition = 1e4;    ///< condition, spd: the 2-norm condition number
   int mode = 3;          ///< condition, spd: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
   double s = 4;          ///< kernel: exp(-s d^2), d: distance of two of the points 0, 1/(n - 1), …, 1
@@ -66,7 +66,8 @@ struct ElementSpec {
   double value = 1;      ///< ones: every element
   Uplo uplo = Uplo::lower;  ///< triangular
 
-  /// Returns true if the condition number is given: such a matrix is generated on the host, in double.
+  /// Returns true if the matrix has a prescribed condition number. It is then generated on the host, in
+  /// double.
   bool has_condition() const {
     return kind == MatrixKind::condition || (kind == MatrixKind::spd && !dominant);
   }
@@ -84,8 +85,8 @@ struct MatrixSpec : ElementSpec {
     one.seed = seed_of_system(seed, s);
     return one;
   }
-  /// Returns a canonical text, the same for equal matrices, from which the digest is computed. Begins with
-  /// the generator's version.
+  /// Returns a text that is the same for equal matrices, and from which the digest is computed. It begins
+  /// with the generator's version.
   std::string canonical(Precision precision) const;
 };
 

@@ -16,7 +16,7 @@ void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t
       case NoiseKind::none:
         return;
       case NoiseKind::gaussian:
-        // Box-Muller; a draw is never 0, so the logarithm is finite.
+        // Box-Muller. A draw is never 0, so the logarithm is finite.
         image[p] += noise.level * std::sqrt(-2 * std::log(draw(0).unit)) * std::cos(two_pi * draw(1).unit);
         break;
       case NoiseKind::salt_pepper:

@@ -16,8 +16,8 @@ System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t s
   system.b = right_hand_side(a, system.x_true, threads);
   const auto finite = [](T value) { return std::isfinite(value); };
   if (std::all_of(system.b.data.begin(), system.b.data.end(), finite)) return system;
-  // b overflowed. |b_i| <= n max|A| max|x|, and |x_true| < 1, so scaling x_true by 1 / n or less keeps b in
-  // range.
+  // b overflowed. Since |b_i| <= n max|A| max|x_true| and |x_true| < 1, scaling x_true by 1 / n or less keeps
+  // b in range.
   const int exponent = -std::ilogb(static_cast<double>(a.cols)) - 1;
   for (T& value : system.x_true.data) value = std::ldexp(value, exponent);
   system.b = right_hand_side(a, system.x_true, threads);
@@ -27,7 +27,8 @@ System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t s
 template <class T>
 System<T> make_systems(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t seed, std::int64_t batch) {
   if (batch == 1) return make_system(a, nrhs, seed);
-  System<T> all{HostMatrix<T>::unset(a.rows, nrhs * batch), HostMatrix<T>::unset(a.rows, nrhs * batch)};
+  System<T> all{HostMatrix<T>::uninitialized(a.rows, nrhs * batch),
+                HostMatrix<T>::uninitialized(a.rows, nrhs * batch)};
   const double cost = 4.0 * static_cast<double>(a.rows * a.cols) * static_cast<double>(nrhs);
   for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {

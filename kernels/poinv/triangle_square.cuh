@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "kernels/trtri/large_tiles.cuh"
-#include "kernels/vendor/gemm_here.hpp"
+#include "kernels/vendor/vendor_gemm.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
@@ -74,8 +74,8 @@ class TriangleSquare {
 
   /// Computes `count` products whose operands are `step` rows and columns apart.
   void product(int m, int n, int k, const T* a, const T* b, T beta, T* c, int step, int count) {
-    gemm_batch_here(context_, vendor::Op::transpose, m, n, k, T(1), a, ldq_, step * (ldq_ + 1), b, ldq_,
-                    step * (ldq_ + 1), beta, c, ldc_, step * (ldc_ + 1), count);
+    vendor_gemm_batch(context_, vendor::Op::transpose, m, n, k, T(1), a, ldq_, step * (ldq_ + 1), b, ldq_,
+                      step * (ldq_ + 1), beta, c, ldc_, step * (ldc_ + 1), count);
   }
   const T* q(int row, int column) const { return q_ + row + column * ldq_; }
   T* c(int row, int column) const { return c_ + row + column * ldc_; }

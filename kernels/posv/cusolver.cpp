@@ -22,10 +22,10 @@ void posv_cusolver(Context& context, Operands<T>& op, const Parameters&) {
   if (batch > 1) {
     auto** const a = op.workspace.template take<T*>(batch);
     auto** const b = op.workspace.template take<T*>(batch);
-    point_at(context, a, op.a.data, n * op.a.ld, batch);
+    set_pointers(context, a, op.a.data, n * op.a.ld, batch);
     vendor::potrf_batch(handles, uplo, n, a, op.a.ld, op.info, batch);
     context.stage("potrs");
-    point_at(context, b, op.b.data, nrhs * op.b.ld, batch);
+    set_pointers(context, b, op.b.data, nrhs * op.b.ld, batch);
     if (nrhs == 1) return vendor::potrs_batch(handles, uplo, n, a, op.a.ld, b, op.b.ld, batch);
     for (const bool first : {true, false}) {  // L, then L^T; or U^T, then U
       const vendor::Op side = first == (uplo == Uplo::lower) ? vendor::Op::none : vendor::Op::transpose;

@@ -20,7 +20,7 @@ void potrf_cusolver(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("potrf");
   if (batch == 1) return vendor::potrf(handles, op.shape.uplo, n, op.a.data, op.a.ld, op.info);
   auto** const a = op.workspace.template take<T*>(batch);
-  point_at(context, a, op.a.data, n * op.a.ld, batch);
+  set_pointers(context, a, op.a.data, n * op.a.ld, batch);
   vendor::potrf_batch(handles, op.shape.uplo, n, a, op.a.ld, op.info, batch);
 }
 

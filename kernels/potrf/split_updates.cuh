@@ -112,9 +112,9 @@ class SplitUpdates {
     const std::int64_t step = block.row + block.rows - block.column;
     const __half* const left = halves_ + block.row + (high_only_ ? 0 : panel.k_count * ld);
     const __half* const right = halves_ + block.column;
-    vendor::gemm_batch_of_halves(handles_, block.rows, block.columns, (high_only_ ? 1 : 3) * panel.k_count,
-                                 -product_scale, left, ld, step, right, ld, step, 1.0f,
-                                 c + block.row + block.column * ldc, ldc, step * (ldc + 1), count);
+    vendor::gemm_batch_fp16(handles_, block.rows, block.columns, (high_only_ ? 1 : 3) * panel.k_count,
+                            -product_scale, left, ld, step, right, ld, step, 1.0f,
+                            c + block.row + block.column * ldc, ldc, step * (ldc + 1), count);
   }
 
   Context& context_;

@@ -31,8 +31,8 @@ ProblemRow problem_row() {
   row.axes = {"n", "uplo"};
   row.needs = {Need::spd};
   row.negated = Region::checkered;
-  row.counts_of_a = Counts::mirrored_triangle;
-  row.counts_of_x = Counts::triangle;
+  row.used_of_a = UsedElements::mirrored_triangle;
+  row.used_of_x = UsedElements::triangle;
   row.flops = cholesky_flops;
   row.elements = operands;
   row.judge = {judges::cholesky_factor<float>, judges::cholesky_factor<double>};

@@ -1,5 +1,5 @@
 #pragma once
-/// Access to the single systems of a batch, whose operands are stored side by side in columns (Shape::batch).
+/// Access to the single systems of a batch. Their operands are stored side by side in columns (Shape::batch).
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gaussweep {
 template <class T>
 HostMatrix<T> system_of(const HostMatrix<T>& all, std::int64_t batch, std::int64_t s) {
   if (all.empty()) return {};
-  HostMatrix<T> one = HostMatrix<T>::unset(all.rows, all.cols / batch);
+  HostMatrix<T> one = HostMatrix<T>::uninitialized(all.rows, all.cols / batch);
   const std::int64_t elements = one.rows * one.cols;
   std::copy_n(all.data.begin() + s * elements, elements, one.data.begin());
   return one;
@@ -24,7 +24,7 @@ void put_system(const HostMatrix<T>& one, std::int64_t s, HostMatrix<T>& all) {
   std::copy(one.data.begin(), one.data.end(), all.data.begin() + s * one.rows * one.cols);
 }
 
-/// Return copies of the inputs and of the answer of system s. The pivots are empty if the batch has none.
+/// Return copies of the inputs and of the answer of system s. Its pivots are empty if the batch's are.
 template <class T>
 Inputs<T> system_of(const Inputs<T>& all, std::int64_t s) {
   const std::int64_t batch = all.shape.batch;
@@ -44,16 +44,16 @@ Answer<T> system_of(const Answer<T>& all, const Shape& shape, std::int64_t s) {
 /// Returns views of the operands of system s; all systems share the workspace.
 template <class T>
 Operands<T> system_of(const Operands<T>& all, std::int64_t s) {
-  const auto one_of = [&](MatrixView<T> view) {
+  const auto view_of_system = [&](MatrixView<T> view) {
     view.cols /= all.shape.batch;
     if (view.data != nullptr) view.data += s * view.ld * view.cols;
     return view;
   };
   Operands<T> one = all;
   one.shape = all.shape.single();
-  one.a = one_of(all.a);
-  one.b = one_of(all.b);
-  one.x = one_of(all.x);
+  one.a = view_of_system(all.a);
+  one.b = view_of_system(all.b);
+  one.x = view_of_system(all.x);
   one.info = all.info + s;
   if (all.pivots != nullptr) one.pivots = all.pivots + s * all.shape.n;
   return one;

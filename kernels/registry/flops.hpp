@@ -1,6 +1,6 @@
 #pragma once
-/// Operation counts that several problems use: multiplications and additions, all terms, as in LAPACK Working
-/// Note 41, appendix C. A division counts as a multiplication.
+/// Operation counts that several problems share: all multiplications and additions, lower-order terms
+/// included, as in LAPACK Working Note 41, appendix C. A division counts as a multiplication.
 
 #include "kernels/core/matrix.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Element functions of the guard (staging/guard.hpp), which checks that a run wrote its whole answer and
-/// nothing else. CPU loops and GPU kernels share them: regions of a matrix, fill values, digests.
+/// Regions of a matrix, fill values and digests for the guard (staging/guard.hpp). The guard checks that a
+/// run wrote its whole answer and nothing else. CPU loops and GPU kernels share these functions.
 
 #include <cstdint>
 #include <cstring>
@@ -47,6 +47,7 @@ GAUSSWEEP_SHARED_INLINE IndexSpan span_of(Region region, std::int64_t line, std:
   return {0, 0, 1};
 }
 
+/// Returns true if element (i, j) belongs to the region.
 GAUSSWEEP_SHARED_INLINE bool contains(Region region, std::int64_t i, std::int64_t j) {
   switch (region) {
     case Region::none:
@@ -77,8 +78,8 @@ GAUSSWEEP_SHARED_INLINE unsigned long long mixed(unsigned long long word, unsign
   return x ^ (x >> 33);
 }
 
-/// Returns the fill value for elements that a run must write: NaN, or if `noise` a number in [1, 2) that
-/// depends only on (i, j).
+/// Returns the fill value of element (i, j): NaN, or with `noise` a number in [1, 2) that depends only on i
+/// and j.
 template <class T>
 GAUSSWEEP_SHARED_INLINE T poison(bool noise, std::int64_t i, std::int64_t j) {
   if (noise) return T(1) + static_cast<T>((i * 37 + j * 101) % 1024) / T(1024);

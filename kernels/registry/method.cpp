@@ -12,7 +12,7 @@ namespace {
 }
 
 void validate_parameter(const Method& method, const Parameter& parameter) {
-  // A parameter with the name of a plan's axis would be ambiguous.
+  // In a plan, a parameter with the name of an axis would be ambiguous.
   static constexpr std::array<std::string_view, 8> axes{"m",    "n",     "k",         "nrhs",
                                                         "uplo", "batch", "precision", "seed"};
   const std::string& name = parameter.name;
@@ -20,8 +20,8 @@ void validate_parameter(const Method& method, const Parameter& parameter) {
   if (std::find(axes.begin(), axes.end(), name) != axes.end()) {
     reject(method, "parameter '" + name + "' has the name of an axis");
   }
-  const auto same = [&](const Parameter& other) { return other.name == name; };
-  if (std::count_if(method.parameters.begin(), method.parameters.end(), same) > 1) {
+  const auto has_same_name = [&](const Parameter& other) { return other.name == name; };
+  if (std::count_if(method.parameters.begin(), method.parameters.end(), has_same_name) > 1) {
     reject(method, "parameter '" + name + "' is declared twice");
   }
   if (const auto* choice = std::get_if<std::string>(&parameter.default_value)) {
@@ -142,7 +142,7 @@ const Method* Registry::find(Problem problem, std::string_view variant) const {
 }
 
 const Method* Registry::reference(Problem problem, Backend backend, std::int64_t batch) const {
-  // On the CPU, emulated kernels are compared with the host's libraries too.
+  // Emulated kernels run on the CPU, so their reference is a library on the host.
   const Backend library_backend = backend == Backend::cuda ? Backend::cuda : Backend::host;
   for (const Method& method : methods_) {
     if (method.problem == problem && method.vendor && method.runs_on(library_backend) &&

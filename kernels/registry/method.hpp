@@ -1,5 +1,5 @@
 #pragma once
-/// Methods as data: one row of the registry per method.
+/// The registry: one row (`Method`) per method.
 
 #include <cstdint>
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace gaussweep {
 
-/// Scratch memory of a run, with the size that the row's `workspace_bytes` returned. `take` hands out its
-/// parts from front to back and throws std::logic_error at the end. The contents are undefined at the start
+/// Scratch memory of a run. Its size is the result of Method::workspace_bytes. `take` allocates parts from
+/// front to back and throws std::logic_error if too little is left. The contents are undefined at the start
 /// of a run.
 class Workspace {
  public:
@@ -34,20 +34,22 @@ class Workspace {
   std::size_t used_ = 0;
 };
 
-/// Returns the bytes that Workspace::take uses for `count` elements. `workspace_bytes` of a row adds these.
+/// Returns the bytes that Workspace::take allocates for `count` elements. Method::workspace_bytes adds them
+/// up.
 constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
   return (static_cast<std::size_t>(count) * element + 255) / 256 * 256;
 }
 
-/// The operands in the memory in which the method runs, in the row's layout. Inputs are restored before every
-/// run, and the method may overwrite them. The row's `answer` selects the operand that receives the answer.
+/// The operands of a run in the memory of the method's backend, in the layout Method::layout. Inputs are
+/// restored before every run, and the method may overwrite them. Method::answer selects the operand for the
+/// answer.
 template <class T>
 struct Operands {
   Shape shape;
   MatrixView<T> a;  ///< `augmented`: n x (n + nrhs), [A | B]; for a batch all A, then all B
   MatrixView<T>
       b;  ///< gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`
-  MatrixView<T> x;        ///< a third matrix for the answer, unset at the start; present if `answer` is x.
+  MatrixView<T> x;        ///< a third matrix for the answer, uninitialized; present if `answer` is x.
                           ///< Column-major, except in `row_major`. gesv, posv, trsv: n x nrhs with ld = n
   int* pivots = nullptr;  ///< getrf: n entries per system, preset to "no exchange" (pivots[i] = i)
   int* info = nullptr;    ///< LAPACK's info, one int per system, 0 at the start
@@ -57,7 +59,7 @@ struct Operands {
 template <class T>
 using Run = void (*)(Context&, Operands<T>&, const Parameters&);
 
-/// The entry points of a method on one backend, per precision; null if the method does not run there.
+/// The entry points of a method on one backend, per precision; null if the method lacks this combination.
 struct Entry {
   Run<float> float32 = nullptr;
   Run<double> float64 = nullptr;
@@ -84,12 +86,12 @@ struct Method {
   std::string summary;      ///< one line for `gaussweep methods`
   std::string source;       ///< the paper or library that describes or contains the method
   std::vector<Need> needs;  ///< properties of A that the method relies on, the problem's needs first
-  int capability = 0;       ///< least compute capability, 35 for 3.5; 0: any GPU, or none
+  int capability = 0;       ///< minimum compute capability, 35 for 3.5; 0: any GPU, or a CPU
   std::vector<Parameter> parameters;
   Layout layout = Layout::column_major;
   AnswerIn answer = AnswerIn::x;
   bool overwrites = true;  ///< false: the inputs survive a run, so a run can be repeated without a restore
-  bool vendor = false;     ///< the reference that other methods are compared with on its backends
+  bool vendor = false;     ///< a vendor library: the reference for other methods on its backends
   bool mixed_precision =
       false;  ///< some operations run in a lower precision, so the rate may exceed the peak
   std::int64_t max_nrhs = 1 << 30;
@@ -99,11 +101,11 @@ struct Method {
   std::size_t (*workspace_bytes)(const Shape&, const Parameters&,
                                  std::size_t element) = nullptr;  ///< null: none
   double (*flops)(const Shape&,
-                  const Parameters&) = nullptr;  ///< per system; null: the problem's usual count
+                  const Parameters&) = nullptr;  ///< per system; null: ProblemRow::flops
   double (*bytes)(const Shape&, const Parameters&,
-                  std::size_t element) = nullptr;  ///< least traffic per system; null: each operand once
-  /// Iterative methods: an estimate of the number of iterations, each of `flops` operations; null: one. It is
-  /// used only for estimates before the first measurement.
+                  std::size_t element) = nullptr;  ///< least traffic per system; null: ProblemRow::elements
+  /// An estimate of the number of iterations, each of `flops` operations; null: one. It serves only to
+  /// predict the time of a trial before the first measurement.
   double (*iterations)(const Shape&, const Parameters&) = nullptr;
   std::vector<Backend>
       backends;  ///< the backends that the method supports; a build without CUDA has no entry for `cuda`
@@ -119,8 +121,7 @@ struct Method {
   bool has(Precision precision) const;
 };
 
-/// All methods, in the order of the tables. A registry has no global state: tests build registries with other
-/// rows.
+/// Methods in the order of their tables. A registry has no global state, so that tests can build their own.
 class Registry {
  public:
   explicit Registry(std::vector<Method> methods);

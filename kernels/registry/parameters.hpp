@@ -1,5 +1,5 @@
 #pragma once
-/// Parameters of methods: declared in a registry row, given in a plan, read by the method.
+/// Parameters of methods. A registry row declares them, a plan sets them, and the method reads them.
 
 #include <cstdint>
 #include <map>
@@ -39,8 +39,8 @@ inline Parameter choice_parameter(std::string name, std::vector<std::string> cho
   return {std::move(name), first, 0, 0, std::move(choices), std::move(help)};
 }
 
-/// The parameters of one trial, complete (defaults filled in) and checked against the row's declarations. The
-/// getters throw std::logic_error if the row declares no such parameter or another type.
+/// The parameter values of one trial, including defaults, checked against the declarations. The getters throw
+/// std::logic_error if the parameter is not declared or has another type.
 class Parameters {
  public:
   void set(const std::string& name, ParameterValue value) { values_[name] = std::move(value); }

@@ -6,9 +6,9 @@
 namespace gaussweep {
 namespace {
 
-const EnumNames<Problem>::Words& words() {
-  static const EnumNames<Problem>::Words all = [] {
-    EnumNames<Problem>::Words pairs;
+const EnumNames<Problem>::Names& problem_names() {
+  static const EnumNames<Problem>::Names all = [] {
+    EnumNames<Problem>::Names pairs;
     for (const Problem problem : all_problems()) pairs.emplace_back(problem, problem->name);
     return pairs;
   }();
@@ -38,11 +38,11 @@ std::string_view to_string(Problem problem) {
   return problem == Problem() ? "?" : std::string_view(problem->name);
 }
 
-EnumNames<Problem>::Words::const_iterator EnumNames<Problem>::Table::begin() const {
-  return words().begin();
+EnumNames<Problem>::Names::const_iterator EnumNames<Problem>::Table::begin() const {
+  return problem_names().begin();
 }
-EnumNames<Problem>::Words::const_iterator EnumNames<Problem>::Table::end() const {
-  return words().end();
+EnumNames<Problem>::Names::const_iterator EnumNames<Problem>::Table::end() const {
+  return problem_names().end();
 }
 
 void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& who) {

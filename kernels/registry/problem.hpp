@@ -1,5 +1,6 @@
 #pragma once
-/// Problems as data: one ProblemRow per problem, defined in `kernels/<problem>/table.cpp` with its methods.
+/// The table of problems: one ProblemRow per problem, defined in `kernels/<problem>/table.cpp` with its
+/// methods.
 
 #include <cstddef>
 #include <string>
@@ -19,14 +20,13 @@ struct ProblemRow;
 template <class T>
 class Reductions;
 
-/// A handle of a problem's row, which lives as long as the program. It is copied and compared like a number.
+/// A handle to a ProblemRow, which lives as long as the program. Handles are cheap to copy and compare.
 class Problem {
  public:
   /// Makes a handle without a problem.
   constexpr Problem() = default;
   constexpr explicit Problem(const ProblemRow& row) : row_(&row) {}
-  /// Returns the problem of that name. Use it for names in the source, and `from_string` for names from
-  /// users.
+  /// Returns the problem of that name. It is for names in the source code; `from_string` is for user input.
   /// @throws std::logic_error if the program has no such problem
   static Problem named(std::string_view name);
 
@@ -48,7 +48,7 @@ struct Extent {
 inline bool operator==(const Extent& a, const Extent& b) {
   return a.rows == b.rows && a.cols == b.cols;
 }
-/// Return n x n and n x nrhs; the matrices of a batch are stored side by side.
+/// Return n x n and n x nrhs; for a batch the number of columns is multiplied by the batch size.
 inline Extent square_extent(const Shape& s) {
   return {s.n, s.n * s.batch};
 }
@@ -56,26 +56,26 @@ inline Extent columns_extent(const Shape& s) {
   return {s.n, s.nrhs * s.batch};
 }
 
-/// The kind of operand B and its origin.
+/// The kind of operand B.
 enum class SecondOperand {
   none,
   matrix,           ///< an independent matrix: the plan's `matrix_b`, else A's kind with the next seed
   right_hand_sides  ///< nrhs columns, computed as A times a known x
 };
-/// The elements of a square matrix that count, i.e. that the problem uses; `uplo` selects the triangle.
-enum class Counts {
+/// The elements of a square matrix that the problem uses; `uplo` selects the triangle.
+enum class UsedElements {
   all,
-  triangle,           ///< one triangle; the other elements are taken as 0 and not read
+  triangle,           ///< one triangle; the other elements are not read and regarded as 0
   mirrored_triangle,  ///< one triangle of a symmetric matrix; the other triangle is its transpose
 };
-/// The state of the answer if LAPACK's info > 0, which reports a pivot that is zero or not positive.
+/// The state of the answer if LAPACK's info > 0, i.e. if a pivot is zero or not positive.
 enum class ZeroPivot {
-  unfinished,  ///< there is no answer: the method stopped
-  singular     ///< the answer is right, and the matrix is singular
+  unfinished,  ///< the method stopped without an answer
+  singular     ///< the answer is complete, and the matrix is singular
 };
 
-/// A function that computes an answer's ratio and the other findings (kernels/check/check.hpp).
-/// @pre shapes are checked, and all elements that the problem uses are finite
+/// A function that verifies an answer: it computes the ratio of the error to its bound and the other findings
+/// (kernels/check/check.hpp). @pre shapes are checked, and all elements that the problem uses are finite
 template <class T>
 using Judge = Findings (*)(Reductions<T>&, const Method&, const Inputs<T>&, const Answer<T>&,
                            double tolerance);
@@ -95,31 +95,31 @@ struct Judges {
 
 /// One row of the table of problems. All code reads a problem's properties here and never tests its name.
 struct ProblemRow {
-  std::string name;               ///< LAPACK's or PLASMA's name, of a-z, 0-9 and _
+  std::string name;               ///< LAPACK's or PLASMA's name, consisting of a-z, 0-9 and _
   std::string title;              ///< one line: the result and the operands
-  std::vector<std::string> axes;  ///< the axes that a plan may give, of m, n, k, nrhs, uplo
+  std::vector<std::string> axes;  ///< those of m, n, k, nrhs and uplo that the problem uses
   std::vector<Need> needs;        ///< properties of A that every method of the problem may rely on
   /// Shapes of A, of the answer, and of B if `second` is not none.
   Extent (*a)(const Shape&) = square_extent;
   Extent (*x)(const Shape&) = square_extent;
   Extent (*b)(const Shape&) = nullptr;
   SecondOperand second = SecondOperand::none;
-  Counts counts_of_a = Counts::all;
-  Counts counts_of_x = Counts::all;
-  bool has_pivots = false;  ///< the answer contains the row exchanges
-  /// The elements of A that are negated in every second run, so that an answer left over from the run before
-  /// is wrong. The same elements of the answer change sign (getrf: of the factor with the pivots).
+  UsedElements used_of_a = UsedElements::all;
+  UsedElements used_of_x = UsedElements::all;
+  bool has_pivots = false;  ///< the answer includes row exchanges
+  /// The elements of A that are negated in every second run, so that a stale answer of the previous run is
+  /// wrong. The same elements of the answer change sign (getrf: only in the factor without unit diagonal).
   /// `checkered` keeps A positive definite.
   Region negated = Region::all;
-  /// The elements of B that are negated in these runs if `negated` is not `all`; the same elements of the
-  /// answer change sign.
+  /// The elements of B that are negated in the same runs. If it is not `none`, these elements of the answer
+  /// change sign instead.
   Region negated_of_b = Region::none;
   ZeroPivot zero_pivot = ZeroPivot::unfinished;
-  /// Operation count (all terms) and least traffic (every operand read or written once) of one system,
-  /// independent of the batch.
+  /// The operation count (all terms) of one system, and the number of elements that must be read or written.
+  /// Both ignore `batch`.
   double (*flops)(const Shape&) = nullptr;
   double (*elements)(const Shape&) = nullptr;
-  Judges judge;
+  Judges judge;          ///< the functions that verify answers
   double tolerance = 0;  ///< the default tolerance of the ratio
 
   bool has_axis(std::string_view axis) const;
@@ -131,14 +131,14 @@ const std::vector<Problem>& all_problems();
 /// Returns the problem's name; "?" if the handle has no problem.
 std::string_view to_string(Problem problem);
 
-/// The names of problems, used like those of an enum: `from_string<Problem>`, `allowed_names<Problem>`.
+/// The names of problems. They make `from_string<Problem>` and `allowed_names<Problem>` work as for enums.
 template <>
 struct EnumNames<Problem> {
   static constexpr std::string_view what = "problem";
-  using Words = std::vector<std::pair<Problem, std::string_view>>;
+  using Names = std::vector<std::pair<Problem, std::string_view>>;
   struct Table {
-    Words::const_iterator begin() const;
-    Words::const_iterator end() const;
+    Names::const_iterator begin() const;
+    Names::const_iterator end() const;
   };
   static constexpr Table table{};
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// The check macro of CUDA runtime calls.
+/// The macro that checks CUDA runtime calls.
 
 #include <cuda_runtime.h>
 

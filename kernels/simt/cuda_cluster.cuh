@@ -1,5 +1,5 @@
 #pragma once
-/// Thread-block clusters on a GPU of compute capability 9.0; see simt.hpp. Part of cuda_launch.cuh.
+/// Thread-block clusters on GPUs of compute capability 9.0 and later; see simt.hpp. Part of cuda_launch.cuh.
 
 #include <cuda_runtime.h>
 
@@ -17,15 +17,15 @@
 
 namespace gaussweep::cuda::simt {
 
-/// Allows the next launch, if it is by launch_early, to start after all blocks of this launch have called
-/// this function or ended.
+/// Allows the next launch to start when all blocks of this launch have called this function or ended. The
+/// next launch must use launch_early.
 __device__ __forceinline__ void griddepcontrol_launch_dependents() {
 #if GAUSSWEEP_CLUSTERS
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 /// Waits until the earlier launches are complete and their stores are visible. Before compute capability 9.0
-/// they are complete anyway.
+/// a launch starts only after the earlier ones are complete.
 __device__ __forceinline__ void griddepcontrol_wait() {
 #if GAUSSWEEP_CLUSTERS
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -44,8 +44,8 @@ __device__ __forceinline__ unsigned cluster_blocks() {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
   return count;
 }
-/// Arrive at the cluster's barrier and wait at it: writes before a thread's arrive are visible to threads
-/// after their wait.
+/// Arrive at the cluster's barrier, and wait at it. Writes before cluster_arrive are visible after
+/// cluster_wait.
 __device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
@@ -53,7 +53,8 @@ __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/// Returns the address of shared memory as a number. A pointer would be recomputed from the block's rank.
+/// Returns a shared-memory address as an integer. With a pointer, the compiler would recompute the address
+/// from the block's rank.
 __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
@@ -69,7 +70,7 @@ __device__ __forceinline__ unsigned map_shared_rank(unsigned address, unsigned r
 __device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned threads = 1) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
-/// Makes initialized barriers visible to the cluster's blocks, after a cluster barrier.
+/// Makes initialized barriers visible to the other blocks of the cluster. A cluster barrier must follow.
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -85,9 +86,8 @@ __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
 __device__ __forceinline__ void cp_async_mbarrier_arrive(unsigned barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
-/// Waits until the barrier's phase of this parity is complete. A wait that cannot end, because a block of the
-/// cluster has ended, traps after 2^24 tries. Each try sleeps in hardware, and normal waits take
-/// microseconds.
+/// Waits until the barrier's phase of this parity is complete. Traps after 2^24 tries, because a wait cannot
+/// end if a block of the cluster has ended. Each try sleeps in hardware, and normal waits take microseconds.
 __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity) {
 #pragma unroll 1
   for (int tries = 0; tries < 1 << 24; ++tries) {
@@ -106,15 +106,16 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
   __trap();
 }
 
-/// Reduces the registers of a warpgroup (four warps) to `count` per thread; called by all its threads. It
-/// works in code for sm_90a, sm_100a and sm_103a; other code keeps its registers.
+/// Reduces the registers of a warpgroup (four warps) to `count` per thread; all its threads must call it. In
+/// code for targets other than sm_90a, sm_100a and sm_103a it does nothing.
 template <int count>
 __device__ __forceinline__ void setmaxnreg_dec() {
 #if GAUSSWEEP_SETMAXNREG
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 #endif
 }
-/// Increases the registers to `count` per thread; waits until other warpgroups have released enough.
+/// Increases the registers to `count` per thread. Waits until other warpgroups have released enough
+/// registers.
 template <int count>
 __device__ __forceinline__ void setmaxnreg_inc() {
 #if GAUSSWEEP_SETMAXNREG
@@ -122,8 +123,8 @@ __device__ __forceinline__ void setmaxnreg_inc() {
 #endif
 }
 
-/// Load and store 16 bytes in shared memory at an address that is a multiple of 16: 2 doubles, 4 floats or 4
-/// words.
+/// Load and store 16 bytes in shared memory (2 doubles, 4 floats or 4 words). @pre the address is a multiple
+/// of 16
 __device__ __forceinline__ void load_pack(unsigned address, double* value) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(value[0]), "=d"(value[1]) : "r"(address) : "memory");
 }
@@ -140,7 +141,7 @@ __device__ __forceinline__ void load_pack(unsigned address, unsigned* value) {
                : "memory");
 }
 /// Loads 16 bytes from another block's shared memory, at an address from map_shared_rank.
-__device__ __forceinline__ void load_pack_there(unsigned address, double* value) {
+__device__ __forceinline__ void load_pack_remote(unsigned address, double* value) {
   asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
                : "=d"(value[0]), "=d"(value[1])
                : "r"(address)
@@ -194,8 +195,8 @@ __device__ __forceinline__ void load_one(unsigned address, double& value) {
 __device__ __forceinline__ void load_one(unsigned address, float& value) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
 }
-/// Starts to store 16 bytes in another block's shared memory. They count as 16 bytes at that block's
-/// `barrier` when they have arrived.
+/// Starts to store 16 bytes in another block's shared memory. On arrival they complete 16 bytes of
+/// transactions at that block's `barrier`.
 __device__ __forceinline__ void st_async(unsigned address, unsigned barrier, const double* value) {
   asm volatile(
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(address),

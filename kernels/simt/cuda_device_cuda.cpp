@@ -1,4 +1,4 @@
-/// Device on a GPU.
+/// The Device of a GPU.
 
 #include <cuda_runtime.h>
 
@@ -129,7 +129,7 @@ class CudaDevice final : public Device {
     }
     return pointer;
   }
-  // An error here is a sticky error of earlier work, which the next call reports.
+  // Errors are ignored: cudaFree only returns a sticky error of earlier work, which the next call reports.
   void release(void* pointer) noexcept override { cudaFree(pointer); }
   void* allocate_host(std::size_t bytes) override {
     set_device(index_);

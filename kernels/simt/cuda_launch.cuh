@@ -48,17 +48,17 @@ __device__ __forceinline__ T atomic_add(T* p, std::common_type_t<T> value) {
 #endif
 }
 
-/// Reads memory, not a register or a stale cache line.
+/// Loads from memory: neither a register nor a stale L1 line can supply the value.
 template <class T>
 __device__ __forceinline__ T load_volatile(const T* p) {
   return *static_cast<const volatile T*>(p);
 }
-/// Writes memory, so that other blocks see the value soon. It orders no other access.
+/// Stores to memory; the compiler cannot delay or remove it. It orders no other access.
 template <class T>
 __device__ __forceinline__ void store_volatile(T* p, std::common_type_t<T> value) {
   *static_cast<volatile T*>(p) = value;
 }
-/// Loads with acquire order: later reads see all stores before the matching store_release.
+/// Loads with acquire order: later loads see all stores before the matching store_release.
 template <class T>
 __device__ __forceinline__ T load_acquire(const T* p) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
@@ -75,7 +75,7 @@ __device__ __forceinline__ T load_acquire(const T* p) {
   __threadfence();
   return value;
 }
-/// Stores with release order: after all of this thread's earlier writes are visible on the whole device.
+/// Stores with release order: this thread's earlier writes are visible on the whole device before this store.
 template <class T>
 __device__ __forceinline__ void store_release(T* p, std::common_type_t<T> value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
@@ -88,14 +88,14 @@ __device__ __forceinline__ void store_release(T* p, std::common_type_t<T> value)
   __threadfence();
   store_volatile(p, value);
 }
-/// Pauses; call it in every iteration of a loop that waits for another thread.
+/// Pauses briefly. Every iteration of a loop that waits for another thread must call it.
 __device__ __forceinline__ void spin_pause() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
   __nanosleep(20);
 #endif
 }
 
-/// Returns an attribute of the current device. It is cheap: the runtime caches them.
+/// Returns an attribute of the current device. The call is cheap, because the runtime caches attributes.
 inline int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
   GAUSSWEEP_CUDA_CHECK(cudaGetDevice(&device));
@@ -109,8 +109,8 @@ inline int multiprocessors(const Context&) {
 inline std::size_t max_shared_bytes(const Context&) {
   return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
-/// Returns true if launch_clusters works and a block can have as much shared memory as on a Hopper GPU.
-/// Blackwell GPUs for workstations (12.0) have less.
+/// Returns true if launch_clusters works and a block can use 227 KiB of shared memory, as on Hopper GPUs.
+/// Workstation GPUs of compute capability 12.0 have clusters but less shared memory.
 inline bool has_clusters(const Context& context) {
   return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9 &&
          max_shared_bytes(context) >= std::size_t{227} * 1024;
@@ -125,11 +125,11 @@ namespace detail {
   throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
 }
 
-/// Raises the kernel's limit for shared memory, which is 48 KiB (static and dynamic) by default. The kernel's
-/// attributes are queried once.
+/// Raises the kernel's limit for shared memory, which is 48 KiB (static and dynamic) by default. Caches the
+/// kernel's attributes.
 cudaError_t raise_shared_limit(const void* kernel, std::size_t shared_bytes);
 
-/// Returns the resident threads of a multiprocessor as a fraction of its maximum.
+/// Returns the kernel's occupancy: resident threads per multiprocessor / maximum.
 inline double occupancy(const void* kernel, const dim3& block, std::size_t shared_bytes) {
   const int threads = static_cast<int>(block.x * block.y * block.z);
   int blocks = 0;
@@ -138,11 +138,8 @@ inline double occupancy(const void* kernel, const dim3& block, std::size_t share
   return static_cast<double>(resident) / device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
 }
 
-}  // namespace detail
-
-namespace detail {
-
-/// Launches. `blocks_in_cluster` 0: without clusters; `early`: may overlap earlier work of the stream.
+/// Launches a kernel. @param blocks_in_cluster 0: no clusters @param early the kernel may overlap earlier
+/// work of the stream
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
            unsigned blocks_in_cluster, bool early, A&&... arguments) {
@@ -195,8 +192,8 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
   detail::start(context, kernel, grid, block, shared_bytes, 0, false, std::forward<A>(arguments)...);
 }
 
-/// The same, but the grid may start before earlier work of the stream is complete (programmatic dependent
-/// launch). The kernel calls griddepcontrol_wait in every block before it uses results of that work. Before
+/// Like `launch`, but the grid may start before earlier work of the stream is complete (programmatic
+/// dependent launch). Every block must call griddepcontrol_wait before it uses results of that work. Before
 /// compute capability 9.0 it is an ordinary launch.
 template <class... P, class... A>
 void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
@@ -205,9 +202,9 @@ void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block,
   detail::start(context, kernel, grid, block, shared_bytes, 0, early, std::forward<A>(arguments)...);
 }
 
-/// The same for a grid of `clusters` thread-block clusters of `blocks` blocks each, at most 16. Blocks of a
-/// cluster run concurrently and can access each other's shared memory. The grid may start early, as with
-/// launch_early. It needs a GPU of compute capability 9.0 or more.
+/// Launches a grid of `clusters` thread-block clusters with `blocks` <= 16 blocks each. Blocks of a cluster
+/// run concurrently and can access each other's shared memory. The grid may start early, as with
+/// launch_early. It needs compute capability 9.0 or more.
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {

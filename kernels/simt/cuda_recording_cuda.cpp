@@ -1,4 +1,4 @@
-/// Recordings as CUDA graphs.
+/// Implements recording.hpp with CUDA graphs.
 
 #include <cuda_runtime.h>
 
@@ -59,22 +59,23 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
   device.synchronize();  // also makes the GPU current for this thread
   auto* const stream = static_cast<cudaStream_t>(device.stream());
   GAUSSWEEP_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  bool refused = false;
-  std::exception_ptr other;
+  bool is_impossible = false;
+  std::exception_ptr other_exception;
   try {
     queue();
   } catch (const DeviceError&) {
-    refused = true;
+    is_impossible = true;
   } catch (const OutOfMemory&) {  // stream capture refuses allocations too
-    refused = true;
+    is_impossible = true;
   } catch (...) {
-    other = std::current_exception();
+    other_exception = std::current_exception();
   }
   GraphOwner owner;
-  if (cudaStreamEndCapture(stream, &owner.graph) != cudaSuccess) refused = true;
-  if (!refused && other == nullptr) return std::make_unique<CudaRecording>(stream, owner.graph);
-  cudaGetLastError();  // clears the error of the refused call
-  if (other != nullptr) std::rethrow_exception(other);
+  if (cudaStreamEndCapture(stream, &owner.graph) != cudaSuccess) is_impossible = true;
+  if (!is_impossible && other_exception == nullptr)
+    return std::make_unique<CudaRecording>(stream, owner.graph);
+  cudaGetLastError();  // clears the error of the failed call
+  if (other_exception != nullptr) std::rethrow_exception(other_exception);
   device.synchronize();  // throws if the device itself has failed
   return nullptr;
 }

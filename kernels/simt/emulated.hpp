@@ -1,8 +1,8 @@
 #pragma once
 /// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread. The threads of a
-/// block are fibers. A switch happens only if a thread waits (barrier, warp collective, spin loop). Undefined
-/// behaviour on a GPU is an error here if the emulation can detect it: see `launch`. Memory is ordinary
-/// memory, so that sanitizers check every access.
+/// block are fibers, which switch only when a thread waits (at a barrier, a warp collective or in a spin
+/// loop). `launch` throws for behaviour that is undefined on a GPU, if the emulation detects it. Device
+/// memory is ordinary memory, so that sanitizers check every access.
 ///
 /// Static shared memory is a static array that keeps the values of the previous block. Dynamic shared memory
 /// is refilled with NaN (all bits set) for every block.
@@ -85,7 +85,7 @@ inline void spin_pause(Site site = Site::here()) {
   detail::wait_for_others(site);
 }
 
-/// Returns a fixed number, so that results that depend on it are equal on every machine.
+/// Returns a fixed number, because results that depend on it must not differ between machines.
 inline int multiprocessors(const Context&) {
   return 4;
 }
@@ -124,7 +124,7 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
        context.emulation.compares_orders},
       [](void* closure) {
         Call& c = *static_cast<Call*>(closure);
-        std::apply(c.kernel, c.values);  // by value: every thread gets its own copies
+        std::apply(c.kernel, c.values);  // by value: every thread gets separate copies
       },
       &call);
 }
@@ -144,15 +144,15 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
                 std::forward<A>(arguments)...);
 }
 
-/// The same: earlier launches are complete.
+/// The same as `launch`, because earlier launches are always complete.
 template <class... P, class... A>
 void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
                   A&&... arguments) {
   launch(context, kernel, grid, block, shared_bytes, std::forward<A>(arguments)...);
 }
 
-/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16. A block may use 227 KiB of
-/// shared memory, as on a GPU with clusters.
+/// Runs a grid of `clusters` clusters with `blocks` <= 16 blocks each. A block may use 227 KiB of shared
+/// memory, as on a GPU with clusters.
 /// @throws as launch; std::invalid_argument unless a block consists of whole warps
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,

@@ -20,7 +20,7 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-/// A source line of a kernel. The default argument `Site site = Site::here()` is the caller's line.
+/// A source line of a kernel. As a default argument, `Site::here()` is the line of the caller.
 struct Site {
   const char* file;
   int line;
@@ -44,8 +44,8 @@ struct CollectiveResult {
 /// Plain globals suffice, because launches of several host threads run one after another.
 extern uint3 thread_index, block_index;
 extern dim3 block_dim, grid_dim;
-/// Set when a thread does something that another thread may wait for. Rounds without progress are counted:
-/// see wait_for_others.
+/// Set when a thread does something that another thread may wait for. The scheduler counts rounds without
+/// progress to detect deadlocks.
 extern bool progress;
 /// The address of the last poll, and the number of consecutive polls of it.
 extern const void* polled;
@@ -53,9 +53,9 @@ extern int polls;
 
 /// Implements __syncthreads.
 void barrier(Site site);
-/// Lets the other threads of the cluster run.
+/// Lets the other threads of the cluster run, for a thread that spins.
 void wait_for_others(Site site);
-/// Executes a warp collective of the lanes in `mask`. `source` is the lane whose value is returned.
+/// Executes a warp collective of the lanes in `mask`. Returns the value of lane `source`.
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
 /// Returns the lane number of the running thread.
 int lane();
@@ -65,7 +65,7 @@ unsigned char* shared_memory();
 unsigned char* shared_memory_of(unsigned rank);
 unsigned cluster_rank();
 unsigned cluster_blocks();
-/// The cluster's barrier in two halves.
+/// Arrive at the cluster's barrier, and wait at it.
 void arrive_at_cluster();
 void await_cluster(Site site);
 [[noreturn]] void throw_bad_width(int width, Site site);
@@ -76,12 +76,13 @@ struct Grid {
   std::size_t shared_bytes;
   std::uint64_t shuffle_seed;
   unsigned cluster;       ///< blocks per cluster, in x
-  WatchedMemory* memory;  ///< the device's memory watch; null: memory is not watched
+  WatchedMemory* memory;  ///< null: writes outside of operands are not detected
   bool compares_orders;   ///< Emulation::compares_orders
 };
 void run_grid(const Grid& grid, void (*body)(void*), void* closure);
 
-/// Counts polls of an address. A polling loop must let others run, even if it does not call spin_pause.
+/// Counts consecutive polls of an address, and lets other threads run after 100. Otherwise a polling loop
+/// without spin_pause would never end.
 inline void poll(const void* address, Site site) {
   if (address != polled) {
     polled = address;

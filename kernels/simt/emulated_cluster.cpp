@@ -1,4 +1,4 @@
-/// Messages between the blocks of an emulated cluster, and the barriers that count them.
+/// Messages (st_async) between the blocks of an emulated cluster, and the barriers that count their bytes.
 
 #include "kernels/simt/emulated_cluster.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Thread-block clusters on the CPU: the functions of cuda_cluster.cuh. Part of emulated.hpp. The threads of
-/// a cluster's blocks run interleaved. An address consists of a block's rank and an offset in its dynamic
-/// shared memory. Messages of st_async are delivered late, while threads wait.
+/// all blocks of a cluster are interleaved. An address consists of a block's rank and an offset in its
+/// dynamic shared memory. The data of st_async arrive only while a thread waits at an mbarrier.
 
 #include <cstdint>
 #include <cstring>
@@ -40,15 +40,15 @@ inline unsigned char* at_address(unsigned address) {
 
 /// The state of a barrier in its 8 bytes.
 struct BytesBarrier {
-  std::int32_t bytes;          ///< outstanding bytes; negative: more have arrived than are expected yet
+  std::int32_t bytes;  ///< outstanding bytes; negative if more bytes have arrived than are expected so far
   std::uint32_t pending : 15;  ///< outstanding arrivals of threads in this phase
   std::uint32_t threads : 15;  ///< arrivals per phase; a block has at most 1024 threads
   std::uint32_t phase : 2;
 };
-/// Arrives. @throws DeviceError "invalidValue" if a phase gets more arrivals of threads than it was
-/// initialized for
+/// Changes the outstanding bytes by `expected` and, if `thread`, counts the arrival of a thread.
+/// @throws DeviceError "invalidValue" if more threads arrive in a phase than mbarrier_init announced
 void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site);
-/// Queues a message of 16 bytes.
+/// Queues a message of 16 bytes (st_async).
 void send(unsigned address, unsigned barrier, const void* value, Site site);
 /// Delivers some of the queued messages.
 void deliver();
@@ -92,7 +92,7 @@ template <class T>
 void load_pack(unsigned address, T* value) {
   std::memcpy(value, detail::at_address(address), 16);
 }
-inline void load_pack_there(unsigned address, double* value) {
+inline void load_pack_remote(unsigned address, double* value) {
   load_pack(address, value);
 }
 template <class T>

@@ -29,6 +29,7 @@ std::string state_text(const Thread& thread) {
   }
 }
 
+/// Returns true if both threads wait at the same place for the same reason.
 bool waits_alike(const Thread& a, const Thread& b) {
   if (a.state != b.state) return false;
   if (a.state == State::returned || a.state == State::unstarted) return true;
@@ -36,7 +37,7 @@ bool waits_alike(const Thread& a, const Thread& b) {
   return a.site == b.site;
 }
 
-/// "3 threads, (0, 0, 0) (1, 0, 0) (2, 0, 0): at __syncthreads, gauss.cu:17"
+/// Returns e.g. "3 threads, (0, 0, 0) (1, 0, 0) (2, 0, 0): at __syncthreads, gauss.cu:17".
 std::string describe(const std::vector<const Thread*>& group) {
   constexpr std::size_t max_listed = 8;
   const Thread& first = *group.front();

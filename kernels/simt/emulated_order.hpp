@@ -10,18 +10,18 @@
 
 namespace gaussweep::emulated::simt::detail {
 
-/// Orders the threads of each round: unchanged, reversed, or shuffled.
+/// Orders the threads of each round: in index order, reversed, or shuffled.
 class ThreadOrder {
  public:
   static ThreadOrder reversed() { return ThreadOrder(0, true); }
-  /// @param seed 0: unchanged order
+  /// @param seed 0: index order
   static ThreadOrder shuffled(std::uint64_t seed) { return ThreadOrder(seed, false); }
 
   void operator()(std::vector<unsigned>& round) {
     if (is_reversed_) std::sort(round.begin(), round.end(), std::greater<>());
-    for (std::size_t left = is_shuffled_ ? round.size() : 0; left > 1; --left) {
-      std::swap(round[left - 1],
-                round[(static_cast<std::uint32_t>(next()) * static_cast<std::uint64_t>(left)) >> 32]);
+    for (std::size_t remaining = is_shuffled_ ? round.size() : 0; remaining > 1; --remaining) {
+      std::swap(round[remaining - 1],
+                round[(static_cast<std::uint32_t>(next()) * static_cast<std::uint64_t>(remaining)) >> 32]);
     }
   }
 

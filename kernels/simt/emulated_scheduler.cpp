@@ -1,10 +1,11 @@
 /// The scheduler of emulated blocks. Each thread of a cluster is a fiber; a switch happens only where a
 /// thread waits.
 ///
-/// Threads run in rounds. A round is a list of the runnable threads, in order or shuffled; each runs until it
-/// waits or returns. Threads that become runnable meanwhile form the next round. A thread has a fiber
-/// ("worker") only from its start until it returns. A thread that never waits needs no switch: the same
-/// worker runs the next one.
+/// Threads run in rounds. A round is a list of the runnable threads, in index order or shuffled. Each thread
+/// runs until it waits or returns. Threads that become runnable during a round form the next round. A thread
+/// has a fiber
+/// ("worker") only from its start until it returns. After a thread that never waits, the same worker runs the
+/// next thread without a switch.
 
 #include "kernels/simt/emulated_block.hpp"
 
@@ -49,15 +50,15 @@ struct Worker {
 namespace {
 
 /// The number of rounds without progress after which spinning threads are reported as deadlocked. It is
-/// large, because the scheduler does not see plain stores, and a round in which some thread runs may contain
+/// large, because the scheduler does not see plain stores, so that a round without progress may still contain
 /// one.
 constexpr int max_idle_rounds = 20000;
 
-/// Thrown in the waiting threads of a failed launch, so that their destructors run.
+/// Thrown in the waiting threads of a failed launch, so that the destructors of their objects run.
 struct Unwind {};
 
-/// The block's dynamic shared memory, of exactly the requested size, so that the address sanitizer detects
-/// overruns.
+/// The dynamic shared memory of a block. It has exactly the requested size, so that the address sanitizer
+/// detects overruns.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes) : bytes_(bytes) {
@@ -82,7 +83,7 @@ struct Block {
   uint3 index{0, 0, 0};
   std::size_t at_barrier = 0;  // threads that wait at the barrier
   Site barrier_site{nullptr, 0};
-  bool barrier_differs = false;  // they wait at different __syncthreads
+  bool barrier_differs = false;  // these threads wait at different __syncthreads
 };
 
 struct Warp {
@@ -92,7 +93,7 @@ struct Warp {
 
 }  // namespace
 
-/// The scheduler of a host thread: fibers never move to another host thread.
+/// The scheduler of one host thread. Fibers never move to another host thread.
 class Scheduler {
  public:
   ~Scheduler() {
@@ -154,7 +155,7 @@ class Scheduler {
 
 namespace {
 
-std::mutex launch_mutex;  // host threads share the static arrays of kernels
+std::mutex launch_mutex;  // one launch at a time: host threads share the static arrays of kernels
 Scheduler* active = nullptr;
 
 Scheduler& scheduler_of_kernel() {
@@ -228,7 +229,7 @@ void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messa
     blocks_[i]->at_barrier = 0;
     blocks_[i]->barrier_differs = false;
   }
-  const WatchedMemory::Closed closed(memory_);
+  const WatchedMemory::RedZoneScope scope(memory_);
   start_messages(messages);
   run_threads();
   end_messages();
@@ -341,7 +342,7 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
   }
 }
 
-/// Switches to other threads until this one can run. @pre its state says what it waits for
+/// Switches to other threads until this one can run. @pre thread.state tells what it waits for
 __attribute__((always_inline)) inline void Scheduler::wait() {
   const unsigned index = current_;
   Fiber& own = threads_[index].worker->fiber;
@@ -423,8 +424,8 @@ __attribute__((always_inline)) inline CollectiveResult Scheduler::collective(Col
   return thread.result;
 }
 
-/// Completes a collective if all lanes of the arriving lane's mask that have not returned wait at the same
-/// call.
+/// Completes a collective if all lanes of the arriving lane's mask wait at the same call; returned lanes are
+/// ignored.
 void Scheduler::complete(unsigned index, const Thread& arrival) {
   Warp& warp = warps_[index];
   const unsigned group = arrival.mask & warp.present;
@@ -451,7 +452,7 @@ void barrier(Site site) {
   scheduler_of_kernel().barrier(site);
 }
 void wait_for_others(Site site) {
-  if (active != nullptr) active->wait_for_others(site);  // the host may read flags too
+  if (active != nullptr) active->wait_for_others(site);  // null if host code polls
 }
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site) {
   return scheduler_of_kernel().collective(kind, mask, value, source, site);

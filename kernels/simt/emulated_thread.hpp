@@ -1,5 +1,5 @@
 #pragma once
-/// A thread of an emulated block, for the scheduler (emulated_scheduler.cpp) and the diagnosis of deadlocks.
+/// A thread of an emulated block, for emulated_scheduler.cpp and emulated_diagnosis.cpp.
 
 #include <cstdint>
 #include <string>
@@ -23,16 +23,16 @@ struct Thread {
   uint3 index{0, 0, 0};
   unsigned block = 0;               ///< its block's rank in the cluster
   unsigned cluster_generation = 0;  ///< the generation of the cluster barrier at which it arrived
-  std::uint64_t value = 0;          ///< its operand of the collective
+  std::uint64_t value = 0;          ///< the lane's operand in a collective
   CollectiveResult result{0, 0};
   Worker* worker = nullptr;  ///< its fiber, from its start until it returns
 };
 
-/// Returns the error of a cluster whose threads all wait or spin; it lists the threads and their source
+/// Returns the error of a cluster whose threads all wait or spin. It lists the threads and their source
 /// lines. `block` is the cluster's first block.
 DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads);
 /// Returns the error "orderDependence" of a cluster that leaves different bits in memory if its threads run
-/// in another order. `block` is its first block; `order` and `where` are texts.
+/// in another order. `block` is its first block. `order` and `where` are parts of the message.
 DeviceError depends_on_order(const uint3& block, const std::string& order, const std::string& where);
 
 }  // namespace gaussweep::emulated::simt::detail

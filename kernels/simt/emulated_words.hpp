@@ -1,6 +1,6 @@
 #pragma once
-/// CUDA's names in emulated kernels: indices, barriers, warp collectives, atomics. Part of emulated.hpp.
-/// They behave as the CUDA C++ Programming Guide specifies for the architecture with the strictest rules.
+/// CUDA's built-in variables and functions for emulated kernels. Part of emulated.hpp. If architectures
+/// differ, the strictest rules of the CUDA C++ Programming Guide apply.
 
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,7 @@ inline constexpr const simt::uint3& blockIdx = simt::detail::block_index;
 inline constexpr const simt::dim3& blockDim = simt::detail::block_dim;
 inline constexpr const simt::dim3& gridDim = simt::detail::grid_dim;
 
-// Barriers and fences. Threads switch only inside calls, so fences need no code.
+// Barriers and fences. Fences need no code, because threads run one at a time.
 
 inline void __syncthreads(simt::Site site = simt::Site::here()) {
   simt::detail::barrier(site);
@@ -29,7 +29,8 @@ inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 
 // Votes and shuffles. As in CUDA, lanes that have returned or do not exist need not take part. Values from
-// them, or from a lane outside of the mask, are undefined: here all bits are set (NaN, -1).
+// these lanes, or from a lane outside of the mask, are undefined in CUDA. Here all their bits are set (NaN,
+// -1).
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
   return simt::detail::collective(simt::detail::Collective::vote, mask, predicate != 0, 0, site).ballot;
@@ -111,8 +112,8 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return simt::detail::shuffle(mask, value, source <= last ? source : own, site);
 }
 
-// Atomics. Like CUDA's, all return the old value. An atomic that changes nothing may be part of a spin loop,
-// so it counts as a poll.
+// Atomics return the old value. An atomic that changes nothing counts as a poll, because it may be part of a
+// spin loop.
 
 namespace simt::detail {
 

@@ -57,8 +57,8 @@ std::size_t Stack::bytes() const {
 }
 
 boost::context::stack_context Stack::context() const {
-  // If all stacks began at the end of a page, they would share a few cache sets. So their beginnings are
-  // spread over the last 4096 bytes. Boost rounds to 256.
+  // If all stacks began at the end of a page, they would compete for a few cache sets. Therefore the first
+  // bytes in use are spread over the last 4096 bytes, in steps of 256, to which Boost rounds.
   const std::size_t page = reinterpret_cast<std::uintptr_t>(mapping_) / page_bytes();
   boost::context::stack_context result;
   result.size = stack_bytes - page * 256 % 4096;
@@ -69,8 +69,9 @@ boost::context::stack_context Stack::context() const {
 Fiber::Fiber(const Stack& stack, Body body, void* argument)
     : stack_bottom_(stack.bottom()), stack_bytes_(stack.bytes()) {
 #ifdef GAUSSWEEP_ASAN
-  // Boost enters the new fiber for a moment. We announce that switch to the sanitizer. Otherwise it would put
-  // variables of Boost's first function into the current fiber's fake stack, and this fiber may end earlier.
+  // Boost enters the new fiber for a moment, and the sanitizer must know of that switch. Otherwise it would
+  // allocate variables of Boost's first function in the fake stack of the current fiber, which may end
+  // earlier.
   void* fake_stack = nullptr;
   const void* own_bottom = nullptr;
   std::size_t own_bytes = 0;

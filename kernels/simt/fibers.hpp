@@ -1,5 +1,6 @@
 #pragma once
-/// Fibers: Boost.Context fibers on our own stacks, which are announced to the address sanitizer.
+/// Boost.Context fibers on separately allocated stacks, with the annotations that the address sanitizer
+/// needs.
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/stack_context.hpp>
@@ -53,15 +54,15 @@ class Fiber {
   inline static thread_local Fiber* previous_ = nullptr;  // the fiber that was suspended last
 
   boost::context::fiber fiber_;         // the suspended state; empty while it runs
-  const void* stack_bottom_ = nullptr;  // for a thread's own stack known after the first switch
+  const void* stack_bottom_ = nullptr;  // for a host thread's stack: null until the first switch
   std::size_t stack_bytes_ = 0;
 #ifdef GAUSSWEEP_ASAN
   void* fake_stack_ = nullptr;
 #endif
 };
 
-// Inline, like its callers in emulated_scheduler.cpp: a processor mispredicts every return from a function
-// that another fiber called, and these mispredictions are most of a switch's cost.
+// Inline, like its callers in emulated_scheduler.cpp. After a switch, the processor mispredicts every return
+// to a caller, and these mispredictions are most of the cost of a switch.
 __attribute__((always_inline)) inline void Fiber::switch_to(Fiber& next) {
   previous_ = this;
 #ifdef GAUSSWEEP_ASAN

@@ -1,5 +1,5 @@
 #pragma once
-/// Checks of grids and blocks, for both backends. Included only by their launch headers, which define `dim3`.
+/// Checks of grids and blocks for both backends. Only the launch headers, which define `dim3`, include it.
 
 #include <stdexcept>
 #include <string>

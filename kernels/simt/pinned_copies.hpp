@@ -1,7 +1,7 @@
 #pragma once
 /// Copies between a GPU and pageable host memory through two pinned buffers: several threads fill or empty
-/// one while the other is transferred. The driver's own copies of such memory use one thread, and pinning a
-/// matrix takes longer than copying it. Compiled only with CUDA.
+/// one buffer while the other is transferred. The driver's copies of pageable memory use only one thread, and
+/// pinning a matrix takes longer than copying it. Compiled only with CUDA.
 
 #include <cuda_runtime.h>
 
@@ -16,8 +16,8 @@
 
 namespace gaussweep {
 
-/// The pinned buffers of one device. Small copies, and all copies if no memory can be pinned, use the
-/// driver's copy.
+/// The pinned buffers of one device. Copies below 4 MiB use the driver's copy, and so do all copies if no
+/// memory can be pinned.
 class PinnedCopies {
  public:
   PinnedCopies() = default;
@@ -30,7 +30,7 @@ class PinnedCopies {
   PinnedCopies(const PinnedCopies&) = delete;
   PinnedCopies& operator=(const PinnedCopies&) = delete;
 
-  /// Both copy after all earlier work of the stream and return when the copy is complete.
+  /// Both functions copy after all earlier work of the stream, and return when the copy is complete.
   void to_device(void* destination, const void* source, std::size_t bytes, cudaStream_t stream) {
     if (!can_stage(bytes)) return copy_directly(destination, source, bytes, cudaMemcpyHostToDevice, stream);
     auto* to = static_cast<char*>(destination);
@@ -49,15 +49,15 @@ class PinnedCopies {
     if (!can_stage(bytes)) return copy_directly(destination, source, bytes, cudaMemcpyDeviceToHost, stream);
     auto* to = static_cast<char*>(destination);
     const auto* from = static_cast<const char*>(source);
-    const auto fetch = [&](std::size_t begin, PinnedBuffer& buffer) {
+    const auto start_transfer = [&](std::size_t begin, PinnedBuffer& buffer) {
       const std::size_t count = std::min(buffer_bytes, bytes - begin);
       GAUSSWEEP_CUDA_CHECK(
           cudaMemcpyAsync(buffer.memory, from + begin, count, cudaMemcpyDeviceToHost, stream));
       GAUSSWEEP_CUDA_CHECK(cudaEventRecord(buffer.free, stream));
     };
-    fetch(0, buffers_[0]);
+    start_transfer(0, buffers_[0]);
     for (std::size_t begin = 0, index = 0; begin < bytes; begin += buffer_bytes, index ^= 1) {
-      if (begin + buffer_bytes < bytes) fetch(begin + buffer_bytes, buffers_[index ^ 1]);
+      if (begin + buffer_bytes < bytes) start_transfer(begin + buffer_bytes, buffers_[index ^ 1]);
       GAUSSWEEP_CUDA_CHECK(cudaEventSynchronize(buffers_[index].free));
       copy(to + begin, buffers_[index].memory, std::min(buffer_bytes, bytes - begin));
     }

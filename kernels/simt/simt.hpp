@@ -1,13 +1,13 @@
 #pragma once
 /// The launch layer: one `.cu` source, run on a GPU (compiled by nvcc) or on the CPU (compiled as C++).
 ///
-/// Portable code is in `namespace gaussweep::GAUSSWEEP_BACKEND`, and kernels best in an anonymous namespace
-/// inside it. One program contains both builds of a file, and the linker would merge equal names. Inside that
-/// namespace the usual names of CUDA work on both backends (`threadIdx`, `__shared__`, `__syncthreads`,
-/// `__shfl_sync`, `atomicAdd`, …). `simt` adds functions with the same meaning on both:
+/// Portable code is in `namespace gaussweep::GAUSSWEEP_BACKEND`, and kernels are in an anonymous namespace
+/// inside it. The namespaces differ, because one program contains both builds of a file. Inside that
+/// namespace CUDA's names work on both backends (`threadIdx`, `__shared__`, `__syncthreads`,
+/// `__shfl_sync`, `atomicAdd`, …). `simt` adds these functions:
 ///
 ///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
-///   simt::launch_early(the same)       may overlap the kernel before it, until it calls griddepcontrol_wait
+///   simt::launch_early(…)              the same; may overlap the previous kernel until griddepcontrol_wait
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
@@ -19,8 +19,8 @@
 ///
 /// Kernels launched by simt::launch_clusters can also use the functions of cuda_cluster.cuh: cluster_rank,
 /// cluster_arrive, mbarrier_wait, st_async and so on. They need compute capability 9.0 and
-/// `#if GAUSSWEEP_CLUSTERS` around their bodies. The blocks of an emulated cluster run concurrently. They
-/// need dynamic shared memory, because emulated blocks all share the static one.
+/// `#if GAUSSWEEP_CLUSTERS` around their bodies. They must use dynamic shared memory: emulated blocks of a
+/// cluster run concurrently, and all emulated blocks share one static shared memory.
 ///
 /// To wait for another block, spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only for
 /// blocks of lower index (or lower ticket). Emulated blocks run one after another, in order: waiting for a

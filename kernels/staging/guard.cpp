@@ -9,29 +9,29 @@
 namespace gaussweep {
 namespace {
 
-/// Calls visit(line, i, j, element) for the elements of a region in memory order. Small matrices are visited
-/// by the calling thread, which then also runs the method with warm caches; large ones by several threads,
-/// each with a range of lines.
+/// Calls visit(line, i, j, element) for the elements of a region in memory order; a line is a row or a column
+/// that is contiguous in memory. The calling thread visits small matrices, because it then runs the method
+/// with warm caches. For large matrices, several threads visit a range of lines each.
 template <class Matrix, class Visit>
 void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&& visit) {
   if (region == Region::none) return;
-  const bool along_row = matrix.down != 1;
+  const bool along_row = matrix.row_stride != 1;
   const std::int64_t lines = along_row ? size.rows : size.cols, count = along_row ? size.cols : size.rows;
-  const std::int64_t across = along_row ? matrix.down : matrix.across;
-  const std::int64_t step = along_row ? matrix.across : matrix.down;
+  const std::int64_t line_stride = along_row ? matrix.row_stride : matrix.col_stride;
+  const std::int64_t element_stride = along_row ? matrix.col_stride : matrix.row_stride;
   const double bytes = static_cast<double>(lines) * static_cast<double>(count) * sizeof(*matrix.data);
   for_row_ranges(lines, bytes > large_bytes ? 0 : 1, bytes, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t line = begin; line < end; ++line) {
       const IndexSpan span = guard::span_of(region, along_row ? line : line % size.rows, count, along_row);
-      auto* const first = matrix.data + line * across;
+      auto* const first = matrix.data + line * line_stride;
       for (std::int64_t k = span.begin; k < span.end; k += span.step) {
-        visit(line, along_row ? line : k, along_row ? k : line, first[k * step]);
+        visit(line, along_row ? line : k, along_row ? k : line, first[k * element_stride]);
       }
     }
   });
 }
 
-/// Returns the sum of value_of(i, j, element) over a region; it does not depend on the number of threads.
+/// Returns the sum of value_of(i, j, element) over a region. It does not depend on the number of threads.
 template <class Matrix, class ValueOf>
 std::uint64_t sum_region(const Matrix& matrix, const Extent& size, Region region, ValueOf&& value_of) {
   std::vector<std::uint64_t> line_sums(static_cast<std::size_t>(std::max(size.rows, size.cols)), 0);

@@ -1,38 +1,38 @@
 #pragma once
-/// Guards that make each run's operands different, and digests of its answer.
+/// Guards against methods that do not compute their whole answer in every run, and digests of answers.
 ///
-/// Every second run negates part of A. The correct answer then has the same bits except for known signs, so
-/// that an answer kept from the previous run is wrong. Elements that a method must not read hold NaN.
+/// Every second run negates part of A. The correct answer keeps its bits except for known signs, so that a
+/// stale answer of the previous run is wrong. Elements that a method must not read are NaN.
 
 #include <cstdint>
 
 #include "kernels/device/context.hpp"
 #include "kernels/registry/guard_elements.hpp"
 #include "kernels/registry/problem.hpp"
-#include "kernels/staging/place.hpp"
+#include "kernels/staging/convert_layout.hpp"
 
 namespace gaussweep {
 
 /// The regions of an operand that are changed.
 struct OperandGuard {
   Region negated = Region::none;
-  Region hidden = Region::none;  ///< the elements are set to NaN
-  bool noise = false;  ///< set hidden elements to numbers instead: libraries may compute with them without
-                       ///< using the results
+  Region hidden = Region::none;  ///< elements that the method must not read; set to NaN
+  bool noise = false;  ///< sets hidden elements to numbers: vendor libraries may compute with them and
+                       ///< discard the results
 };
 
-/// Guards a matrix on the context's device. Asynchronous. @throws DeviceError
+/// Applies `guard` to a matrix on the context's device. Asynchronous. @throws DeviceError
 template <class T>
 void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
                    const OperandGuard& guard);
 
-/// Returns a digest of the elements of `counted`, with the signs of `negated` flipped. Different bits give
-/// different digests, except for one case in 2^64. @throws DeviceError
+/// Returns a digest of the elements in the region `counted`; elements in `negated` enter with flipped signs.
+/// Matrices with different bits have equal digests with probability 2^-64. @throws DeviceError
 template <class T>
 std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
                               Region negated);
 
-/// Returns how many elements of `hidden` are no longer NaN. @throws DeviceError
+/// Returns the number of elements in the region `hidden` that are no longer NaN. @throws DeviceError
 template <class T>
 std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const Extent& size, Region hidden);
 

@@ -1,4 +1,4 @@
-// Each block processes one line of the matrix at a time; its threads run along memory.
+// Each block processes one line of the matrix at a time; neighbouring threads access neighbouring elements.
 #include <algorithm>
 
 #include "kernels/device/scratch.hpp"
@@ -11,18 +11,19 @@ namespace {
 constexpr int threads = 256;
 constexpr std::int64_t max_blocks = 4096;
 
-/// A matrix as contiguous lines (rows or columns).
+/// A matrix as lines (rows or columns) that are contiguous in memory.
 template <class Element>
 struct MatrixLines {
   Element* data;
-  bool along_row;
-  std::int64_t lines, count, across, step, rows;
+  bool along_row;  ///< the lines are rows
+  std::int64_t lines, count, line_stride, element_stride, rows;
 };
 
 template <class Element, class Matrix>
 MatrixLines<Element> lines_of(const Matrix& matrix, const Extent& size) {
-  if (matrix.down == 1) return {matrix.data, false, size.cols, size.rows, matrix.across, 1, size.rows};
-  return {matrix.data, true, size.rows, size.cols, matrix.down, matrix.across, size.rows};
+  if (matrix.row_stride == 1)
+    return {matrix.data, false, size.cols, size.rows, matrix.col_stride, 1, size.rows};
+  return {matrix.data, true, size.rows, size.cols, matrix.row_stride, matrix.col_stride, size.rows};
 }
 
 /// Calls visit(i, j, element) for this thread's elements of a region.
@@ -32,7 +33,8 @@ __device__ void for_thread_elements(const MatrixLines<Element>& m, Region region
     const IndexSpan span = guard::span_of(region, m.along_row ? line : line % m.rows, m.count, m.along_row);
     for (std::int64_t k = span.begin + static_cast<std::int64_t>(threadIdx.x) * span.step; k < span.end;
          k += threads * span.step) {
-      visit(m.along_row ? line : k, m.along_row ? k : line, m.data[line * m.across + k * m.step]);
+      visit(m.along_row ? line : k, m.along_row ? k : line,
+            m.data[line * m.line_stride + k * m.element_stride]);
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// Converts between column-major matrices on the host and row-major ones on a device, one panel at a time.
+/// Converts between column-major matrices on the host and row-major matrices on a device, one row panel at a
+/// time.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,8 +14,8 @@
 
 namespace gaussweep::host_layout {
 
-/// Calls copy(i, j) for every element, tile by tile, on several threads. Tiles keep both sides of a
-/// transposition in cache.
+/// Calls copy(i, j) for every element, tile by tile, on several threads. With tiles, both sides of a
+/// transposition stay in cache.
 template <class Copy>
 void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   constexpr std::int64_t tile = 32;
@@ -32,18 +33,18 @@ void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   });
 }
 
-/// Returns the rows of a row-major matrix per panel (64 MiB), so that the host needs no second copy of a
-/// large matrix.
+/// Returns the number of rows per panel of 64 MiB. With panels the host needs no second copy of a large
+/// matrix.
 inline std::int64_t panel_rows(std::int64_t row_bytes) {
   constexpr std::int64_t panel_bytes = std::int64_t{64} << 20;
   return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
 }
 
-/// Writes rows i0 … i0 + count - 1 of `parts`, side by side, as a row-major matrix; pads rows with zeros up
-/// to `ld`.
+/// Writes rows i0 to i0 + count - 1 of the matrices `parts`, side by side, as a row-major matrix. Pads rows
+/// with zeros up to `ld`.
 template <class T>
-void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
-              std::int64_t count) {
+void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
+               std::int64_t count) {
   std::int64_t width = 0;
   for (const MatrixView<const T>& part : parts) {
     const T* from = part.data + i0;
@@ -56,15 +57,15 @@ void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& pa
   for (std::int64_t i = 0; i < count; ++i) std::fill(to + i * ld + width, to + (i + 1) * ld, T{0});
 }
 
-/// Copies `count` dense row-major rows to rows i0 … of a column-major matrix.
+/// Copies `count` dense row-major rows to rows i0, i0 + 1, ... of a column-major matrix.
 template <class T>
-void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
+void unpack_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
   T* column = to.data + i0;
   transpose_blocked(count, to.cols,
                     [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
 }
 
-/// Uploads `parts`, side by side, as one row-major matrix.
+/// Uploads the matrices `parts`, side by side, as one row-major matrix.
 template <class T>
 void upload_rows(Device& device, T* destination, std::int64_t ld,
                  const std::vector<MatrixView<const T>>& parts) {
@@ -73,7 +74,7 @@ void upload_rows(Device& device, T* destination, std::int64_t ld,
   std::vector<T> panel(static_cast<std::size_t>(step * ld));
   for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
     const std::int64_t count = std::min(step, rows - i0);
-    lay_rows(panel.data(), ld, parts, i0, count);
+    pack_rows(panel.data(), ld, parts, i0, count);
     device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
   }
 }
@@ -89,7 +90,7 @@ void download_rows(Device& device, const MatrixView<T>& to, const T* source, std
     const std::int64_t count = std::min(step, to.rows - i0);
     device.to_host_2d(panel.data(), width_bytes, source + i0 * ld, static_cast<std::size_t>(ld) * sizeof(T),
                       width_bytes, static_cast<std::size_t>(count));
-    take_rows(to, panel.data(), i0, count);
+    unpack_rows(to, panel.data(), i0, count);
   }
 }
 

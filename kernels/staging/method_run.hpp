@@ -1,6 +1,6 @@
 #pragma once
-/// Runs a method: stages and uploads its operands, restores them before every timed run, times runs between
-/// two events, and downloads the answer.
+/// Runs a method: uploads its operands, restores them before every run, times runs between two events, and
+/// downloads the answer.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,14 +18,15 @@
 
 namespace gaussweep {
 
+/// The runs of one method with one shape and parameter set.
 template <class T>
 class MethodRun {
  public:
-  /// Allocates the memory that runs need.
-  /// @param repeats runs between two events; each run has a separate working set if the method overwrites its
-  /// operands. With pristine inputs on the host, such a method allows only one repeat (else
-  /// std::invalid_argument)
-  /// @param resident inputs that are already on the device (Staging)
+  /// Allocates the device memory of the operands.
+  /// @param repeats the number of runs between two events. A method that overwrites its operands has a
+  /// separate working set (a copy of the operands) per repeat. With pristine inputs on the host, such a
+  /// method allows only one repeat (else std::invalid_argument)
+  /// @param resident inputs that a previous Staging left on the device
   /// @throws OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
             const Shape& shape, std::int64_t repeats = 1, Pristine pristine = Pristine::on_device,
@@ -33,28 +34,29 @@ class MethodRun {
       : context_(context),
         parameters_(parameters),
         repeats_(repeats),
-        copies_(working_sets(method, repeats, pristine)),
+        copies_(working_set_count(method, repeats, pristine)),
         run_(method.entry(backend).template get<T>()),
         staging_(context.device, method, parameters, shape, copies_, std::move(resident)) {}
 
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
-  /// Stages and uploads the inputs. Pristine inputs on the host must stay unchanged until the last run.
+  /// Converts and uploads the inputs. With Pristine::on_host they must stay unchanged until the last run.
   void upload(const InputViews<T>& inputs) {
     inputs_ = inputs;
     staging_.upload_from(context_, inputs);
     fresh_ = true;
     guarded_ = false;
   }
-  /// `upload` in two steps (Staging); only the second is timed. @pre the pristine inputs are on the device
-  void lay_out(const Inputs<T>& inputs) { staging_.lay_out(views_of(inputs)); }
-  void upload_laid_out() { staging_.upload_laid_out(); }
-  /// Runs once on fresh operands without timing, and waits for the device.
+  /// Do the same in two steps through pinned host memory, so that a caller can time the transfer alone.
+  /// @pre the pristine inputs are on the device
+  void stage_pinned(const Inputs<T>& inputs) { staging_.stage_pinned(views_of(inputs)); }
+  void upload_pinned() { staging_.upload_pinned(); }
+  /// Runs all repeats on restored operands without timing, and waits for the device.
   void warm_up() {
     reset();
     run_all();
     context_.device.synchronize();
   }
-  /// Returns the seconds per run between two events; the operands are fresh before the first run.
+  /// Runs all repeats on restored operands and returns the seconds per run between two events.
   double timed_run() {
     const double seconds = between_events([this] {
       const double start = clock_ != nullptr ? clock_() : 0;
@@ -66,20 +68,20 @@ class MethodRun {
     report_ = context_.report;
     return seconds;
   }
-  /// Makes timed runs also measure, with `clock`, the time that the host takes to queue them.
+  /// Makes timed runs also measure the host's time to queue them, with `clock`.
   void watch_queue(HostClock clock) { clock_ = clock; }
-  /// Returns the host's seconds to queue one run of the last timed run. A GPU executes meanwhile, possibly
-  /// longer. NaN without watch_queue.
+  /// Returns the host's seconds to queue one run of the last timed_run; NaN without watch_queue. The GPU's
+  /// time may be longer, because it executes asynchronously.
   double queue_seconds() const { return queue_seconds_; }
-  /// Returns how often one run of the last timed run waited for the device. Waits inside vendor routines are
-  /// not counted.
+  /// Returns the number of host waits for the device per run of the last timed_run. Waits inside vendor
+  /// routines are not counted.
   std::int64_t waits() const { return waits_; }
-  /// Makes each timed run start with empty caches, flushed after the operands are copied.
+  /// Makes each timed run start with cold caches: they are flushed after the operands are restored.
   /// @throws OutOfMemory, DeviceError
   void run_cold() { flush_.emplace(context_.device); }
 
-  /// Records the work of a timed run. Returns false if that is impossible (recording.hpp) or if every replay
-  /// would have to upload its operands.
+  /// Records the repeats of a timed run as a CUDA graph. Returns false if that is impossible (recording.hpp),
+  /// or with Pristine::on_host, because then each replay would need an upload.
   bool record() {
     if (pristine() == Pristine::on_host) return false;
     recording_ = record_work(context_.device, [this] { run_all(); });
@@ -89,30 +91,31 @@ class MethodRun {
   std::int64_t recorded_kernels() const {
     return static_cast<std::int64_t>(recording_->kernels()) / repeats_;
   }
-  /// Replays the recording and returns the seconds per run between two events, on fresh operands. @pre
+  /// Replays the recording on restored operands and returns the seconds per run between two events. @pre
   /// `record` returned true
   double replayed_run() {
     return between_events([this] { recording_->replay(); });
   }
-  /// Queues `count` runs on fresh operands, or, without `with_runs`, only the copies of fresh operands, so
-  /// that their cost can be measured.
+  /// Restores the operands and queues the repeats, `count` times. Without `with_runs` it only restores the
+  /// operands, so that this cost can be measured.
   void queue(std::int64_t count, bool with_runs) {
     for (std::int64_t i = 0; i < count; ++i) {
       reset();
       if (with_runs) run_all();
     }
   }
-  /// Runs once on fresh operands and reports the stages to `sink`. The iteration report is not kept.
+  /// Runs once on restored operands and reports the stages to `sink`. `report` still returns the report of
+  /// the last timed run.
   void observed_run(StageSink& sink) {
     reset();
     context_.stages = &sink;
-    struct Quiet {
+    struct StageReset {
       Context& context;
-      ~Quiet() { context.stages = nullptr; }
-    } quiet{context_};
+      ~StageReset() { context.stages = nullptr; }
+    } stage_reset{context_};
     run(0);
   }
-  /// Runs once on the current operands.
+  /// Runs once on the current operands of working set `copy`.
   void run(int copy = 0) {
     Operands<T> operands = staging_.operands(copy);
     context_.report = {};
@@ -128,36 +131,39 @@ class MethodRun {
       digests.push_back(staging_.answer_digest(context_, copy, is_negated(copy)));
     return digests;
   }
-  /// Restores the signs of an answer that was computed from negated operands. Call before reading the answer
-  /// on the device.
-  void settle(int copy) {
-    if (is_negated(copy)) staging_.settle(context_, copy);
-    if (guarded_) settled_.at(static_cast<std::size_t>(copy)) = true;
+  /// Restores the signs of an answer that was computed from negated operands (guard.hpp). Call it before
+  /// reading the answer on the device.
+  void restore_signs(int copy) {
+    if (is_negated(copy)) staging_.restore_signs(context_, copy);
+    if (guarded_) signs_restored_.at(static_cast<std::size_t>(copy)) = true;
   }
-  void settle() { settle(last_copy()); }
-  /// Returns a description of the last run's forbidden writes, or an empty text. Destroys the answer.
+  void restore_signs() { restore_signs(last_copy()); }
+  /// Returns a description of writes of the last run to memory that it must not change; empty if there are
+  /// none. Destroys the answer.
   /// @pre the pristine inputs are on the device
   std::string forbidden_writes() {
-    settled_.assign(settled_.size(), false);
+    signs_restored_.assign(signs_restored_.size(), false);
     return staging_.forbidden_writes(context_, last_copy(), is_negated(last_copy()));
   }
 
-  /// Returns the answer of the last run (Staging::download).
-  Answer<T> download(const T* by_columns = nullptr) { return download(last_copy(), by_columns); }
-  Answer<T> download(int copy, const T* by_columns) {
-    settle(copy);
-    return staging_.download(copy, by_columns);
+  /// Return the answer of the last run (Staging::download).
+  Answer<T> download(const T* column_major_answer = nullptr) {
+    return download(last_copy(), column_major_answer);
+  }
+  Answer<T> download(int copy, const T* column_major_answer) {
+    restore_signs(copy);
+    return staging_.download(copy, column_major_answer);
   }
   std::int64_t download_to(T* destination) {
-    settle();
+    restore_signs();
     return staging_.download_to(destination, last_copy());
   }
-  /// `download` in two steps after `lay_out`; the second is not timed.
-  void fetch() {
-    settle();
-    staging_.fetch(last_copy());
+  /// Download in two steps after `stage_pinned`: the transfer, which a caller can time, and the conversion.
+  void download_pinned() {
+    restore_signs();
+    staging_.download_pinned(last_copy());
   }
-  Answer<T> fetched() { return staging_.fetched(last_copy()); }
+  Answer<T> pinned_answer() { return staging_.pinned_answer(last_copy()); }
   /// Returns the iteration report of the last timed run or, without one, of the last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }
@@ -166,14 +172,14 @@ class MethodRun {
   int last_copy() const { return std::max(copies_ - 1, 0); }
 
  private:
-  static int working_sets(const Method& method, std::int64_t repeats, Pristine pristine) {
+  static int working_set_count(const Method& method, std::int64_t repeats, Pristine pristine) {
     if (pristine == Pristine::on_device) return method.overwrites ? static_cast<int>(repeats) : 1;
     if (!method.overwrites || repeats == 1) return 0;
     throw std::invalid_argument(method.id() +
                                 ": repeated runs would overwrite inputs that are uploaded once");
   }
-  /// Restores the operands. The negated signs alternate between resets and between working sets, so that an
-  /// old answer is wrong.
+  /// Restores the operands and guards them. Negated operands alternate between resets and between working
+  /// sets, so that a stale answer is wrong.
   void reset() {
     if (pristine() == Pristine::on_device) {
       staging_.reset();
@@ -184,12 +190,13 @@ class MethodRun {
     }
     guarded_ = true;
     negated_first_ = !negated_first_;
-    settled_.assign(static_cast<std::size_t>(last_copy() + 1), false);
+    signs_restored_.assign(static_cast<std::size_t>(last_copy() + 1), false);
     for (int copy = 0; copy <= last_copy(); ++copy) staging_.guard(context_, copy, is_negated(copy));
   }
   /// Returns true if a working set holds the answer of negated operands.
   bool is_negated(int copy) const {
-    return guarded_ && !settled_.at(static_cast<std::size_t>(copy)) && negated_first_ == (copy % 2 == 0);
+    return guarded_ && !signs_restored_.at(static_cast<std::size_t>(copy)) &&
+           negated_first_ == (copy % 2 == 0);
   }
   template <class Work>
   double between_events(Work&& work) {
@@ -218,9 +225,9 @@ class MethodRun {
   Run<T> run_;
   Staging<T> staging_;
   InputViews<T> inputs_;
-  bool fresh_ = false;  ///< no run has used the last upload
+  bool fresh_ = false;  ///< no run has used the operands since the last upload
   bool guarded_ = false, negated_first_ = true;
-  std::vector<bool> settled_;  ///< per working set
+  std::vector<bool> signs_restored_;  ///< per working set
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();

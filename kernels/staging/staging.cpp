@@ -31,8 +31,8 @@ std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_
   return static_cast<std::size_t>(view.ld * lines) * element;
 }
 
-/// Returns the bytes of the red zone behind each operand.
-std::size_t gap_on(Device& device) {
+/// Returns the bytes of the red zone after each operand.
+std::size_t red_zone_bytes(Device& device) {
   return device.watched_memory() != nullptr ? WatchedMemory::red_zone : 0;
 }
 
@@ -40,10 +40,10 @@ MatrixView<char> dense(const Extent& of, Layout layout) {
   return {nullptr, of.rows, of.cols, layout == Layout::row_major ? of.cols : of.rows};
 }
 
-/// Returns the operand that holds the answer. In an augmented matrix a solver's answer replaces the
-/// right-hand sides.
+/// Returns the operand that holds the answer. In an augmented matrix the solution replaces the right-hand
+/// sides.
 template <class View>
-const View& answer_among(const Method& method, const View& a, const View& b, const View& x) {
+const View& answer_operand(const Method& method, const View& a, const View& b, const View& x) {
   if (method.answer == AnswerIn::x) return x;
   return method.answer == AnswerIn::b || method.layout == Layout::augmented ? b : a;
 }
@@ -52,14 +52,14 @@ std::int64_t pivot_count(const Shape& shape) {
   return shape.n * shape.batch;
 }
 /// Returns pivot i for "no exchange".
-int unexchanged(std::size_t i, const Shape& shape) {
+int identity_pivot(std::size_t i, const Shape& shape) {
   return static_cast<int>(static_cast<std::int64_t>(i) % shape.n);
 }
 
-/// @param gap unused bytes behind every operand
-OperandLayout measure(const Method& method, const Shape& shape, const Parameters& parameters,
-                      std::size_t element, std::size_t gap = 0) {
-  OperandLayout p;
+/// Computes the layout of a trial's operands. @param gap unused bytes after every operand
+OperandLayout layout_of(const Method& method, const Shape& shape, const Parameters& parameters,
+                        std::size_t element, std::size_t gap = 0) {
+  OperandLayout operands;
   std::size_t end = 0;
   const auto append = [&](StagingLayout::Piece& piece, std::size_t bytes) {
     piece = {end, bytes};
@@ -72,37 +72,39 @@ OperandLayout measure(const Method& method, const Shape& shape, const Parameters
     const std::int64_t columns_of_a = problem.a(shape).cols, columns_of_b = problem.b(shape).cols;
     const auto row = static_cast<std::size_t>(columns_of_a + columns_of_b) * element;
     const auto ld = static_cast<std::int64_t>(aligned(row) / element);
-    p.a = {nullptr, shape.n, columns_of_a + columns_of_b, ld};
-    p.b = {nullptr, shape.n, columns_of_b, ld};  // a view of the last columns of a
-    append(p.layout.a, matrix_bytes(p.a, layout, element));
+    operands.a = {nullptr, shape.n, columns_of_a + columns_of_b, ld};
+    operands.b = {nullptr, shape.n, columns_of_b, ld};  // a view of the last columns of a
+    append(operands.layout.a, matrix_bytes(operands.a, layout, element));
   } else {
-    p.a = dense(problem.a(shape), layout);
-    append(p.layout.a, matrix_bytes(p.a, layout, element));
+    operands.a = dense(problem.a(shape), layout);
+    append(operands.layout.a, matrix_bytes(operands.a, layout, element));
     if (problem.b != nullptr) {
-      p.b = dense(problem.b(shape), layout);
-      append(p.layout.b, matrix_bytes(p.b, layout, element));
+      operands.b = dense(problem.b(shape), layout);
+      append(operands.layout.b, matrix_bytes(operands.b, layout, element));
     }
   }
-  p.layout.answer_offset = end;
-  if (problem.has_pivots) append(p.layout.pivots, static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
-  append(p.layout.info, static_cast<std::size_t>(shape.batch) * sizeof(int));
-  p.layout.pristine_bytes = end;
+  operands.layout.answer_offset = end;
+  if (problem.has_pivots)
+    append(operands.layout.pivots, static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
+  append(operands.layout.info, static_cast<std::size_t>(shape.batch) * sizeof(int));
+  operands.layout.pristine_bytes = end;
   if (method.answer == AnswerIn::x) {
     const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
-    p.x = dense(problem.x(shape), x_layout);
-    append(p.layout.x, matrix_bytes(p.x, x_layout, element));
+    operands.x = dense(problem.x(shape), x_layout);
+    append(operands.layout.x, matrix_bytes(operands.x, x_layout, element));
   }
-  p.layout.set_bytes = end;
-  const MatrixView<char>& answer = answer_among(method, p.a, p.b, p.x);
-  p.layout.laid_out_bytes =
-      p.layout.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
+  operands.layout.set_bytes = end;
+  const MatrixView<char>& answer = answer_operand(method, operands.a, operands.b, operands.x);
+  operands.layout.pinned_bytes =
+      operands.layout.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
   if (method.workspace_bytes != nullptr)
-    p.layout.workspace_bytes = method.workspace_bytes(shape, parameters, element);
-  return p;
+    operands.layout.workspace_bytes = method.workspace_bytes(shape, parameters, element);
+  return operands;
 }
 
-/// Returns the number of working sets: 1 if the method keeps its inputs, so that all repeats can share a set.
-int working_sets(const Method& method, int copies) {
+/// Returns the number of working sets: 1 if the method preserves its inputs, because all repeats then share a
+/// set.
+int working_set_count(const Method& method, int copies) {
   return method.overwrites ? copies : 1;
 }
 
@@ -135,19 +137,19 @@ MatrixView<T> typed(const MatrixView<char>& view) {
   return {nullptr, view.rows, view.cols, view.ld};
 }
 
-Region unreferenced_triangle(Counts counts, Uplo uplo) {
-  if (counts == Counts::all) return Region::none;
+Region unreferenced_triangle(UsedElements counts, Uplo uplo) {
+  if (counts == UsedElements::all) return Region::none;
   return uplo == Uplo::lower ? Region::above : Region::below;
 }
 
-Region referenced(Counts counts, Uplo uplo) {
-  if (counts == Counts::all) return Region::all;
+Region referenced(UsedElements counts, Uplo uplo) {
+  if (counts == UsedElements::all) return Region::all;
   return uplo == Uplo::lower ? Region::lower : Region::upper;
 }
 
 template <class T>
 Destination<T> writable(const Strided<T>& matrix) {
-  return {const_cast<T*>(matrix.data), matrix.down, matrix.across};
+  return {const_cast<T*>(matrix.data), matrix.row_stride, matrix.col_stride};
 }
 
 }  // namespace
@@ -159,15 +161,15 @@ InputViews<T> views_of(const Inputs<T>& inputs) {
 
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies) {
-  const StagingLayout l = measure(method, shape, parameters, element).layout;
+  const StagingLayout l = layout_of(method, shape, parameters, element).layout;
   if (copies == 0) return l.set_bytes + l.workspace_bytes;
-  return l.pristine_bytes + static_cast<std::size_t>(working_sets(method, copies)) * l.set_bytes +
+  return l.pristine_bytes + static_cast<std::size_t>(working_set_count(method, copies)) * l.set_bytes +
          l.workspace_bytes;
 }
 
-std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                           std::size_t element) {
-  return measure(method, shape, parameters, element).layout.laid_out_bytes;
+std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                         std::size_t element) {
+  return layout_of(method, shape, parameters, element).layout.pinned_bytes;
 }
 
 template <class T>
@@ -176,13 +178,13 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
     : device_(device),
       method_(method),
       shape_(shape),
-      copies_(copies == 0 ? 0 : working_sets(method, copies)) {
+      copies_(copies == 0 ? 0 : working_set_count(method, copies)) {
   if (copies < 0) throw std::invalid_argument(method.id() + ": negative number of working sets");
-  const OperandLayout p = measure(method, shape, parameters, sizeof(T), gap_on(device));
-  layout_ = p.layout;
-  a_ = typed<T>(p.a);
-  b_ = typed<T>(p.b);
-  x_ = typed<T>(p.x);
+  const OperandLayout operands = layout_of(method, shape, parameters, sizeof(T), red_zone_bytes(device));
+  layout_ = operands.layout;
+  a_ = typed<T>(operands.a);
+  b_ = typed<T>(operands.b);
+  x_ = typed<T>(operands.x);
   is_resident_ = copies_ > 0 && resident.has_a() && resident.layout == method.layout &&
                  resident.problem == method.problem && resident.memory.bytes() == layout_.pristine_bytes &&
                  (method.problem->b == nullptr || resident.b.data != nullptr);
@@ -190,26 +192,26 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
     pristine_ = std::move(resident.memory);
   } else {
     pristine_ = Buffer(device, copies_ == 0 ? layout_.set_bytes : layout_.pristine_bytes);
-    guard_gaps(pristine_);
+    add_red_zones(pristine_);
     resident_ = std::move(resident);
   }
   for (int copy = 0; copy < copies_; ++copy) {
     sets_.emplace_back(device, layout_.set_bytes);
-    guard_gaps(sets_.back());
+    add_red_zones(sets_.back());
   }
   workspace_ = Buffer(device, layout_.workspace_bytes);
 }
 
-/// Makes a write behind an operand of the set an error on emulated devices.
+/// Adds a red zone after every operand of the set on emulated devices.
 template <class T>
-void Staging<T>::guard_gaps(const Buffer& set) {
+void Staging<T>::add_red_zones(const Buffer& set) {
   WatchedMemory* const memory = device_.watched_memory();
   if (memory == nullptr) return;
   auto* const data = static_cast<std::byte*>(set.data());
   for (const auto& piece : {layout_.a, layout_.b, layout_.pivots, layout_.info, layout_.x}) {
     const std::size_t end = piece.offset + piece.bytes;
     if (piece.bytes > 0 && end < set.bytes())
-      memory->forbid(data + end, aligned(end) + WatchedMemory::red_zone - end);
+      memory->add_red_zone(data + end, aligned(end) + WatchedMemory::red_zone - end);
   }
 }
 
@@ -233,7 +235,7 @@ std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
 template <class T>
 void Staging<T>::upload(const InputViews<T>& inputs) {
   for (const StagedMatrix& staged : staged_matrices(inputs)) upload_one(staged);
-  upload_rest();
+  upload_pivots_and_info();
 }
 
 template <class T>
@@ -247,8 +249,8 @@ void Staging<T>::upload_one(const StagedMatrix& staged) {
 }
 
 template <class T>
-Destination<T> Staging<T>::writable_view(const Strided<T>& in_pristine) const {
-  return {const_cast<T*>(in_pristine.data), in_pristine.down, in_pristine.across};
+Destination<T> Staging<T>::writable_view(const Strided<T>& view) const {
+  return {const_cast<T*>(view.data), view.row_stride, view.col_stride};
 }
 
 template <class T>
@@ -258,22 +260,21 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
   const Resident<T> resident = std::move(resident_);
   const Extent b = method_.problem->b != nullptr ? method_.problem->b(shape_) : Extent{0, 0};
   const bool augmented = method_.layout == Layout::augmented;
-  // In an augmented matrix the right-hand sides are interleaved with the rows of A, so that a and b must both
-  // be resident.
+  // In an augmented matrix the rows of A and B alternate, so that both must be resident.
   if (copies_ == 0 || !resident.has_a() || (augmented && resident.b.data == nullptr)) return upload(inputs);
   if (augmented && a_.ld != a_.cols) device_.fill(pristine_.data(), 0, layout_.a.bytes);
-  place(context, resident.a, inputs.a.rows, inputs.a.cols, writable_view(pristine_a()));
+  convert_layout(context, resident.a, inputs.a.rows, inputs.a.cols, writable_view(pristine_a()));
   if (b.rows * b.cols > 0 && resident.b.data != nullptr) {
-    place(context, resident.b, b.rows, b.cols, writable_view(pristine_b()));
+    convert_layout(context, resident.b, b.rows, b.cols, writable_view(pristine_b()));
   } else if (b.rows * b.cols > 0) {
     upload_one(all.back());
   }
-  upload_rest();
+  upload_pivots_and_info();
   device_.synchronize();  // the resident memory is freed on return
 }
 
 template <class T>
-Resident<T> Staging<T>::leave() {
+Resident<T> Staging<T>::release_inputs() {
   if (copies_ == 0) return {};
   Resident<T> left{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
   left.memory = std::move(pristine_);
@@ -281,45 +282,45 @@ Resident<T> Staging<T>::leave() {
 }
 
 template <class T>
-void Staging<T>::lay_out(const InputViews<T>& inputs) {
-  laid_out_.reset();
-  laid_out_ = HostBuffer(device_, layout_.laid_out_bytes);
+void Staging<T>::stage_pinned(const InputViews<T>& inputs) {
+  pinned_.reset();
+  pinned_ = HostBuffer(device_, layout_.pinned_bytes);
   for (const StagedMatrix& staged : staged_matrices(inputs)) {
-    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(laid_out_.data()) + staged.offset);
+    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pinned_.data()) + staged.offset);
     if (method_.layout == Layout::column_major) {
       copy_blocked(to, staged.parts.front().data, dense_bytes(staged.parts.front()));
     } else {
-      lay_rows(to, staged.ld, staged.parts, 0, staged.parts.front().rows);
+      pack_rows(to, staged.ld, staged.parts, 0, staged.parts.front().rows);
     }
   }
-  upload_rest();
+  upload_pivots_and_info();
 }
 
 template <class T>
-void Staging<T>::upload_laid_out() {
+void Staging<T>::upload_pinned() {
   auto* to = static_cast<std::byte*>(pristine_.data());
-  const auto* from = static_cast<const std::byte*>(laid_out_.data());
+  const auto* from = static_cast<const std::byte*>(pinned_.data());
   for (const auto& piece : {layout_.a, layout_.b})
     device_.copy(to + piece.offset, from + piece.offset, piece.bytes);
   device_.synchronize();
 }
 
-/// Writes the pristine set except for a and b.
+/// Initializes the pristine set except for a and b.
 template <class T>
-void Staging<T>::upload_rest() {
+void Staging<T>::upload_pivots_and_info() {
   auto* const set = static_cast<std::byte*>(pristine_.data());
   if (layout_.pivots.bytes > 0) {
     std::vector<int> no_exchange(static_cast<std::size_t>(pivot_count(shape_)));
-    for (std::size_t i = 0; i < no_exchange.size(); ++i) no_exchange[i] = unexchanged(i, shape_);
+    for (std::size_t i = 0; i < no_exchange.size(); ++i) no_exchange[i] = identity_pivot(i, shape_);
     device_.to_device(set + layout_.pivots.offset, no_exchange.data(), layout_.pivots.bytes);
   }
   device_.fill(set + layout_.info.offset, 0, layout_.info.bytes);
-  if (copies_ == 0) poison(pristine_);
+  if (copies_ == 0) fill_answer_with_nan(pristine_);
 }
 
 /// Fills x with NaN: bytes 0xFF are a NaN in both precisions.
 template <class T>
-void Staging<T>::poison(const Buffer& set) {
+void Staging<T>::fill_answer_with_nan(const Buffer& set) {
   if (layout_.x.bytes > 0)
     device_.fill(static_cast<std::byte*>(set.data()) + layout_.x.offset, 0xFF, layout_.x.bytes);
 }
@@ -329,7 +330,7 @@ void Staging<T>::reset() {
   if (copies_ == 0) throw std::logic_error(method_.id() + ": reset needs pristine inputs on the device");
   for (Buffer& set : sets_) {
     device_.copy(set.data(), pristine_.data(), layout_.pristine_bytes);
-    poison(set);
+    fill_answer_with_nan(set);
   }
 }
 
@@ -362,11 +363,11 @@ Operands<T> Staging<T>::operands(int copy) {
 
 template <class T>
 MatrixView<T> Staging<T>::answer_view(const Operands<T>& op) const {
-  return answer_among(method_, op.a, op.b, op.x);
+  return answer_operand(method_, op.a, op.b, op.x);
 }
 
 template <class T>
-bool Staging<T>::answer_by_rows() const {
+bool Staging<T>::answer_is_row_major() const {
   return method_.layout == Layout::row_major ||
          (method_.layout == Layout::augmented && method_.answer != AnswerIn::x);
 }
@@ -375,7 +376,7 @@ template <class T>
 std::int64_t Staging<T>::download_to(T* destination, int copy) {
   const Operands<T> op = operands(copy);
   const MatrixView<T> view = answer_view(op);
-  if (answer_by_rows()) {
+  if (answer_is_row_major()) {
     download_rows(device_, MatrixView<T>{destination, view.rows, view.cols, view.rows}, view.data, view.ld);
   } else {
     device_.to_host(destination, view.data, dense_bytes(view));
@@ -398,32 +399,32 @@ std::vector<int> Staging<T>::download_infos(int copy) {
 }
 
 template <class T>
-Answer<T> Staging<T>::unset_answer(int copy) {
+Answer<T> Staging<T>::uninitialized_answer(int copy) {
   const MatrixView<T> view = answer_view(operands(copy));
   Answer<T> answer;
-  answer.x = HostMatrix<T>::unset(view.rows, view.cols);
+  answer.x = HostMatrix<T>::uninitialized(view.rows, view.cols);
   return answer;
 }
 
 template <class T>
-Answer<T> Staging<T>::download(int copy, const T* by_columns) {
-  Answer<T> answer = unset_answer(copy);
-  if (by_columns != nullptr) {
-    device_.to_host(answer.x.data.data(), by_columns, answer.x.data.size() * sizeof(T));
+Answer<T> Staging<T>::download(int copy, const T* column_major_answer) {
+  Answer<T> answer = uninitialized_answer(copy);
+  if (column_major_answer != nullptr) {
+    device_.to_host(answer.x.data.data(), column_major_answer, answer.x.data.size() * sizeof(T));
     answer.info = download_info(copy);
   } else {
     answer.info = download_to(answer.x.data.data(), copy);
   }
-  download_rest(answer, copy);
+  download_pivots_and_infos(answer, copy);
   return answer;
 }
 
 template <class T>
-void Staging<T>::fetch(int copy) {
+void Staging<T>::download_pinned(int copy) {
   const MatrixView<T> view = answer_view(operands(copy));
-  std::byte* to = static_cast<std::byte*>(laid_out_.data()) + layout_.answer_offset;
+  std::byte* to = static_cast<std::byte*>(pinned_.data()) + layout_.answer_offset;
   const std::size_t row = static_cast<std::size_t>(view.cols) * sizeof(T);
-  if (answer_by_rows() && view.ld != view.cols) {
+  if (answer_is_row_major() && view.ld != view.cols) {
     device_.to_host_2d(to, row, view.data, static_cast<std::size_t>(view.ld) * sizeof(T), row,
                        static_cast<std::size_t>(view.rows));
   } else {
@@ -433,25 +434,25 @@ void Staging<T>::fetch(int copy) {
 }
 
 template <class T>
-Answer<T> Staging<T>::fetched(int copy) {
-  Answer<T> answer = unset_answer(copy);
+Answer<T> Staging<T>::pinned_answer(int copy) {
+  Answer<T> answer = uninitialized_answer(copy);
   const MatrixView<T> to{answer.x.data.data(), answer.x.rows, answer.x.cols, answer.x.rows};
   const auto* from =
-      reinterpret_cast<const T*>(static_cast<const std::byte*>(laid_out_.data()) + layout_.answer_offset);
-  if (answer_by_rows()) {
-    take_rows(to, from, 0, to.rows);
+      reinterpret_cast<const T*>(static_cast<const std::byte*>(pinned_.data()) + layout_.answer_offset);
+  if (answer_is_row_major()) {
+    unpack_rows(to, from, 0, to.rows);
   } else {
     copy_blocked(to.data, from, dense_bytes(to));
   }
-  laid_out_.reset();
+  pinned_.reset();
   answer.info = download_info(copy);
-  download_rest(answer, copy);
+  download_pivots_and_infos(answer, copy);
   return answer;
 }
 
 /// Downloads the infos of a batch and the pivots; drops the pivots if there was no exchange.
 template <class T>
-void Staging<T>::download_rest(Answer<T>& answer, int copy) {
+void Staging<T>::download_pivots_and_infos(Answer<T>& answer, int copy) {
   if (shape_.batch > 1) answer.infos = download_infos(copy);
   const Operands<T> op = operands(copy);
   if (op.pivots == nullptr) return;
@@ -459,7 +460,7 @@ void Staging<T>::download_rest(Answer<T>& answer, int copy) {
   device_.to_host(answer.pivots.data(), op.pivots, answer.pivots.size() * sizeof(int));
   bool exchanged = false;
   for (std::size_t i = 0; i < answer.pivots.size(); ++i)
-    exchanged |= answer.pivots[i] != unexchanged(i, shape_);
+    exchanged |= answer.pivots[i] != identity_pivot(i, shape_);
   if (!exchanged) answer.pivots.clear();
 }
 
@@ -498,12 +499,12 @@ Strided<T> Staging<T>::pristine_b() const {
 template <class T>
 Strided<T> Staging<T>::answer(int copy) {
   const MatrixView<T> view = answer_view(operands(copy));
-  return strided<T>(view.data, view.ld, answer_by_rows());
+  return strided<T>(view.data, view.ld, answer_is_row_major());
 }
 
 template <class T>
 Region Staging<T>::hidden_region() const {
-  return unreferenced_triangle(method_.problem->counts_of_a, shape_.uplo);
+  return unreferenced_triangle(method_.problem->used_of_a, shape_.uplo);
 }
 
 template <class T>
@@ -514,7 +515,7 @@ Region Staging<T>::negated_of_answer() const {
   return method_.unit_diagonal == UnitDiagonal::lower ? Region::upper : Region::lower;
 }
 
-/// Returns A in a working set, without the right-hand sides of an augmented matrix.
+/// Returns A in a working set; its extent excludes the right-hand sides of an augmented matrix.
 template <class T>
 Strided<T> Staging<T>::guarded_a(int copy) {
   const MatrixView<T> a = operands(copy).a;
@@ -544,7 +545,7 @@ void Staging<T>::guard(Context& context, int copy, bool negated) {
 }
 
 template <class T>
-void Staging<T>::settle(Context& context, int copy) {
+void Staging<T>::restore_signs(Context& context, int copy) {
   const OperandGuard signs{negated_of_answer(), Region::none, false};
   guard_operand(context, writable(answer(copy)), method_.problem->x(shape_), signs);
 }
@@ -553,17 +554,17 @@ template <class T>
 std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated) {
   const ProblemRow& problem = method_.problem.row();
   std::uint64_t digest =
-      digest_elements(context, answer(copy), problem.x(shape_), referenced(problem.counts_of_x, shape_.uplo),
+      digest_elements(context, answer(copy), problem.x(shape_), referenced(problem.used_of_x, shape_.uplo),
                       negated ? negated_of_answer() : Region::none);
   const Operands<T> op = operands(copy);
-  std::vector<int> words(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n * shape_.batch) : 0);
-  if (!words.empty()) device_.to_host(words.data(), op.pivots, words.size() * sizeof(int));
+  std::vector<int> integers(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n * shape_.batch) : 0);
+  if (!integers.empty()) device_.to_host(integers.data(), op.pivots, integers.size() * sizeof(int));
   if (problem.has_pivots) {
     const std::vector<int> infos = download_infos(copy);
-    words.insert(words.end(), infos.begin(), infos.end());
+    integers.insert(integers.end(), infos.begin(), infos.end());
   }
-  for (std::size_t i = 0; i < words.size(); ++i)
-    digest += guard::mixed(static_cast<unsigned long long>(words[i]), ~static_cast<unsigned long long>(i));
+  for (std::size_t i = 0; i < integers.size(); ++i)
+    digest += guard::mixed(static_cast<unsigned long long>(integers[i]), ~static_cast<unsigned long long>(i));
   return digest;
 }
 

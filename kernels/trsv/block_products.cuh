@@ -10,7 +10,7 @@
 
 #include "kernels/trsv/workspaces.hpp"
 #include "kernels/trtri/levels.cuh"
-#include "kernels/vendor/gemm_here.hpp"
+#include "kernels/vendor/vendor_gemm.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
@@ -75,8 +75,8 @@ class BlockProducts {
   void multiply(std::int64_t m, std::int64_t nrhs, std::int64_t k, T alpha, const T* a, std::int64_t lda,
                 const T* b, T beta, T* c) {
     if (m == 0) return;
-    gemm_here(context_, vendor::Op::none, vendor::Op::none, m, nrhs, k, alpha, a, lda, b, ldb_, beta, c,
-              ldb_);
+    vendor_gemm(context_, vendor::Op::none, vendor::Op::none, m, nrhs, k, alpha, a, lda, b, ldb_, beta, c,
+                ldb_);
   }
 
   Context& context_;

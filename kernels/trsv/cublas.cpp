@@ -25,8 +25,8 @@ void trsv_cublas(Context& context, Operands<T>& op, const Parameters&) {
     auto** const b = op.workspace.template take<T*>(batch);
     find_zero_diagonals(context, op.a, op.info, batch);
     context.stage("trsm");
-    point_at(context, a, op.a.data, n * op.a.ld, batch);
-    point_at(context, b, op.b.data, nrhs * op.b.ld, batch);
+    set_pointers(context, a, op.a.data, n * op.a.ld, batch);
+    set_pointers(context, b, op.b.data, nrhs * op.b.ld, batch);
     return trsm_batch(handles, uplo, Op::none, n, nrhs, a, op.a.ld, b, op.b.ld, batch);
   }
   find_zero_diagonal(context, op.a, op.info);

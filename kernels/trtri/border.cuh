@@ -65,7 +65,7 @@ constexpr int border_warps = 16, border_columns = 16;  ///< warps and columns of
 
 template <class T>
 __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
-  return m.data[i * m.down + j * m.across];
+  return m.data[i * m.row_stride + j * m.col_stride];
 }
 
 /// One step of eight k indices of the product of 16 columns of X with 8 Parts rows of the border, by a warp.

@@ -215,7 +215,7 @@ class LargeProduct : LargeRing<Order, Square> {
     if (rank == 1) {
       for_pairs_of_sums(simt::map_shared_rank(pair_address, 0), [](unsigned from, double* pair) {
         double other[2];
-        simt::load_pack_there(from, other);
+        simt::load_pack_remote(from, other);
         pair[0] += other[0];
         pair[1] += other[1];
       });

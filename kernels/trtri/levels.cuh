@@ -19,7 +19,7 @@
 #include "kernels/trtri/level_products.cuh"
 #include "kernels/trtri/levels_workspace.hpp"
 #include "kernels/trtri/whole_substitution.cuh"
-#include "kernels/vendor/gemm_here.hpp"
+#include "kernels/vendor/vendor_gemm.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
@@ -282,9 +282,9 @@ class TriangleInverse {
         const T* const a = p.a + k_begin * p.lda + (by_columns ? 0 : begin);
         const T* const b = p.b + k_begin + (by_columns ? begin * p.ldb : 0);
         T* const c = p.c + (by_columns ? begin * p.ldc : begin);
-        gemm_batch_here(context_, vendor::Op::none, by_columns ? p.rows : end - begin,
-                        by_columns ? end - begin : p.columns, k_end - k_begin, p.factor, a, p.lda, p.a_step,
-                        b, p.ldb, p.b_step, beta, c, p.ldc, p.c_step, pairs);
+        vendor_gemm_batch(context_, vendor::Op::none, by_columns ? p.rows : end - begin,
+                          by_columns ? end - begin : p.columns, k_end - k_begin, p.factor, a, p.lda, p.a_step,
+                          b, p.ldb, p.b_step, beta, c, p.ldc, p.c_step, pairs);
       };
       if (!from_diagonal) {
         multiply(0, end, T(0));

@@ -26,7 +26,7 @@ ProblemRow problem_row() {
   row.title = "the inverse of a triangular matrix";
   row.axes = {"n", "uplo"};
   row.needs = {Need::triangular, Need::nonzero_diagonal};
-  row.counts_of_a = row.counts_of_x = Counts::triangle;
+  row.used_of_a = row.used_of_x = UsedElements::triangle;
   row.flops = operations;
   row.elements = operands;
   row.judge = {judges::inverse<float>, judges::inverse<double>};

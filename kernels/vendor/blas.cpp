@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// Uses LAPACKE's functions ending in _work. The others first scan every operand for NaN, which would distort
-// timings, and reject NaN, whose effect is to be seen.
+// LAPACKE's functions that end in _work are used, because the others scan every operand for NaN. The scan
+// would distort timings, and NaN must reach the methods.
 
 namespace gaussweep::vendor {
 namespace {
@@ -36,7 +36,7 @@ char letter(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? 'U' : 'N';
 }
 
-/// Returns LAPACK's info if it is a result; throws if it reports a wrong argument.
+/// Returns LAPACK's info; throws if it is negative, i.e. reports a wrong argument.
 int checked(lapack_int info, const char* call, const char* file, int line) {
   if (info >= 0) return info;
   throw std::logic_error(std::string(call) + ": argument " + std::to_string(-info) + " is not allowed, at " +
@@ -46,10 +46,10 @@ int checked(lapack_int info, const char* call, const char* file, int line) {
 
 }  // namespace
 
-OneThread::OneThread() : threads_(openblas_get_num_threads()) {
+SingleThreadedBlas::SingleThreadedBlas() : threads_(openblas_get_num_threads()) {
   openblas_set_num_threads(1);
 }
-OneThread::~OneThread() {
+SingleThreadedBlas::~SingleThreadedBlas() {
   openblas_set_num_threads(threads_);
 }
 
@@ -191,9 +191,9 @@ namespace {
 /// LAPACK's workspace for a condition estimate: `reals` * n doubles and n integers.
 struct ConditionWork {
   ConditionWork(std::int64_t n, std::int64_t reals)
-      : real(static_cast<std::size_t>(reals * n)), whole(static_cast<std::size_t>(n)) {}
+      : real(static_cast<std::size_t>(reals * n)), integer(static_cast<std::size_t>(n)) {}
   std::vector<double> real;
-  std::vector<lapack_int> whole;
+  std::vector<lapack_int> integer;
 };
 
 }  // namespace
@@ -202,7 +202,7 @@ double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm) {
   ConditionWork work(n, 4);
   double rcond = 0;
   GAUSSWEEP_LAPACK(LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', to_int(n), lu, to_int(lda), norm, &rcond,
-                                       work.real.data(), work.whole.data()));
+                                       work.real.data(), work.integer.data()));
   return rcond;
 }
 
@@ -210,7 +210,7 @@ double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, 
   ConditionWork work(n, 3);
   double rcond = 0;
   GAUSSWEEP_LAPACK(LAPACKE_dpocon_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), factor, to_int(lda), norm,
-                                       &rcond, work.real.data(), work.whole.data()));
+                                       &rcond, work.real.data(), work.integer.data()));
   return rcond;
 }
 
@@ -218,7 +218,7 @@ double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda) {
   ConditionWork work(n, 3);
   double rcond = 0;
   GAUSSWEEP_LAPACK(LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', letter(uplo), 'N', to_int(n), a, to_int(lda),
-                                       &rcond, work.real.data(), work.whole.data()));
+                                       &rcond, work.real.data(), work.integer.data()));
   return rcond;
 }
 

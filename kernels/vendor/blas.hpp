@@ -1,8 +1,8 @@
 #pragma once
 /// BLAS and LAPACK on the host (OpenBLAS) with one name for both precisions; only blas.cpp uses the S and D
-/// names. Column-major; operands as in LAPACK's documentation. Sizes beyond 2^31 - 1 throw
-/// std::invalid_argument. A positive `info` is a result and is returned. A negative one means a wrong call
-/// and throws std::logic_error with the call.
+/// names. Matrices are column-major, and operands are as in LAPACK's documentation. Sizes beyond 2^31 - 1
+/// throw std::invalid_argument. Functions return `info` >= 0; a negative `info`, which means a wrong
+/// argument, throws std::logic_error.
 
 #include <cstdint>
 
@@ -14,13 +14,13 @@ namespace gaussweep::vendor {
 /// Converts `size` to the int that these libraries take. @throws std::invalid_argument
 int to_int(std::int64_t size);
 
-/// While an object of this class lives, OpenBLAS runs each call on the calling thread alone.
-class OneThread {
+/// While an object of this class lives, OpenBLAS uses only the calling thread.
+class SingleThreadedBlas {
  public:
-  OneThread();
-  ~OneThread();
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
+  SingleThreadedBlas();
+  ~SingleThreadedBlas();
+  SingleThreadedBlas(const SingleThreadedBlas&) = delete;
+  SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
 
  private:
   int threads_;
@@ -93,8 +93,8 @@ int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t l
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda);
 
 /// Returns LAPACK's estimate of 1 / (|A|_1 |A^-1|_1) in double, from getrf's factors (gecon), potrf's factor
-/// (pocon) or a triangular matrix (trcon); allocates workspace. `norm`: |A|_1 of the matrix that was
-/// factored. 0: A is singular to working precision.
+/// (pocon) or a triangular matrix (trcon); 0 if A is singular to working precision. Allocates workspace.
+/// `norm` is |A|_1 of the matrix before its factorization.
 double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm);
 double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, double norm);
 double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda);

@@ -12,7 +12,7 @@ cublasFillMode_t triangle(Uplo uplo) {
   return uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
 }
 
-/// Checks getrsBatched's info, which is on the host and only reports wrong arguments.
+/// Checks getrsBatched's info. It is on the host and only reports wrong arguments.
 void require_done(int info) {
   if (info != 0)
     throw std::logic_error("getrsBatched: argument " + std::to_string(-info) + " is not allowed");

@@ -18,8 +18,7 @@ cublasDiagType_t cublas(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
 }
 
-/// Computes trtri through cuSOLVER's generic function, which takes the type as a value; there is no typed
-/// one.
+/// Computes trtri with cuSOLVER's generic function, because cuSOLVER has no S and D versions.
 void trtri_any(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, cudaDataType type,
                void* a, std::int64_t lda, int* info) {
   std::size_t device_bytes = 0;
@@ -63,17 +62,17 @@ void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n,
                                              b_step, &beta, c, to_int(ldc), c_step, to_int(count)));
 }
 
-void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                    const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
-                    std::int64_t ldc) {
+void gemm_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+               const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
+               std::int64_t ldc) {
   GAUSSWEEP_CUBLAS(cublasGemmEx(handles.blas(), CUBLAS_OP_N, CUBLAS_OP_N, to_int(m), to_int(n), to_int(k),
                                 &alpha, a, CUDA_R_16F, to_int(lda), b, CUDA_R_16F, to_int(ldb), &beta, c,
                                 CUDA_R_32F, to_int(ldc), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
-void gemm_batch_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                          const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
-                          std::int64_t ldb, std::int64_t b_step, float beta, float* c, std::int64_t ldc,
-                          std::int64_t c_step, std::int64_t count) {
+void gemm_batch_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                     const void* a, std::int64_t lda, std::int64_t a_step, const void* b, std::int64_t ldb,
+                     std::int64_t b_step, float beta, float* c, std::int64_t ldc, std::int64_t c_step,
+                     std::int64_t count) {
   GAUSSWEEP_CUBLAS(cublasGemmStridedBatchedEx(
       handles.blas(), CUBLAS_OP_N, CUBLAS_OP_T, to_int(m), to_int(n), to_int(k), &alpha, a, CUDA_R_16F,
       to_int(lda), a_step, b, CUDA_R_16F, to_int(ldb), b_step, &beta, c, CUDA_R_32F, to_int(ldc), c_step,
@@ -91,8 +90,8 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
                                to_int(lda), &beta, c, to_int(ldc)));
 }
 
-void gemm_of_bytes(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const signed char* a, const signed char* b, int* c) {
+void gemm_int8(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, const signed char* a,
+               const signed char* b, int* c) {
   const int one = 1, zero = 0;
   GAUSSWEEP_CUBLAS(cublasGemmEx(handles.blas(), CUBLAS_OP_T, CUBLAS_OP_N, to_int(m), to_int(n), to_int(k),
                                 &one, a, CUDA_R_8I, to_int(k), b, CUDA_R_8I, to_int(k), &zero, c, CUDA_R_32I,

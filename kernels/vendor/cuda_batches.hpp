@@ -1,6 +1,7 @@
 #pragma once
 /// The batched routines of cuBLAS and cuSOLVER, the counterparts of cuda_blas.hpp for many small systems.
-/// They take device pointers to `count` matrices of one shape, with n pivots and one info per matrix.
+/// They take arrays on the device with pointers to `count` matrices of one shape. There are n pivots and one
+/// info per matrix.
 
 #include <cstdint>
 

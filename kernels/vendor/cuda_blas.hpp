@@ -1,7 +1,7 @@
 #pragma once
 /// cuBLAS and cuSOLVER with one name for both precisions; only blas_cuda.cpp uses the S and D names. The same
-/// functions as in blas.hpp, with the handles as first argument and all pointers on the device. Only in
-/// builds with CUDA.
+/// functions as in blas.hpp, with the handles as first argument and all pointers on the device. They exist
+/// only in builds with CUDA.
 ///
 /// All functions are asynchronous on the device's stream. cuSOLVER's workspace comes from
 /// VendorHandles::scratch. `info` is an int on the device. @throws DeviceError, OutOfMemory,
@@ -34,17 +34,17 @@ void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n,
                 std::int64_t b_step, double beta, double* c, std::int64_t ldc, std::int64_t c_step,
                 std::int64_t count);
 
-/// Like `gemm` without transposes, for A and B in half precision (__half) with float accumulation on tensor
-/// cores. Fastest if lda and ldb are multiples of 8.
-void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                    const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
-                    std::int64_t ldc);
-/// Computes `count` such products C = alpha A B^T + beta C; B is n x k. The operands of consecutive products
-/// are `a_step`, `b_step` and `c_step` elements apart.
-void gemm_batch_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                          const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
-                          std::int64_t ldb, std::int64_t b_step, float beta, float* c, std::int64_t ldc,
-                          std::int64_t c_step, std::int64_t count);
+/// Computes C = alpha A B + beta C for A and B in half precision (__half), accumulated in float on tensor
+/// cores. It is fastest if lda and ldb are multiples of 8.
+void gemm_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+               const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
+               std::int64_t ldc);
+/// Computes `count` such products, but with B transposed: C = alpha A B^T + beta C, where B is n x k. The
+/// operands of consecutive products are `a_step`, `b_step` and `c_step` elements apart.
+void gemm_batch_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                     const void* a, std::int64_t lda, std::int64_t a_step, const void* b, std::int64_t ldb,
+                     std::int64_t b_step, float beta, float* c, std::int64_t ldc, std::int64_t c_step,
+                     std::int64_t count);
 
 /// Computes the triangle `uplo` of C (n x n) = alpha op(A) op(A)^T + beta C; op(A) is n x k.
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha,
@@ -52,8 +52,9 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc);
 
-/// Computes C = A B by the library's emulation in lower precisions, even if that is slower. Floats take nine
-/// products of bfloat16; doubles take fixed point with `mantissa_bits` bits (0: the library chooses).
+/// Computes C = A B by cuBLAS's emulation in lower precisions, even if that is slower. A float product is
+/// emulated by nine bfloat16 products; a double product is emulated in fixed point with `mantissa_bits` bits
+/// (0: cuBLAS chooses).
 /// @throws NotOffered if the library has no emulation, or none for this GPU
 void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,
                    const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float* c,
@@ -62,10 +63,10 @@ void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::
                    const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double* c,
                    std::int64_t ldc);
 
-/// Computes C (m x n) = A^T B of bytes, accumulated exactly in ints on tensor cores. A is k x m and B is k x
-/// n, all with contiguous columns. @pre all sizes are multiples of 16
-void gemm_of_bytes(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const signed char* a, const signed char* b, int* c);
+/// Computes C (m x n) = A^T B for 8-bit integers, accumulated exactly in 32 bits on tensor cores. A is k x m
+/// and B is k x n, all with contiguous columns. @pre all sizes are multiples of 16
+void gemm_int8(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, const signed char* a,
+               const signed char* b, int* c);
 
 /// Computes x = op(A)^-1 x, A triangular. Does not check for zeros on the diagonal.
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,

@@ -8,7 +8,7 @@
 namespace gaussweep::vendor {
 namespace {
 
-/// Computes C = A B with a compute type that only emulation supports.
+/// Computes C = A B with an emulated compute type.
 #if CUBLAS_VERSION >= 130100
 template <class T>
 void multiply(VendorHandles& handles, int compute, int mantissa_bits, std::int64_t m, std::int64_t n,
@@ -51,8 +51,8 @@ void multiply(const Any&...) {
 void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,
                    const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float* c,
                    std::int64_t ldc) {
-  constexpr int bfloat16_nine_times = 78;  // CUBLAS_COMPUTE_32F_EMULATED_16BFX9; older headers lack it
-  multiply(handles, bfloat16_nine_times, mantissa_bits, m, n, k, a, lda, b, ldb, c, ldc);
+  constexpr int nine_bfloat16_products = 78;  // CUBLAS_COMPUTE_32F_EMULATED_16BFX9; older headers lack it
+  multiply(handles, nine_bfloat16_products, mantissa_bits, m, n, k, a, lda, b, ldb, c, ldc);
 }
 void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,
                    const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double* c,

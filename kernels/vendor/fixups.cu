@@ -10,7 +10,7 @@ namespace {
 
 constexpr int none = 0x7fffffff;
 
-/// One block, so that no second launch is needed.
+/// Uses one block, so that no second launch is needed to combine results.
 template <class T>
 __global__ void zero_diagonal_kernel(MatrixView<T> a, int* info) {
   __shared__ int first;
@@ -40,7 +40,7 @@ __device__ __forceinline__ std::int64_t index_step() {
 }
 
 constexpr int tile = 32;
-constexpr int tile_columns = 8;  ///< columns per pass of a block
+constexpr int tile_columns = 8;  ///< columns of a tile that a block processes at a time
 
 /// Mirrors one tile of the triangle `uplo` per block through shared memory, so that reads and writes are
 /// coalesced.
@@ -78,13 +78,13 @@ __global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::
   for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
 }
 
-/// One thread per matrix.
+/// Uses one thread per matrix.
 template <class T>
 __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t batch) {
   for (std::int64_t s = first_index(); s < batch; s += index_step()) {
-    const T* const own = a.data + s * a.rows * a.ld;
+    const T* const matrix = a.data + s * a.rows * a.ld;
     std::int64_t i = 0;
-    while (i < a.rows && own[i + i * a.ld] != T(0)) ++i;
+    while (i < a.rows && matrix[i + i * a.ld] != T(0)) ++i;
     if (i < a.rows) infos[s] = static_cast<int>(i + 1);
   }
 }
@@ -107,7 +107,7 @@ __global__ void copy_triangle_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T
 
 constexpr int threads = 128;
 
-/// Returns the blocks for `count` elements, at most as many as fill any GPU.
+/// Returns the number of blocks for `count` elements, at most 8192, which is enough for any GPU.
 dim3 blocks_for(std::int64_t count) {
   return dim3(static_cast<unsigned>(std::min<std::int64_t>((count + threads - 1) / threads, 8192)));
 }
@@ -137,16 +137,16 @@ void set_identity(Context& context, MatrixView<T> a) {
 }
 
 template <class T>
-void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count) {
+void set_pointers(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count) {
   simt::launch(context, pointers_kernel<T>, blocks_for(count), dim3(threads), 0, pointers, first, step,
                count);
 }
 
-void pivots_from_zero(Context& context, int* pivots, std::int64_t n) {
+void make_pivots_zero_based(Context& context, int* pivots, std::int64_t n) {
   simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, -1);
 }
 
-void pivots_from_one(Context& context, int* pivots, std::int64_t n) {
+void make_pivots_one_based(Context& context, int* pivots, std::int64_t n) {
   simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, 1);
 }
 
@@ -166,8 +166,8 @@ template void find_zero_diagonals<float>(Context&, MatrixView<float>, int*, std:
 template void find_zero_diagonals<double>(Context&, MatrixView<double>, int*, std::int64_t);
 template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixView<float>);
 template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
-template void point_at<float>(Context&, float**, float*, std::int64_t, std::int64_t);
-template void point_at<double>(Context&, double**, double*, std::int64_t, std::int64_t);
+template void set_pointers<float>(Context&, float**, float*, std::int64_t, std::int64_t);
+template void set_pointers<double>(Context&, double**, double*, std::int64_t, std::int64_t);
 template void copy_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixView<float>);
 template void copy_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
 template void set_identity<float>(Context&, MatrixView<float>);

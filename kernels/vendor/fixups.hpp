@@ -1,5 +1,6 @@
 #pragma once
-/// Portable kernels that complete vendor routines, on the device's stream. All matrices are column-major.
+/// Portable kernels that prepare operands of vendor routines or complete their results, on the device's
+/// stream. All matrices are column-major.
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/device/context.hpp"
@@ -20,11 +21,11 @@
   void set_identity(Context& context, MatrixView<T> a);                                                \
   /** Sets pointers[s] = first + s step for `count` matrices. */                                       \
   template <class T>                                                                                   \
-  void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count);      \
+  void set_pointers(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count);  \
   /** Converts LAPACK's pivots (from 1) to ours (from 0). */                                           \
-  void pivots_from_zero(Context& context, int* pivots, std::int64_t n);                                \
+  void make_pivots_zero_based(Context& context, int* pivots, std::int64_t n);                          \
   /** Converts our pivots (from 0) to LAPACK's (from 1). */                                            \
-  void pivots_from_one(Context& context, int* pivots, std::int64_t n);                                 \
+  void make_pivots_one_based(Context& context, int* pivots, std::int64_t n);                           \
   /** Sets pivots[i] = i % n for `count` pivots: no exchange in any system of order n. */              \
   void set_no_exchange(Context& context, int* pivots, std::int64_t n, std::int64_t count);             \
   /** Copies the triangle `uplo` of `from`, diagonal included, to `to` of the same size. */            \

@@ -12,8 +12,8 @@ namespace gaussweep {
 
 #ifdef GAUSSWEEP_HAS_CUDA
 
-/// The handles and buffers of a context, created on first use, because creating a handle takes longer than
-/// most runs. A context must not outlive its device.
+/// The handles and buffers of a context. They are created on first use and kept, because creating a handle
+/// takes longer than most runs. A context must not outlive its device.
 struct VendorHandles {
   explicit VendorHandles(Device& device) : device_(device) {}
 
@@ -21,11 +21,11 @@ struct VendorHandles {
   cublasContext* blas();
   cusolverDnContext* solver();
 
-  /// Returns device memory of at least `bytes`, kept for later calls, so that only the warm-up allocates.
-  /// cuSOLVER reports its workspace size only through a handle on a GPU, so a row cannot announce it in
-  /// workspace_bytes. Contents are undefined; valid until the next call.
+  /// Returns device memory of at least `bytes`, which is kept, so that only the warm-up run allocates. It is
+  /// valid until the next call; its contents are undefined. Method::workspace_bytes cannot include it,
+  /// because cuSOLVER needs a GPU to report the size.
   void* scratch(std::size_t bytes) { return grow(scratch_, bytes); }
-  /// Returns a second buffer of the same kind, for pivots.
+  /// Returns a second such buffer, for pivots.
   int* pivots(std::int64_t count) {
     return static_cast<int*>(grow(pivots_, static_cast<std::size_t>(count) * sizeof(int)));
   }

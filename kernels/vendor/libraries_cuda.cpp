@@ -7,7 +7,7 @@
 #include "kernels/core/errors.hpp"
 #include "kernels/device/device.hpp"
 
-// The expansion of a macro as text.
+// Converts the expansion of a macro to a string.
 #define GAUSSWEEP_TEXT_OF(tokens) #tokens
 #define GAUSSWEEP_TEXT(macro) GAUSSWEEP_TEXT_OF(macro)
 
@@ -36,8 +36,8 @@ class Library {
   }
 
  private:
-  [[noreturn]] static void fail(const std::string& words) {
-    throw DeviceError("a library of CUDA " + words, "vendorLibrary", false);
+  [[noreturn]] static void fail(const std::string& problem) {
+    throw DeviceError("a library of CUDA " + problem, "vendorLibrary", false);
   }
   void* handle_;
 };

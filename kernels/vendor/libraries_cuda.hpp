@@ -1,11 +1,11 @@
 #pragma once
-/// cuBLAS and cuSOLVER, loaded on first use. With their dependencies they take about a gigabyte; a process
-/// that uses no GPU neither loads nor needs them. Only for sources that are built with CUDA.
+/// cuBLAS and cuSOLVER, loaded on first use. With their dependencies they are about a gigabyte, and a process
+/// without a GPU must also work if they are missing. Only for sources that are built with CUDA.
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
-// The functions in use. (Most names of cuBLAS are macros: cublasDgemm is cublasDgemm_v2.)
+// The functions in use. Most names of cuBLAS are macros, e.g. cublasDgemm expands to cublasDgemm_v2.
 // clang-format off
 #define GAUSSWEEP_CUBLAS_FUNCTIONS(X)                 \
   X(cublasCreate) X(cublasDestroy) X(cublasSetStream) \
@@ -68,7 +68,7 @@ struct Cusolver {
 
 #undef GAUSSWEEP_FUNCTION
 
-/// Returns the libraries of the CUDA version that this was built with, loaded once.
+/// Return the functions of the libraries, loaded once, of the CUDA version that this build uses.
 /// @throws DeviceError if a library or one of its functions is missing
 const Cublas& cublas_library();
 const Cusolver& cusolver_library();

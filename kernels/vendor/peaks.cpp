@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// Returns the memory that a measurement may take: a fraction of the free memory, so that measurements do not
-/// exhaust it.
+/// Returns the memory that a measurement may use: at most a quarter of the free memory.
 std::size_t memory_limit(const Device& device) {
   const std::size_t free_bytes = device.info().free_bytes;
   return free_bytes == 0 ? 512 * mebibyte : std::min(free_bytes / 4, 2048 * mebibyte);
@@ -30,8 +29,8 @@ double seconds_of(Device& device, Work&& work) {
   return stop->seconds_since(*start);
 }
 
-/// Returns `amount` per second of the fastest of several runs: at least three, and more while they fit into
-/// `budget` seconds.
+/// Runs `work` at least three times, and more often within `budget` seconds. Returns `amount` / (shortest
+/// time).
 template <class Work>
 double best_rate(Device& device, double amount, double budget, Work&& work) {
   double best = 0;
@@ -44,8 +43,8 @@ double best_rate(Device& device, double amount, double budget, Work&& work) {
   return best;
 }
 
-/// Returns the rate of copies within the device in bytes read and written per second, with buffers larger
-/// than the caches if time allows.
+/// Returns the rate of copies within the device in bytes read and written per second. The buffers exceed the
+/// caches if time allows.
 double copy_rate(Device& device, double budget) {
   const std::size_t max_bytes = std::max<std::size_t>(memory_limit(device) / 2, mebibyte);
   for (std::size_t bytes = std::min(max_bytes, 16 * mebibyte);; bytes = std::min(max_bytes, bytes * 4)) {
@@ -91,9 +90,10 @@ double gemm_rate(Context& context, double budget) {
       vendor_product(context, n, static_cast<const T*>(a.data()), static_cast<const T*>(b.data()),
                      static_cast<T*>(c.data()));
     };
-    product();  // the library creates handles and threads, and loads its kernels
+    product();  // warm-up: the library creates handles and threads, and loads its kernels
     const double first = seconds_of(device, [&] {
-      // 0x3f3f… is 0.75 in float and 0.0005 in double: products neither overflow nor vanish.
+      // The bytes 0x3f give 0.75 in float and 0.0005 in double, so that products neither overflow nor
+      // underflow.
       device.fill(a.data(), 0x3f, bytes);
       device.fill(b.data(), 0x3f, bytes);
       product();

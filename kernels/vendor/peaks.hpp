@@ -1,5 +1,5 @@
 #pragma once
-/// Measured peak rates of a device, for `peak_share`.
+/// Measured peak rates of a device. The record column `peak_share` is a rate divided by its peak.
 
 #include "kernels/device/context.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Applies the CPU's libraries to the systems of a batch.
+/// Applies BLAS and LAPACK routines on the CPU to the systems of a batch.
 
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/registry/batch.hpp"
@@ -13,7 +13,7 @@ template <class T, class Work>
 void for_systems(Operands<T>& op, Work&& work) {
   const std::int64_t batch = op.shape.batch;
   if (batch == 1) return work(op);
-  const OneThread each;
+  const SingleThreadedBlas single_threaded;
   constexpr double min_cost = 1e4;  // lower bound of the operations per system
   for_row_ranges(batch, 0, min_cost * static_cast<double>(batch), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {

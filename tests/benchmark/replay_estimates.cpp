@@ -26,7 +26,7 @@ Trial trial_of(const io::Record& r, const Method& method, Precision precision, B
   trial.backend = backend;
   trial.shape = {r.m, r.n, r.k, r.nrhs, r.uplo == "upper" ? Uplo::upper : Uplo::lower};
   trial.parameters = defaults_of(method);
-  trial.sampling.least = trial.sampling.most = r.samples;
+  trial.sampling.min_samples = trial.sampling.max_samples = r.samples;
   trial.sampling.warmup = r.warmup;
   trial.inner_repeats = r.inner_repeats;
   trial.energy_seconds = std::isfinite(r.energy_joules) ? 1 : 0;

@@ -42,9 +42,9 @@ bool well(const Read& read) {
   }
 }
 
-bool import_apart(const std::filesystem::path& path) {
-  const io::MatrixInfo info = io::matrix_info_apart(path, "", nullptr, patience);
-  return info.rows > most_elements / info.cols || whole(io::import_matrix_apart(path, "", patience));
+bool import_in_child(const std::filesystem::path& path) {
+  const io::MatrixInfo info = io::matrix_info_in_child(path, "", nullptr, patience);
+  return info.rows > most_elements / info.cols || whole(io::import_matrix_in_child(path, "", patience));
 }
 
 bool import_here(const std::filesystem::path& path) {
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fuzz::MemoryFile file(data, size);
   const bool ended = require_well_in_child([&] { return well([&] { return import_here(file.path()); }); });
   // Another process costs more than all the rest, so only every eighth input that HDF5 survives gets one.
-  if ((ended || size % 8 == 0) && !well([&] { return import_apart(file.path()); })) std::abort();
+  if ((ended || size % 8 == 0) && !well([&] { return import_in_child(file.path()); })) std::abort();
   if (size > io::seal_bytes) {
     const std::string seal =
         io::sum_of_file(file.fd(), static_cast<off_t>(io::seal_bytes), static_cast<off_t>(size)).seal();

@@ -78,7 +78,7 @@ struct Known {
 std::string read(const std::string& bytes) {
   const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   try {
-    const io::Results results = io::read_results_apart(file.path(), true, patience);
+    const io::Results results = io::read_results_in_child(file.path(), true, patience);
     fuzz::require_no_fault_of_ours();
     return results.checked ? text_of(results) : "";
   } catch (const io::InputError& error) {

@@ -27,7 +27,7 @@ std::vector<T> elements(Device& device, const Staging<T>& staging, std::int64_t 
                         static_cast<const std::byte*>(staging.pristine().data());
     const T* const data = reinterpret_cast<const T*>(bytes.data() + offset);
     for (std::int64_t j = 0; j < cols; ++j) {
-      for (std::int64_t i = 0; i < n; ++i) all.push_back(data[i * view.down + j * view.across]);
+      for (std::int64_t i = 0; i < n; ++i) all.push_back(data[i * view.row_stride + j * view.col_stride]);
     }
   };
   add(staging.pristine_a(), n);
@@ -48,8 +48,8 @@ void leave_and_take(std::int64_t n, std::int64_t nrhs) {
       Staging<T> left(*device, first, {}, shape, 1), fresh(*device, second, {}, shape, 1);
       left.upload(inputs);
       fresh.upload(inputs);
-      Staging<T> staging(*device, second, {}, shape, 1, left.leave());
-      EXPECT_EQ(staging.is_there(), from == to);
+      Staging<T> staging(*device, second, {}, shape, 1, left.release_inputs());
+      EXPECT_EQ(staging.has_resident_inputs(), from == to);
       staging.upload_from(context, views);
       EXPECT_EQ(elements(*device, staging, n, nrhs), elements(*device, fresh, n, nrhs))
           << n << ", from " << static_cast<int>(from) << " to " << static_cast<int>(to);

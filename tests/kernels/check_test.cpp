@@ -311,9 +311,9 @@ TYPED_TEST(Check, InversesMayBeRightFromEitherSide) {
 
 // The other side is computed if the error exceeds 32 u; for small orders if the ratio exceeds 1.
 TEST(Inverse, OtherSideIsComputedBeyond32Roundoffs) {
-  EXPECT_EQ(second_look(1), 1);
-  EXPECT_EQ(second_look(32), 1);
-  EXPECT_EQ(second_look(64), 0.5);
+  EXPECT_EQ(second_side_threshold(1), 1);
+  EXPECT_EQ(second_side_threshold(32), 1);
+  EXPECT_EQ(second_side_threshold(64), 0.5);
 }
 
 // [1 2; 3 4] (1, 1) = (3, 7); with C = (3, 8): 1 / (sqrt(30) sqrt(2)).

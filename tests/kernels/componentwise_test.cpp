@@ -81,7 +81,7 @@ TEST(Componentwise, IsUnknownIfUndefinedOrTooExpensive) {
   product.b = HostMatrix<float>(1, (1 << 13) + 1);
   product.shape.n = (1 << 13) + 1;
   Answer<float> zero;
-  zero.x = HostMatrix<float>::unset(1 << 14, (1 << 13) + 1);
+  zero.x = HostMatrix<float>::uninitialized(1 << 14, (1 << 13) + 1);
   EXPECT_TRUE(std::isnan(componentwise_error(method_of("gemm"), product, zero)));
 }
 

@@ -96,7 +96,7 @@ TYPED_TEST(DefiniteMatrices, KernelConditionIsAboutOneOverLambda) {
 
 TYPED_TEST(DefiniteMatrices, SpdHasTheChosenCondition) {
   for (const std::int64_t n : {2, 3, 33, 97}) {
-    for (const double condition : {1.0, 100.0, most_spd_condition(precision_of<TypeParam>)}) {
+    for (const double condition : {1.0, 100.0, max_spd_condition_number(precision_of<TypeParam>)}) {
       for (int mode = 1; mode <= 5; ++mode) {
         MatrixSpec spec = square(MatrixKind::spd, n);
         spec.dominant = false;

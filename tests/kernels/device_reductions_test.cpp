@@ -192,7 +192,7 @@ template <class T>
 class Counted final : public Reductions<T> {
  public:
   explicit Counted(int& asked) : asked_(asked) {}
-  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
     return host().first_not_finite(a, part);
   }
   double max_norm(const HostMatrix<T>& a, Part part) override { return host().max_norm(a, part); }

@@ -93,7 +93,7 @@ class HardSystems {
     inputs.a = HostMatrix<T>(n, n);
     inputs.b = HostMatrix<T>(n, 1);
     const double spread = uniform(0, n < 20 ? 8 : 3);
-    const bool triangle = method_.problem->counts_of_a == Counts::triangle;
+    const bool triangle = method_.problem->used_of_a == UsedElements::triangle;
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < n; ++i) {
         const bool counts = inputs.shape.uplo == Uplo::lower ? i >= j : i <= j;

@@ -44,28 +44,28 @@ TEST(HostElements, MovedFromIsEmpty) {
 }
 
 TEST(HostElements, LargeOnesBeginAtAHugePage) {
-  HostElements<double> large = HostElements<double>::unset(std::size_t{9} << 20);
+  HostElements<double> large = HostElements<double>::uninitialized(std::size_t{9} << 20);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large.data()) % (2 << 20), 0U);
   large[large.size() - 1] = 1;
   EXPECT_EQ(large.back(), 1);
 }
 
 TEST(HostElements, RefusesMoreThanTheMemory) {
-  EXPECT_THROW(HostElements<double>::unset(SIZE_MAX / 8), std::bad_alloc);
-  EXPECT_THROW(HostElements<double>::unset(SIZE_MAX), std::bad_alloc);
+  EXPECT_THROW(HostElements<double>::uninitialized(SIZE_MAX / 8), std::bad_alloc);
+  EXPECT_THROW(HostElements<double>::uninitialized(SIZE_MAX), std::bad_alloc);
 }
 
 TEST(HostElements, SizeZeroIsEmpty) {
   EXPECT_TRUE(HostElements<float>().empty());
   EXPECT_TRUE(HostElements<float>(0).empty());
-  EXPECT_TRUE(HostElements<float>::unset(0) == HostElements<float>(std::vector<float>{}));
+  EXPECT_TRUE(HostElements<float>::uninitialized(0) == HostElements<float>(std::vector<float>{}));
 }
 
 class LargeElements : public testing::Test {
  protected:
   static constexpr std::size_t count = std::size_t{1} << 20;  // 8 MiB
   static HostElements<double> large(std::size_t elements = count) {
-    return HostElements<double>::unset(elements);
+    return HostElements<double>::uninitialized(elements);
   }
   LargeBlocks& blocks = LargeBlocks::of_process();
   ~LargeElements() override { blocks.keep_none(); }

@@ -138,14 +138,14 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
   return inputs;
 }
 
-/// Runs once on fresh operands. With `laid_out` operands and answer are arranged on the host before the copy.
+/// Runs once on fresh operands. With `pinned` operands and answer are arranged on the host before the copy.
 template <class T>
 Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& inputs,
-                     const Parameters& parameters, bool laid_out = false) {
+                     const Parameters& parameters, bool pinned = false) {
   Staging<T> staging(context.device, method, parameters, inputs.shape, 1);
-  if (laid_out) {
-    staging.lay_out(views_of(inputs));
-    staging.upload_laid_out();
+  if (pinned) {
+    staging.stage_pinned(views_of(inputs));
+    staging.upload_pinned();
   } else {
     staging.upload(inputs);
   }
@@ -154,9 +154,9 @@ Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& in
   context.report = {};
   method.entry(context.device.backend()).template get<T>()(context, operands, parameters);
   context.device.synchronize();
-  if (!laid_out) return staging.download(0);
-  staging.fetch(0);
-  return staging.fetched(0);
+  if (!pinned) return staging.download(0);
+  staging.download_pinned(0);
+  return staging.pinned_answer(0);
 }
 
 inline std::string describe(const Method& method, Backend backend, const Shape& shape,

@@ -15,20 +15,20 @@ using namespace testing_help;
 
 /// Returns a row's answer in the second of two timed runs.
 Answer<double> second_answer(Context& context, const Method& method, const Inputs<double>& inputs,
-                             const Parameters& parameters, Pristine pristine, bool laid_out = false) {
+                             const Parameters& parameters, Pristine pristine, bool pinned = false) {
   MethodRun<double> run(context, method, context.device.backend(), parameters, inputs.shape, 1, pristine);
-  if (laid_out) {
-    run.lay_out(inputs);
-    run.upload_laid_out();
+  if (pinned) {
+    run.stage_pinned(inputs);
+    run.upload_pinned();
   } else {
     run.upload(inputs);
   }
   run.warm_up();
   run.timed_run();
   run.timed_run();
-  if (!laid_out) return run.download();
-  run.fetch();
-  return run.fetched();
+  if (!pinned) return run.download();
+  run.download_pinned();
+  return run.pinned_answer();
 }
 
 /// Calls `visit(method, backend, shape, parameters)` for every row of this build, as a sweep runs it.
@@ -57,9 +57,9 @@ TEST(MethodRun, UploadedAndLaidOutOperandsGiveTheSameAnswer) {
     const Inputs<double> inputs =
         make_inputs<double>(method.problem, shape, fit_kinds(method, parameters).front());
     const Answer<double> expected = second_answer(context, method, inputs, parameters, Pristine::on_device);
-    for (const bool laid_out : {false, true}) {
-      const Answer<double> answer = second_answer(
-          context, method, inputs, parameters, laid_out ? Pristine::on_device : Pristine::on_host, laid_out);
+    for (const bool pinned : {false, true}) {
+      const Answer<double> answer = second_answer(context, method, inputs, parameters,
+                                                  pinned ? Pristine::on_device : Pristine::on_host, pinned);
       ASSERT_EQ(answer.x.data.size(), expected.x.data.size()) << method.id();
       EXPECT_EQ(std::memcmp(answer.x.data.data(), expected.x.data.data(), 8 * answer.x.data.size()), 0)
           << method.id();

@@ -198,7 +198,7 @@ __global__ void read_from_neighbour(double* data) {
   simt::cluster_wait();
   if (simt::cluster_rank() == 1) {
     double pair[2];
-    simt::load_pack_there(simt::map_shared_rank(place, 0), pair);
+    simt::load_pack_remote(simt::map_shared_rank(place, 0), pair);
     data[threadIdx.x] = pair[0] + pair[1];
   }
   simt::cluster_arrive();

@@ -126,7 +126,7 @@ Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Up
   inputs.a = HostMatrix<T>(a.rows, a.cols);
   std::transform(a.data.begin(), a.data.end(), inputs.a.data.begin(),
                  [](double value) { return static_cast<T>(value); });
-  for (std::int64_t j = 0; problem->counts_of_a == Counts::triangle && j < a.cols; ++j) {
+  for (std::int64_t j = 0; problem->used_of_a == UsedElements::triangle && j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
       if (uplo == Uplo::lower ? i < j : i > j) inputs.a(i, j) = 0;
     }

@@ -160,8 +160,8 @@ TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
             Staging<T> usual(*this->device, method, {}, shape, copies),
                 laid(*this->device, method, {}, shape, copies);
             usual.upload(inputs);
-            laid.lay_out(views_of(inputs));
-            laid.upload_laid_out();
+            laid.stage_pinned(views_of(inputs));
+            laid.upload_pinned();
             if (copies > 0) usual.reset();
             if (copies > 0) laid.reset();
             const int last = copies > 0 ? 1 : 0;
@@ -177,8 +177,8 @@ TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
               *written.info = 7;
               if (written.pivots != nullptr) written.pivots[0] = 3;
             }
-            laid.fetch(last);
-            const Answer<T> fetched = laid.fetched(last), downloaded = usual.download(last);
+            laid.download_pinned(last);
+            const Answer<T> fetched = laid.pinned_answer(last), downloaded = usual.download(last);
             EXPECT_EQ(fetched.x.rows, downloaded.x.rows);
             EXPECT_EQ(fetched.x.data, downloaded.x.data) << problem << n;
             EXPECT_EQ(fetched.pivots, downloaded.pivots);
@@ -206,13 +206,13 @@ TYPED_TEST(StagingOf, ReusesTheInputsOfTheLastTrial) {
         const Shape shape{n, n, n, 5, Uplo::lower};
         Staging<T> left(*this->device, first, {}, shape, 1);
         left.upload(counted_inputs<T>(first, shape));
-        Resident<T> there = left.leave();
+        Resident<T> there = left.release_inputs();
         ASSERT_TRUE(there.has_a());
         const void* const memory = there.memory.data();
         const bool has_b = first.problem == gesv;
         const bool same = first.layout == second.layout && first.problem == second.problem;
         Staging<T> staging(*this->device, second, {}, shape, 1, std::move(there));
-        EXPECT_EQ(staging.is_there(), same);
+        EXPECT_EQ(staging.has_resident_inputs(), same);
         const Inputs<T> wanted = counted_inputs<T>(second, shape);
         Inputs<T> others = wanted;
         std::fill(others.a.data.begin(), others.a.data.end(), T{-1});
@@ -249,10 +249,10 @@ TYPED_TEST(StagingOf, UploadsMissingRightHandSides) {
     second.b = counted<T>(9, 2, 7000);
     Staging<T> left(*this->device, method, {}, shape, 1);
     left.upload(first);
-    Resident<T> there = left.leave();
+    Resident<T> there = left.release_inputs();
     there.b = {};
     Staging<T> staging(*this->device, method, {}, shape, 1, std::move(there));
-    EXPECT_FALSE(staging.is_there());
+    EXPECT_FALSE(staging.has_resident_inputs());
     staging.upload_from(context, views_of(second));
     staging.reset();
     MatrixView<T> a = staging.operands(0).a;
@@ -276,7 +276,7 @@ TYPED_TEST(StagingOf, DownloadsTheTransposedCopyOfAnAnswer) {
     *staging.operands(0).info = 5;
     const Buffer transposed(*this->device, 33 * 33 * sizeof(T));
     auto* const by_columns = static_cast<T*>(transposed.data());
-    place(context, staging.answer(0), 33, 33, {by_columns, 1, 33});
+    convert_layout(context, staging.answer(0), 33, 33, {by_columns, 1, 33});
     const Answer<T> expected = staging.download(0);
     staging.operands(0).a.data[0] = -1;  // the download must no longer read this
     const Answer<T> answer = staging.download(0, by_columns);
@@ -292,7 +292,7 @@ TYPED_TEST(StagingOf, InputsUploadedForEveryRunAreNotReusable) {
   const Shape shape{5, 5, 5, 1, Uplo::lower};
   Staging<T> staging(*this->device, method, {}, shape, 0);
   staging.upload(counted_inputs<T>(method, shape));
-  EXPECT_FALSE(staging.leave().has_a());
+  EXPECT_FALSE(staging.release_inputs().has_a());
 }
 
 TYPED_TEST(StagingOf, ConvertsLargeMatricesInPanels) {
@@ -375,8 +375,8 @@ TEST(Staging, BytesEqualTheAllocations) {
           EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, copies)) << method.id();
           EXPECT_EQ(counting.on_host, 0u);
           const Inputs<double> inputs = counted_inputs<double>(method, shape);
-          staging.lay_out(views_of(inputs));
-          EXPECT_EQ(counting.on_host, laid_out_bytes(method, shape, parameters, 8)) << method.id();
+          staging.stage_pinned(views_of(inputs));
+          EXPECT_EQ(counting.on_host, pinned_bytes(method, shape, parameters, 8)) << method.id();
         }
       }
     }

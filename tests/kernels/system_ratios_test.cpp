@@ -115,7 +115,7 @@ class SystemRatios : public testing::TestWithParam<Case> {
       }
     }
     const RatioSummary summary = batch.judged(tolerance, 2)->summary();
-    EXPECT_EQ(summary.others, others);
+    EXPECT_EQ(summary.not_passed, others);
     EXPECT_EQ(summary.worst, worst);
     ASSERT_EQ(summary.sample.size(), 2u);
     EXPECT_EQ(summary.sample[0], ratios[0]);

@@ -184,7 +184,7 @@ TYPED_TEST(Blas, SetIdentityAndFindZeroDiagonals) {
       }
       std::vector<int> pivots(n);
       for (std::int64_t i = 0; i < n; ++i) pivots[i] = static_cast<int>(n - i);
-      emulated::pivots_from_zero(context, pivots.data(), n);
+      emulated::make_pivots_zero_based(context, pivots.data(), n);
       for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(pivots[i], n - i - 1);
     }
   }

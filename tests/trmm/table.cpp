@@ -44,7 +44,7 @@ ProblemRow problem_row() {
   row.needs = {Need::triangular};
   row.second = SecondOperand::right_hand_sides;
   row.b = row.x = columns_extent;
-  row.counts_of_a = Counts::triangle;
+  row.used_of_a = UsedElements::triangle;
   row.flops = operations;
   row.elements = operands;
   row.judge = {product_by_triangle<float>, product_by_triangle<double>};

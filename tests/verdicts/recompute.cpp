@@ -18,7 +18,7 @@ struct PartsMatrix {
   Parts& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
 };
 
-using Counts = bool (*)(std::int64_t i, std::int64_t j);
+using IsUsed = bool (*)(std::int64_t i, std::int64_t j);
 bool everywhere(std::int64_t, std::int64_t) {
   return true;
 }
@@ -28,26 +28,26 @@ bool in_lower(std::int64_t i, std::int64_t j) {
 bool in_upper(std::int64_t i, std::int64_t j) {
   return i <= j;
 }
-Counts triangle_of(Uplo uplo) {
+IsUsed triangle_of(Uplo uplo) {
   return uplo == Uplo::lower ? in_lower : in_upper;
 }
 
 template <class T>
-bool is_finite(const HostMatrix<T>& a, Counts counts) {
+bool is_finite(const HostMatrix<T>& a, IsUsed is_used) {
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
-      if (counts(i, j) && !std::isfinite(a(i, j))) return false;
+      if (is_used(i, j) && !std::isfinite(a(i, j))) return false;
     }
   }
   return true;
 }
 
 template <class T>
-PartsMatrix take_apart(const HostMatrix<T>& a, Counts counts) {
+PartsMatrix take_apart(const HostMatrix<T>& a, IsUsed is_used) {
   PartsMatrix parts{a.rows, a.cols, std::vector<Parts>(a.data.size())};
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
-      if (counts(i, j)) parts(i, j) = parts_of(static_cast<double>(a(i, j)));
+      if (is_used(i, j)) parts(i, j) = parts_of(static_cast<double>(a(i, j)));
     }
   }
   return parts;
@@ -206,10 +206,10 @@ void cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, Truth& tr
 template <class T>
 void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
-  const Counts counts =
+  const IsUsed is_used =
       method.problem == Problem::named("trtri") ? triangle_of(inputs.shape.uplo) : everywhere;
-  const PartsMatrix a = take_apart(inputs.a, counts);
-  const PartsMatrix x = take_apart(answer.x, counts);
+  const PartsMatrix a = take_apart(inputs.a, is_used);
+  const PartsMatrix x = take_apart(answer.x, is_used);
   const auto residual = [n](const PartsMatrix& left, const PartsMatrix& right) {
     return one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
       ExactSum sum;

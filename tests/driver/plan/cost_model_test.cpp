@@ -11,7 +11,7 @@ Trial host_trial(std::int64_t n) {
   trial.method = "lapack";
   trial.backend = Backend::host;
   trial.shape = {n, n, n, 1, Uplo::lower};
-  trial.sampling.least = trial.sampling.most = 1;
+  trial.sampling.min_samples = trial.sampling.max_samples = 1;
   trial.sampling.warmup = 0;
   return trial;
 }

@@ -222,7 +222,7 @@ TEST(Expand, ExcludesByValueComparisonGlobAndList) {
 TEST(Expand, EntryOverridesTheNumbersOfThePlan) {
   const std::string head = "repeats: 7\nwarmup: 2\nstages: never\ntimeout: 30s\ntolerance: {gesv: 20}\n";
   const Trial plan = expand_text(head + sweep("gesv", "serial", "n: 4")).trials.at(0);
-  EXPECT_EQ(plan.sampling.least, 7);
+  EXPECT_EQ(plan.sampling.min_samples, 7);
   EXPECT_EQ(plan.sampling.warmup, 2);
   EXPECT_EQ(plan.inner_repeats, 1);
   EXPECT_EQ(std::tuple(plan.stages, plan.timeout_seconds, plan.tolerance), std::tuple(Stages::never, 30, 20));
@@ -230,7 +230,7 @@ TEST(Expand, EntryOverridesTheNumbersOfThePlan) {
                                              "n: 4\n    repeats: 3\n    warmup: 0\n    inner_repeats: 10\n"
                                              "    timeout: 1min\n    tolerance: 2\n    stages: always"))
                         .trials.at(0);
-  EXPECT_EQ(own.sampling.least, 3);
+  EXPECT_EQ(own.sampling.min_samples, 3);
   EXPECT_EQ(own.sampling.warmup, 0);
   EXPECT_EQ(own.inner_repeats, 10);
   EXPECT_EQ(own.stages, Stages::always);
@@ -307,7 +307,7 @@ TEST(Expand, TakesSamplingFromThePlan) {
       "    cache: cold\n    host_memory: pinned\n    energy: 1s";
   const Trial sent = nlohmann::json(trials("gesv", "serial", settings).at(0)).get<Trial>();
   const Sampling& s = sent.sampling;
-  EXPECT_EQ(std::pair(s.least, s.most), std::pair(std::int64_t{3}, std::int64_t{200}));
+  EXPECT_EQ(std::pair(s.min_samples, s.max_samples), std::pair(std::int64_t{3}, std::int64_t{200}));
   EXPECT_EQ(std::pair(s.noise, s.seconds), std::pair(0.005, 2.0));
   EXPECT_TRUE(s.throttled_again && s.cold && sent.pinned);
   EXPECT_EQ(std::pair(s.warmup, s.warmup_seconds), std::pair(std::int64_t{1}, 0.25));

@@ -22,7 +22,7 @@ Trial gesv_trial(const char* method, std::int64_t n) {
   trial.method = method;
   trial.backend = Backend::cuda;
   trial.shape = {n, n, n, 1, Uplo::lower};
-  trial.sampling.least = trial.sampling.most = 5;
+  trial.sampling.min_samples = trial.sampling.max_samples = 5;
   trial.sampling.warmup = 1;
   trial.stages = Stages::never;
   return trial;

@@ -83,7 +83,7 @@ TEST(DoneMessage, FitsTheLongestRecordOfAPlan) {
     done.record.history.assign(count, 0.1);
     return message_json(FromWorker{done});
   };
-  constexpr std::size_t few = 1000, most = io::largest_count;
+  constexpr std::size_t few = 1000, most = io::max_count;
   const nlohmann::json none = message_of(0), some = message_of(few);
   const auto bytes = [](const nlohmann::json& message) { return nlohmann::json::to_cbor(message).size(); };
   EXPECT_LT(bytes(none) + (bytes(some) - bytes(none)) / few * most, max_message_bytes);

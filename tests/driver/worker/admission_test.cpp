@@ -61,7 +61,7 @@ TEST_F(AdmissionOfATrial, NamesASmallerHost) {
   const Admission never = admit(gesv, trial(gesv, 100'000), memory);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason, "needs 74.5 GiB of host memory; 60.0 GiB of 64.0 GiB are free");
-  memory.host.most = 128 * gibibyte;
+  memory.host.limit = 128 * gibibyte;
   EXPECT_EQ(admit(gesv, trial(gesv, 100'000), memory).fit, Fit::not_now);
 }
 

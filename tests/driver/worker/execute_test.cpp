@@ -88,7 +88,7 @@ class RoomOnADevice : public testing::Test {
     trial.matrix.digest = "digest";
     trial.matrix.store = false;
     trial.tolerance = default_tolerance(trial.problem);
-    trial.sampling.least = trial.sampling.most = 3;
+    trial.sampling.min_samples = trial.sampling.max_samples = 3;
   }
   io::Record run(std::size_t bytes) {
     TightDevice device(bytes, memory_to_pin);
@@ -252,7 +252,7 @@ TEST_F(TrialsOfOneMatrix, UploadItAgainIfAMethodWroteIntoIt) {
   run_on("own");
   EXPECT_EQ(device.uploads, 1);
   trial.sampling.warmup = 0;
-  trial.sampling.least = trial.sampling.most = 1;
+  trial.sampling.min_samples = trial.sampling.max_samples = 1;
   trial.stages = Stages::never;
   run_on("spoiler");
   EXPECT_EQ(run_on("own").residual_ratio, first.residual_ratio);

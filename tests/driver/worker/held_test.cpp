@@ -62,7 +62,7 @@ TEST_F(ComparedAnswers, CompareOnTheDevice) {
 TEST_F(ComparedAnswers, CompareWithOneOnTheDevice) {
   put_on_device(own);
   expect_the_same();
-  own.answer.x = HostMatrix<double>::unset(n, n);
+  own.answer.x = HostMatrix<double>::uninitialized(n, n);
   device.to_host(own.answer.x.data.data(), own.x.data(), own.x.bytes());
   own.x.reset();
   put_on_device(reference);

@@ -28,15 +28,15 @@ struct Script {
 
 Sampling rule(std::int64_t least, std::int64_t most, double noise) {
   Sampling sampling;
-  sampling.least = least;
-  sampling.most = most;
+  sampling.min_samples = least;
+  sampling.max_samples = most;
   sampling.noise = noise;
   return sampling;
 }
 
 TEST(Sampling, TakesAFixedNumber) {
   Sampling sampling;
-  sampling.least = sampling.most = 7;
+  sampling.min_samples = sampling.max_samples = 7;
   Script wild{{1, 9, 2, 8, 3, 7, 4}};
   const Samples samples = wild.take(sampling);
   EXPECT_EQ(samples.all.size(), 7U);

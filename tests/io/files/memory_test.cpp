@@ -28,7 +28,7 @@ TEST_F(GroupMemory, IsThatOfTheTightestParentGroup) {
   put("top/slurm/job_1/task_0/memory.max", "5000");
   put("top/slurm/job_1/task_0/memory.current", "600");
   EXPECT_EQ(room(), 400);
-  EXPECT_EQ(memory().most, 1000);
+  EXPECT_EQ(memory().limit, 1000);
 }
 
 TEST_F(GroupMemory, CountsCachedFilesAsFree) {
@@ -47,7 +47,7 @@ TEST_F(GroupMemory, ReadsVersionOne) {
   put("top/memory/job_1/memory.usage_in_bytes", "700");
   put("top/memory/job_1/memory.stat", "inactive_file 1\ntotal_inactive_file 50");
   EXPECT_EQ(room(), 350);
-  EXPECT_EQ(memory().most, 1000);
+  EXPECT_EQ(memory().limit, 1000);
 }
 
 TEST_F(GroupMemory, IsPositiveIfCachesExceedTheUsage) {
@@ -67,7 +67,7 @@ TEST_F(GroupMemory, InAContainerUsesItsTopGroup) {
 
 TEST_F(GroupMemory, WithoutGroupsIsUnlimited) {
   EXPECT_TRUE(std::isinf(room()));
-  EXPECT_TRUE(std::isinf(memory().most));
+  EXPECT_TRUE(std::isinf(memory().limit));
   put("groups", "0::/user.slice\nnonsense");
   EXPECT_TRUE(std::isinf(room()));
 }
@@ -84,7 +84,7 @@ TEST(ProcessMemory, StaysWithinTheProcessLimits) {
       limit.rlim_cur = static_cast<rlim_t>(most);
       if (setrlimit(resource, &limit) != 0) return 1;
       const Memory memory = memory_facts();
-      if (memory.most > most || memory.free >= most) return 2;
+      if (memory.limit > most || memory.free >= most) return 2;
       if (too_large(20000, 20000).empty()) return 3;  // 3 GiB
       return too_large(1000, 1000).empty() ? 0 : 4;
     });

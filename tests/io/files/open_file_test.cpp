@@ -55,10 +55,10 @@ TEST_F(OpenFile, DescriptorReadsTheFileThatWasOpened) {
 
 TEST_F(OpenFile, HeldFolderIsNoLinkAndStaysTheSame) {
   for (const char* name : {"link_to_folder", "link_to_folder/"})
-    EXPECT_THAT(hold_folder(folder() / name).why, HasSubstr("it is a link; allowed: a folder"));
-  EXPECT_FALSE(hold_folder(folder() / "file"));
-  EXPECT_EQ(hold_folder(folder() / "absent").error, ENOENT);
-  const Opened held = hold_folder(folder() / "folder");
+    EXPECT_THAT(open_folder(folder() / name).why, HasSubstr("it is a link; allowed: a folder"));
+  EXPECT_FALSE(open_folder(folder() / "file"));
+  EXPECT_EQ(open_folder(folder() / "absent").error, ENOENT);
+  const Opened held = open_folder(folder() / "folder");
   ASSERT_TRUE(held);
   std::filesystem::rename(folder() / "folder", folder() / "moved");
   std::filesystem::create_directory(folder() / "elsewhere");

@@ -214,7 +214,7 @@ TEST_F(MatrixImport, BoolAndSmallTypesAreNumbers) {
 
 TEST_F(MatrixImport, RightHandSidesHaveTheirOwnUsualName) {
   const DatasetChoice right{"", Operand::right_hand_sides};
-  const DatasetChoice beside{"", Operand::right_hand_sides_beside_matrix};
+  const DatasetChoice beside{"", Operand::right_hand_sides_in_same_file};
   for (const DatasetChoice& choice : {right, beside}) {
     EXPECT_THAT(import_matrix(folder() / "octave_both.h5", choice).data, ElementsAre(1, 4));
     EXPECT_EQ(matrix_info(folder() / "problem.mat", choice).dataset, "Problem.b");
@@ -304,7 +304,7 @@ TEST_F(MatrixImport, ReadsOlderMatlabFilesFullAndSparse) {
   EXPECT_EQ(matrix_info(folder() / "problem.mat").dataset, "Problem.A");
   expect_matrix("problem.mat", "/Problem/b");
   expect_matrix("v5_two.mat", "Y");
-  EXPECT_EQ(import_matrix_apart(folder() / "v5.mat").data, by_columns);
+  EXPECT_EQ(import_matrix_in_child(folder() / "v5.mat").data, by_columns);
   std::string sha256;
   import_matrix(folder() / "v5.mat", "", &sha256);
   EXPECT_EQ(sha256, sha256_file(folder() / "v5.mat"));

@@ -76,8 +76,8 @@ TEST(Plan, MissingKeysHaveDefaults) {
   EXPECT_EQ(plan.name, "night");
   EXPECT_THAT(texts(plan.precision), ElementsAre("double"));
   const Settings& settings = plan.sweep.at(0).settings;
-  EXPECT_EQ(settings.sampling.least, 5);
-  EXPECT_EQ(settings.sampling.most, 5);
+  EXPECT_EQ(settings.sampling.min_samples, 5);
+  EXPECT_EQ(settings.sampling.max_samples, 5);
   EXPECT_EQ(settings.sampling.warmup, 1);
   EXPECT_EQ(settings.inner_repeats, 1);
   EXPECT_EQ(settings.stages, Stages::always);
@@ -116,8 +116,8 @@ TEST(Plan, ReadsNumbersOfAnEntry) {
       "    exclude: [{method: lapack, n: \">4\"}, {blocks: [1, \"<= 0.5\", \">=1k\"]}]\n"
       "    expect: {gauss_*: failed}\n    matrix_b: {kind: ones}");
   const Entry& entry = plan.sweep[0];
-  EXPECT_EQ(entry.settings.sampling.least, 3);
-  EXPECT_EQ(entry.settings.sampling.most, 3);
+  EXPECT_EQ(entry.settings.sampling.min_samples, 3);
+  EXPECT_EQ(entry.settings.sampling.max_samples, 3);
   EXPECT_EQ(entry.settings.sampling.warmup, 0);
   EXPECT_EQ(entry.settings.stages, Stages::never);
   EXPECT_EQ(entry.settings.inner_repeats, 1024);

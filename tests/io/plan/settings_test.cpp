@@ -15,7 +15,8 @@ TEST(PlanSampling, ReadsTheSamplingKeys) {
       "repeats: {min: 3, max: 1k, noise: 0.5%, time: 250ms, throttled: again}\n    warmup: 1min\n"
       "    cache: cold\n    host_memory: pinned\n    energy: 1.5s\n    rounds: 3");
   const Settings& s = plan.sweep[0].settings;
-  EXPECT_EQ(std::pair(s.sampling.least, s.sampling.most), std::pair(std::int64_t{3}, std::int64_t{1024}));
+  EXPECT_EQ(std::pair(s.sampling.min_samples, s.sampling.max_samples),
+            std::pair(std::int64_t{3}, std::int64_t{1024}));
   EXPECT_EQ(std::pair(s.sampling.noise, s.sampling.seconds), std::pair(0.005, 0.25));
   EXPECT_EQ(std::pair(s.sampling.warmup, s.sampling.warmup_seconds), std::pair(std::int64_t{1}, 60.0));
   EXPECT_TRUE(s.sampling.throttled_again && s.sampling.cold && s.pinned);
@@ -52,10 +53,10 @@ TEST(Settings, AnEntryOverridesThePlan) {
       "repeats: 7\nwarmup: 1min\ncache: cold\ntolerance: {gesv: 16, trsv: 8}\n",
       "p.yaml", {"gesv", "trsv"});
   const Settings &first = plan.sweep[0].settings, &second = plan.sweep[1].settings;
-  EXPECT_EQ(first.sampling.least, 5) << "a rule replaces the whole number";
-  EXPECT_EQ(first.sampling.most, 200);
+  EXPECT_EQ(first.sampling.min_samples, 5) << "a rule replaces the whole number";
+  EXPECT_EQ(first.sampling.max_samples, 200);
   EXPECT_EQ(first.sampling.warmup_seconds, 60);
-  EXPECT_EQ(second.sampling.most, 7);
+  EXPECT_EQ(second.sampling.max_samples, 7);
   EXPECT_EQ(second.sampling.warmup_seconds, 0);
   EXPECT_TRUE(first.sampling.cold && second.sampling.cold);
   EXPECT_EQ(first.tolerances, (std::map<std::string, double>{{"gesv", 4}, {"trsv", 8}}));

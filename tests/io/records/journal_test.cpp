@@ -273,17 +273,17 @@ TEST_F(Journal, SyncFailsIfTheFileIsGone) {
 
 TEST_F(Journal, BeginSyncWritesEarlierRecords) {
   JournalWriter journal(scratch / "j");
-  EXPECT_TRUE(journal.settled());
+  EXPECT_TRUE(journal.sync_finished());
   for (int i = 1; i <= 50; ++i) {
     journal.append(full_record(i));
-    if (journal.settled()) journal.begin_sync();
+    if (journal.sync_finished()) journal.begin_sync();
     EXPECT_GE(file_text(scratch / "j").size(), 1u) << "lines are written when the sync begins";
   }
-  while (!journal.settled()) std::this_thread::yield();
+  while (!journal.sync_finished()) std::this_thread::yield();
   journal.begin_sync();
   journal.append(full_record(51));
   journal.sync();  // covers everything, whatever is in flight
-  EXPECT_TRUE(journal.settled());
+  EXPECT_TRUE(journal.sync_finished());
   EXPECT_EQ(read_journal(scratch / "j").records.size(), 51u);
 }
 
@@ -293,10 +293,10 @@ TEST_F(Journal, BeginSyncReportsAFullDiskAtOnce) {
   {
     const SizeLimit limit(100);
     EXPECT_THROW(journal.begin_sync(), StorageError);
-    EXPECT_TRUE(journal.settled());
+    EXPECT_TRUE(journal.sync_finished());
   }
   journal.begin_sync();  // there is room again
-  while (!journal.settled()) std::this_thread::yield();
+  while (!journal.sync_finished()) std::this_thread::yield();
   EXPECT_THAT(keys_of(read_journal(scratch / "j")), ElementsAre("key-1"));
 }
 

@@ -203,7 +203,7 @@ TEST_F(ResultsFile, CutFileIsAnErrorNotACrash) {
 /// Returns the outcome of reading a file, or its error.
 std::string outcome_of(const std::filesystem::path& path, const Results& expected, int& unchecked) {
   try {
-    const Results read = read_results_apart(path, true, 20);
+    const Results read = read_results_in_child(path, true, 20);
     unchecked += !read.checked;
     return same(read, expected) ? "the same" : "other figures, silently";
   } catch (const InputError& error) {
@@ -285,12 +285,12 @@ TEST_F(ResultsFile, ReadsFilesWithoutChecksumsAndMarksThem) {
 TEST_F(ResultsFile, ChildReadsTheSame) {
   const Results results = full_results(700);
   write_results(scratch / "r.h5", results);
-  expect_same(read_results_apart(scratch / "r.h5"), results);
-  EXPECT_TRUE(read_results_apart(scratch / "r.h5").checked);
-  expect_same(read_results_apart(scratch / "r.h5", false), read_results(scratch / "r.h5", false));
+  expect_same(read_results_in_child(scratch / "r.h5"), results);
+  EXPECT_TRUE(read_results_in_child(scratch / "r.h5").checked);
+  expect_same(read_results_in_child(scratch / "r.h5", false), read_results(scratch / "r.h5", false));
   set_file_text(scratch / "text.h5", "no");
-  EXPECT_THROW(read_results_apart(scratch / "none.h5"), InputError);
-  EXPECT_EQ(message_of<InputError>([&] { read_results_apart(scratch / "text.h5"); }),
+  EXPECT_THROW(read_results_in_child(scratch / "none.h5"), InputError);
+  EXPECT_EQ(message_of<InputError>([&] { read_results_in_child(scratch / "text.h5"); }),
             read_error(scratch / "text.h5"));
 }
 

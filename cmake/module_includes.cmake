@@ -1,19 +1,19 @@
 # Dependency rules between modules (docs/architecture.md): what a module (a top-level folder) may include.
 #
-# gaussweep_room(TARGET MODULE FORBIDDEN header...) gives TARGET
+# gaussweep_module(TARGET MODULE FORBIDDEN header...) gives TARGET
 #   - an include root that contains this module alone (modules that it links add theirs), and
 #   - before every other include directory, a directory in which each forbidden header is an #error, so that an installed
 #     system library cannot be included by mistake.
 
-function(gaussweep_room target room)
+function(gaussweep_module target module)
   cmake_parse_arguments(ARG "" "" "FORBIDDEN" ${ARGN})
-  set(root ${CMAKE_BINARY_DIR}/doors/${room})
-  get_filename_component(above ${root}/include/${room} DIRECTORY)
-  file(MAKE_DIRECTORY ${above})
-  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${room} ${root}/include/${room} SYMBOLIC)
+  set(root ${CMAKE_BINARY_DIR}/doors/${module})
+  get_filename_component(parent ${root}/include/${module} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${module} ${root}/include/${module} SYMBOLIC)
   foreach(header ${ARG_FORBIDDEN})
     file(CONFIGURE OUTPUT ${root}/forbidden/${header}
-         CONTENT "#error \"${room}/ must not include <${header}>: see the modules in docs/architecture.md\"\n")
+         CONTENT "#error \"${module}/ must not include <${header}>: see the modules in docs/architecture.md\"\n")
   endforeach()
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}/include> $<INSTALL_INTERFACE:include/gaussweep>
     $<INSTALL_INTERFACE:include>)

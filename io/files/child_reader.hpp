@@ -15,13 +15,13 @@ namespace gaussweep::io {
 /// `put(ChildOutput&, result)`, and this process receives it with `get(Child&)`.
 /// @pre no MPI rank, no CUDA
 /// @param seconds time limit
-/// @param before, after text around the error message if the child failed: the file's name, and the expected
-/// format
-/// @throws InputError as `read`, and if the child crashed or timed out; std::runtime_error if `read` threw
-/// another exception
+/// @param before, after the text before and after the error message of a failed child: the file's name, and
+/// the expected format
+/// @throws InputError if `read` throws it, or if the child crashed or timed out; std::runtime_error if `read`
+/// threw another exception
 template <class Read, class Put, class Get>
-auto read_apart(double seconds, const std::string& before, const std::string& after, const Read& read,
-                const Put& put, const Get& get) -> decltype(read()) {
+auto read_in_child(double seconds, const std::string& before, const std::string& after, const Read& read,
+                   const Put& put, const Get& get) -> decltype(read()) {
   enum Outcome : std::int64_t { done, refused, failed };
   const auto work = [&](ChildOutput& out) {
     decltype(read()) result;

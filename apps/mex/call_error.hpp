@@ -7,8 +7,8 @@
 namespace gaussweep::mex {
 
 /// An error that MATLAB reports with this identifier, e.g. "gaussweep:nonSquare".
-struct Refusal : std::runtime_error {
-  Refusal(std::string id, const std::string& text) : std::runtime_error(text), identifier(std::move(id)) {}
+struct CallError : std::runtime_error {
+  CallError(std::string id, const std::string& text) : std::runtime_error(text), identifier(std::move(id)) {}
   std::string identifier;
 };
 

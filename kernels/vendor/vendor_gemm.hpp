@@ -12,9 +12,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// Computes C (m x n) = alpha op(A) op(B) + beta C; op(A) is m x k. Asynchronous on a GPU.
 template <class T>
-void gemm_here([[maybe_unused]] Context& context, vendor::Op op_a, vendor::Op op_b, std::int64_t m,
-               std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
-               std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+void vendor_gemm([[maybe_unused]] Context& context, vendor::Op op_a, vendor::Op op_b, std::int64_t m,
+                 std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
+                 std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
 #ifdef __CUDACC__
   vendor::gemm(vendor_handles(context), op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 #else
@@ -25,10 +25,10 @@ void gemm_here([[maybe_unused]] Context& context, vendor::Op op_a, vendor::Op op
 /// Computes `count` products C = alpha op(A) B + beta C of one shape. The operands of consecutive products
 /// are `a_step`, `b_step` and `c_step` elements apart.
 template <class T>
-void gemm_batch_here([[maybe_unused]] Context& context, vendor::Op op_a, std::int64_t m, std::int64_t n,
-                     std::int64_t k, T alpha, const T* a, std::int64_t lda, std::int64_t a_step, const T* b,
-                     std::int64_t ldb, std::int64_t b_step, T beta, T* c, std::int64_t ldc,
-                     std::int64_t c_step, std::int64_t count) {
+void vendor_gemm_batch([[maybe_unused]] Context& context, vendor::Op op_a, std::int64_t m, std::int64_t n,
+                       std::int64_t k, T alpha, const T* a, std::int64_t lda, std::int64_t a_step, const T* b,
+                       std::int64_t ldb, std::int64_t b_step, T beta, T* c, std::int64_t ldc,
+                       std::int64_t c_step, std::int64_t count) {
 #ifdef __CUDACC__
   vendor::gemm_batch(vendor_handles(context), op_a, m, n, k, alpha, a, lda, a_step, b, ldb, b_step, beta, c,
                      ldc, c_step, count);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "io/files/apart.hpp"
+#include "io/files/child_reader.hpp"
 #include "io/records/results.hpp"
 #include "io/records/results_columns.hpp"
 
@@ -77,8 +77,8 @@ Results get_results(Child& in) {
 
 }  // namespace
 
-Results read_results_apart(const std::filesystem::path& path, bool with_details, double patience) {
-  return read_apart(
+Results read_results_in_child(const std::filesystem::path& path, bool with_details, double patience) {
+  return read_in_child(
       patience + seconds_per_mib * mib_of(path),
       "Cannot read '" + path.string() + "': ", "; expected a results.h5 of gaussweep (io/SCHEMA.md).",
       [&] { return read_results(path, with_details); }, put_results, get_results);
