@@ -223,7 +223,7 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
     if (on_gpu) {
       sample_by_cpu = check_systems(method_, inputs_, answer, trial_.tolerance, sample);  // meanwhile
       const RatioSummary found = on_gpu->summary();
-      if (found.others > 0) ratios = on_gpu->all();
+      if (found.not_passed > 0) ratios = on_gpu->all();
       summary = found;
     }
   } catch (const OutOfMemory&) {
@@ -241,7 +241,7 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
   };
   for (std::size_t k = 0; k < sample.size(); ++k) compare(sample[k], summary->sample[k], sample_by_cpu[k]);
   double error = seed ? summary->forward_error : largest_forward_error(inputs_, answer);
-  if (summary->others == 0) {
+  if (summary->not_passed == 0) {
     const BatchVerdicts all_pass{
         static_cast<std::size_t>(summary->worst), {trial_.shape.batch, 0, 0, -1, {}}, {}};
     return of_batch(answer, all_pass, error, difference);

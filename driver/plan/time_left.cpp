@@ -19,7 +19,7 @@ TimeLeft::TimeLeft(const CostModel& model, const Registry& registry, const std::
     const Trial& t = trials[i];
     const Method* method = registry.find(t.problem, t.method);
     const double flops = method == nullptr ? 0 : trial_flops(*method, t.shape, t.parameters);
-    const auto runs = (t.sampling.warmup + t.sampling.least) * t.inner_repeats;
+    const auto runs = (t.sampling.warmup + t.sampling.min_samples) * t.inner_repeats;
     const auto [index, is_new] = indices.try_emplace(
         {method, t.precision, t.backend, flops, t.sampling.noise, runs, measures_energy(t)}, classes_.size());
     if (is_new) classes_.push_back({i});

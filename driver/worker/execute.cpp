@@ -41,7 +41,7 @@ FreeMemory free_memory(const Device& device) {
                     memory_facts()};
   if (device.backend() == Backend::cuda) return memory;
   memory.device_free = std::min(memory.device_free, memory.host.free);
-  memory.device_total = std::min(memory.device_total, memory.host.most);
+  memory.device_total = std::min(memory.device_total, memory.host.limit);
   return memory;
 }
 
@@ -255,7 +255,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
         return sample;
       },
       now_seconds);
-  run.settle();
+  run.restore_signs();
   HeldAnswer<T>& answer = held.reference;
   if (in_device_memory)
     answer.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));

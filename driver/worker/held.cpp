@@ -5,7 +5,7 @@
 
 #include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/staging/place.hpp"
+#include "kernels/staging/convert_layout.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -45,7 +45,7 @@ template <class T>
 void HeldAnswer<T>::bring_to_host(Device& device) {
   HostMatrix<T>& on_host = answer.x;
   if (!on_host.empty() || !is_on_device()) return;
-  on_host = HostMatrix<T>::unset(on_host.rows, on_host.cols);
+  on_host = HostMatrix<T>::uninitialized(on_host.rows, on_host.cols);
   device.to_host(on_host.data.data(), x.data(), x.bytes());
 }
 
@@ -54,7 +54,7 @@ Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& si
   if (size.rows * size.cols <= max_host_elements) return {};
   try {
     Buffer copy(context.device, static_cast<std::size_t>(size.rows * size.cols) * sizeof(T));
-    place(context, from, size.rows, size.cols, {static_cast<T*>(copy.data()), 1, size.rows});
+    convert_layout(context, from, size.rows, size.cols, {static_cast<T*>(copy.data()), 1, size.rows});
     return copy;
   } catch (const OutOfMemory&) {
     return {};

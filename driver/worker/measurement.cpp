@@ -9,6 +9,7 @@
 
 #include "driver/base/statistics.hpp"
 #include "driver/base/words.hpp"
+#include "driver/judge/judge_answer.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/timed.hpp"
 #include "driver/worker/energy.hpp"
@@ -298,7 +299,7 @@ class Executor::Measurement {
   void compare_answers(const std::vector<std::uint64_t>& digests) {
     if (!first_digest_) {
       first_digest_ = digests.front();
-      if (trial_.sampling.most > 1 || digests.size() > 1) first_answer_ = copy_first_answer();
+      if (trial_.sampling.max_samples > 1 || digests.size() > 1) first_answer_ = copy_first_answer();
     }
     for (int copy = 0; copy < static_cast<int>(digests.size()); ++copy) {
       const std::uint64_t digest = digests[static_cast<std::size_t>(copy)];
@@ -419,7 +420,7 @@ class Executor::Measurement {
     if (transfer_ == Transfer::every_run) return std::nullopt;
     HeldAnswer<T> kept;
     try {
-      run_->settle(0);
+      run_->restore_signs(0);
       if (device_.backend() == Backend::cuda) kept.x = device_copy(0);
       kept.answer = run_->download(0, kept.device_x());
       kept.free_host_copy();
