@@ -126,13 +126,10 @@ def document(results, schema):
             columns, of_them = re.findall(r"`(\w+)`", cells[1]), [unit.strip() for unit in cells[3].split(",")]
             documented[table] += columns
             of_them = of_them if len(of_them) > 1 else of_them * len(columns)
-            units.setdefault(table, {}).update({
-c: u for c, u in zip(columns, of_them, strict=True) if u})
+            units.setdefault(table, {}).update({c: u for c, u in zip(columns, of_them, strict=True) if u})
     units["hosts"] = {"memory_bytes": "B"}  # documented in a sentence
     with h5py.File(results, "r") as file:
-        assert documented == {
-name: list(file[name].dtype.names) for name in file
-}, documented
+        assert documented == {name: list(file[name].dtype.names) for name in file}, documented
         for name in file:
             assert json.loads(file[name].attrs["units"]) == units.get(name, {}), (name, file[name].attrs["units"])
     example = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1].replace("DIR/results.h5", results)
@@ -158,7 +155,7 @@ def make(folder):
     with h5py.File(os.path.join(folder, "old.h5"), "a") as file:
         file["tomorrow"] = good
 
-#files that earlier or later versions may have written
+    # files that earlier or later versions may have written
     for name, version in (("version_0.h5", 0), ("version_2.h5", 2), ("version_text.h5", "1")):
         ours(name, np.array([row], dtype=base))
         with h5py.File(os.path.join(folder, name), "a") as file:
