@@ -1,0 +1,53 @@
+#include "io/files/child_reader.hpp"
+#include "tests/testing.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+/// Returns the message of the error that reading the file "f" with `read` raises.
+template <class Read>
+std::string read_failure(const Read& read, double seconds = 60) {
+  try {
+    read_in_child(
+        seconds, "f: ", " (a matrix)", read, [](ChildOutput& out, std::int64_t value) { out.put(value); },
+        [](Child& child) { return child.integer(); });
+  } catch (const InputError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("no fault of the file: ") + error.what();
+  }
+  return "";
+}
+
+TEST(Apart, ReturnsTheValue) {
+  const auto value = read_in_child(
+      60, "", "", [] { return std::int64_t{42}; }, [](ChildOutput& out, std::int64_t read) { out.put(read); },
+      [](Child& child) { return child.integer(); });
+  EXPECT_EQ(value, 42);
+}
+
+TEST(Apart, CrashRefusesTheFile) {
+  const auto crash = []() -> std::int64_t {
+    std::raise(SIGABRT);
+    return 0;
+  };
+  EXPECT_EQ(read_failure(crash),
+            "f: it is damaged: the HDF5 library, reading it, crashed with signal 6 (Aborted) (a matrix)");
+}
+
+TEST(Apart, HangRefusesTheFile) {
+  const auto hang = []() -> std::int64_t {
+    while (true) ::pause();
+  };
+  EXPECT_EQ(read_failure(hang, 1),
+            "f: it is damaged: the HDF5 library, reading it, did not come to an end within 1 s (a matrix)");
+}
+
+TEST(Apart, ForwardsTheReadersMessage) {
+  EXPECT_EQ(read_failure([]() -> std::int64_t { throw InputError("f: no matrix"); }), "f: no matrix");
+  EXPECT_EQ(read_failure([]() -> std::int64_t { throw std::runtime_error("no memory"); }),
+            "no fault of the file: f: no memory");
+}
+
+}  // namespace
+}  // namespace gaussweep::io
