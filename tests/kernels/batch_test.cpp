@@ -76,9 +76,9 @@ std::vector<Findings> judged(const Method& method, Backend backend, const Inputs
 }
 double worst_ratio(const Method& method, Backend backend, const Inputs<double>& inputs,
                    const Parameters& parameters) {
-  double most = 0;
-  for (const Findings& one : judged(method, backend, inputs, parameters)) most = std::max(most, one.ratio);
-  return most;
+  double worst = 0;
+  for (const Findings& one : judged(method, backend, inputs, parameters)) worst = std::max(worst, one.ratio);
+  return worst;
 }
 double mean_ratio(const Method& method, Backend backend, const Inputs<double>& inputs) {
   double sum = 0;
@@ -105,9 +105,9 @@ Ratios ratios_one_by_one(const Method& method, Backend backend, const Inputs<dou
   return ratios;
 }
 
-/// @param textbook the method of reference, on `backend` @param most largest allowed factor between the
+/// @param textbook the reference method, on `backend` @param max_factor largest allowed quotient of the
 /// ratios
-void expect_as_accurate_as(const std::string& textbook, Backend backend, double most, std::int64_t nrhs,
+void expect_as_accurate_as(const std::string& textbook, Backend backend, double max_factor, std::int64_t nrhs,
                            std::initializer_list<MatrixKind> kinds) {
   const Registry registry = builtin_registry();
   const Method& known = row_of(registry, textbook);
@@ -115,7 +115,7 @@ void expect_as_accurate_as(const std::string& textbook, Backend backend, double 
   for (const MatrixKind kind : kinds) {
     for (const std::int64_t n : {16, 40}) {
       const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, nrhs, 20), kind, 36);
-      const double allowed = most * ratios_one_by_one(known, backend, inputs).worst;
+      const double allowed = max_factor * ratios_one_by_one(known, backend, inputs).worst;
       for (const Parameters& parameters : parameter_grid(own, {})) {
         if (!own.accepts(inputs.shape, parameters)) continue;
         EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, parameters), allowed)
@@ -200,7 +200,7 @@ TEST(Batch, InversesOfTinyMatricesDoNotOverflow) {
   }
 }
 
-/// Elimination that subtracts U step by step has errors like U's condition and fails from order 32 on.
+/// Back substitution with U has errors proportional to U's condition, and would fail from order 32 on.
 TEST(Batch, InversesOfCauchyMatricesAreAccurate) {
   const Registry registry = builtin_registry();
   const Method& own = row_of(registry, "geinv/batched");
@@ -208,13 +208,13 @@ TEST(Batch, InversesOfCauchyMatricesAreAccurate) {
   Context context(*device);
   for (const std::int64_t n : {2, 8, 9, 16, 20, 32, 33, 48, 64, 65, 128}) {
     const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::cauchy, 36);
-    const double most = n > 16 ? 0.05 : 0.5;  // inverses of eight steps of U alone give 0.1 at order 20
+    const double max_ratio = n > 16 ? 0.05 : 0.5;  // products with 8 x 8 inverses of U give 0.1 at order 20
     for (const Parameters& parameters : parameter_grid(own, {})) {
       if (!own.accepts(inputs.shape, parameters)) continue;
       const Answer<double> answer = run_method(context, own, inputs, parameters);
       for (const Findings& one : check_systems(own, inputs, answer, default_tolerance(own.problem))) {
-        EXPECT_LE(one.ratio, most) << describe(own, Backend::emulated, inputs.shape, parameters, "cauchy",
-                                               "double");
+        EXPECT_LE(one.ratio, max_ratio)
+            << describe(own, Backend::emulated, inputs.shape, parameters, "cauchy", "double");
       }
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
-/// Compares answers on the device; every number must have the bits of the CPU's. The host copy of
-/// device-resident data is freed, so that code which reads it there fails.
+/// Compares answers on the device; every result must have the bits of the CPU's result. The host copy of
+/// device-resident data is freed, so that code which reads the host copy fails.
 
 #include <gtest/gtest.h>
 
@@ -105,11 +105,11 @@ struct Kind {
 constexpr Kind kinds[] = {
     {"ordinary", -0.01, 0.01}, {"all exponents", -1.2, 1}, {"subnormal", -1.2, -1}, {"huge", 0.95, 1}};
 
-/// Returns random elements, including zeros of both signs. Given `of`, some elements equal those of `of`,
-/// some differ in the last bits, some in the sign.
+/// Returns random elements, including zeros of both signs. With `similar_to`, some elements equal those of
+/// this matrix, some differ in the last bits, some in the sign.
 template <class T>
 HostMatrix<T> drawn(const Kind& kind, std::int64_t rows, std::int64_t cols, unsigned seed,
-                    const HostMatrix<T>* of = nullptr) {
+                    const HostMatrix<T>* similar_to = nullptr) {
   using Limits = std::numeric_limits<T>;
   std::mt19937 generator(seed);
   HostMatrix<T> a(rows, cols);
@@ -122,9 +122,9 @@ HostMatrix<T> drawn(const Kind& kind, std::int64_t rows, std::int64_t cols, unsi
     if (!std::isfinite(value)) value = Limits::max();
     const auto what = generator() % 16;
     if (what == 0) value = 0;
-    if (of != nullptr && what < 4) value = of->data[k];
-    if (of != nullptr && what >= 4 && what < 8)
-      value = of->data[k] - of->data[k] * Limits::epsilon() * static_cast<T>(what);
+    if (similar_to != nullptr && what < 4) value = similar_to->data[k];
+    if (similar_to != nullptr && what >= 4 && what < 8)
+      value = similar_to->data[k] - similar_to->data[k] * Limits::epsilon() * static_cast<T>(what);
     a.data[k] = generator() % 2 == 0 ? value : -value;
   }
   return a;

@@ -1,4 +1,4 @@
-// Tests the verification kernels on the backend emulated: every number has the bits of the CPU's.
+// Tests the verification kernels on the backend emulated: every result has the bits of the CPU's result.
 
 #include "kernels/check/device_reductions.hpp"
 
@@ -94,7 +94,7 @@ TYPED_TEST(DeviceJudge, EqualsTheCpuOverTheWholeRangeOfExponents) {
   }
 }
 
-// Verifies answers in every place and layout in which a method leaves them.
+// Verifies answers in all buffers and layouts in which methods leave them.
 TYPED_TEST(DeviceJudge, VerifiesInPlace) {
   using T = TypeParam;
   int layouts[3] = {};

@@ -143,7 +143,8 @@ TYPED_TEST(Geinv, ColumnWithoutAPivotGivesInfo) {
   }
 }
 
-// 300 exceeds one solve of 256 rows and is copied, being no multiple of 64. The last row pivots first.
+// Order 300 needs two solves of at most 256 rows, and a padded copy, because it is no multiple of 64. The
+// first pivot is in the last row.
 TYPED_TEST(Geinv, RecursiveIsAsAccurateAsLapack) {
   using T = TypeParam;
   const Registry registry = builtin_registry();

@@ -1,5 +1,6 @@
 /// Tests gemm/halves and the products of getrf/halves and geinv/halves: exact for integers, as accurate as
-/// two halves allow over the whole range, in blocks and pieces, and the sizes that go to SGEMM.
+/// two halves allow over the whole exponent range, in blocks of columns and slices of k, and the choice of
+/// SGEMM by size.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// Tests gemm/residues and the products of getrf/residues: exact for integers, as accurate as double on
-/// operands that are hard to scale, in blocks, and the sizes that go to other products.
+/// operands that are hard to scale, in blocks, and the choice of other products by size.
 
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST(GemmResidues, AreAsAccurateAsDoubleOnHardProducts) {
     const auto answer = multiply("residues", hard.inputs, 0, &report);
     const auto vendor = multiply("openblas", hard.inputs, 0, nullptr);
     EXPECT_EQ(wrong_elements(hard.inputs, answer.x, vendor.x), 0) << hard.name << ", seed " << seed;
-    if (hard.must_be_vendors) {
+    if (hard.needs_vendor) {
       EXPECT_EQ(report.iterations, 0) << hard.name;
     }
     by_residues += report.iterations != 0;

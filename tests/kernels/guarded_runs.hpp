@@ -1,5 +1,5 @@
 #pragma once
-/// What the guard (kernels/staging/guard.hpp) checks for every row.
+/// Runs registry rows under the guard (kernels/staging/guard.hpp).
 
 #include <gtest/gtest.h>
 

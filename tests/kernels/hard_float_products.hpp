@@ -15,7 +15,8 @@ struct HardFloatProduct {
   Inputs<float> inputs;
 };
 
-/// Returns product number `seed` of an endless sequence: eight kinds in turn, with sizes that no block has.
+/// Returns product number `seed` of an endless sequence: eight kinds in turn, with sizes that are no
+/// multiples of a block's.
 inline HardFloatProduct hard_float_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardFloatProduct hard;

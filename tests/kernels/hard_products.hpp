@@ -11,11 +11,11 @@
 
 namespace gaussweep::testing_help {
 
-/// Returns two factors with elements between -1 and 1; each size is one of `sizes` values from `least` on.
+/// Returns two factors with elements between -1 and 1; each size is in [min_size, min_size + sizes).
 template <class T>
-Inputs<T> random_product(std::mt19937_64& engine, unsigned least, unsigned sizes) {
+Inputs<T> random_product(std::mt19937_64& engine, unsigned min_size, unsigned sizes) {
   std::uniform_real_distribution<T> uniform(-1, 1);
-  const auto size = [&] { return static_cast<std::int64_t>(least + engine() % sizes); };
+  const auto size = [&] { return static_cast<std::int64_t>(min_size + engine() % sizes); };
   Inputs<T> in;
   in.shape = {size(), size(), size(), 1, Uplo::lower};
   in.a = HostMatrix<T>(in.shape.m, in.shape.k);
@@ -44,10 +44,11 @@ void cancel(Inputs<T>& in, int last) {
 struct HardProduct {
   std::string name;
   Inputs<double> inputs;
-  bool must_be_vendors = false;  ///< no scaling suffices, so the vendor must compute it
+  bool needs_vendor = false;  ///< no scaling suffices, so the vendor must compute it
 };
 
-/// Returns product number `seed` of an endless sequence: ten kinds in turn, with sizes that no block has.
+/// Returns product number `seed` of an endless sequence: ten kinds in turn, with sizes that are no multiples
+/// of a block's.
 inline HardProduct hard_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardProduct hard;
@@ -57,7 +58,7 @@ inline HardProduct hard_product(unsigned seed) {
   const auto grade = [](std::int64_t i, std::int64_t count) {
     return std::pow(10.0, -12.0 * static_cast<double>(i) / static_cast<double>(count));
   };
-  const auto place = [&](std::int64_t count) {
+  const auto index = [&](std::int64_t count) {
     return static_cast<std::int64_t>(engine() % static_cast<unsigned>(count));
   };
   const auto each = [](HostMatrix<double>& matrix, auto factor) {
@@ -80,12 +81,12 @@ inline HardProduct hard_product(unsigned seed) {
       break;
     case 3:
       hard.name = "every element graded at random";
-      each(in.a, [&](auto, auto) { return grade(place(100), 100); });
-      each(in.b, [&](auto, auto) { return grade(place(100), 100); });
+      each(in.a, [&](auto, auto) { return grade(index(100), 100); });
+      each(in.b, [&](auto, auto) { return grade(index(100), 100); });
       break;
     case 4:
       hard.name = "one huge element";
-      in.a(place(m), place(k)) = 1e12;
+      in.a(index(m), index(k)) = 1e12;
       break;
     case 5:
       hard.name = "cancellation to nothing, or nearly";
@@ -94,20 +95,20 @@ inline HardProduct hard_product(unsigned seed) {
     case 6:
       hard.name = "denormals";
       each(in.a, [&](auto i, auto) { return i % 3 == 0 ? 0x1p-1030 : 1.0; });
-      hard.must_be_vendors = true;
+      hard.needs_vendor = true;
       break;
     case 7:
       hard.name = "NaN and infinities";
-      in.a(place(m), place(k)) = std::numeric_limits<double>::quiet_NaN();
-      in.a(place(m), place(k)) = std::numeric_limits<double>::infinity();
-      in.b(place(k), place(n)) = -std::numeric_limits<double>::infinity();
-      hard.must_be_vendors = true;
+      in.a(index(m), index(k)) = std::numeric_limits<double>::quiet_NaN();
+      in.a(index(m), index(k)) = std::numeric_limits<double>::infinity();
+      in.b(index(k), index(n)) = -std::numeric_limits<double>::infinity();
+      hard.needs_vendor = true;
       break;
     case 8:
       hard.name = "products beyond the range";
       each(in.a, [&](auto i, auto) { return i % 2 == 0 ? 1e200 : 1.0; });
       each(in.b, [&](auto, auto j) { return j % 2 == 0 ? 1e200 : 1.0; });
-      hard.must_be_vendors = true;
+      hard.needs_vendor = true;
       break;
     default:
       hard.name = "zeros in rows, columns and elsewhere";

@@ -1,5 +1,6 @@
 #pragma once
-/// Searches systems that a method solves worse than LAPACK, from random starts that get worse step by step.
+/// Searches for systems that a method solves less accurately than LAPACK: random systems are changed step by
+/// step as long as the ratio grows.
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +17,14 @@
 
 namespace gaussweep::testing_help {
 
-/// Returns the number in an environment variable, or `usual`.
-inline int number_from(const char* variable, int usual) {
+/// Returns the number in an environment variable; without it `default_value`.
+inline int number_from(const char* variable, int default_value) {
   const char* const wanted = std::getenv(variable);
-  return wanted != nullptr ? std::atoi(wanted) : usual;
+  return wanted != nullptr ? std::atoi(wanted) : default_value;
 }
 /// Returns the number of starts of a test.
-inline int starts(int usual) {
-  return number_from("GAUSSWEEP_STARTS", usual);
+inline int starts(int default_value) {
+  return number_from("GAUSSWEEP_STARTS", default_value);
 }
 
 /// Returns the verified ratio of a row's answer.
@@ -105,7 +106,7 @@ class HardSystems {
     multiply(inputs);
     return inputs;
   }
-  /// Sets b = A x: large terms cancel, which a product with an inverse does not reproduce.
+  /// Sets b = A x with terms that cancel; a product with an inverse loses the digits that cancel.
   static void multiply(Inputs<T>& inputs) {
     for (std::int64_t i = 0; i < inputs.shape.n; ++i) {
       double sum = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Random systems with Inf, NaN, overflow and singular parts, and what every method does on them.
+/// Random systems with Inf, NaN, overflow and singular parts, and properties that every method must keep.
 
 #include <gtest/gtest.h>
 
@@ -134,7 +134,7 @@ void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::st
 }
 
 /// Draws a batch, up to order 40, and runs it in its order and in reverse. Each system's answer must be the
-/// same wherever it lies and whatever its neighbours are.
+/// same at every position in the batch and with any neighbours.
 template <class T>
 void expect_confined(std::mt19937_64& random, Context& context, const Method& method) {
   const Problem problem = method.problem;
@@ -157,12 +157,12 @@ void expect_confined(std::mt19937_64& random, Context& context, const Method& me
       answer->pivots.push_back(static_cast<int>(i % shape.n));  // there was no exchange
   }
   for (std::int64_t s = 0; s < shape.batch; ++s) {
-    const Answer<T> here = system_of(one, shape, s), there = system_of(other, shape, shape.batch - 1 - s);
-    expect_valid_indices(here, shape.n, words);
-    EXPECT_TRUE(same_values(here, there)) << words << ", system " << s << " of " << shape.batch;
+    const Answer<T> first = system_of(one, shape, s), second = system_of(other, shape, shape.batch - 1 - s);
+    expect_valid_indices(first, shape.n, words);
+    EXPECT_TRUE(same_values(first, second)) << words << ", system " << s << " of " << shape.batch;
   }
 }
-/// The same, in one of both precisions.
+/// Calls expect_confined in float or double, at random.
 inline void expect_confined_batch(std::mt19937_64& random, Context& context, const Method& method) {
   random() % 2 == 0 ? expect_confined<float>(random, context, method)
                     : expect_confined<double>(random, context, method);

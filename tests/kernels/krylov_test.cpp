@@ -1,4 +1,4 @@
-// Tests the small problem of GMRES, kernels/gesv/krylov.hpp.
+// Tests the least-squares problem of GMRES, kernels/gesv/krylov.hpp.
 
 #include "kernels/gesv/krylov.hpp"
 

@@ -165,7 +165,7 @@ Inputs<T> inputs_with_zero_pivots(const Method& method, const Shape& shape, bool
   return inputs;
 }
 
-/// Expects info to be the smallest zero pivot, whichever thread finds its own first. @pre n > 16
+/// Expects info to be the smallest zero pivot, whichever thread finds one first. @pre n > 16
 template <class T>
 void expect_smallest_info(Context& context, const Method& method, std::int64_t n) {
   constexpr std::int64_t blocks = 8;

@@ -1,4 +1,4 @@
-// Tests potrf by hand, against LAPACK, and what the two blocked variants share.
+// Tests potrf by hand, against LAPACK, and that the two blocked variants agree.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -34,7 +34,8 @@ TEST_F(ScratchTest, ReturnedPiecesAreReused) {
 TEST_F(ScratchTest, PiecesHaveTheRequestedSize) {
   for (const std::size_t bytes : {0u, 1u, 4096u, 4097u, (1u << 22) - 1, (1u << 22) + 1, 6000000u}) {
     const Scratch::Piece piece = scratch_.take(bytes);
-    std::fill_n(piece.as<unsigned char>(), bytes, static_cast<unsigned char>(1));  // sanitizers see the end
+    std::fill_n(piece.as<unsigned char>(), bytes,
+                static_cast<unsigned char>(1));  // sanitizers report writes beyond the end
     scratch_.free_large();
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Devices that forward everything to another device, but limit the size of a piece or the total memory.
+/// Devices that forward all calls to another device, but limit the size of one allocation or of all.
 
 #include <cstdint>
 #include <map>
@@ -53,9 +53,9 @@ class ForwardingDevice : public Device {
 
 class ShortOfMemory final : public ForwardingDevice {
  public:
-  /// @param most largest size of a piece in bytes; the limit can be changed later
-  ShortOfMemory(std::unique_ptr<Device> device, std::size_t most)
-      : ForwardingDevice(std::move(device)), limit(most) {}
+  /// @param max_bytes largest size of an allocation; `limit` can be changed later
+  ShortOfMemory(std::unique_ptr<Device> device, std::size_t max_bytes)
+      : ForwardingDevice(std::move(device)), limit(max_bytes) {}
   void* allocate(std::size_t bytes) override {
     if (bytes <= limit) return ForwardingDevice::allocate(bytes);
     ++refused;

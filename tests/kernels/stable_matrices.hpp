@@ -1,5 +1,6 @@
 #pragma once
-/// Matrices on which fast methods lose digits, and the measure for that: the ratio of a row against LAPACK's.
+/// Matrices on which fast methods lose digits, and the measure of the loss: a row's ratio divided by
+/// LAPACK's.
 
 #include <algorithm>
 #include <cmath>
@@ -42,8 +43,8 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
                                           std::vector<long double>(static_cast<std::size_t>(n)));
   const auto size = static_cast<std::size_t>(n);
   for (std::size_t i = 0; i < size; ++i) {
-    const long double place = n == 1 ? 0 : static_cast<long double>(i) / static_cast<long double>(n - 1);
-    a[i][i] = std::pow(static_cast<long double>(condition), -place);
+    const long double fraction = n == 1 ? 0 : static_cast<long double>(i) / static_cast<long double>(n - 1);
+    a[i][i] = std::pow(static_cast<long double>(condition), -fraction);
   }
   for (int turn = 0; turn < 3; ++turn) {
     std::vector<long double> v(size);
@@ -107,12 +108,12 @@ HostMatrix<double> rows_far_apart(std::int64_t n) {
   return a;
 }
 
-/// Returns a definite matrix whose pivot number `place`, from 0, is subnormal in precision T.
+/// Returns a definite matrix whose pivot `index`, from 0, is subnormal in precision T.
 template <class T>
-HostMatrix<double> subnormal_pivot(std::int64_t n, std::int64_t place) {
+HostMatrix<double> subnormal_pivot(std::int64_t n, std::int64_t index) {
   HostMatrix<double> a = kernel_matrix(n, 4, 1);
-  for (std::int64_t i = 0; i < n; ++i) a(i, place) = a(place, i) = 0;
-  a(place, place) = sizeof(T) == 8 ? 0x1p-1023 : 0x1p-127;
+  for (std::int64_t i = 0; i < n; ++i) a(i, index) = a(index, i) = 0;
+  a(index, index) = sizeof(T) == 8 ? 0x1p-1023 : 0x1p-127;
   return a;
 }
 

@@ -100,15 +100,15 @@ TYPED_TEST(StableMethods, InversesOfIllConditionedMatrices) {
   this->expect_as_good("geinv", "recursive", {16, 25, 31, 47});
 }
 
-/// Well-conditioned matrices near both ends of the range. LAPACK passes where the answer has a normal scale.
+/// Well-conditioned matrices near both ends of the exponent range.
 TYPED_TEST(StableMethods, EndsOfTheRange) {
-  constexpr int most = std::numeric_limits<TypeParam>::max_exponent - 10;
+  constexpr int max_exponent = std::numeric_limits<TypeParam>::max_exponent - 10;
   const std::vector<std::pair<const char*, const char*>> methods{
       {"potrf", "batched"}, {"potrf", "recursive"}, {"posv", "batched"}, {"posv", "recursive"},
       {"getrf", "batched"}, {"getrf", "recursive"}, {"gesv", "batched"}, {"gesv", "recursive"},
       {"geinv", "batched"}, {"geinv", "recursive"}, {"trtri", "levels"}, {"poinv", "recursive"}};
   for (const std::int64_t n : {5, 33}) {
-    for (const int exponent : {most, -most}) {
+    for (const int exponent : {max_exponent, -max_exponent}) {
       HostMatrix<double> a = kernel_matrix(n, 4, 1);
       for (double& value : a.data) value = std::ldexp(value, exponent);
       for (const auto& [problem, variant] : methods) this->expect_as_good(problem, variant, a);
@@ -116,7 +116,7 @@ TYPED_TEST(StableMethods, EndsOfTheRange) {
   }
 }
 
-/// No number of moduli may lose what fewer keep. Errors below 0.1 are the roundings of the answer.
+/// More moduli must not be less accurate. Errors below 0.1 are the roundings of the answer.
 TYPED_TEST(StableMethods, MoreModuliAreAsAccurate) {
   const Registry registry = builtin_registry();
   const Problem gemm = Problem::named("gemm");

@@ -1,4 +1,4 @@
-// Tests operands in all three layouts: what a method gets, what is downloaded, and what is reset.
+// Tests operands in all three layouts: upload, download and reset.
 
 #include <gtest/gtest.h>
 
@@ -135,14 +135,15 @@ TYPED_TEST(StagingOf, Augmented) {
   }
 }
 
-/// Returns a, and b if it is separate, of the pristine set, row by row of the row's layout.
+/// Returns the elements of a view in the order of its memory.
 template <class T>
 std::vector<T> elements(const MatrixView<T>& view, Layout layout) {
   const std::int64_t lines = layout == Layout::column_major ? view.cols : view.rows;
   return {view.data, view.data + view.ld * lines};
 }
 
-// Operands and answers arranged on the host before one copy must equal those of the usual path.
+// Operands and answers that the host converts to the method's layout must equal those that the device
+// converts.
 TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
   using T = TypeParam;
   for (const Layout layout : {Layout::column_major, Layout::row_major, Layout::augmented}) {

@@ -144,7 +144,7 @@ TEST_P(TrtriLevels, LargeTiles) {
   for (const int many : {0, 1 << 30}) {
     for (const bool lower : {true, false}) {
       // Padded by an identity, with half a tile in the last pair; one or all operands have columns of odd
-      // length. Nine tiles exceed the concurrent ones.
+      // length. Nine tiles are more than run concurrently.
       check_inverse<double>(context, 300, 320, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many});
       check_inverse<double>(context, 330, 336, lower, false, {{48, 0}, 512, 1 << 30, 512, 1, many});
       check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, many}, 4);

@@ -1,4 +1,4 @@
-// Tests trtri by hand, against LAPACK, and what GETS with fixed and adaptive blocks share.
+// Tests trtri by hand, against LAPACK, and that GETS with fixed and adaptive blocks agree.
 
 #include <gtest/gtest.h>
 

@@ -175,11 +175,11 @@ TYPED_TEST(Blas, SetIdentityAndFindZeroDiagonals) {
             ASSERT_EQ(a(i, j), uplo == Uplo::lower ? 100 * high + low : 100 * low + high);
           }
         }
-        const std::int64_t less = std::max<std::int64_t>(n - 1, 1);  // the first n - 1 rows and columns
-        HostMatrix<T> same(less, less);
+        const std::int64_t smaller = std::max<std::int64_t>(n - 1, 1);  // the first n - 1 rows and columns
+        HostMatrix<T> same(smaller, smaller);
         emulated::mirror_triangle(context, uplo, view(a), view(same));
-        for (std::int64_t j = 0; j < less; ++j) {
-          for (std::int64_t i = 0; i < less; ++i) ASSERT_EQ(same(i, j), a(i, j));
+        for (std::int64_t j = 0; j < smaller; ++j) {
+          for (std::int64_t i = 0; i < smaller; ++i) ASSERT_EQ(same(i, j), a(i, j));
         }
       }
       std::vector<int> pivots(n);

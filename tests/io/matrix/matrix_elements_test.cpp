@@ -31,7 +31,7 @@ TEST_F(MatrixElements, EveryShape) {
   round_trip(1, 1, mixed);
   round_trip(1, 300000, mixed);
   round_trip(300000, 1, mixed);
-  round_trip(4096, 128, mixed);   // exactly the part of one thread
+  round_trip(4096, 128, mixed);   // exactly the elements of one thread
   round_trip(4096, 129, mixed);   // a little more
   round_trip(3000, 2500, mixed);  // several pieces
 }

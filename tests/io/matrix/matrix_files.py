@@ -196,7 +196,7 @@ def sparse_array(name, rows, starts, values, dims, order="<", kind="f8"):
 
 
 def string_object(name):
-    """A string of newer MATLAB: class 17 without dimensions, then what only MATLAB knows."""
+    """Returns a string array of newer MATLAB: class 17 without dimensions, then data of an undocumented format."""
     head = element(6, struct.pack("<II", 17, 0)) + element(1, name.encode(), small=True)
     return element(14, head + element(1, b"MCOS", small=True) + element(1, b"string") + full("", np.ones((1, 6))))
 
@@ -221,7 +221,7 @@ def mat4(name, data, order="<", kind=0):
 
 
 def blocks_that_end_together():
-    """A packed matrix whose bytes in the file and whose numbers fill blocks of 16384 bytes at the same moment."""
+    """Returns a compressed matrix: where its compressed bytes fill a block of 16384 bytes, its numbers fill one too."""
     data = full("ninebytes", np.arange(8192.0).reshape(64, 128))
     begin = 72  # of the numbers, 16384 - 2 - 5 * 3262: zlib's header, and five bytes before each of its blocks
 

@@ -42,7 +42,7 @@ class Refused:
 
 
 def wanted(array):
-    """The elements as double, or the refusal that an array of numbers deserves."""
+    """Returns the elements as double, or the expected refusal of the array."""
     array = np.asarray(array)
     if array.dtype.kind not in "biuf":
         return Refused({"c": "complex"}.get(array.dtype.kind, r"holds|class"))
@@ -52,17 +52,17 @@ def wanted(array):
         return Refused(r"dimensions")
     matrix = array.reshape(-1, 1) if array.ndim < 2 else array
     double = matrix.astype("f8")
-    held = np.isfinite(double)
+    is_exact = np.isfinite(double)
     if array.dtype.kind in "iu":
-        held = np.array([int(x) == int(y) for x, y in zip(matrix.ravel(), double.ravel())]).reshape(matrix.shape)
-    if held.all():
+        is_exact = np.array([int(x) == int(y) for x, y in zip(matrix.ravel(), double.ravel())]).reshape(matrix.shape)
+    if is_exact.all():
         return double
-    places = "|".join(rf"\({i + 1}, {j + 1}\)" for i, j in np.argwhere(~held))
+    places = "|".join(rf"\({i + 1}, {j + 1}\)" for i, j in np.argwhere(~is_exact))
     return Refused(rf"element ({places}) is (nan|-?inf|-?\d+)")
 
 
 def numbers(r, kind, shape):
-    """Numbers of a type, now and then with one that a double does not hold."""
+    """Returns numbers of a type, sometimes with one that a double cannot represent."""
     dtype = np.dtype(kind)
     if dtype.kind == "b":
         return np.array([r.random() < 0.5 for _ in range(int(np.prod(shape)))], "?").reshape(shape)
@@ -93,7 +93,7 @@ def complex_of(r, array):
 
 
 def npy_header(r, array, fortran):
-    """A header as numpy reads it, in the words of older versions and other languages."""
+    """Returns a header that numpy accepts, spelled as older versions and other languages write it."""
     quote = r.choice(["'", '"'])
     kind = array.dtype.str
     if array.dtype.kind != "c" and array.dtype.byteorder != ">":
@@ -138,7 +138,7 @@ def fortran_number(match, letter):
 
 
 def change_text(r, text):
-    """What other writers do: line ends, blanks, signs, exponents, a byte order mark."""
+    """Returns the text as other writers format it: line ends, blanks, signs, exponents, a byte order mark."""
     head, rest = text.split("\n", 1)
     lines = rest.split("\n")
     is_real = " real " in head
@@ -173,7 +173,7 @@ def change_text(r, text):
 
 
 def symmetric_text(r, text):
-    """The other triangle, the other name."""
+    """Returns a symmetric file with the other triangle, or as `hermitian`, at random."""
     if " symmetric" in text.split("\n")[0] and r.random() < 0.3:
         text = text.replace(" symmetric", " hermitian", 1)
     head = text.split("\n")[0]
@@ -273,14 +273,14 @@ def mat_file(r, folder):
 
 
 def element(order, kind, data, small):
-    """A tagged element of a MATLAB 5 file. `small` puts up to four bytes into the tag."""
+    """Returns a tagged element of a MATLAB 5 file. `small` puts up to four bytes into the tag."""
     if small and 0 < len(data) <= 4:
         return struct.pack(order + "I", len(data) << 16 | kind) + data.ljust(4, b"\0")
     return struct.pack(order + "II", kind, len(data)) + data + bytes(-len(data) % 8)
 
 
 def mat_bytes(r, folder):
-    """A MATLAB 4 or 5 file by hand: both byte orders, numbers stored in a narrower type than their class."""
+    """Writes a MATLAB 4 or 5 file by hand: both byte orders, numbers stored in a narrower type than their class."""
     path, order, small = folder / "x.mat", r.choice("<>"), r.random() < 0.5
     rows, cols = r.choice([(1, 1), (1, 3), (2, 2), (3, 2)])
     dense = np.array([r.randrange(1, 100) for _ in range(rows * cols)]).reshape(rows, cols)
@@ -402,7 +402,7 @@ OCTAVE_FORMATS = {"-v4": "mat", "-v6": "mat", "-v7": "mat", "-hdf5": "h5", "-tex
 
 
 def octave_files(folder):
-    """All of them: a list of (path, the elements or why not)."""
+    """Writes all files of Octave; returns a list of `Odd`."""
     if shutil.which("octave-cli") is None:
         return []
     script, files = [f"cd('{folder}');"], []
@@ -442,7 +442,7 @@ def octave_files(folder):
 
 
 def difference(program, odd, folder):
-    """What is wrong with how the program reads a file; else whether it agreed or was refused, and the message."""
+    """Compares the program with the writer of a file; returns the outcome ("agreed", "differs", …) and details."""
     out = folder / "out.npy"
     out.unlink(missing_ok=True)
     command = [program, "matrix", "export", str(odd.path), "-o", str(out), *odd.options]

@@ -244,11 +244,11 @@ TEST_F(Journal, FullDiskKeepsSyncedRecordsAndNoPartialLine) {
   const std::string safe = file_text(path);
   journal.append(full_record(2));
   journal.append(full_record(3));
-  for (const std::size_t room : {0u, 1u, 100u, 3000u}) {  // 3000: the first of the two lines would fit
-    const SizeLimit limit(safe.size() + room);
+  for (const std::size_t free_bytes : {0u, 1u, 100u, 3000u}) {  // 3000: the first of the two lines would fit
+    const SizeLimit limit(safe.size() + free_bytes);
     EXPECT_THAT(message_of<StorageError>([&] { journal.sync(); }),
                 AllOf(HasSubstr(path.string()), HasSubstr("File too large"), HasSubstr("are safe")));
-    ASSERT_EQ(file_text(path), safe) << room;
+    ASSERT_EQ(file_text(path), safe) << free_bytes;
   }
   journal.sync();  // there is room again
   EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3"));
@@ -282,7 +282,7 @@ TEST_F(Journal, BeginSyncWritesEarlierRecords) {
   while (!journal.sync_finished()) std::this_thread::yield();
   journal.begin_sync();
   journal.append(full_record(51));
-  journal.sync();  // covers everything, whatever is in flight
+  journal.sync();  // includes the records whose sync has begun
   EXPECT_TRUE(journal.sync_finished());
   EXPECT_EQ(read_journal(scratch / "j").records.size(), 51u);
 }
