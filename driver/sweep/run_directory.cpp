@@ -161,7 +161,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   make_inner_folder(path_ / "matrices");
   make_inner_folder(path_ / "logs");
   const std::filesystem::path journal = path_ / "journal.jsonl";
-  // The journal has its own lock, which still holds if someone removes the file `lock`.
+  // The journal has a separate lock, which remains if someone removes the file `lock`.
   io::Descriptor locked_journal = lock_file(journal);
   contents_ = io::read_journal(journal);
   safe_ = contents_.records.size();
