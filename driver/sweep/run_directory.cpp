@@ -124,8 +124,7 @@ void require_empty(const std::filesystem::path& path, const std::string& lock) {
   require_readable(path, error);
 }
 
-/// Returns true if the directory holds files of a run, which may have been killed early or not yet started by
-/// its batch script.
+/// Returns true if the directory is empty or has files of a run, even of one that was killed early.
 bool looks_like_run(const std::filesystem::path& path) {
   std::error_code error;
   const bool is_empty = std::filesystem::is_empty(path, error);
@@ -245,8 +244,7 @@ void RunDirectory::write_results(bool now) {
   if (!is_written(now) || !dirty_) return;
   const double start = now_seconds();
   if (!now && start < next_write_) return;
-  // Results must never show records that the journal may lose: the journal is written first and synced before
-  // results.h5.
+  // The journal is synced before results.h5, which must never show records that the journal may lose.
   if (now) {
     sync();
   } else {

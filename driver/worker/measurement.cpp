@@ -294,8 +294,7 @@ class Executor::Measurement {
   }
 
   /// Compares the digests of a sample's answers, one per working set, with the first answer's. An answer that
-  /// differs is verified immediately. The first answer is kept, so that it can be verified later if another
-  /// one differs.
+  /// differs is verified immediately. The first answer is kept for a later verification in this case.
   void compare_answers(const std::vector<std::uint64_t>& digests) {
     if (!first_digest_) {
       first_digest_ = digests.front();
