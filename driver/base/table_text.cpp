@@ -263,8 +263,7 @@ void add_line(std::string& out, const std::vector<ShownColumn>& columns, Text te
   }
 }
 
-/// Removes columns with equal cells in all of several rows, and returns a text with these cells. At least one
-/// column stays.
+/// Removes all columns but one whose cells are equal in all of several rows; returns a text with these cells.
 std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
   std::vector<std::string> words;
   for (auto column = columns.begin();

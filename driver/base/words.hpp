@@ -21,8 +21,7 @@ std::string capability_text(int capability);
 /// Returns a record's parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows". Numbers are short:
 /// 1e12 instead of 1000000000000.0.
 std::string settings_text(const std::string& parameters);
-/// Returns a number with `digits` significant digits, without an exponent if that is readable: "0.0123",
-/// "1230".
+/// Returns a number with `digits` significant digits, without an exponent if possible: "0.0123", "1230".
 std::string significant_text(double value, int digits);
 
 /// Returns the number of terminal columns, estimated by the number of code points.

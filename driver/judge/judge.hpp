@@ -40,8 +40,7 @@ const char* pivot_name(Problem problem);
 /// @throws std::invalid_argument if the tolerance is not a positive number
 io::Status judge(const Evidence& evidence);
 
-/// Returns the `message` of a judged record: why it does not pass, or which pivot is 0 if getrf passes; empty
-/// otherwise.
+/// Returns the `message` of a judged record: the reason why it does not pass, or getrf's zero pivot, or "".
 std::string finding_text(const Evidence& evidence);
 
 /// Returns true if the status is a verdict on an answer, so that another tolerance may change it.

@@ -155,8 +155,7 @@ Judgement AnswerJudge<T>::on_cpu(const Answer<T>& answer) const {
   return {found, {}};
 }
 
-/// Verifies an answer on the GPU with the operands' device copies `copies()`, and on the CPU too if
-/// `is_judged_twice`.
+/// Verifies an answer on the GPU with device copies of its operands, and on the CPU if `is_judged_twice`.
 template <class T>
 template <class Copies>
 Judgement AnswerJudge<T>::on_device(const Answer<T>& answer, Copies&& copies) const {
@@ -187,8 +186,7 @@ Judgement AnswerJudge<T>::by_upload(const Answer<T>& answer) const {
   return on_device(answer, [] { return std::vector<DeviceCopy<T>>{}; });
 }
 
-/// Returns a batch's judgement: the findings of its worst system, with the largest forward error of all
-/// systems.
+/// Returns a batch's judgement: the findings of its worst system, and all systems' largest forward error.
 template <class T>
 Judgement AnswerJudge<T>::of_batch(const Answer<T>& answer, const BatchVerdicts& verdicts,
                                    double forward_error, const std::string& disagreement) const {

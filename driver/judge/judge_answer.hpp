@@ -53,15 +53,15 @@ class AnswerJudge {
  public:
   /// The references must outlive the object.
   /// @param context of the worker's device
-  /// @param digest of the uploaded, unmodified ("pristine") inputs on the device; used by the functions with
-  /// a `staging`
+  /// @param digest of the uploaded, unmodified ("pristine") inputs on the device, for functions with
+  /// `staging`
   AnswerJudge(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
               std::uint64_t digest = 0)
       : context_(context), trial_(trial), method_(method), inputs_(inputs), digest_(digest) {}
 
   /// Calls one of the functions below. The answer of a GPU trial is verified in device memory if `staging`
-  /// still holds it, otherwise uploaded. The answer of a CPU trial is uploaded if the worker has a GPU and the
-  /// trial is not small, otherwise verified on the CPU.
+  /// still holds it, otherwise uploaded. The answer of a CPU trial is uploaded if the worker has a GPU and
+  /// the trial is not small, otherwise verified on the CPU.
   /// @param staging of the run, or null
   /// @param copy the working set with the answer
   Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;

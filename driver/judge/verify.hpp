@@ -24,9 +24,8 @@ struct Tolerances {
 /// other items of its list). Items are separated by commas. @throws UsageError
 Tolerances parse_tolerances(const std::vector<std::string>& words);
 
-/// Returns the statuses that a plan expects of a record; nothing if the plan has no such trial. Trials are
-/// matched by problem, method, sizes, precision, uplo and kind of matrix; the expectations of all matching
-/// entries are merged.
+/// Returns the statuses that all matching entries of a plan expect of a record; nothing if no entry matches.
+/// Entries match by problem, method, sizes, precision, uplo and kind of matrix.
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const io::Record& record);
 
 /// Judges a record by another tolerance; changes its status, tolerance and message.

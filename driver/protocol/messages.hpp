@@ -158,8 +158,7 @@ struct Abandon {
   static constexpr const char* name = "abandon";
 };
 
-/// To a supervisor: no more trials follow; end the worker and send `Finished`. `at_once`: do not store the
-/// remaining matrices.
+/// To a supervisor: end the worker and send `Finished`. `at_once`: do not store the remaining matrices.
 struct Finish {
   static constexpr const char* name = "finish";
   bool at_once = false;

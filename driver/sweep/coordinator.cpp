@@ -391,8 +391,7 @@ void Coordinator::watch_silence(double now) {
   }
 }
 
-/// The estimate is updated once per second, or less often if it is slow: at most 2 % of the time is spent on
-/// it.
+/// Updates the estimate at most once per second, and so rarely that it takes at most 2 % of the time.
 std::optional<TimeRange> Coordinator::seconds_left() {
   const double now = clock_.now();
   if (now < next_estimate_) return left_estimate_;
@@ -487,8 +486,7 @@ void Coordinator::step() {
   while (const auto arrived = post_.next_for_coordinator()) {
     Rank& from = at(arrived->rank);
     from.last_heard = clock_.now();
-    // A rank that was marked as lost may wake up. Its trials were assigned to other ranks, so its records are
-    // ignored.
+    // If a lost rank wakes up, its records are ignored, because other ranks have got its trials.
     const bool is_counted = !from.lost || std::holds_alternative<message::Finished>(arrived->message) ||
                             std::holds_alternative<message::Stop>(arrived->message);
     if (is_counted) std::visit([&](const auto& each) { handle(arrived->rank, each); }, arrived->message);

@@ -33,8 +33,7 @@ struct RunLimits {
   QueueOrder order = QueueOrder::longest_first;
 };
 
-/// Returns the number of stop signals that have arrived and sets `*last` to the newest signal's number, as
-/// `stop_signals` does.
+/// The function `stop_signals`, or a replacement in tests.
 using StopSignals = std::function<int(int* last)>;
 
 /// The trials of a sweep and the ranks that run them.
@@ -58,11 +57,9 @@ class Coordinator {
   bool finished() const { return finished_; }
   /// Returns why the run ended early; empty if all trials are done.
   const std::string& stopped_because() const { return stopped_because_; }
-  /// Returns true if trials are left because ranks retired or fell silent, not because of a signal or a
-  /// limit.
+  /// Returns true if trials are left because ranks retired or fell silent.
   bool lost_its_ranks() const { return lost_its_ranks_; }
-  /// Ends the sweep after an error of the coordinator: sends `Finish` to every supervisor and receives their
-  /// last messages.
+  /// Sends `Finish` to every supervisor and receives their last messages, after an error of the coordinator.
   void finish_after_error() noexcept;
 
  private:

@@ -1,6 +1,5 @@
 #pragma once
-/// The message interface between coordinator and supervisors. `World` implements it with MPI; tests implement
-/// it without.
+/// The message interface between coordinator and supervisors. `World` implements it with MPI.
 
 #include <optional>
 

@@ -19,8 +19,7 @@ using nlohmann::json;
 // On a node with eight GPUs whose driver is not loaded, the first query takes about a minute.
 constexpr double devices_timeout = 300;
 
-/// Returns the index of this rank's GPU, or MIG part, among the visible ones: the only one, otherwise the
-/// local rank.
+/// Returns the index of this rank's GPU or MIG part among `count` visible ones: 0 if there is only one.
 std::size_t own_index(std::size_t count, int local_rank) {
   return count == 1 ? 0 : static_cast<std::size_t>(local_rank);
 }

@@ -67,8 +67,7 @@ int worker_threads(const World& world);
 RankGpu gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size, const std::string& host,
                     const std::string& part);
 
-/// Returns the first rank without a GPU and the reason ("rank 1 on n2: no NVIDIA driver is loaded"); empty if
-/// all ranks have one.
+/// Returns the first rank without a GPU and the reason, "rank 1 on n2: no NVIDIA driver is loaded", or "".
 std::string without_gpu(const std::vector<RankFacts>& ranks);
 
 /// Returns the backend of the sweep. With `resume`, one rank with a GPU is enough; the others retire.

@@ -124,8 +124,7 @@ void require_empty(const std::filesystem::path& path, const std::string& lock) {
   require_readable(path, error);
 }
 
-/// Returns true if the directory holds files of a run, which may have been killed early or not yet started by
-/// its batch script.
+/// Returns true if the directory is empty or has files of a run, even of one that was killed early.
 bool looks_like_run(const std::filesystem::path& path) {
   std::error_code error;
   const bool is_empty = std::filesystem::is_empty(path, error);
@@ -161,7 +160,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   make_inner_folder(path_ / "matrices");
   make_inner_folder(path_ / "logs");
   const std::filesystem::path journal = path_ / "journal.jsonl";
-  // The journal has its own lock, which still holds if someone removes the file `lock`.
+  // The journal has a separate lock, which remains if someone removes the file `lock`.
   io::Descriptor locked_journal = lock_file(journal);
   contents_ = io::read_journal(journal);
   safe_ = contents_.records.size();
@@ -245,8 +244,7 @@ void RunDirectory::write_results(bool now) {
   if (!is_written(now) || !dirty_) return;
   const double start = now_seconds();
   if (!now && start < next_write_) return;
-  // Results must never show records that the journal may lose: the journal is written first and synced before
-  // results.h5.
+  // The journal is synced before results.h5, which must never show records that the journal may lose.
   if (now) {
     sync();
   } else {

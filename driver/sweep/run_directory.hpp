@@ -1,6 +1,5 @@
 #pragma once
-/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. Only one process at a
-/// time may use it.
+/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. One process may use it.
 
 #include <filesystem>
 #include <future>
@@ -32,8 +31,7 @@ class RunDirectory {
   void save_plan(const std::string& text);
   /// Returns the journal's contents when the directory was opened, plus what was appended since.
   const io::JournalContents& journal() const { return contents_; }
-  /// Returns the run id that all starts on this directory share: from the journal's first start, otherwise a
-  /// new one.
+  /// Returns the run id that all starts on this directory share.
   const std::string& run_id() const { return run_id_; }
 
   /// Appends a record. It is durable after `sync`, or once a sync begun by `begin_sync` is settled.

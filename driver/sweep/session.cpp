@@ -87,8 +87,7 @@ void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
       tasks));
 }
 
-/// Warns if the backend "auto" will emulate GPU kernels on the CPU. Throws if the batch job has GPUs, unless
-/// it is a dry run.
+/// Warns if the backend "auto" emulates GPU kernels; throws if the job has GPUs, unless it is a dry run.
 void check_emulation(const Session& session, const Planned& planned) {
   const RunOptions& options = session.options;
   if (options.backend != "auto" || planned.backend != Backend::emulated) return;

@@ -40,8 +40,7 @@ struct RunOptions {
   std::function<void(const io::JournalContents&)> at_end;
 };
 
-/// Runs the sweep on all ranks. Collective. The backend "auto" becomes cuda if every rank has a GPU. @return
-/// the exit code
+/// Runs the sweep on all ranks and returns the exit code. Collective.
 int run_sweep(const RunOptions& options, const Registry& registry);
 
 }  // namespace gaussweep::driver

@@ -304,8 +304,7 @@ void Supervisor::handle(const message::Batch& batch) {
   if (state_ == State::out_of_work) return;  // the coordinator knows, and assigns the batch to other ranks
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   requested_ = false;
-  // One trial always waits here. The coordinator delays the answer if another rank would run the trial
-  // sooner.
+  // One trial always waits here. The coordinator delays the answer if another rank can run it sooner.
   request_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
   request_trials();
 }

@@ -37,8 +37,7 @@ int length_of(std::size_t bytes) {
                                       World::max_message_bytes));
 }
 
-/// Returns true if a launcher (mpirun, srun, ...) started this process; launchers set these variables in
-/// every rank.
+/// Returns true if a launcher (mpirun, srun, ...) started this process. Launchers set these variables.
 bool started_by_launcher() {
   static constexpr std::array<const char*, 5> variables = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK",
                                                            "PMI_SIZE", "MPI_LOCALNRANKS"};
@@ -175,8 +174,7 @@ class World::Traffic {
   // Lists, because MPI keeps pointers to the buffers of pending requests.
   std::list<Outgoing> outgoing_;
   std::list<Incoming> incoming_;
-  /// Limits the memory for messages. Messages from a frozen rank may never complete, so the limit grows with
-  /// the number of ranks.
+  /// Limits the memory for messages; grows with the ranks, because messages of frozen ranks never complete.
   std::size_t max_incoming_;
   std::size_t unsent_ = 0;
 };

@@ -29,8 +29,7 @@ class World final : public MessagePort {
   /// Ends all ranks at once, whatever they do. Returns only if there is no MPI.
   void abort(int exit_code);
   std::size_t unsent_bytes() const override;
-  /// Waits until every sent message is received, before the end of the run. Calls `lose_peer` if that takes
-  /// longer than `seconds`.
+  /// Waits until every sent message is received. Calls `lose_peer` if that takes longer than `seconds`.
   void flush(double seconds);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -43,8 +42,7 @@ class World final : public MessagePort {
   int cpu_parts() const { return cpu_parts_; }
   int cpu_part() const { return cpu_part_; }  ///< this rank's index among them
   double sigkill_delay() const override { return sigkill_delay_; }
-  /// The command that starts the same number of ranks, with a trailing space ("mpirun -n 4 "); empty for one
-  /// rank.
+  /// The command that starts the same number of ranks, "mpirun -n 4 " with a space; empty for one rank.
   std::string launcher() const;
   /// Returns how many tasks srun started that no MPI connects, of which this is one; 1 otherwise.
   int unconnected_tasks() const;

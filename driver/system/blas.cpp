@@ -30,8 +30,7 @@ double stack_bytes() {
   return is_known && limit.rlim_cur != RLIM_INFINITY ? static_cast<double>(limit.rlim_cur) : 2 * mib;
 }
 
-/// Returns the bytes of the program and its libraries that are mapped into this process; gigabytes for a
-/// build with CUDA.
+/// Returns the bytes of the mapped files of program and libraries; gigabytes for a build with CUDA.
 double mapped_file_bytes() {
   std::ifstream file("/proc/self/maps");
   double bytes = 0;

@@ -18,8 +18,7 @@ namespace gaussweep::driver {
 constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
 /// Limit on the nesting of arrays and objects; valid messages have fewer than ten levels.
 constexpr std::size_t max_message_depth = 32;
-/// Limit on the values (numbers, strings, arrays, objects) of a message. A record with a million samples has
-/// six million.
+/// Limit on the JSON values of a message. A record with a million samples has six million.
 constexpr std::size_t max_message_values = 8'000'000;
 
 /// Thrown if the other end is gone.

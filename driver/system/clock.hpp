@@ -33,8 +33,7 @@ std::string host_name();
 /// Returns a random identifier of 32 hex digits.
 std::string random_id();
 
-/// Converts "2026-03-01T12:00:00Z", with or without a fraction, to seconds since the epoch; NaN if the text
-/// has another form.
+/// Converts "2026-03-01T12:00:00Z", with or without a fraction, to seconds since the epoch; NaN if malformed.
 double parse_time(const std::string& text);
 
 /// A moment by two clocks: the wall clock, which may be changed, and the monotonic uptime.

@@ -1,7 +1,6 @@
 #pragma once
-/// Output for users. Standard error may be full, closed, or not read: then messages are lost there, but the
-/// sweep goes on, and the logs in the run directory have them all. Lost standard output is an error of the
-/// command that wrote it.
+/// Output for users. Messages are lost on a standard error that is full, closed, or not read, but the logs in
+/// the run directory have them all. Lost standard output is an error of the command that wrote it.
 
 #include <string>
 

@@ -13,8 +13,7 @@ namespace gaussweep::driver {
 std::string cpu_model();
 /// Returns the kernel's name, release and architecture: "Linux 6.1.0 x86_64".
 std::string operating_system();
-// kernels/ and io/ define these: kernels/ needs the number of CPUs, and io/ the free memory to check file
-// sizes against.
+// Defined in kernels/, which needs the number of CPUs, and in io/, which compares file sizes with the memory.
 using gaussweep::usable_cpus;
 using io::available_memory_bytes;
 using io::group_memory;

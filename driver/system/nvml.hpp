@@ -37,12 +37,10 @@ struct GpuSetup {
 };
 
 /// Returns the names of the throttling reasons in NVML's bit mask that slow a sample down: sw_power_cap,
-/// hw_slowdown, sw_thermal, hw_thermal, hw_power_brake. An idle GPU and clocks set by a user do not count as
-/// throttling.
+/// hw_slowdown, sw_thermal, hw_thermal, hw_power_brake; not those of an idle GPU and of clocks set by a user.
 std::string throttle_names(std::uint64_t reasons);
 
-/// Returns warnings about a GPU's configuration: ECC off, MIG on, a power cap below the default, other
-/// processes.
+/// Returns warnings about a GPU: ECC off, MIG on, a power cap below the default, other processes.
 std::vector<std::string> setup_warnings(const GpuSetup& setup);
 
 /// The loaded and initialised library; closed by the destructor. Any thread may call the const functions.

@@ -10,8 +10,7 @@ namespace {
 std::string gres_of_job() {
   std::string gres = environment_value("SLURM_JOB_GRES");
   if (!gres.empty()) return gres;
-  // The GPUs requested by --gpus-per-node and similar options ("2" or "h200:2"), otherwise the GPUs on this
-  // node.
+  // The GPUs requested by --gpus-per-node and similar options ("h200:2"), otherwise the GPUs on this node.
   for (const char* name :
        {"SLURM_GPUS_PER_NODE", "SLURM_GPUS", "SLURM_GPUS_PER_TASK", "SLURM_GPUS_ON_NODE"}) {
     const std::string gpus = environment_value(name);

@@ -19,7 +19,7 @@ struct BatchJob {
 };
 
 /// Returns the job of this process, from Slurm's environment variables. jobs/slurm/job.sh exports
-/// SLURM_JOB_GRES, because Slurm does not always report what the job requested.
+/// SLURM_JOB_GRES, because Slurm does not always report the requested GPUs.
 BatchJob batch_job();
 
 /// Returns the GPUs that Slurm allocated to the job or step of this process, "SLURM_JOB_GPUS=0,1"; an empty

@@ -32,7 +32,7 @@ constexpr int poll_ms = 20;
 /// Limit on captured output in bytes; the JSON listing of a node's GPUs has about ten thousand.
 constexpr std::size_t max_output = std::size_t{1} << 20;
 
-/// Returns true for variables that an MPI launcher sets for its ranks. A worker that saw them would act as a
+/// Returns true for variables that an MPI launcher sets for its ranks. They would make a worker act as a
 /// rank.
 bool belongs_to_launcher(const std::string& entry) {
   static constexpr std::array<const char*, 7> prefixes = {"OMPI_", "PMIX_",  "PMI_", "PRTE_",

@@ -19,8 +19,7 @@ struct Ending {
   std::string text() const;
 };
 
-/// Returns a child's environment: this process's without the MPI launcher's variables, and with `changes`
-/// ("NAME=value").
+/// Returns this process's environment without the MPI launcher's variables, and with `changes` "NAME=value".
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
 /// A child in a new session and process group. Descriptor 3 is one end of a socket pair, descriptor 4 the
@@ -65,9 +64,8 @@ std::string captured_output(const std::vector<std::string>& arguments,
 /// Makes the kernel kill this process when its parent ends. @return false if `parent` has already ended
 bool die_with_parent(pid_t parent);
 
-/// Restarts this program by execv with the environment variable `name` set to `value`, unless it already is.
-/// Needed for libraries that read the variable when they are loaded. Returns if there is nothing to do or if
-/// execv fails.
+/// Restarts this program by execv with the environment variable `name` set to `value`, for libraries that
+/// read it when they are loaded. Returns if it already has this value or if execv fails.
 void restart_with_variable(const char* name, const char* value, char** argv);
 
 /// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Otherwise the next opened file,

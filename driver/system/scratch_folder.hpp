@@ -10,8 +10,7 @@ namespace gaussweep::driver {
 
 /// A private folder in the system's temporary folder; the destructor removes it. A killed process leaves its
 /// folder behind; the next process that creates one with the same stem removes it. A lock on the file `owner`
-/// shows if the owner is alive. Unlike a process id, the lock also works on shared file systems and in
-/// containers.
+/// shows if the owner is alive, also on shared file systems and in containers.
 class ScratchFolder {
  public:
   /// @param stem the beginning of the folder's name. @throws io::StorageError

@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t text_bytes = 32;
 }
 
-/// A double buffer: the reader reads one text while the writer writes the other. New pages are zero, which
-/// means two empty texts.
+/// A double buffer: the reader reads one text while the writer writes the other. New pages are zero: empty.
 struct StepNote::Page {
   std::atomic<unsigned> latest;
   char texts[2][text_bytes];

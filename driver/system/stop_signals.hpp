@@ -7,8 +7,7 @@ namespace gaussweep::driver {
 /// Installs handlers that count these signals instead of ending the process. An inherited SIG_IGN for SIGHUP
 /// stays. Restores the default of SIGCHLD, so that the exit statuses of children are available.
 void count_stop_signals();
-/// Returns the number of signals that have arrived. @param last set to the newest signal's number, if not
-/// null
+/// Returns the number of arrived signals. @param last set to the newest signal's number, if not null
 int stop_signals(int* last = nullptr);
 
 }  // namespace gaussweep::driver

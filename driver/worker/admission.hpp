@@ -9,8 +9,7 @@
 
 namespace gaussweep::driver {
 
-/// Device and host bytes that a trial needs in addition to what the process uses anyway. On the CPU both are
-/// host memory.
+/// Device and host bytes that a trial adds to the process. On the CPU both are host memory.
 struct Footprint {
   double device_bytes = 0, host_bytes = 0;
 };
@@ -22,11 +21,9 @@ bool can_upload_again(const Method& method, const Trial& trial);
 /// Returns true if pristine inputs on the host reduce the trial's device memory by more than 10 %.
 bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
 
-/// The memory is free (`fits`), would be free if no other process used the device (`not_now`), or exceeds the
-/// device (`never`).
+/// The memory is free, would be free if no other process used the device (`not_now`), or exceeds the device.
 enum class Fit { fits, not_now, never };
 /// Compares the needed bytes with the device. @param total the device's memory, a tenth of which is reserved
-/// for the device itself
 Fit fit_of(double need, double free, double total);
 
 /// Free and total memory of a trial's device and of the host.
@@ -35,8 +32,7 @@ struct FreeMemory {
   double device_free = 0, device_total = 0;
   io::Memory host{};
 };
-/// The location of a trial's pristine inputs, and if its memory fits. `reason` tells why it does not fit, or
-/// what is unusual.
+/// The location of a trial's pristine inputs, and if its memory fits; `reason`: why not, or what is unusual.
 struct Admission {
   Pristine pristine = Pristine::on_device;
   Fit fit = Fit::fits;

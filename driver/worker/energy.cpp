@@ -34,8 +34,7 @@ Step next_step(const EnergyMeter& meter) {
   }
 }
 
-/// Does runs in chunks until `seconds` have passed. Calls `after` after every chunk. @return the number of
-/// runs
+/// Does runs for `seconds` in chunks. Calls `after` after every chunk. @return the number of runs
 template <class After>
 std::int64_t run_for(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
                      const DoRuns& do_runs, After&& after) {

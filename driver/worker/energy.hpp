@@ -27,8 +27,7 @@ struct Energy {
   std::string source;  ///< "counter", "power readings"
 };
 
-/// Does `count` runs on fresh operands, or only restores the operands if `with_runs` is false; then waits for
-/// the device.
+/// Does `count` runs on fresh operands, or, without `with_runs`, only restores them; waits for the device.
 using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 
 /// Measures the energy of runs for `seconds` and of restoring the operands alone for `seconds` / 2. The

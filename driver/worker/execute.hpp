@@ -41,8 +41,7 @@ class Executor {
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
   template <class T>
   class Measurement;
-  /// Does all steps of a trial's measurement and fills the record (measurement.cpp). Returns the answer of
-  /// the last sample.
+  /// Runs and verifies a trial and fills the record (measurement.cpp). Returns the last sample's answer.
   template <class T>
   HeldAnswer<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                         io::Record& record);

@@ -169,8 +169,7 @@ void require_all_counts(const Trial& trial, const HostMatrix<T>& a) {
   if (counts == UsedElements::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
 }
 
-/// Adapts inputs to a trial: sets the right-hand sides and, if `zeroes_triangle`, zeroes the elements outside
-/// the triangle.
+/// Sets the right-hand sides for a trial and, if `zeroes_triangle`, zeroes A outside the triangle.
 template <class T>
 void adapt(const Trial& trial, bool zeroes_triangle, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;

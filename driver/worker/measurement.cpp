@@ -247,8 +247,8 @@ class Executor::Measurement {
     digest_ = was_resident ? held_.digest() : device_digest(context_, resident.data(), resident.bytes());
   }
 
-  /// The last warm-up also measures the stages. This suffices if the run is so long that a cold start does
-  /// not matter, or if its only stage takes the time of the samples.
+  /// The last warm-up also measures the stages. No other pass is needed if the run is so long that a cold
+  /// start does not matter, or if it has one stage, whose time is that of the samples.
   void warm_up_runs() {
     begin_step("warm-up");
     const Sampling& sampling = trial_.sampling;
@@ -294,8 +294,7 @@ class Executor::Measurement {
   }
 
   /// Compares the digests of a sample's answers, one per working set, with the first answer's. An answer that
-  /// differs is verified immediately. The first answer is kept, so that it can be verified later if another
-  /// one differs.
+  /// differs is verified immediately. The first answer is kept for a later verification in this case.
   void compare_answers(const std::vector<std::uint64_t>& digests) {
     if (!first_digest_) {
       first_digest_ = digests.front();

@@ -13,8 +13,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Generators give the same bits on all devices, so a difference from the host's matrix is the device's
-/// fault.
+/// Compares matrices with the host's. Generators give the same bits on all devices that work.
 template <class T>
 void probe_typed(Context& context) {
   MatrixSpec spec;

@@ -23,8 +23,7 @@ void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
 }
 
 /// Returns the maximum seconds to wait until the store's thread (store_writer.hpp) has paused before samples.
-/// A GPU run is hardly disturbed if the thread still writes a block to a slow disk; a CPU run would lose a
-/// core.
+/// A GPU run is hardly disturbed if the thread still writes to a slow disk; a CPU run would lose a core.
 inline double pause_timeout(Backend backend) {
   return backend == Backend::cuda ? 5e-3 : std::numeric_limits<double>::infinity();
 }

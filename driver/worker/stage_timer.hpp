@@ -13,8 +13,7 @@ namespace gaussweep::driver {
 /// Records an event per stage. Construct it just before the run and call `finish` just after it.
 class StageTimer : public StageSink {
  public:
-  /// @param per_call true: one entry per call of a stage, in the order of the run; false: one sum per stage
-  /// name
+  /// @param per_call true: one entry per call of a stage, in run order; false: one sum per stage name
   explicit StageTimer(Device& device, bool per_call = false);
   void mark(std::string_view name) override;
   void launched(double occupancy) override;

@@ -27,8 +27,7 @@ namespace gaussweep::driver {
 class StoreWriter {
  public:
   explicit StoreWriter(io::MatrixStore store);
-  /// Stops the running write after its current block. Reports the matrices that are not stored on standard
-  /// error.
+  /// Stops the running write after its current block. Prints the matrices that are not stored.
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
@@ -76,8 +75,7 @@ class StoreWriter {
   void finish(const std::function<void()>& waiting, int max_idle_seconds = 300);
   /// @throws io::StorageError the first error of the thread, if there is one
   void rethrow() const;
-  /// Returns the digests of matrices that are not stored yet or could not be stored. The worker reports them
-  /// to its supervisor.
+  /// Returns the digests of matrices that are not stored yet or could not be stored.
   std::vector<std::string> writing() const;
 
  private:

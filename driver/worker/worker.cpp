@@ -72,8 +72,7 @@ Failure failure_of(std::exception_ptr thrown) {
   }
 }
 
-/// Returns true if a failed start may succeed later: another process fills the device or uses it exclusively,
-/// or it is being reset.
+/// Returns true if a failed start may succeed later, because others use the device or it is being reset.
 bool is_busy(std::exception_ptr thrown) {
   static const std::set<std::string> busy_errors = {
       "cudaErrorDevicesUnavailable",   "cudaErrorSystemNotReady",       "cudaErrorMpsServerNotReady",
