@@ -1,5 +1,5 @@
 #pragma once
-/// Parameters, workspaces and expected speed of the products by split halves and by residues. Needs no kernels.
+/// Workspaces, parameters and expected speed of products by split halves and by residues. No CUDA needed.
 
 #include <algorithm>
 #include <cstdint>

@@ -6,8 +6,8 @@
 
 #include "kernels/getrf/cluster_panel.cuh"
 #include "kernels/getrf/copy_columns.cuh"
-#include "kernels/getrf/workspaces.hpp"
 #include "kernels/getrf/window_panel.cuh"
+#include "kernels/getrf/workspaces.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {

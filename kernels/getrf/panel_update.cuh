@@ -12,8 +12,8 @@
 #include <type_traits>
 
 #include "kernels/getrf/panel_messages.cuh"
-#include "kernels/getrf/workspaces.hpp"
 #include "kernels/getrf/triangle_tiles.cuh"
+#include "kernels/getrf/workspaces.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
