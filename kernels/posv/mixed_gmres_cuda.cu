@@ -9,7 +9,7 @@
 /// The method falls back to posv/recursive in these cases. Before the factorisation: n is less than the
 /// parameter `float_from`, or `float_from` is 0 and the expected time is longer (posv/mixed_workspace.hpp:
 /// refined_ms); a sample of 64 rows and columns has several tiny pivots; or an element is not finite or near
-/// the end of the range. Later: a pivot is not positive, or the iteration of a right-hand side does not
+/// the end of double's range. Later: a pivot is not positive, or the iteration of a right-hand side does not
 /// converge.
 ///
 /// Layout: column-major; the answer replaces b. The triangle `uplo` of A is read, and survives unless the
@@ -20,9 +20,9 @@
 /// the factor; if float is not tried, the workspace of posv/recursive. The report is like that of
 /// gesv/mixed_gmres. `info` is 0, or that of posv/recursive after a fallback. Needs compute capability 9.0.
 ///
-/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or u |A| |x| sqrt(n) / 4 from n = 1024 on, or
-/// sqrt(n) u |A| |x| if the residual stagnates below this bound (E. Carson, N. J. Higham, SIAM J. Sci.
-/// Comput. 40, 2018). After a fallback the error is that of posv/recursive.
+/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or n / 2 u |A| |x| up to n = 16, or u |A| |x|
+/// sqrt(n) / 4 from n = 1024 on, or sqrt(n) u |A| |x| if the residual stagnates below this bound (E. Carson,
+/// N. J. Higham, SIAM J. Sci. Comput. 40, 2018). After a fallback the error is that of posv/recursive.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/posv/direct.cuh"
