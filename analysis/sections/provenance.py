@@ -67,9 +67,11 @@ def night_index(night, path):
 def _machines(page, night):
     page.heading("Devices and hosts")
     if len(night.devices):
+        devices = night.devices.drop_duplicates(keep="last")
+        only_gpus = ["capability", "multiprocessors", "ecc", "driver_version", "runtime_version"]
         page.table(
             "devices",
-            night.devices.drop_duplicates(keep="last"),
+            devices.assign(**devices[only_gpus].where(devices["capability"] > 0)),
             [
                 ("gpu_name", "device", None),
                 ("gpu_uuid", "UUID", None),
