@@ -116,7 +116,8 @@ class Refinement {
   static constexpr double unit_roundoff() { return sizeof(T) == 8 ? 0x1p-53 : 0x1p-24; }
   double sqrt_n() const { return std::sqrt(static_cast<double>(n_)); }
   /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm. Rounding x alone may cause this error.
-  double tolerance() const { return 8 * unit_roundoff() * std::max(1.0, sqrt_n() / 32); }
+  /// The verified ratio divides by n, so a small system is allowed at most n / 2 roundoffs.
+  double tolerance() const { return unit_roundoff() * std::min(n_ / 2.0, 8 * std::max(1.0, sqrt_n() / 32)); }
   /// Returns the limit for the scaled 2-norm of the residual that ends a cycle. The infinity norm is computed
   /// after the cycle.
   double cycle_tolerance() const { return 4 * unit_roundoff() * std::max(1.0, sqrt_n() / 8); }

@@ -15,7 +15,7 @@ constexpr std::int64_t most_rows = 128, most_inverted = 64, most_of_panels = 512
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
                            "whole rows in registers, to order 128, geinv to 64, or panels of 16 or 32 "
-                           "columns; auto: rows to order 16 to 64")};
+                           "columns, from order 4 on; auto: rows to order 16 to 64")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
@@ -26,11 +26,11 @@ inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? most_inverted : most_of_panels);
 }
 
-/// Returns true if the panel kernels factor order n. @param last the largest order at which rows in registers
-/// are faster
+/// Returns true if the panel kernels factor order n. Up to order 3 only rows in registers round as rarely as
+/// LAPACK. @param last the largest order at which rows in registers are faster
 inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
   const std::string& kernel = parameters.choice("kernel");
-  return kernel == "auto" ? n > last : kernel == "panels";
+  return kernel == "auto" ? n > last : kernel == "panels" && n > 3;
 }
 /// Returns true if geinv/batched in double computes LU first and then the inverse column by column
 /// (geinv/factored_columns.cuh).

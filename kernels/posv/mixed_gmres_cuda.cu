@@ -8,8 +8,8 @@
 ///
 /// The method falls back to posv/recursive in these cases. At the start: n is less than the parameter
 /// `float_from`, or if that is 0, the expected time is longer (posv/mixed_workspace.hpp: refined_ms); a
-/// sample of 64 rows and columns has several tiny pivots; or an element is not finite or near the end of the
-/// range. Later: a pivot is not positive, or the iteration of a right-hand side does not converge.
+/// sample of 64 rows and columns has several tiny pivots; or an element is not finite or near the end of
+/// double's range. Later: a pivot is not positive, or the iteration of a right-hand side does not converge.
 ///
 /// Layout: column-major; the answer replaces b. The triangle `uplo` of A is read, and kept unless the method
 /// falls back; with several right-hand sides the other triangle becomes its mirror image. Cost: 1/3 n^3
@@ -19,9 +19,9 @@
 /// posv/recursive. The report is like that of gesv/mixed_gmres; `info` is that of posv/recursive after a
 /// fallback, else 0. Needs compute capability 9.0.
 ///
-/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or u |A| |x| sqrt(n) / 4 from n = 1024 on; GMRES
-/// ends only then, or if the residual stagnates below sqrt(n) u |A| |x| (E. Carson, N. J. Higham, SIAM J.
-/// Sci. Comput. 40, 2018). After a fallback it is that of posv/recursive.
+/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or n / 2 u |A| |x| up to n = 16, or u |A| |x|
+/// sqrt(n) / 4 from n = 1024 on; GMRES ends only then, or if the residual stagnates below sqrt(n) u |A| |x|
+/// (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018). After a fallback it is that of posv/recursive.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/posv/direct.cuh"

@@ -19,9 +19,11 @@ float max_condition_lu(std::int64_t n) {
   const auto order = static_cast<float>(n);
   return std::min(order < 128 ? order : order * order / 128, 2000.0f);
 }
-/// The same limit for Cholesky factors. Triangles of well-conditioned factors stay below it; other triangles
-/// need a correction.
-constexpr float max_condition_cholesky = 32;
+/// Returns the same limit for Cholesky factors. Triangles of well-conditioned factors stay below it; other
+/// triangles need a correction.
+float max_condition_cholesky(std::int64_t n) {
+  return std::min(static_cast<float>(n), 32.0f);
+}
 
 /// The number of prefetched tiles, limited by the registers.
 template <class T, int R>
@@ -137,7 +139,7 @@ void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T
                     std::int64_t ldb, void* workspace, int* info) {
   constexpr bool unit_lower = false;
   solve_both(context, n, nrhs, l, ld, unit_lower, static_cast<const int*>(nullptr), b, ldb,
-             max_condition_cholesky, workspace, info);
+             max_condition_cholesky(n), workspace, info);
 }
 
 template void solve_triangle<float>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,

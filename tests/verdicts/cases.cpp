@@ -129,6 +129,39 @@ bool is_singular(const HostMatrix<T>& a, bool scales_rows) {
   return !(condition <= 0.1 / static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
+/// Returns true if Gaussian elimination with partial pivoting, row by row as in LAPACK's getf2, meets a zero
+/// pivot or leaves the range. Rounding can make rows equal if one of them was much larger; then the order of
+/// the sums decides whether a method returns a finite answer. `fuses`: rounds products with their sums.
+template <class T>
+bool elimination_fails(HostMatrix<T> a, HostMatrix<T> x, bool fuses) {
+  const std::int64_t n = a.rows;
+  const auto subtract = [fuses](T& from, T one, T other) {
+    const volatile T product = one * other;
+    from = fuses ? std::fma(-one, other, from) : from - product;
+  };
+  const auto subtract_row = [&](std::int64_t i, std::int64_t k, T factor) {
+    for (std::int64_t j = k + 1; j < n; ++j) subtract(a(i, j), factor, a(k, j));
+    for (std::int64_t r = 0; r < x.cols; ++r) subtract(x(i, r), factor, x(k, r));
+  };
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::int64_t pivot = k;
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      if (std::fabs(a(i, k)) > std::fabs(a(pivot, k))) pivot = i;
+    }
+    if (a(pivot, k) == 0) return true;
+    for (std::int64_t j = 0; j < n; ++j) std::swap(a(k, j), a(pivot, j));
+    for (std::int64_t r = 0; r < x.cols; ++r) std::swap(x(k, r), x(pivot, r));
+    for (std::int64_t i = k + 1; i < n; ++i) subtract_row(i, k, a(i, k) / a(k, k));
+  }
+  for (std::int64_t r = 0; r < x.cols; ++r) {
+    for (std::int64_t k = n - 1; k >= 0; --k) {
+      x(k, r) /= a(k, k);
+      for (std::int64_t i = 0; i < k; ++i) subtract(x(i, r), a(i, k), x(k, r));
+    }
+  }
+  return !is_finite(x);
+}
+
 /// Returns the ratio up to which rounding alone explains a difference to LAPACK. A Cholesky factor of LAPACK
 /// has an error of up to (n + 1) u |L| |L^T| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
 /// ed., theorem 10.3), which it reaches for n = 2 (StableMethods.LapacksCholeskyReachesItsBound).
@@ -245,23 +278,33 @@ Loss Runner::run_typed(const Case& one, const Method& method) {
     loss.words = "the matrix is singular to working precision: " + loss.words;
     return loss;
   }
+  if (loss.ratio >= everything && method.problem == Problem::named("gesv") &&
+      (elimination_fails(inputs.a, inputs.b, true) || elimination_fails(inputs.a, inputs.b, false))) {
+    loss.words = "elimination by rows fails too: " + loss.words;
+    return loss;
+  }
   loss.score = loss.ratio / std::max(ratio_of_rounding(method, one.n), 3 * loss.of_lapack);
   return loss;
 }
 
-Loss Runner::run(const Case& one) {
+const Method& Runner::method_of(const Case& one) const {
   const std::size_t slash = one.method.find('/');
   const auto problem = from_string<Problem>(one.method.substr(0, slash));
   const Method* const method = problem && slash != std::string::npos
                                    ? registry_.find(*problem, one.method.substr(slash + 1))
                                    : nullptr;
   if (method == nullptr) throw std::invalid_argument("no method '" + one.method + "'");
-  if (!runs(*method))
+  return *method;
+}
+
+Loss Runner::run(const Case& one) {
+  const Method& method = method_of(one);
+  if (!runs(method))
     throw std::invalid_argument(one.method + " does not run on " +
                                 std::string(to_string(device_->backend())));
-  if (!method->has(one.single ? Precision::float32 : Precision::float64))
+  if (!method.has(one.single ? Precision::float32 : Precision::float64))
     throw std::invalid_argument(one.method + " is not in " + (one.single ? "float" : "double"));
-  return one.single ? run_typed<float>(one, *method) : run_typed<double>(one, *method);
+  return one.single ? run_typed<float>(one, method) : run_typed<double>(one, method);
 }
 
 }  // namespace gaussweep::verdicts

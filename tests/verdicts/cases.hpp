@@ -43,6 +43,8 @@ class Runner {
   ~Runner();
   /// Returns true if the method runs on the device, or, without a GPU, on the CPU.
   bool runs(const Method& method) const;
+  /// @throws std::invalid_argument if there is no such method
+  const Method& method_of(const Case& one) const;
   /// @throws std::invalid_argument for a method, structure, number or parameter that does not exist
   Loss run(const Case& one);
   const Registry& registry() const { return registry_; }
