@@ -24,6 +24,7 @@
 #include "kernels/device/watched_memory.hpp"
 #include "kernels/simt/emulated_cluster.hpp"
 #include "kernels/simt/emulated_order.hpp"
+#include "kernels/simt/emulated_static_shared.hpp"
 #include "kernels/simt/emulated_thread.hpp"
 #include "kernels/simt/fibers.hpp"
 
@@ -133,6 +134,7 @@ class Scheduler {
 
   void (*body_)(void*) = nullptr;
   void* closure_ = nullptr;
+  const void* kernel_ = nullptr;                // identifies the kernel of this launch
   std::vector<std::unique_ptr<Block>> blocks_;  // the running cluster
   ThreadOrder* order_ = nullptr;
   WatchedMemory* memory_ = nullptr;
@@ -157,6 +159,12 @@ namespace {
 std::mutex launch_mutex;  // host threads share the static arrays of kernels
 Scheduler* active = nullptr;
 
+/// Returns the one object; it is used before the program's own variables are initialised.
+StaticShared& static_shared() {
+  static StaticShared shared;
+  return shared;
+}
+
 Scheduler& scheduler_of_kernel() {
   if (active == nullptr)
     throw std::logic_error("a device function (__syncthreads, …) was called outside of a kernel");
@@ -173,6 +181,7 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   memory_ = grid.memory;
   body_ = body;
   closure_ = closure;
+  std::memcpy(&kernel_, closure, sizeof(kernel_));  // closures begin with it (emulated.hpp: start)
   block_dim = b;
   grid_dim = grid.grid;
 
@@ -199,6 +208,7 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
       }
     }
   }
+  static_shared().end_launch(kernel_);
   if (memory_ != nullptr) memory_->check();
 }
 
@@ -228,6 +238,7 @@ void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messa
     blocks_[i]->at_barrier = 0;
     blocks_[i]->barrier_differs = false;
   }
+  static_shared().begin_block(kernel_);
   const WatchedMemory::Closed closed(memory_);
   start_messages(messages);
   run_threads();
@@ -503,3 +514,8 @@ void run_grid(const Grid& grid, void (*body)(void*), void* closure) {
 }
 
 }  // namespace gaussweep::emulated::simt::detail
+
+void gaussweep::emulated::simt::fill_static_shared(std::vector<StaticArray> arrays) {
+  const std::lock_guard<std::mutex> lock(detail::launch_mutex);
+  detail::static_shared().set(std::move(arrays));
+}
