@@ -9,7 +9,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_pgf import LatexError
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import LogFormatter, PercentFormatter
 
 from .colours import COLOURS, DASHES
 from .loader import ReportError
@@ -102,6 +102,21 @@ def _value(plot):
     return plot.ylabel + (" [s]" if plot.seconds else " [%]" if plot.percent else "")
 
 
+class _Plain(LogFormatter):
+    """Writes 0.6 and 20 on a logarithmic axis, at the ticks that matplotlib labels, if the numbers are neither tiny nor
+    huge; else powers of ten."""
+
+    def __call__(self, value, pos=None):
+        return f"{value:g}" if super().__call__(value, pos) else ""
+
+
+def _plain(axis):
+    low, high = axis.get_view_interval()
+    if axis.get_scale() == "log" and 1e-4 < low and high < 1e5:
+        axis.set_major_formatter(_Plain())
+        axis.set_minor_formatter(_Plain(minor_thresholds=(1.5, 0.5)))
+
+
 def _lines(plot, several, figure):
     axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel)
     if plot.percent:
@@ -133,6 +148,8 @@ def _lines(plot, several, figure):
     for value, words in plot.lines_at:
         axes.axhline(value, color="black", linewidth=0.6, linestyle="--")
         axes.annotate(words, (0, value), xycoords=("axes fraction", "data"), fontsize=6.5, va="bottom")
+    _plain(axes.xaxis)
+    _plain(axes.yaxis)
     places = np.unique(np.concatenate([s.x for s, _, _ in several if s.marker] or [[]]))
     if plot.names is not None:
         axes.set_xticks(range(len(plot.names)), plot.names, rotation=90, fontsize=5)

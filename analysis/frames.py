@@ -181,11 +181,15 @@ def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more
 
 def basis(rows, statistic="median"):
     """Returns sentences for a caption: the matrices, the statistic and the number of samples behind each point."""
-    names = sorted(rows["matrix_name"].unique())
-    listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     least, most = rows["samples"].min(), rows["samples"].max()
     count = f"{least}" if least == most else f"{least} to {most}"
-    return f"Matrix: {listed}. Each point: the {statistic} of {counted(count, 'sample')}."
+    return f"{matrices(rows)} Each point: the {statistic} of {counted(count, 'sample')}."
+
+
+def matrices(rows):
+    """Returns a caption's sentence that names the matrices."""
+    names = sorted(rows["matrix_name"].unique())
+    return f"Matrix: {', '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}."
 
 
 def comparable(rows):

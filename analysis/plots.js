@@ -3,7 +3,7 @@
 // moves nothing on the page.
 "use strict";
 (() => {
-  const PAPER = [265, 115]; // a quarter of A4 across
+  const PAPER = [400, 185]; // drawn larger than a quarter of A4 and then reduced, so that letters become small, too
   // Names along the x axis stand upright, cut to so many letters.
   const NAME = 24;
   const nameRoom = (names) => names ? Math.ceil(16 + 7 * Math.min(NAME, Math.max(...names.map((n) => n.length)))) : 30;

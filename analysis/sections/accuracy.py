@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import history_plots, slug
+from ..frames import history_plots, matrices, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 from .timing import HOLLOW
@@ -66,6 +66,7 @@ def _clouds(rows, x, name, words):
             xlog=True,
             ylog=True,
             note=HOLLOW if (group["status"] != "pass").any() else "",
+            basis=f"{matrices(group)} Each point: the error of one answer.",
         )
 
 

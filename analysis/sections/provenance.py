@@ -1,5 +1,7 @@
 """The plans, programs, devices and clocks of the numbers."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from ..page import gibibytes, number, percent, prefixed, whole
@@ -20,13 +22,19 @@ def provenance(page, night):
     _clocks(page, night)
 
 
+def _shown(path):
+    """Returns the path, relative if it is below the current folder: a page that is sent on names no folders above."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def _files(page, night):
     """Adds a table with one row per file, all attributes in its CSV, and the plans below."""
     frame = pd.DataFrame(
         [
             {
                 "file": "/".join(path.parts[-2:]),
-                "path": str(path),
+                "path": _shown(path),
                 "records": count,
                 **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v},
             }
@@ -45,7 +53,7 @@ def _files(page, night):
 
 
 def _file(page, night, path, attributes, count):
-    page.heading(str(path))
+    page.heading(_shown(path))
     # The clock (JSON) lets programs compare times of several files; an empty attribute says nothing.
     short = {k: v for k, v in attributes.items() if v and len(v) <= LONG and "\n" not in v and k != "clock"}
     frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
@@ -67,9 +75,11 @@ def night_index(night, path):
 def _machines(page, night):
     page.heading("Devices and hosts")
     if len(night.devices):
+        devices = night.devices.drop_duplicates(keep="last")
+        only_gpus = ["capability", "multiprocessors", "ecc", "driver_version", "runtime_version"]
         page.table(
             "devices",
-            night.devices.drop_duplicates(keep="last"),
+            devices.assign(**devices[only_gpus].where(devices["capability"] > 0)),
             [
                 ("gpu_name", "device", None),
                 ("gpu_uuid", "UUID", None),

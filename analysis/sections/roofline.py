@@ -4,11 +4,12 @@ from itertools import product
 
 import numpy as np
 
-from ..frames import LARGEST, MOST_MODELS, at_largest, on_device, shares, short_names, slug
+from ..frames import LARGEST, MOST_MODELS, at_largest, basis, matrices, on_device, shares, short_names, slug
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
-SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host""".split()
+SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host
+matrix_name samples""".split()
 
 
 def roofline(page, night):
@@ -72,10 +73,12 @@ def _figures(night, rows):
         words = f"{precision}, {' and '.join(short_names(own).values())}"
         series = [*points("gflops"), *_roofs(night, part, own, precision)]
         name = slug("roofline", precision, *own)
-        yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, **axes)
+        yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=basis(part), **axes)
         if part["frugal"].notna().any():
             name, series = slug("frugal", precision, *own), points("frugal")
-            yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, **axes)
+            yield Plot(
+                name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=matrices(part), **axes
+            )
 
 
 def _roofs(night, part, devices, precision):

@@ -234,6 +234,11 @@ def _time(race):
     return f"{seconds(race.median)}, {lead}{over}"
 
 
+def _share(race):
+    """Returns the fraction of the limit with two digits at least, and without an exponent."""
+    return percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
+
+
 def _above(race):
     return '<a href="#above-limit">*</a>' if race.share > 1 else ""
 
@@ -245,9 +250,8 @@ def _cell(of_model, colours, capabilities):
     batch = f"<br>batch {race.batch}" if race.is_merged else ""
     winner = _winner(race, colours, capabilities[name])
     if not race.winner:
-        return f"{winner}<br>of {race.methods}{batch}"
-    near = percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
-    share = f"<br>{near} {race.bound}{_above(race)}" if race.share > 0 and race.backend != "emulated" else ""
+        return f"{winner}<br>of {counted(race.methods, 'method')}{batch}"
+    share = f"<br>{_share(race)} {race.bound}{_above(race)}" if race.share > 0 and race.backend != "emulated" else ""
     return f"{winner}{of}<br>{_time(race)}{share}{batch}"
 
 
@@ -259,10 +263,10 @@ def _cell_of_models(of_model, colours, capabilities):
     is_common = len(set(winners.values())) == 1
     lines = [_faster(passed, capabilities), next(iter(winners.values())) if is_common else ""]
     for name, race in races.items():
-        time = _time(race) if race.winner else f"of {race.methods}"
+        time = _time(race) if race.winner else f"of {counted(race.methods, 'method')}"
         lines.append(f"{text(name)} {'' if is_common else winners[name] + ' '}{time}")
     known = [race for race in passed.values() if race.share > 0 and race.backend != "emulated"]
-    shares, bounds = [f"{100 * race.share:.2g} %{_above(race)}" for race in known], {race.bound: None for race in known}
+    shares, bounds = [_share(race) + _above(race) for race in known], {race.bound: None for race in known}
     if passed and all(race.launch_bound for race in passed.values()):
         lines.append("launch-bound")
     elif shares:

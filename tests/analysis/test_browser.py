@@ -76,6 +76,16 @@ class BrowserTest(unittest.TestCase):
                     self.assertTrue(0 <= top <= TOP, top)
                     self.assertEqual(marked, place)
 
+    def test_nothing_but_tables_scrolls_sideways(self):
+        for window in WINDOWS:
+            self.open(*window)
+            too_wide, bar = self.browser.execute_script(
+                "const page = document.documentElement, nav = document.querySelector('nav');"
+                "return [page.scrollWidth - page.clientWidth, nav.offsetHeight - nav.clientHeight - nav.clientTop]"
+            )
+            self.assertEqual(too_wide, 0)
+            self.assertLessEqual(bar, 1, "the navigation has a scrollbar below its border")
+
     def test_the_navigation_follows_a_jump(self):
         self.open(*WINDOWS[0])
         marked = self.after_frames(

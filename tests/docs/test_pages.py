@@ -2,6 +2,7 @@
 and words are the field's."""
 
 import hashlib
+import html
 import re
 import unittest
 
@@ -108,6 +109,15 @@ class Pages(unittest.TestCase):
                 for label in re.findall(r'label="([^"]*)"', source.read_text(encoding="utf-8")):
                     for line in label.split(r"\n"):
                         self.assertIn(line, shown)
+
+    def test_the_sample_report_is_small_whole_and_of_its_plan(self):
+        folder = pages.ROOT / "docs" / "sample"
+        page = (folder / "index.html").read_text(encoding="utf-8")
+        self.assertLessEqual(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), 600_000)
+        self.assertIn((folder / "plan.yaml").read_text(encoding="utf-8"), html.unescape(page))
+        for link in re.findall(r'href="(data/[^"]*)"', page):
+            self.assertTrue((folder / link).is_file(), link)
+        self.assertEqual(re.findall(r"(?:/home|/root|/tmp|/work|/Users)/[^<\s]*", page), [], "a path of one machine")
 
     def test_the_citation_has_the_version_of_the_program(self):
         citation = (pages.ROOT / "CITATION.cff").read_text(encoding="utf-8")
