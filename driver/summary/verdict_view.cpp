@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -61,8 +62,19 @@ VerdictCell typical_race(const std::vector<const VerdictCell*>& races) {
     });
     (same == by_winner.end() ? by_winner.emplace_back() : *same).push_back(race);
   }
-  const auto most = std::max_element(by_winner.begin(), by_winner.end(),
-                                     [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  // Equally frequent winners: the one that raced with most methods, then the fastest.
+  const auto importance = [](const std::vector<const VerdictCell*>& won) {
+    std::int64_t methods = 0;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const VerdictCell* race : won) {
+      methods = std::max(methods, race->methods);
+      fastest = std::min(fastest, race->winner->median);
+    }
+    return std::tuple(won.size(), methods, -fastest);
+  };
+  const auto most = std::max_element(by_winner.begin(), by_winner.end(), [&](const auto& a, const auto& b) {
+    return importance(a) < importance(b);
+  });
   VerdictCell typical = *races.front();
   if (most != by_winner.end()) {
     std::sort(most->begin(), most->end(), [](const VerdictCell* a, const VerdictCell* b) {
