@@ -32,11 +32,11 @@ void drop_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
-constexpr double max_share = 99;  // larger changes, relative, are shown as "more than a factor of 100"
+constexpr double max_share = 99;  // larger changes, relative, are shown as "a factor of over 100"
 
 /// Returns a relative change as "3.8 %" or "a factor of 4.9".
 std::string change_text(double share) {
-  if (share >= max_share) return "more than a factor of 100";
+  if (share >= max_share) return "a factor of over 100";
   if (share >= 1) return fmt::format("a factor of {:.1f}", 1 + share);
   return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
 }
@@ -229,21 +229,21 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
             ? ""
             : fmt::format(" (median; {} to {})", change_text(unclear.least), change_text(unclear.most));
     const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
-    std::string help;
-    if (unclear.with_rounds >= max_share && unclear.with_duet >= max_share) {
-      help =
-          "The scatter is too large for more rounds or a `duet`: quieten the machine, or take larger sizes";
-    } else if (comparison.is_duet) {
-      help =
-          fmt::format("`duet --rounds {}` would find {}", 3 * unclear.rounds, change_text(unclear.with_duet));
+    std::vector<std::string> ways;
+    const auto add_way = [&](const std::string& way, double finds) {
+      if (finds < max_share) ways.push_back(fmt::format("{} would find {}", way, change_text(finds)));
+    };
+    if (comparison.is_duet) {
+      add_way(fmt::format("`duet --rounds {}`", 3 * unclear.rounds), unclear.with_duet);
     } else {
-      help = fmt::format("`rounds: {}` in the plan of both runs would find {}", 3 * unclear.rounds,
-                         change_text(unclear.with_rounds));
-      if (!comparison.has_other_places)
-        help += fmt::format(", a `duet` of two builds {}", change_text(unclear.with_duet));
+      add_way(fmt::format("`rounds: {}` in the plan of both runs", 3 * unclear.rounds), unclear.with_rounds);
+      if (!comparison.has_other_places) add_way("a `duet` of two builds", unclear.with_duet);
       if (unclear.with_samples < useful_ratio * unclear.detectable)
-        help += fmt::format(", four times the samples {}", change_text(unclear.with_samples));
+        add_way("four times the samples", unclear.with_samples);
     }
+    const std::string help = ways.empty() ? "The scatter is too large for more rounds or a `duet`: quieten "
+                                            "the machine, or take larger sizes"
+                                          : fmt::format("{}", fmt::join(ways, ", "));
     sentences.push_back(fmt::format(
         "{} on {}: no fault, but these runs find a change of one trial only if it is at least {}{}. {}.",
         trials, unclear.backend, change_text(unclear.detectable), range, help));

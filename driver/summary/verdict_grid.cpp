@@ -84,14 +84,20 @@ RowKey row_key(const Group& group, const std::string& extra) {
           r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       extra};
 }
 
-std::string details_of(const Record& r, const Varying& varying) {
+std::string details_of(const Record& r, const Varying& varying, bool with_seed) {
   std::vector<std::string> parts;
   if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n))
     parts.push_back(fmt::format("m {}, k {}", r.m, r.k));
   if (varying.nrhs && has_axis(r.problem, "nrhs")) parts.push_back(fmt::format("nrhs {}", r.nrhs));
   if (varying.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
-  if (varying.seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
+  if (varying.seed && with_seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Adds a property to both texts of a row.
+void add_detail(VerdictRow& row, const std::string& detail) {
+  for (std::string* text : {&row.details, &row.details_without_seed})
+    *text += (text->empty() ? "" : ", ") + detail;
 }
 
 bool is_same_method(const Group& a, const Group& b) {
@@ -176,7 +182,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     if (cell.methods == 0) continue;  // all methods were skipped
     const Group& first = *race.front();
     const Record& r = first.first();
-    std::string details = details_of(r, varying.at(r.problem)), extra;
+    std::string extra, digest;
     const auto is_occupied = [&] {
       const VerdictRow* row = find_in(rows, row_key(first, extra));
       return row != nullptr && row->cells.count(r.n) > 0;
@@ -184,13 +190,18 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     if (is_occupied() && r.batch > 1) extra = fmt::format("batch {}", r.batch);
     if (is_occupied()) {
       extra = r.matrix_digest;
-      details += fmt::format("{}digest {}", details.empty() ? "" : ", ", extra.substr(0, 8));
+      digest = extra.substr(0, 8);
     }
     VerdictRow& row = rows[row_key(first, extra)];
     row.problem = r.problem;
     row.precision = r.precision;
     row.matrix = first.matrix;
-    row.details = details;
+    if (row.cells.empty()) {
+      const Varying& axes = varying.at(r.problem);
+      row.details = details_of(r, axes, true);
+      row.details_without_seed = details_of(r, axes, false);
+      if (!digest.empty()) add_detail(row, "digest " + digest);
+    }
     row.cells.emplace(r.n, cell);
   }
   for (auto& [key, row] : rows) {
@@ -198,8 +209,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     for (const auto& [n, cell] : row.cells) batches.insert(cell.first->first().batch);
     row.has_batches = batches.size() > 1;
     if (*batches.begin() > 1 && varying.at(row.problem).batch)
-      row.details += fmt::format("{}{}", row.details.empty() ? "" : ", ",
-                                 row.has_batches ? "batches" : fmt::format("batch {}", *batches.begin()));
+      add_detail(row, row.has_batches ? "batches" : fmt::format("batch {}", *batches.begin()));
     grid.rows.push_back(std::move(row));
   }
   return grid;

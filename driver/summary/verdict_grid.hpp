@@ -49,6 +49,8 @@ struct VerdictCell {
   /// The requested baseline, otherwise the vendor's method; null: it did not pass.
   const Group* baseline = nullptr;
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
+  /// In a pooled row the number of races, and of those that the winner won.
+  std::int64_t races = 1, wins = 1;
 };
 
 /// The races of one problem, precision and matrix, per size.
@@ -57,6 +59,7 @@ struct VerdictRow {
   std::string matrix;  ///< name that is unique among the matrices of the grid
   /// Further properties that distinguish the row, "nrhs 3, upper, seed 2"; may be empty.
   std::string details;
+  std::string details_without_seed;           ///< equal in rows that differ only in their seeds
   bool has_batches = false;                   ///< true if cells differ in the number of systems
   std::map<std::int64_t, VerdictCell> cells;  ///< by n
 };

@@ -193,6 +193,26 @@ TEST(VerdictGrid, NoTwoTasksShareARace) {
   EXPECT_EQ(labels.count("condition condition=1e+12: nrhs 3, upper, seed 2"), 1U);
 }
 
+TEST(VerdictGrid, PrintsSeedsAsOneRowAndListsEachInTheTable) {
+  std::vector<Record> records;
+  for (const std::int64_t seed : {1, 2, 3, 4}) {
+    for (const std::string method : {"a", "b"}) {
+      Record r = example_record(method, 64, {method == "a" ? 1.0 + static_cast<double>(seed) : 4.5});
+      r.matrix_digest = std::to_string(seed);
+      r.matrix_seed = seed;
+      records.push_back(r);
+    }
+  }
+  const auto grids = verdict_grids(records, {}, {});
+  EXPECT_EQ(verdict_table(grids).rows.size(), 4U);
+  EXPECT_EQ(grids.at(0).rows.size(), 4U);
+  const std::string text = verdict_text(grids, {});
+  EXPECT_THAT(text, HasSubstr("a 3 of 4\n")) << "b wins with seed 4";
+  EXPECT_THAT(text, HasSubstr("3 s  1.50x\n")) << "2, 3 and 4 seconds are a's times where it won";
+  EXPECT_THAT(text, Not(HasSubstr("seed 1")));
+  EXPECT_THAT(verdict_markdown(grids), HasSubstr("a 3 of 4<br>3 s  1.50x"));
+}
+
 TEST(VerdictGrid, BatchesShareARowIfEachSizeHasOneBatchSize) {
   const auto batch = [](std::int64_t n, std::int64_t systems) {
     Record r = example_record("batched", n, {1});
