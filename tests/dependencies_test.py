@@ -92,8 +92,12 @@ MODULES = {
                    "yaml-cpp/yaml.h", "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
 }  # fmt: skip
-MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "apps/mex": ("apps/mex/", "kernels/"),
-             "apps/c_api": ("apps/c_api/", "kernels/")}
+MAY_QUOTE = {
+    "kernels": ("kernels/",),
+    "io": ("io/",),
+    "apps/mex": ("apps/mex/", "kernels/"),
+    "apps/c_api": ("apps/c_api/", "kernels/"),
+}
 for each in DRIVER:
     layers = tuple(folder_of(layer) + "/" for layer in {each} | below(each))
     MAY_QUOTE[folder_of(each)] = layers + ("kernels/", "io/", "version.hpp")

@@ -33,16 +33,19 @@ print((records.status == "pass").sum(), gaussweep.__file__)' "$run")
 said=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1)
 [[ $said != *"no program"* && $said == *"dry run: nothing was submitted"* ]] || { echo "install_test.sh: sweep.sbatch said: $said"; exit 1; }
 if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: parts of the build were installed"; exit 1; fi
-# The methods work as a CMake package.
-{ cmake -S "$(dirname "$0")/package" -B "$prefix/package" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$prefix/package"; } \
-  >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
-# The C interface also works by pkg-config alone.
+# The methods work as a CMake package, and the C interface also by pkg-config alone.
 libraries=$(dirname "$(find "$prefix" -name libgaussweep.so)")
-# shellcheck disable=SC2046  # several words
-cc -std=c99 "$(dirname "$0")/package/solve.c" -o "$prefix/package/solve_by_pc" \
-  $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$prefix" --cflags --libs gaussweep)
+package=$(dirname "$0")/package
+{
+  for language in . c; do
+    cmake -S "$package/$language" -B "$prefix/package/$language" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$prefix/package/$language"
+  done
+  # shellcheck disable=SC2046  # several words
+  cc -std=c99 "$package/c/solve.c" -o "$prefix/package/solve_by_pkg_config" \
+    $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$prefix" --cflags --libs gaussweep)
+} >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
 export LD_LIBRARY_PATH=$libraries
-for program in solve solve_c solve_by_pc; do
+for program in solve c/solve solve_by_pkg_config; do
   said=$("$prefix/package/$program")
-  [[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program said: $said"; exit 1; }
+  [[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program printed: $said"; exit 1; }
 done

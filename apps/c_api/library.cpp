@@ -1,8 +1,6 @@
 /// The C interface: checks the arguments, chooses a method, copies operands where the method wants another
 /// layout, and runs the method on the caller's stream.
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -10,15 +8,14 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "apps/c_api/gaussweep.h"
 #include "kernels/core/errors.hpp"
 #include "kernels/device/callers_stream.hpp"
+#include "kernels/preferred.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/staging/convert_layout.hpp"
 #include "kernels/vendor/fixups.hpp"
@@ -97,31 +94,6 @@ gaussweep_status guarded(gaussweep_handle handle, Work work) noexcept {
   return guarded(&handle->error, work);
 }
 
-/// The variants that serve a problem, the best first. The first one that accepts the call is used.
-struct Variants {
-  const char* problem;
-  std::array<const char*, 3> names;
-};
-constexpr std::array<Variants, 8> single_systems{{
-    {"gemm", {"cublas", "direct"}},
-    {"getrf", {"recursive", "cusolver", "batched"}},
-    {"gesv", {"recursive", "cusolver", "batched"}},
-    {"potrf", {"recursive", "cusolver", "batched"}},
-    {"posv", {"recursive", "cusolver", "batched"}},
-    {"geinv", {"recursive", "cusolver", "batched"}},
-    {"poinv", {"recursive", "cusolver"}},
-    {"trtri", {"levels", "cusolver"}},
-}};
-
-/// Returns true if the method runs on the handle's device with a precision and accepts the shape.
-bool suits(const Method& method, const gaussweep_handle_t& handle, Precision precision, const Shape& shape) {
-  const Backend backend = handle.device->backend();
-  return method.runs_on(backend) && method.has(precision) && method.layout == Layout::column_major &&
-         (backend != Backend::cuda || method.capability <= handle.capability) &&
-         shape.nrhs <= method.max_nrhs && shape.batch <= method.max_batch &&
-         (method.accepts == nullptr || method.accepts(shape, defaults(method.parameters)));
-}
-
 /// A method and how often it runs: once for the whole batch, or once per system.
 struct Choice {
   const Method* method;
@@ -132,18 +104,12 @@ struct Choice {
 Choice choose(const gaussweep_handle_t& handle, const char* problem, Precision precision,
               const Shape& shape) {
   const Problem wanted = Problem::named(problem);
-  if (shape.batch > 1) {
-    const Method* batched = handle.registry.find(wanted, "batched");
-    if (batched != nullptr && suits(*batched, handle, precision, shape)) return {batched, shape, 1};
-  }
+  const MethodTarget target{handle.device->backend(), handle.capability, precision};
+  if (const Method* method = preferred_method(handle.registry, wanted, target, shape))
+    return {method, shape, 1};
   const Shape one = shape.single();
-  for (const Variants& row : single_systems) {
-    if (std::string_view(row.problem) != problem) continue;
-    for (const char* name : row.names) {
-      const Method* method = name == nullptr ? nullptr : handle.registry.find(wanted, name);
-      if (method != nullptr && suits(*method, handle, precision, one)) return {method, one, shape.batch};
-    }
-  }
+  if (const Method* method = preferred_method(handle.registry, wanted, target, one))
+    return {method, one, shape.batch};
   throw NotSupported(std::string("no method solves ") + problem + " of order " + std::to_string(shape.n) +
                      " on this device (compute capability " + std::to_string(handle.capability) + ")");
 }

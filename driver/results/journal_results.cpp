@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "driver/results/loading.hpp"
+#include "driver/base/lookup.hpp"
 
 namespace gaussweep::driver {
 
@@ -43,6 +43,11 @@ io::note::Run last_start(const io::JournalContents& journal) {
     if (const auto* run = std::get_if<io::note::Run>(&note)) last = *run;
   }
   return last;
+}
+
+std::string attribute(const io::Results& results, const std::string& name) {
+  const std::string* value = find_in(results.attributes, name);
+  return value == nullptr ? std::string() : *value;
 }
 
 }  // namespace gaussweep::driver

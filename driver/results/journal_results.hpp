@@ -15,4 +15,7 @@ io::Results results_of(io::JournalContents journal);
 /// Returns the note of the journal's last start; without one, an empty note.
 io::note::Run last_start(const io::JournalContents& journal);
 
+/// Returns an attribute; empty if the results lack it.
+std::string attribute(const io::Results& results, const std::string& name);
+
 }  // namespace gaussweep::driver

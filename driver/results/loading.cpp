@@ -253,11 +253,6 @@ Loaded load_and_warn(const fs::path& path, bool with_details) {
   return loaded;
 }
 
-std::string attribute(const io::Results& results, const std::string& name) {
-  const std::string* value = find_in(results.attributes, name);
-  return value == nullptr ? std::string() : *value;
-}
-
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {
   std::map<std::string_view, std::int64_t> counts;
   for (const io::Record& record : records) {

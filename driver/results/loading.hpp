@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/results/journal_results.hpp"
 #include "io/records/record.hpp"
 #include "io/records/results.hpp"
 
@@ -30,8 +31,6 @@ Loaded load(const std::filesystem::path& path, bool with_details);
 
 /// Loads records and prints the remarks on standard error.
 Loaded load_and_warn(const std::filesystem::path& path, bool with_details);
-/// Returns an attribute; empty if the results lack it.
-std::string attribute(const io::Results& results, const std::string& name);
 
 /// Counts the records of a results file that `others` lack, by key and run. Replacing the file by `others`
 /// would lose them. Returns 0 if the file does not exist or cannot be read.

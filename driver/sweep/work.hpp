@@ -6,7 +6,7 @@
 
 #include "driver/plan/trial.hpp"
 #include "driver/sweep/run_directory.hpp"
-#include "driver/sweep/session.hpp"
+#include "driver/sweep/run_options.hpp"
 
 namespace gaussweep::driver {
 

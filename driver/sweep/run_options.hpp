@@ -1,0 +1,42 @@
+#pragma once
+/// The options of a sweep.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "driver/plan/planned_trials.hpp"
+#include "driver/plan/shard.hpp"
+#include "driver/sweep/queue.hpp"
+#include "io/plan/plan.hpp"
+#include "io/records/journal.hpp"
+
+namespace gaussweep::driver {
+
+/// The options of `gaussweep run`.
+struct RunOptions {
+  std::string plan, output;
+  std::optional<io::Plan> made_plan;  ///< replaces the file `plan` if set
+  KnownFiles files;                   ///< matrix files that the caller has read
+  bool lists_unexpected = true;       ///< false: the caller reports what did not end as expected
+  /// False if the run directory is deleted afterwards; then no message suggests to resume it.
+  bool is_kept = true;
+  bool resume = false, retry_failed = false, dry_run = false;
+  std::string backend = "auto";
+  /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
+  std::string refusal;
+  double time_limit = 0;  ///< seconds; 0: none
+  double grace = 20;
+  QueueOrder order = QueueOrder::longest_first;
+  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise half of the free disk
+  Shard shard;
+  std::string program = "gaussweep";  ///< the program's name on the command line
+  std::string command_line;
+  /// Called on rank 0 when all trials of the plan are recorded before the time limit. Returns a plan with
+  /// these trials and more, which runs next, or nothing if the run is complete. Only for a run of one rank.
+  std::function<std::optional<io::Plan>(const io::JournalContents&)> next_plan;
+  /// Called on rank 0 once all trials are recorded, unless the run stopped early.
+  std::function<void(const io::JournalContents&)> at_end;
+};
+
+}  // namespace gaussweep::driver
