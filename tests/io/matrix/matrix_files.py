@@ -87,7 +87,7 @@ def plain_files(folder):
         file["A/type"], file["A/value/data"] = np.bytes_("sparse matrix"), np.ones((3, 1))
     for name, words in (("enumeration", {"LOW": 3, "HIGH": 7}), ("not_bool", {"FALSE": 1, "TRUE": 0})):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
-            file.create_dataset("A", data=np.ones((2, 2)), dtype=h5py.enum_dtype(words, basetype="i1"))
+            file.create_dataset("A", data=np.ones((2, 2), "i1"), dtype=h5py.enum_dtype(words, basetype="i1"))
     for name in ("scale_factor", "add_offset"):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
             file["A"] = A.astype("i2")
