@@ -12,9 +12,9 @@ struct MethodTarget {
   Precision precision;
 };
 
-/// Returns the first of our list that runs there and accepts the shape, or null. The list begins with the
-/// methods that win in docs/performance.md, and ends with the vendor's. Methods in row-major or augmented
-/// layout are never chosen.
+/// Returns the first method in the problem's list (preferred.cpp) that runs on `target` and accepts `shape`,
+/// or null. The lists begin with the methods that win in docs/performance.md. For a batch only `batched` is
+/// considered. Methods with row-major or augmented layout are never chosen.
 const Method* preferred_method(const Registry& registry, Problem problem, const MethodTarget& target,
                                const Shape& shape);
 

@@ -114,7 +114,7 @@ Wide unit_roundoff() {
   return ldexp(Wide(1), -std::numeric_limits<T>::digits);
 }
 
-/// The rounding error of an answer is at least u times this number.
+/// Returns the smallest normal number. Rounding errors of smaller results are absolute: up to u times this.
 template <class T>
 Wide smallest_normal() {
   return Wide(std::numeric_limits<T>::min());
@@ -218,11 +218,12 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
       return sum.value();
     });
   };
-  // If X is 0, the scale is close to 0 and the residual is 1.
+  // The smallest normal number keeps the scale above 0 if X is 0.
   const Wide x_norm = sum_norm(x, false) + smallest_normal<T>();
   const Wide a_part = sum_norm(a, false) * n * unit_roundoff<T>();
   set_ratio(truth, residual(a, x), a_part * x_norm, a_part * sum_norm(x, false));
-  // If the backward error is at least 32 u, geinv uses the side with the smaller residual.
+  // From this ratio on, a backward error of min(n, 32) u, geinv is judged by the side with the smaller
+  // residual.
   const Wide limit = n <= 32 ? Wide(1) : Wide(32) / n;
   constexpr double near = 1e-3;
   if (method.problem != Problem::named("geinv") || truth.infinite_ratio || truth.ratio < limit * (1 - near))
@@ -243,9 +244,11 @@ void product(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const PartsMatrix c = take_apart(answer.x, everywhere);
   const Wide u = unit_roundoff<T>();
   const Wide gamma = (s.k + 2) * u / (1 - (s.k + 2) * u);
-  // An underflowing product is off by half the smallest number, and a sum by as much per product.
+  // A product that underflows has an error of at most half the smallest subnormal number; so has each
+  // addition.
   const Wide underflow = (s.k + 2) * Wide(std::numeric_limits<T>::denorm_min());
-  Wide squares = 0, share = 0;  // the worst element's error relative to its bound
+  Wide squares = 0;  // the sum of squared errors
+  Wide share = 0;    // the worst element's error relative to its bound
   for (std::int64_t j = 0; j < s.n; ++j) {
     for (std::int64_t i = 0; i < s.m; ++i) {
       ExactSum rest, sizes;
