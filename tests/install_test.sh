@@ -42,7 +42,7 @@ package=$(dirname "$0")/package
   done
   # shellcheck disable=SC2046  # several words
   cc -std=c99 "$package/c/solve.c" -o "$prefix/package/solve_by_pkg_config" \
-    $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$prefix" --cflags --libs gaussweep)
+    $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs gaussweep)
 } >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
 export LD_LIBRARY_PATH=$libraries
 for program in solve c/solve solve_by_pkg_config; do

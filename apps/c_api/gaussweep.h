@@ -49,13 +49,15 @@ typedef enum { GAUSSWEEP_LOWER = 0, GAUSSWEEP_UPPER = 1 } gaussweep_uplo;
 gaussweep_status gaussweep_create(gaussweep_handle* handle, int device);
 /* Frees the handle's resources. A null handle is allowed. */
 void gaussweep_destroy(gaussweep_handle handle);
-/* Binds later calls to a stream (cudaStream_t) of the handle's device. */
+/* Binds later calls to a stream (cudaStream_t) of the handle's device. A new stream frees what the handle has
+ * cached. */
 gaussweep_status gaussweep_set_stream(gaussweep_handle handle, void* stream);
 /* Returns GAUSSWEEP_API_VERSION of the library. */
 int gaussweep_api_version(void);
 /* Returns a short text for a status. */
 const char* gaussweep_status_text(gaussweep_status status);
-/* Returns the message of the handle's last failed call, valid until the next call. */
+/* Returns the message of the handle's last failed call, valid until the next call. With a null handle, that
+ * of the thread's last failed gaussweep_create. */
 const char* gaussweep_last_error(gaussweep_handle handle);
 
 /* Every routine exists for float (s) and double (d). Functions that end in _work return in `bytes` the size
@@ -64,7 +66,7 @@ const char* gaussweep_last_error(gaussweep_handle handle);
  * getrf  P A = L U in place. pivots[i] = r: row i was exchanged with row r (both from 1), as in LAPACK
  * gesv   A X = B: B becomes X; A is destroyed
  * potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not referenced
- * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is destroyed
+ * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is undefined then
  * geinv  A becomes its inverse
  * poinv  the same for symmetric positive definite A. Both triangles are read and written
  * trtri  the triangle `uplo` of A becomes its inverse; the other one is not referenced

@@ -33,6 +33,7 @@ struct gaussweep_handle_t {
         registry(builtin_registry()) {}
   /// Binds the handle to another stream. The old device stays if this fails.
   void use_stream(void* stream) {
+    if (stream == device->stream()) return;
     auto next = make_cuda_device_on(index, stream);
     context = std::make_unique<Context>(*next);  // frees cuBLAS and cuSOLVER before their device
     device = std::move(next);
@@ -48,25 +49,28 @@ struct gaussweep_handle_t {
 
 namespace {
 
+static_assert(static_cast<int>(Uplo::lower) == GAUSSWEEP_LOWER &&
+              static_cast<int>(Uplo::upper) == GAUSSWEEP_UPPER);
+
 /// No method of the registry can serve the call.
 struct NotSupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs `work` and converts exceptions to a status and a message. `error` may be null.
+/// Runs `work` with GPU `gpu` as the current one, and converts exceptions to a status and a message.
 template <class Work>
-gaussweep_status guarded(std::string* error, Work work) noexcept {
+gaussweep_status guarded(std::string* error, int gpu, Work work) noexcept {
   const auto fail = [error](gaussweep_status status, const char* what) {
     try {
-      if (error != nullptr) *error = what;
+      *error = what;
     } catch (...) {
       error->clear();  // no memory for the message; the status tells the kind
     }
     return status;
   };
   try {
-    const KeptDevice callers_device;
-    if (error != nullptr) error->clear();
+    const CurrentGpu current(gpu);
+    error->clear();
     work();
     return GAUSSWEEP_SUCCESS;
   } catch (const std::invalid_argument& e) {
@@ -91,7 +95,7 @@ gaussweep_status guarded(std::string* error, Work work) noexcept {
 template <class Work>
 gaussweep_status guarded(gaussweep_handle handle, Work work) noexcept {
   if (handle == nullptr) return GAUSSWEEP_INVALID_ARGUMENT;
-  return guarded(&handle->error, work);
+  return guarded(&handle->error, handle->index, work);
 }
 
 /// A method and how often it runs: once for the whole batch, or once per system.
@@ -110,8 +114,8 @@ Choice choose(const gaussweep_handle_t& handle, const char* problem, Precision p
   const Shape one = shape.single();
   if (const Method* method = preferred_method(handle.registry, wanted, target, one))
     return {method, one, shape.batch};
-  throw NotSupported(std::string("no method solves ") + problem + " of order " + std::to_string(shape.n) +
-                     " on this device (compute capability " + std::to_string(handle.capability) + ")");
+  throw NotSupported(std::string("no method solves ") + problem + " with n = " + std::to_string(shape.n) +
+                     " and nrhs = " + std::to_string(shape.nrhs) + " on " + handle.device->info().name);
 }
 
 /// A matrix of the caller. `name` is that of the argument.
@@ -140,8 +144,16 @@ std::size_t piece(const Extent& extent, std::size_t element) {
 }
 
 /// Returns the parts of one run if every operand needs a copy, which depends on the leading dimensions.
+/// @throws OutOfMemory if the sizes exceed every memory
 Parts parts_of(const Choice& choice, std::size_t element) {
   const ProblemRow& problem = choice.method->problem.row();
+  for (const auto extent : {problem.a, problem.b, problem.x}) {
+    if (extent == nullptr) continue;
+    const Extent e = extent(choice.shape);
+    if (static_cast<double>(e.rows) * static_cast<double>(e.cols) > 1e15)
+      throw OutOfMemory("a matrix of " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
+                        " is larger than any memory");
+  }
   Parts parts;
   parts.a = piece(problem.a(choice.shape), element);
   if (problem.b != nullptr) parts.b = piece(problem.b(choice.shape), element);
@@ -174,6 +186,7 @@ void require_size(const char* name, std::int64_t value) {
 template <class T>
 void require_matrix(const Argument<T>& argument, std::int64_t rows) {
   require(argument.data != nullptr, std::string(argument.name) + " is a null pointer");
+  require_size((std::string("ld") + argument.name).c_str(), argument.ld);
   require(argument.ld >= rows, std::string("ld") + argument.name + " = " + std::to_string(argument.ld) +
                                    ": " + argument.name + " has " + std::to_string(rows) + " rows");
 }
@@ -227,11 +240,13 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   std::size_t space = parts.total();
   auto* next = static_cast<std::byte*>(std::align(alignment, 1, work, space));
   const auto take = [&next](std::size_t bytes) { return std::exchange(next, next + bytes); };
-  // Methods get dense and aligned operands, the only ones that their tests cover.
-  const auto dense = [&](const Argument<T>& argument, const Extent& e, std::size_t bytes) {
+  // Methods get dense and aligned operands, the only ones that their tests cover. Solvers by Cholesky may
+  // overwrite both triangles of A, so they get a copy.
+  const bool copies_a = problem.has_axis("uplo") && problem.second == SecondOperand::right_hand_sides;
+  const auto dense = [&](const Argument<T>& argument, const Extent& e, std::size_t bytes, bool copies) {
     auto* packed = reinterpret_cast<T*>(take(bytes));
     const bool is_written = method.overwrites && problem.second == SecondOperand::matrix;
-    if (argument.ld == e.rows && is_aligned(argument.data) && !is_written)
+    if (argument.ld == e.rows && is_aligned(argument.data) && !is_written && !copies)
       return MatrixView<T>{argument.data, e.rows, e.cols, e.rows};
     copy(context, argument.data, argument.ld, packed, e.rows, e);
     return MatrixView<T>{packed, e.rows, e.cols, e.rows};
@@ -239,8 +254,8 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
 
   Operands<T> op;
   op.shape = shape;
-  op.a = dense(call.a, problem.a(shape), parts.a);
-  if (problem.b != nullptr) op.b = dense(call.b, problem.b(shape), parts.b);
+  op.a = dense(call.a, problem.a(shape), parts.a, copies_a);
+  if (problem.b != nullptr) op.b = dense(call.b, problem.b(shape), parts.b, false);
   const Argument<T>& target = problem.second == SecondOperand::matrix ? call.c
                               : problem.b != nullptr                  ? call.b
                                                                       : call.a;
@@ -257,8 +272,6 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   const std::int64_t pivot_count = shape.n * shape.batch;
   if (op.pivots != nullptr)
     GAUSSWEEP_ON_BACKEND(context, set_no_exchange(context, op.pivots, shape.n, pivot_count));
-  if (op.info != nullptr)
-    context.device.fill(op.info, 0, static_cast<std::size_t>(shape.batch) * sizeof(int));
 
   method.entry(context.device.backend()).template get<T>()(context, op, defaults(method.parameters));
 
@@ -276,17 +289,32 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   }
 }
 
+template <class T>
+void set_zero(gaussweep_handle_t& handle, const Argument<T>& c, const Shape& shape) {
+  require_matrix(c, shape.m);
+  for (std::int64_t j = 0; j < shape.n; ++j)
+    handle.device->fill(c.data + j * c.ld, 0, static_cast<std::size_t>(shape.m) * sizeof(T));
+}
+
 /// Emulated blocks keep their shared memory in static variables, so that one thread at a time can run them.
 std::mutex& emulation() {
   static std::mutex mutex;
   return mutex;
 }
 
+/// Returns the message of the thread's last failed gaussweep_create, for which there is no handle.
+std::string& create_error() {
+  thread_local std::string error;
+  return error;
+}
+
 template <class T>
 void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, void* work, std::size_t bytes) {
   require_sizes(call.shape);
+  if (call.info != nullptr && call.shape.batch > 0)
+    handle.device->fill(call.info, 0, static_cast<std::size_t>(call.shape.batch) * sizeof(int));
   if (is_empty(call.shape)) return;
-  require(call.shape.k > 0, "k = 0: allowed are 1 to 2147483647");
+  if (call.shape.k == 0) return set_zero(handle, call.c, call.shape);
   const Choice choice = choose(handle, problem_name, precision_of<T>, call.shape);
   const ProblemRow& problem = choice.method->problem.row();
   require_matrix(call.a, problem.a(choice.shape).rows);
@@ -332,12 +360,11 @@ Shape product(std::int64_t m, std::int64_t n, std::int64_t k) {
 gaussweep_status gaussweep_create(gaussweep_handle* handle, int device) {
   if (handle == nullptr) return GAUSSWEEP_INVALID_ARGUMENT;
   *handle = nullptr;
-  return guarded(static_cast<std::string*>(nullptr),
-                 [&] { *handle = new gaussweep_handle_t(device, nullptr); });
+  return guarded(&create_error(), device, [&] { *handle = new gaussweep_handle_t(device, nullptr); });
 }
 
 void gaussweep_destroy(gaussweep_handle handle) {
-  const KeptDevice callers_device;
+  const CurrentGpu current(handle == nullptr ? -1 : handle->index);
   delete handle;
 }
 
@@ -371,7 +398,8 @@ const char* gaussweep_status_text(gaussweep_status status) {
 }
 
 const char* gaussweep_last_error(gaussweep_handle handle) {
-  return handle == nullptr ? "the handle is a null pointer" : handle->error.c_str();
+  if (handle != nullptr) return handle->error.c_str();
+  return create_error().empty() ? "the handle is a null pointer" : create_error().c_str();
 }
 
 // The routines: `p` is the letter of the precision T, the rest are a routine's own arguments.

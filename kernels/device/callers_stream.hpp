@@ -11,16 +11,17 @@ namespace gaussweep {
 /// stream 0) and leaves it open. @throws DeviceError as make_cuda_device
 std::unique_ptr<Device> make_cuda_device_on(int index, void* stream);
 
-/// Restores the calling thread's current GPU on destruction, because a Device makes its GPU the current one.
-class KeptDevice {
+/// Makes GPU `index` the calling thread's current one, and restores the caller's on destruction. An index
+/// below 0 changes nothing.
+class CurrentGpu {
  public:
-  KeptDevice();
-  ~KeptDevice();
-  KeptDevice(const KeptDevice&) = delete;
-  KeptDevice& operator=(const KeptDevice&) = delete;
+  explicit CurrentGpu(int index);
+  ~CurrentGpu();
+  CurrentGpu(const CurrentGpu&) = delete;
+  CurrentGpu& operator=(const CurrentGpu&) = delete;
 
  private:
-  int index_ = -1;
+  int callers_ = -1;  ///< the GPU to restore; -1: none
 };
 
 }  // namespace gaussweep

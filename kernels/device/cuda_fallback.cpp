@@ -26,8 +26,8 @@ std::unique_ptr<Device> make_cuda_device_on(int, void*) {
   throw_no_cuda();
 }
 
-KeptDevice::KeptDevice() = default;
-KeptDevice::~KeptDevice() = default;
+CurrentGpu::CurrentGpu(int) {}
+CurrentGpu::~CurrentGpu() = default;
 
 void load_vendor_libraries() {}
 

@@ -246,11 +246,15 @@ std::unique_ptr<Device> make_cuda_device_on(int index, void* stream) {
   return std::make_unique<CudaDevice>(index, stream);
 }
 
-KeptDevice::KeptDevice() {
-  if (cudaGetDevice(&index_) != cudaSuccess) index_ = -1;  // no GPU: nothing to restore
+CurrentGpu::CurrentGpu(int index) {
+  int callers = -1;
+  // An invalid index is reported by the functions that create a device.
+  if (index >= 0 && cudaGetDevice(&callers) == cudaSuccess && callers != index &&
+      cudaSetDevice(index) == cudaSuccess)
+    callers_ = callers;
 }
-KeptDevice::~KeptDevice() {
-  if (index_ >= 0) cudaSetDevice(index_);
+CurrentGpu::~CurrentGpu() {
+  if (callers_ >= 0) cudaSetDevice(callers_);
 }
 
 DeviceInfo cuda_device_info(int index) {

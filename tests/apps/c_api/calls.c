@@ -38,7 +38,7 @@ static void* allocate(size_t bytes) {
     return memory;
   }
 #endif
-  memory = malloc(bytes + 1);
+  memory = aligned_alloc(256, (bytes + 256) / 256 * 256); /* so that dense operands are used in place */
   if (memory == NULL) abort();
   return memory;
 }
@@ -94,7 +94,7 @@ static void test_refusals(gaussweep_handle handle) {
   struct {
     gaussweep_status status;
     const char* name;
-  } calls[8];
+  } calls[9];
   int count = 0;
 #define REFUSED(call, word)                                                  \
   calls[count].status = call;                                                \
@@ -110,12 +110,23 @@ static void test_refusals(gaussweep_handle handle) {
   REFUSED(gaussweep_dgesv(handle, 2, 1, a, 2, b, 1, &info, 1, work, 1 << 20), "ldb = 1");
   REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, &info, 1, work, 1), "work has 1 bytes");
   REFUSED(gaussweep_dpotrf(handle, (gaussweep_uplo)7, 2, a, 2, &info, 1, work, 1 << 20), "uplo");
-  REFUSED(gaussweep_dgemm(handle, 2, 2, 0, a, 2, a, 2, a, 2, work, 1 << 20), "k = 0");
+  REFUSED(gaussweep_dgemm(handle, 2, 2, -1, a, 2, a, 2, a, 2, work, 1 << 20), "k = -1");
   check(a[0] == 4 && a[1] == 1 && b[0] == 1, "a refused call changes nothing", 2, a[0]);
   check(gaussweep_dgetrf_work(handle, 2, 1, &bytes) == GAUSSWEEP_SUCCESS && bytes > 0, "work", 2,
         (double)bytes);
   check(gaussweep_dgetrf(handle, 0, NULL, 1, NULL, NULL, 1, NULL, 0) == GAUSSWEEP_SUCCESS, "order 0", 0, 0);
   check(strcmp(gaussweep_last_error(handle), "") == 0, "the message of a success", 0, 0);
+  check(
+      strstr(gaussweep_last_error(NULL), "GPU") != NULL || strstr(gaussweep_last_error(NULL), "CUDA") != NULL,
+      "the message of a failed create", 0, 0);
+  info = -99;
+  check(gaussweep_dgesv(handle, 2, 0, a, 2, b, 2, &info, 1, work, 1 << 20) == GAUSSWEEP_SUCCESS && info == 0,
+        "no right-hand sides", 2, info);
+  check(gaussweep_dgemm(handle, 2, 2, 0, b, 2, b, 1, a, 2, work, 1 << 20) == GAUSSWEEP_SUCCESS && a[0] == 0 &&
+            a[3] == 0,
+        "k = 0", 2, a[0]);
+  check(gaussweep_dgemm_work(handle, INT32_MAX, INT32_MAX, INT32_MAX, &bytes) == GAUSSWEEP_OUT_OF_MEMORY,
+        "huge", 0, 0);
   check(gaussweep_api_version() == GAUSSWEEP_API_VERSION, "version", 0, gaussweep_api_version());
 }
 
