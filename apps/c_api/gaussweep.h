@@ -40,7 +40,9 @@ typedef enum {
   GAUSSWEEP_INTERNAL_ERROR = 5
 } gaussweep_status;
 
-typedef enum { GAUSSWEEP_LOWER = 0, GAUSSWEEP_UPPER = 1 } gaussweep_uplo;
+/* The triangle of a matrix. An integer type, so that a call can refuse other values. */
+typedef int gaussweep_uplo;
+enum { GAUSSWEEP_LOWER = 0, GAUSSWEEP_UPPER = 1 };
 
 /* Instead of a device's index: the kernels run emulated on the CPU, slowly, with host memory. */
 #define GAUSSWEEP_EMULATED (-1)
