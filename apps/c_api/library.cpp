@@ -6,7 +6,6 @@
 #include <exception>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -98,26 +97,6 @@ gaussweep_status guarded(gaussweep_handle handle, Work work) noexcept {
   return guarded(&handle->error, handle->index, work);
 }
 
-/// A method and how often it runs: once for the whole batch, or once per system.
-struct Choice {
-  const Method* method;
-  Shape shape;  ///< of one run
-  std::int64_t runs;
-};
-
-Choice choose(const gaussweep_handle_t& handle, const char* problem, Precision precision,
-              const Shape& shape) {
-  const Problem wanted = Problem::named(problem);
-  const MethodTarget target{handle.device->backend(), handle.capability, precision};
-  if (const Method* method = preferred_method(handle.registry, wanted, target, shape))
-    return {method, shape, 1};
-  const Shape one = shape.single();
-  if (const Method* method = preferred_method(handle.registry, wanted, target, one))
-    return {method, one, shape.batch};
-  throw NotSupported(std::string("no method solves ") + problem + " with n = " + std::to_string(shape.n) +
-                     " and nrhs = " + std::to_string(shape.nrhs) + " on " + handle.device->info().name);
-}
-
 /// A matrix of the caller. `name` is that of the argument.
 template <class T>
 struct Argument {
@@ -139,30 +118,49 @@ struct Parts {
   std::size_t total() const { return a + b + x + method + alignment - 1; }
 };
 
+/// A method, and what each of its runs needs. It runs once for the whole batch, or once per system.
+struct Choice {
+  const Method* method;
+  Shape shape;  ///< of one run
+  std::int64_t runs;
+  Parameters parameters;
+  Parts parts;  ///< sufficient for any leading dimensions
+};
+
+/// @throws OutOfMemory if the matrix is larger than any memory
 std::size_t piece(const Extent& extent, std::size_t element) {
+  if (static_cast<double>(extent.rows) * static_cast<double>(extent.cols) > 1e15)
+    throw OutOfMemory("a matrix of " + std::to_string(extent.rows) + " x " + std::to_string(extent.cols) +
+                      " is larger than any memory");
   return workspace_piece(extent.rows * extent.cols, element);
 }
 
-/// Returns the parts of one run if every operand needs a copy, which depends on the leading dimensions.
-/// @throws OutOfMemory if the sizes exceed every memory
-Parts parts_of(const Choice& choice, std::size_t element) {
-  const ProblemRow& problem = choice.method->problem.row();
-  for (const auto extent : {problem.a, problem.b, problem.x}) {
-    if (extent == nullptr) continue;
-    const Extent e = extent(choice.shape);
-    if (static_cast<double>(e.rows) * static_cast<double>(e.cols) > 1e15)
-      throw OutOfMemory("a matrix of " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
-                        " is larger than any memory");
+Choice choice_of(const Method& method, const Shape& shape, std::int64_t runs, std::size_t element) {
+  const ProblemRow& problem = method.problem.row();
+  Choice choice{&method, shape, runs, defaults(method.parameters), {}};
+  choice.parts.a = piece(problem.a(shape), element);
+  if (problem.b != nullptr) choice.parts.b = piece(problem.b(shape), element);
+  const std::size_t answer = piece(problem.x(shape), element);
+  if (method.answer == AnswerIn::x) choice.parts.x = answer;
+  if (method.workspace_bytes != nullptr) {
+    const std::size_t bytes = method.workspace_bytes(shape, choice.parameters, element);
+    choice.parts.method = workspace_piece(static_cast<std::int64_t>(bytes), 1);
   }
-  Parts parts;
-  parts.a = piece(problem.a(choice.shape), element);
-  if (problem.b != nullptr) parts.b = piece(problem.b(choice.shape), element);
-  if (choice.method->answer == AnswerIn::x) parts.x = piece(problem.x(choice.shape), element);
-  if (choice.method->workspace_bytes != nullptr)
-    parts.method = workspace_piece(static_cast<std::int64_t>(choice.method->workspace_bytes(
-                                       choice.shape, defaults(choice.method->parameters), element)),
-                                   1);
-  return parts;
+  return choice;
+}
+
+Choice choose(const gaussweep_handle_t& handle, const char* problem, Precision precision,
+              const Shape& shape) {
+  const Problem wanted = Problem::named(problem);
+  const MethodTarget target{handle.device->backend(), handle.capability, precision};
+  const std::size_t element = precision == Precision::float32 ? sizeof(float) : sizeof(double);
+  if (const Method* method = preferred_method(handle.registry, wanted, target, shape))
+    return choice_of(*method, shape, 1, element);
+  const Shape one = shape.single();
+  if (const Method* method = preferred_method(handle.registry, wanted, target, one))
+    return choice_of(*method, one, shape.batch, element);
+  throw NotSupported(std::string("no method solves ") + problem + " with n = " + std::to_string(shape.n) +
+                     " and nrhs = " + std::to_string(shape.nrhs) + " on " + handle.device->info().name);
 }
 
 /// One call of a routine.
@@ -236,7 +234,7 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   const Method& method = *choice.method;
   const ProblemRow& problem = method.problem.row();
   const Shape& shape = choice.shape;
-  const Parts parts = parts_of(choice, sizeof(T));
+  const Parts& parts = choice.parts;
   std::size_t space = parts.total();
   auto* next = static_cast<std::byte*>(std::align(alignment, 1, work, space));
   const auto take = [&next](std::size_t bytes) { return std::exchange(next, next + bytes); };
@@ -245,8 +243,7 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   const bool copies_a = problem.has_axis("uplo") && problem.second == SecondOperand::right_hand_sides;
   const auto dense = [&](const Argument<T>& argument, const Extent& e, std::size_t bytes, bool copies) {
     auto* packed = reinterpret_cast<T*>(take(bytes));
-    const bool is_written = method.overwrites && problem.second == SecondOperand::matrix;
-    if (argument.ld == e.rows && is_aligned(argument.data) && !is_written && !copies)
+    if (argument.ld == e.rows && is_aligned(argument.data) && !copies)
       return MatrixView<T>{argument.data, e.rows, e.cols, e.rows};
     copy(context, argument.data, argument.ld, packed, e.rows, e);
     return MatrixView<T>{packed, e.rows, e.cols, e.rows};
@@ -273,7 +270,7 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   if (op.pivots != nullptr)
     GAUSSWEEP_ON_BACKEND(context, set_no_exchange(context, op.pivots, shape.n, pivot_count));
 
-  method.entry(context.device.backend()).template get<T>()(context, op, defaults(method.parameters));
+  method.entry(context.device.backend()).template get<T>()(context, op, choice.parameters);
 
   if (op.pivots != nullptr)
     GAUSSWEEP_ON_BACKEND(context, make_pivots_one_based(context, op.pivots, pivot_count));
@@ -296,12 +293,6 @@ void set_zero(gaussweep_handle_t& handle, const Argument<T>& c, const Shape& sha
     handle.device->fill(c.data + j * c.ld, 0, static_cast<std::size_t>(shape.m) * sizeof(T));
 }
 
-/// Emulated blocks keep their shared memory in static variables, so that one thread at a time can run them.
-std::mutex& emulation() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 /// Returns the message of the thread's last failed gaussweep_create, for which there is no handle.
 std::string& create_error() {
   thread_local std::string error;
@@ -311,9 +302,11 @@ std::string& create_error() {
 template <class T>
 void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, void* work, std::size_t bytes) {
   require_sizes(call.shape);
-  if (call.info != nullptr && call.shape.batch > 0)
-    handle.device->fill(call.info, 0, static_cast<std::size_t>(call.shape.batch) * sizeof(int));
-  if (is_empty(call.shape)) return;
+  const auto clear_info = [&] {
+    if (call.info != nullptr && call.shape.batch > 0)
+      handle.device->fill(call.info, 0, static_cast<std::size_t>(call.shape.batch) * sizeof(int));
+  };
+  if (is_empty(call.shape)) return clear_info();
   if (call.shape.k == 0) return set_zero(handle, call.c, call.shape);
   const Choice choice = choose(handle, problem_name, precision_of<T>, call.shape);
   const ProblemRow& problem = choice.method->problem.row();
@@ -322,11 +315,10 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
   if (call.c.name != nullptr) require_matrix(call.c, problem.x(choice.shape).rows);
   require(!problem.has_pivots || call.pivots != nullptr, "pivots is a null pointer");
   require(call.info != nullptr || call.c.name != nullptr, "info is a null pointer");
-  const std::size_t needed = parts_of(choice, sizeof(T)).total();
+  const std::size_t needed = choice.parts.total();
   require(bytes >= needed && work != nullptr, "work has " + std::to_string(work == nullptr ? 0 : bytes) +
                                                   " bytes, needed are " + std::to_string(needed));
-  std::unique_lock<std::mutex> lock(emulation(), std::defer_lock);
-  if (handle.index == GAUSSWEEP_EMULATED) lock.lock();
+  clear_info();
   for (std::int64_t s = 0; s < choice.runs; ++s) {
     run_once(handle, choice, call, work);
     call.a.data += call.a.ld * call.shape.n;
@@ -342,8 +334,7 @@ void query(const gaussweep_handle_t& handle, const char* problem, Precision prec
   require_sizes(shape);
   *bytes = 0;
   if (is_empty(shape) || shape.k == 0) return;
-  *bytes =
-      parts_of(choose(handle, problem, precision, shape), precision == Precision::float32 ? 4 : 8).total();
+  *bytes = choose(handle, problem, precision, shape).parts.total();
 }
 
 Shape square(std::int64_t n, std::int64_t batch, std::int64_t nrhs = 1,

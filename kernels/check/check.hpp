@@ -45,9 +45,8 @@ struct Findings {
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
 /// - geinv: the same quotient. If it is above `second_side_threshold(n)`, the ratio is the minimum of it and
-/// of the quotient
-///   with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix rarely has both
-///   residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
+///   of the quotient with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix
+///   rarely has both residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
 /// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), for rounding errors of both signs. If it is
 ///   above 1, the errors may all have one sign, or products may underflow. A right answer must pass for any
 ///   order of summation. The ratio is then the minimum of this ratio and of three times the largest

@@ -40,9 +40,8 @@ struct DeviceInfo {
 };
 
 /// One device with one stream. All copies and fills are ordered on that stream. `to_device`, `to_host` and
-/// their
-/// `_2d` versions are synchronous; `copy` and `fill` are asynchronous. Every function can throw DeviceError,
-/// `allocate` also OutOfMemory, `allocate_host` also NoPinnedMemory.
+/// their `_2d` versions are synchronous; `copy` and `fill` are asynchronous. Every function can throw
+/// DeviceError, `allocate` also OutOfMemory, `allocate_host` also NoPinnedMemory.
 class Device {
  public:
   virtual ~Device() = default;

@@ -8,8 +8,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// Where to store the row exchanges, n integers from 0 per system: either LAPACK's pivots, or `order`, the
-/// index of the pivot row of each step. The other pointer is null.
+/// The destination of the row exchanges, n integers from 0 per system: either LAPACK's pivots, or `order`,
+/// the index of the pivot row of each step. The other pointer is null.
 struct PivotOutput {
   int* pivots;
   int* order;

@@ -3,9 +3,8 @@
 ///
 /// Threads run in rounds. A round is a list of the runnable threads, in index order or shuffled. Each thread
 /// runs until it waits or returns. Threads that become runnable during a round form the next round. A thread
-/// has a fiber
-/// ("worker") only from its start until it returns. After a thread that never waits, the same worker runs the
-/// next thread without a switch.
+/// has a fiber ("worker") only from its start until it returns. After a thread that never waits, the same
+/// worker runs the next thread without a switch.
 
 #include "kernels/simt/emulated_block.hpp"
 

@@ -49,9 +49,8 @@ struct Sweep {
   bool stores_answer;  ///< also stores the answer in b
 };
 
-/// The arguments of the kernel. In an array of segments, element i of right-hand side r has index (i / order
-/// * R
-/// + r) * order + i % order.
+/// The arguments of the kernel. In an array of segments, element i of right-hand side r has index
+/// (i / order * R + r) * order + i % order.
 template <class T>
 struct Chain {
   std::int64_t n;

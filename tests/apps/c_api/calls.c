@@ -83,7 +83,7 @@ enum { kUnset = 12345 };
 
 static void test_refusals(gaussweep_handle handle) {
   double a[4] = {4, 1, 2, 3}, b[2] = {1, 1};
-  int info, pivots[2];
+  int info = -99, pivots[2];
   size_t bytes;
   static char work[1 << 20];
   check(gaussweep_create(NULL, device) == GAUSSWEEP_INVALID_ARGUMENT, "create without a handle", 0, 0);
@@ -111,7 +111,7 @@ static void test_refusals(gaussweep_handle handle) {
   REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, &info, 1, work, 1), "work has 1 bytes");
   REFUSED(gaussweep_dpotrf(handle, (gaussweep_uplo)7, 2, a, 2, &info, 1, work, 1 << 20), "uplo");
   REFUSED(gaussweep_dgemm(handle, 2, 2, -1, a, 2, a, 2, a, 2, work, 1 << 20), "k = -1");
-  check(a[0] == 4 && a[1] == 1 && b[0] == 1, "a refused call changes nothing", 2, a[0]);
+  check(a[0] == 4 && a[1] == 1 && b[0] == 1 && info == -99, "a refused call changes nothing", 2, a[0]);
   check(gaussweep_dgetrf_work(handle, 2, 1, &bytes) == GAUSSWEEP_SUCCESS && bytes > 0, "work", 2,
         (double)bytes);
   check(gaussweep_dgetrf(handle, 0, NULL, 1, NULL, NULL, 1, NULL, 0) == GAUSSWEEP_SUCCESS, "order 0", 0, 0);
