@@ -19,7 +19,8 @@ ANSWERED = {"pass", "suspect", "failed"}  # the method returned an answer, so it
 
 _TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
-judged_time commit job_id node partition gres cache host_memory energy_source problem_title timing""".split()
+judged_time commit job_id node partition gres cache host_memory energy_source problem_title timing library
+library_digest""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 # -1: unknown

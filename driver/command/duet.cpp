@@ -25,6 +25,7 @@ void add_duet_command(CLI::App& app, Commands& commands) {
       *duet->add_option("other", o.other, "The program of the other build, which is the base")->required());
   refuse_empty(*duet->add_option("plan", o.plan, "The plan (YAML)")->required());
   add_output(*duet, o.output, "Directory for the run directories base and new; created").required();
+  add_library_option(*duet, o.libraries);
   add_backend(*duet, o.backend, "auto: cuda where there is a GPU, else emulated");
   allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
                    ->capture_default_str(),

@@ -3,13 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
+#include "driver/command/method_templates.hpp"
 #include "driver/command/options.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/summary/methods_listing.hpp"
 #include "driver/system/terminal.hpp"
 
@@ -18,8 +21,8 @@ namespace gaussweep::driver {
 namespace {
 
 struct MethodsOptions {
-  std::string format = "table", problem;
-  std::vector<std::string> patterns;
+  std::string format = "table", problem, template_name;
+  std::vector<std::string> patterns, libraries;
 };
 
 bool is_matching(const std::string& pattern, const Method& method) {
@@ -69,8 +72,24 @@ void add_methods_command(CLI::App& app, Commands& commands) {
       app.add_subcommand("methods", "List the methods: where each runs, what it needs, its parameters");
   add_format(*sub, options->format, {"table", "json"});
   sub->add_option("--problem", options->problem, "Only methods of this problem, e.g. gesv");
-  sub->add_option("methods", options->patterns, "Only these: problems, variants, problem/variant, or globs");
-  sub->callback([options, &commands] { list_methods(*options, commands.registry); });
+  add_library_option(*sub, options->libraries);
+  sub->add_option("names", options->patterns, "Only these: problems, variants, problem/variant, or globs");
+  static const std::map<std::string, const char*> templates{{"c", method_template_c},
+                                                            {"cuda", method_template_cuda},
+                                                            {"header", method_header},
+                                                            {"plan", method_template_plan}};
+  allow_words(*sub->add_option("--template", options->template_name,
+                               "Print a method to begin with, the header that it includes, or a plan for it"),
+              {"c", "cuda", "header", "plan"});
+  sub->callback([options, &commands] {
+    if (!options->template_name.empty()) {
+      fmt::print("{}", templates.at(options->template_name));
+      return;
+    }
+    Registry registry = commands.registry;
+    add_libraries(registry, options->libraries);
+    list_methods(*options, registry);
+  });
 }
 
 }  // namespace gaussweep::driver

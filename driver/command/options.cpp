@@ -158,6 +158,13 @@ void add_backend(CLI::App& command, std::string& backend, const std::string& hel
   allow_words(*command.add_option("--backend", backend, help)->capture_default_str(), names);
 }
 
+void add_library_option(CLI::App& command, std::vector<std::string>& paths) {
+  refuse_empty(*command
+                    .add_option("--methods", paths,
+                                "A shared library with more methods, e.g. ./mine.so; may be given repeatedly")
+                    ->allow_extra_args(false));
+}
+
 CLI::Option& add_output(CLI::App& command, std::string& output, const std::string& help) {
   CLI::Option& option = *command.add_option("-o,--output", output, help);
   refuse_empty(option);

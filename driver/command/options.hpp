@@ -38,6 +38,8 @@ void add_format(CLI::App& command, std::string& format, const std::vector<std::s
 void add_backend(CLI::App& command, std::string& backend, const std::string& help);
 /// Adds -o, --output, whose value must not be empty.
 CLI::Option& add_output(CLI::App& command, std::string& output, const std::string& help);
+/// Adds the option --methods: paths of shared libraries with more methods.
+void add_library_option(CLI::App& command, std::vector<std::string>& paths);
 
 /// Converts an option's value to an enum.
 /// @throws UsageError with the option ("--kind"), the allowed names, and the nearest one

@@ -19,6 +19,7 @@
 #include "driver/command/plan_template.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/cost_model.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/plan/trial.hpp"
@@ -236,6 +237,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
 
 struct PlanOptions {
   std::string path, backend = "auto", format = "table", gpu, like, template_name;
+  std::vector<std::string> libraries;
   bool schema = false, explain = false;
 };
 
@@ -262,7 +264,7 @@ PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vect
   return gpus;
 }
 
-void show_plan(const PlanOptions& options, const Registry& registry) {
+void show_plan(const PlanOptions& options, Registry registry) {
   if (options.path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
   const Backend default_backend = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
   const Backend backend = options.backend == "auto"
@@ -277,9 +279,10 @@ void show_plan(const PlanOptions& options, const Registry& registry) {
   }
   const PlannedGpus gpus = gpus_of(options, backend, devices);
   KnownFiles files;
-  const Expansion expansion =
-      expand_plan(for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models), options.path,
-                  registry, backend, gpus.capability, files);
+  const io::Plan plan = for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models);
+  add_libraries(registry, options.libraries);
+  add_libraries(registry, libraries_of(plan, options.path));
+  const Expansion expansion = expand_plan(plan, options.path, registry, backend, gpus.capability, files);
   const Format format = parse_format(options.format);
   if (options.explain && format != Format::table) {
     const Table table = explanation(expansion, source, Reader::program);
@@ -300,6 +303,7 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
   auto options = std::make_shared<PlanOptions>();
   plan->add_option("plan", options->path, "The plan (YAML)");
+  add_library_option(*plan, options->libraries);
   add_backend(*plan, options->backend, "As for run");
   refuse_empty(
       *plan->add_option("--gpu", options->gpu, "The GPU model that sizes are for [the one here], e.g. H200"));

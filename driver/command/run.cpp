@@ -15,6 +15,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/compare/run_end.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"
@@ -32,12 +33,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Makes the run add orders at which methods cross. A resumed run begins with the orders that it had added.
-void refine(RunOptions& options, bool resumes, const Registry& registry) {
+/// @param registry receives the methods of the run's libraries
+void refine(RunOptions& options, bool resumes, Registry& registry) {
   const auto backend_of = [](const io::JournalContents& journal) {
     return from_string<Backend>(last_start(journal).backend);
   };
-  const auto refinement = std::make_shared<Refinement>(io::read_plan(options.plan, enum_names<Problem>()),
-                                                       options.plan, registry);
+  io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());
+  add_libraries(registry, options.libraries);
+  add_libraries(registry, libraries_of(plan, options.plan));
+  const auto refinement = std::make_shared<Refinement>(std::move(plan), options.plan, registry);
   if (resumes) {
     const io::JournalContents journal = io::read_journal(fs::path(options.output) / "journal.jsonl");
     if (const auto backend = backend_of(journal)) {
@@ -129,6 +133,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
   RunOptions& o = *options;
   refuse_empty(*run->add_option("plan", o.plan, "The plan (YAML)")->required());
   add_output(*run, o.output, "The run directory; created").required();
+  add_library_option(*run, o.libraries);
   run->add_flag("--resume", o.resume,
                 "Continue the run in the directory: trials without a record, or with a transient failure");
   run->add_flag("--retry-failed", o.retry_failed,
@@ -163,9 +168,10 @@ void add_run_command(CLI::App& app, Commands& commands) {
     };
     const bool resumes = settings.resume || settings.retry_failed;
     if (resumes && !settings.dry_run && !is_other_rank()) settings.refusal = loss_by_resume(settings.output);
-    if (settings.refines) refine(settings, resumes, commands.registry);
+    Registry registry = commands.registry;
+    if (settings.refines) refine(settings, resumes, registry);
     std::signal(SIGPIPE, SIG_IGN);  // before MPI starts, because the reader of the output may have exited
-    commands.exit_code = run_sweep(settings, commands.registry);
+    commands.exit_code = run_sweep(settings, registry);
   });
 }
 

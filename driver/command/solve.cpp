@@ -17,6 +17,7 @@
 #include "driver/command/options.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/method_choice.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/needs.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/worker/probe.hpp"
@@ -31,6 +32,7 @@ namespace fs = std::filesystem;
 struct SolveOptions {
   std::string file, dataset, right, right_dataset, problem, method, uplo, precision = "double",
                                                                           backend = "auto", output;
+  std::vector<std::string> libraries;
   bool force = false, condition = false;
 };
 
@@ -162,9 +164,14 @@ int run_solve(SolveOptions& options, const Commands& commands) {
   const Precision precision = parse_precision(options.precision);
   std::unique_ptr<Device> device;
   const Backend requested = choose_backend(options.backend, device);
+  Registry registry = commands.registry;
+  if (!options.libraries.empty()) {
+    Registry checked = registry;  // a child process loads them first, because a bad library ends its process
+    add_libraries(checked, options.libraries);
+    load_libraries(registry, libraries_of(checked));
+  }
   const ChosenMethod by = choose_method(
-      commands.registry,
-      {{problem}, options.method, requested, precision, device ? device->info().capability : 0});
+      registry, {{problem}, options.method, requested, precision, device ? device->info().capability : 0});
   if (by.backend != Backend::cuda) device = make_worker_device(by.backend);
   return precision == Precision::float32 ? solve_typed<float>(options, by, *device)
                                          : solve_typed<double>(options, by, *device);
@@ -183,6 +190,7 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   sub->add_option("--problem", options->problem, "What to compute [gesv with --rhs, else geinv]");
   sub->add_option("--method", options->method,
                   "An id of gaussweep methods, or a variant [the vendor's library]");
+  add_library_option(*sub, options->libraries);
   refuse_empty(*sub->add_option("--uplo", options->uplo,
                                 "The triangle that a problem reads: lower, upper [A's own, else lower]"));
   sub->add_flag("--condition", options->condition,

@@ -25,6 +25,7 @@
 #include "driver/judge/judge.hpp"
 #include "driver/plan/expand.hpp"
 #include "driver/plan/file_facts.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/time_limit.hpp"
 #include "driver/plan/try_plan.hpp"
 #include "driver/summary/summary.hpp"
@@ -48,7 +49,7 @@ constexpr double min_seconds = 0.5;
 
 struct TryOptions {
   std::string file, output, backend = "auto", time_limit = "1min", uplo;
-  std::vector<std::string> problems, precisions;
+  std::vector<std::string> problems, precisions, libraries;
   bool condition = false, lists_left_out = false;
   TryRequest request;
 };
@@ -244,7 +245,7 @@ InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::p
 /// Runs the rounds until the deadline. @param run has the output directory and the matrix file
 /// @return the exit code of the sweep
 int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, Backend backend,
-               double deadline, const Commands& commands) {
+               double deadline, const Commands& commands, const Registry& registry) {
   TryRounds rounds(plan, backend, now_seconds(), deadline);
   const auto parsed = [](const std::string& text) {
     return io::parse_plan(text, "try", enum_names<Problem>());
@@ -262,7 +263,7 @@ int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, 
   run.order = QueueOrder::shortest_first;
   run.command_line = command_line(commands);
   std::signal(SIGPIPE, SIG_IGN);
-  return run_sweep(run, commands.registry);
+  return run_sweep(run, registry);
 }
 
 int try_matrix(TryOptions& options, const Commands& commands) {
@@ -270,11 +271,13 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   refuse_ranks();
   parse_request(options);
   const TryRequest& request = options.request;
+  Registry registry = commands.registry;
+  add_libraries(registry, options.libraries);
   const std::filesystem::path path = std::filesystem::absolute(options.file);
   const InspectedMatrix seen = print_matrix(options, path);
   const auto [backend, capability] = expected_backend(options.backend);
   FileFacts facts = facts_of_file(path, request.dataset);
-  const TryPlan plan = plan_try(request, seen, facts, commands.registry, backend, capability);
+  const TryPlan plan = plan_try(request, seen, facts, registry, backend, capability);
   if (options.lists_left_out || plan.text.empty()) print_left_out(plan.left_out);
   if (plan.text.empty())
     throw UsageError("try: no method is left to try; see --problem, --method, --backend");
@@ -293,7 +296,8 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   }
   // Reserves time for stopping the worker and printing the answer.
   const double end_seconds = std::min(2.0, 0.1 * request.seconds);
-  const int code = run_rounds(run, options, plan, backend, start + request.seconds - end_seconds, commands);
+  const int code =
+      run_rounds(run, options, plan, backend, start + request.seconds - end_seconds, commands, registry);
 
   const io::Results results = load_all({run.output});
   const std::vector<Group> groups = group_records(results.records);
@@ -337,6 +341,7 @@ void add_try_command(CLI::App& app, Commands& commands) {
   add_list("--method", request.methods,
            "Only these, whatever they need and however long they take, e.g. lapack, gesv/gauss_* [those that "
            "suit it]");
+  add_library_option(*sub, options->libraries);
   auto* nrhs =
       sub->add_option("--nrhs", request.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
           ->delimiter(',')

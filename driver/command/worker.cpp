@@ -7,11 +7,14 @@
 #include <fstream>
 #include <memory>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
 #include "driver/command/cli.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/system/process.hpp"
 
 namespace gaussweep::driver {
@@ -27,6 +30,23 @@ void be_expendable() {
   ::setrlimit(RLIMIT_CORE, &core);
 }
 
+/// Prints the table of a library as JSON. What the library itself prints goes to standard error. Ends the
+/// process without the library's destructors, which could crash.
+[[noreturn]] void print_library(const std::string& path) {
+  be_expendable();
+  const int output = ::dup(STDOUT_FILENO);
+  if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw std::runtime_error("dup failed");
+  using Json = nlohmann::json;
+  const std::string text = library_table(path).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t now = ::write(output, text.data() + written, text.size() - written);
+    if (now <= 0) ::_exit(exit_broken);
+    written += static_cast<std::size_t>(now);
+  }
+  ::_exit(exit_ok);
+}
+
 }  // namespace
 
 void add_worker_command(CLI::App& app, Commands& commands) {
@@ -34,12 +54,15 @@ void add_worker_command(CLI::App& app, Commands& commands) {
       app.add_subcommand("worker", "(started by run) Serve trials on descriptor 3, note steps in 4");
   worker->group("");  // hidden from the help
   auto parent = std::make_shared<pid_t>(0);
+  auto library = std::make_shared<std::string>();
   worker->add_option("--parent", *parent, "The supervisor's process")->required();
-  worker->callback([parent, &commands] {
+  worker->add_option("--library", *library, "Print the table of this library as JSON instead");
+  worker->callback([parent, library, &commands] {
     if (!die_with_parent(*parent)) {
       commands.exit_code = exit_broken;
       return;
     }
+    if (!library->empty()) print_library(*library);
     // srun and scancel signal every process of a job step. The supervisor decides when a running trial ends.
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();

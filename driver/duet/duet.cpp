@@ -13,6 +13,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/sweep/rank_facts.hpp"
@@ -61,6 +62,7 @@ class Build {
   Build(const std::filesystem::path& folder, WorkerSpec spec, const Registry& registry)
       : directory_(folder, false) {
     spec.directory = folder.string();
+    spec.libraries = libraries_of(registry);
     spec.origin.run_id = directory_.run_id();
     supervisor_.emplace(post_, std::move(spec), registry);
   }
@@ -149,6 +151,18 @@ std::vector<std::vector<Trial>> rounds_of(io::Plan& plan, const DuetOptions& opt
   return rounds;
 }
 
+/// @throws UsageError if the libraries of base and new give the plan different trials
+void require_same_trials(const std::vector<std::vector<Trial>>& base,
+                         const std::vector<std::vector<Trial>>& now) {
+  const auto is_same = [](const Trial& a, const Trial& b) { return describe(a) == describe(b); };
+  for (std::size_t round = 0; round < now.size(); ++round) {
+    if (!std::equal(base[round].begin(), base[round].end(), now[round].begin(), now[round].end(), is_same))
+      throw UsageError(
+          "--methods: the plan has other trials with these libraries than with its own; names and parameters "
+          "of the methods must agree");
+  }
+}
+
 void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions& options,
                 const RankFacts& facts, const std::string& duet, const std::string& commit,
                 std::size_t trials) {
@@ -168,7 +182,7 @@ void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions
 
 }  // namespace
 
-int run_duet(const DuetOptions& options, const Registry& registry) {
+int run_duet(const DuetOptions& options, const Registry& builtin) {
   PendingListing devices = start_device_listing(options.backend);
   World world;
   if (world.size() > 1) throw UsageError("duet plays on one device: start it without mpirun");
@@ -178,8 +192,16 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   const std::string other = std::filesystem::absolute(options.other).string();
   const std::string commit = commit_of(other);
   io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());
-  const std::vector<std::vector<Trial>> rounds =
-      rounds_of(plan, options, registry, backend, backend == Backend::cuda ? facts.gpu.capability : 0);
+  const std::vector<std::string> of_plan = libraries_of(plan, options.plan);
+  Registry registry = builtin, base_registry = builtin;
+  add_libraries(registry, options.libraries.empty() ? of_plan : options.libraries);
+  add_libraries(base_registry, of_plan.empty() ? options.libraries : of_plan);
+  const int capability = backend == Backend::cuda ? facts.gpu.capability : 0;
+  const std::vector<std::vector<Trial>> rounds = rounds_of(plan, options, registry, backend, capability);
+  const bool has_two = !of_plan.empty() && !options.libraries.empty();
+  const std::vector<std::vector<Trial>> base_rounds =
+      has_two ? rounds_of(plan, options, base_registry, backend, capability) : rounds;
+  require_same_trials(base_rounds, rounds);
 
   WorkerSpec spec;
   spec.origin = this_origin("");
@@ -197,7 +219,7 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   other_spec.origin.commit = commit;
 
   const std::filesystem::path output = options.output;
-  Build base(output / duet_base, std::move(other_spec), registry);
+  Build base(output / duet_base, std::move(other_spec), base_registry);
   Build now(output / duet_new, std::move(spec), registry);
   const std::string duet = random_id();
   const std::size_t trials = rounds.size() * rounds.front().size();
@@ -206,8 +228,9 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
     for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {
       const bool base_first = (round + i) % 2 == 0;
-      (base_first ? base : now).run(rounds[round][i]);
-      (base_first ? now : base).run(rounds[round][i]);
+      if (base_first) base.run(base_rounds[round][i]);
+      now.run(rounds[round][i]);
+      if (!base_first) base.run(base_rounds[round][i]);
     }
     spdlog::info("round {} of {}", round + 1, rounds.size());
   }

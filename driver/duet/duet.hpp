@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/registry/method.hpp"
 
@@ -13,6 +14,9 @@ struct DuetOptions {
   std::string other;  ///< path of the other build's program, which is the baseline
   std::string plan, output;
   std::string backend = "auto";
+  /// Shared libraries with more methods. If the plan has libraries too, these replace them in this build
+  /// only, so that two versions of a library can be compared.
+  std::vector<std::string> libraries;
   std::int64_t rounds = 10;  ///< each with new workers of both builds
   std::string command_line;
 };
@@ -26,6 +30,6 @@ constexpr const char* duet_new = "new";
 /// @return exit_ok, or exit_stopped after a signal; finished rounds are kept
 /// @throws UsageError if the other build cannot be used, std::runtime_error if a device fails,
 /// io::StorageError
-int run_duet(const DuetOptions& options, const Registry& registry);
+int run_duet(const DuetOptions& options, const Registry& builtin);
 
 }  // namespace gaussweep::driver

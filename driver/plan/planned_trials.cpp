@@ -27,6 +27,13 @@ std::string KnownFiles::note() const {
   return fmt::format("reading and checking {} took {:.0f} s", counted(read_, "matrix file"), seconds_);
 }
 
+std::vector<std::string> libraries_of(const io::Plan& plan, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::vector<std::string> paths;
+  for (const io::Scalar& library : plan.libraries) paths.push_back((folder / library.text).string());
+  return paths;
+}
+
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
                       Backend requested, int capability, KnownFiles& files) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();

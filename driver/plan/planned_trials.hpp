@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "driver/plan/expand.hpp"
 #include "driver/plan/file_facts.hpp"
@@ -27,6 +28,10 @@ class KnownFiles {
   std::size_t read_ = 0;
   double seconds_ = 0;
 };
+
+/// Returns the paths of the plan's shared libraries. Relative paths begin at the folder of `path`, the plan's
+/// file.
+std::vector<std::string> libraries_of(const io::Plan& plan, const std::string& path);
 
 /// Expands a plan. Paths of matrix files are relative to the folder of `path`, the plan's file.
 /// @param files the matrix files that were read before; receives the others

@@ -79,6 +79,7 @@ json identity_of(const Trial& t) {
   json identity = {{"problem", t.problem},     {"method", t.method}, {"precision", t.precision},
                    {"backend", t.backend},     {"shape", t.shape},   {"parameters", t.parameters},
                    {"matrix", t.matrix.digest}};  // the digest, because the file's path does not matter
+  if (!t.library_digest.empty()) identity["library"] = t.library_digest;
   if (t.matrix_b) identity["matrix_b"] = t.matrix_b->digest;
   for (const io::Setting& setting : io::all_settings()) {
     if (setting.in_key) setting.write(t, identity);
@@ -108,6 +109,7 @@ void from_json(const json& from, Trial& t) {
   from.at("key").get_to(t.key);
   from.at("problem").get_to(t.problem);
   from.at("method").get_to(t.method);
+  t.library_digest = from.value("library", "");
   from.at("precision").get_to(t.precision);
   from.at("backend").get_to(t.backend);
   from.at("shape").get_to(t.shape);

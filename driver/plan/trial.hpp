@@ -20,7 +20,8 @@ using io::Stages;
 struct Trial : io::TrialSettings {
   std::string key;  ///< see trial_key
   Problem problem;
-  std::string method;  ///< the variant
+  std::string method;          ///< the variant
+  std::string library_digest;  ///< of the method's shared library; empty: a built-in method
   Precision precision = Precision::float64;
   /// The backend that this trial runs on (see resolve_backend in expand.hpp).
   Backend backend = Backend::host;
@@ -48,8 +49,8 @@ void to_json(nlohmann::json& json, const Trial& trial);
 void from_json(const nlohmann::json& json, Trial& trial);
 
 /// Returns a digest (32 hex digits) of everything that determines the outcome except machine and build:
-/// problem, method, precision, backend, shape, parameters with defaults, matrices, and the settings that are
-/// `in_key` (io/plan/settings.hpp).
+/// problem, method, the digest of its library, precision, backend, shape, parameters with defaults, matrices,
+/// and the settings that are `in_key` (io/plan/settings.hpp).
 std::string trial_key(const Trial& trial);
 
 /// Returns the default parameters from the method's row.

@@ -135,6 +135,7 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.round = round;
   t.problem = method.problem;
   t.method = method.variant;
+  t.library_digest = method.library_digest;
   t.precision = enum_or(chosen, "precision", t.precision);
   t.backend = backend.value_or(requested);
   const bool is_of_triangles = t.problem->used_of_a == UsedElements::triangle;

@@ -92,9 +92,15 @@ std::string plan_text(const TryRequest& request, const InspectedMatrix& matrix, 
   for (const Precision precision : request.precisions) precisions.emplace_back(to_string(precision));
   std::string text = fmt::format(
       "name: {}\nprecision: [{}]\nrepeats: {{min: {}, noise: 1%, time: 20ms}}\nstages: never\n"
-      "matrix: {{file: {}{}}}\nsweep:\n",
+      "matrix: {{file: {}{}}}\n",
       quoted(std::filesystem::path(file.path).stem().string()), joined(precisions), request.repeats,
       quoted(file.path), request.dataset.empty() ? "" : ", dataset: " + quoted(request.dataset));
+  std::set<std::string> libraries;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.method->library.empty()) libraries.insert(quoted(candidate.method->library));
+  }
+  if (!libraries.empty()) text += fmt::format("libraries: [{}]\n", fmt::join(libraries, ", "));
+  text += "sweep:\n";
   const Uplo uplo = uplo_for(request, matrix);
   bool is_empty = true;
   for (const Problem problem : problems) {

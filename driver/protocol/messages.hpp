@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/system/origin.hpp"
 #include "io/records/record.hpp"
@@ -26,6 +27,7 @@ struct Setup {
   Origin origin;
   /// The device facts from an earlier worker, so that its peaks need not be measured again.
   std::optional<io::DeviceRow> device;
+  std::vector<LibraryFile> libraries;  ///< of the methods that this program does not contain
 };
 
 /// To a worker: run this trial after those sent before.

@@ -1,6 +1,7 @@
 #include "driver/protocol/trial_record.hpp"
 
 #include <cmath>
+#include <filesystem>
 
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/trial.hpp"
@@ -36,6 +37,8 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.problem_flops = problem_flops(trial.problem, trial.shape);
   r.problem_bytes = problem_bytes(trial.problem, trial.shape, element_bytes(trial.precision));
   if (method != nullptr) {
+    r.library = std::filesystem::path(method->library).filename().string();
+    r.library_digest = method->library_digest;
     r.flops = trial_flops(*method, trial.shape, trial.parameters);
     r.bytes = trial_bytes(*method, trial.shape, trial.parameters, trial.precision);
   }

@@ -253,19 +253,44 @@ Loaded load_and_warn(const fs::path& path, bool with_details) {
   return loaded;
 }
 
+namespace {
+
+/// Returns "library mine.so has 2 versions: 1a2b (12), 3c4d (30)"; empty if no library has two.
+std::string mixed_libraries(const std::vector<io::Record>& records) {
+  std::map<std::string_view, std::map<std::string_view, std::int64_t>> versions;
+  for (const io::Record& record : records) {
+    if (!record.library.empty() && record.status != io::Status::skipped)
+      ++versions[record.library][record.library_digest];
+  }
+  std::string text;
+  for (const auto& [library, counts] : versions) {
+    if (counts.size() < 2) continue;
+    std::string list;
+    for (const auto& [digest, count] : counts)
+      list += fmt::format("{}{:.12} ({})", list.empty() ? "" : ", ", digest, count);
+    append_text(text, fmt::format("library {} has {} versions: {}", library, counts.size(), list));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {
   std::map<std::string_view, std::int64_t> counts;
   for (const io::Record& record : records) {
     if (!record.commit.empty() && record.status != io::Status::skipped) ++counts[record.commit];
   }
   const bool is_new = !commit.empty() && counts.try_emplace(commit).second;
-  if (counts.size() < 2) return {};
+  const std::string libraries = mixed_libraries(records);
+  if (counts.size() < 2) return libraries;
   std::string list;
   for (const auto& [name, count] : counts) {
     const std::string words = is_new && name == commit ? "this one" : fmt::to_string(count);
     list += fmt::format("{}commit {} ({})", list.empty() ? "" : ", ", name, words);
   }
-  return fmt::format("the records are from {} builds: {}", counts.size(), list);
+  std::string text = fmt::format("the records are from {} builds: {}", counts.size(), list);
+  append_text(text, libraries);
+  return text;
 }
 
 }  // namespace gaussweep::driver

@@ -51,7 +51,8 @@ std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>
                                         const std::vector<std::string>& requested);
 
 /// Returns "the records are from 2 builds: commit 1a2b (12), commit 3c4d (30)"; empty if all records are of
-/// one build. Skipped records do not count, because no build ran them.
+/// one build. Skipped records do not count, because no build ran them. In addition names the versions of each
+/// shared library of methods, if there are two.
 /// @param commit of a build that is about to add records; empty: none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 

@@ -42,8 +42,9 @@ struct Decision {
   Backend backend = Backend::host;
   std::string directory;  ///< the run directory
   std::string run_id;
+  nlohmann::json libraries = nlohmann::json::array();  ///< the rows of the run's libraries
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id, libraries)
 
 /// The listing of the visible GPUs, which a child process computes while MPI starts. Empty if no GPU is
 /// wanted, or if the local rank, known only after MPI_Init, selects the MIG part that the child may see.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "driver/plan/planned_trials.hpp"
 #include "driver/plan/shard.hpp"
@@ -16,9 +17,10 @@ namespace gaussweep::driver {
 /// The options of `gaussweep run`.
 struct RunOptions {
   std::string plan, output;
-  std::optional<io::Plan> made_plan;  ///< replaces the file `plan` if set
-  KnownFiles files;                   ///< matrix files that the caller has read
-  bool lists_unexpected = true;       ///< false: the caller reports what did not end as expected
+  std::optional<io::Plan> made_plan;   ///< replaces the file `plan` if set
+  std::vector<std::string> libraries;  ///< shared libraries with more methods, in addition to the plan's
+  KnownFiles files;                    ///< matrix files that the caller has read
+  bool lists_unexpected = true;        ///< false: the caller reports what did not end as expected
   /// False if the run directory is deleted afterwards; then no message suggests to resume it.
   bool is_kept = true;
   bool resume = false, retry_failed = false, dry_run = false;

@@ -13,6 +13,7 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/matrix_request.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/results/loading.hpp"
@@ -48,7 +49,7 @@ constexpr double flush_timeout = 15;  // seconds for the last messages to reach 
 struct Session {
   World& world;
   const RunOptions& options;
-  const Registry& registry;
+  Registry registry;  ///< with the methods of the run's libraries
   double deadline;    ///< 0: no time limit
   std::string began;  ///< when this process began, as a time stamp
   RankFacts mine;
@@ -157,6 +158,8 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
   }
   spec.threads = static_cast<int>(session.mine.host.blas_threads);
   if (spec.unfit.empty()) spec.unfit = blas_memory_error(spec.threads);
+  spec.libraries = libraries_of(session.registry);
+  if (spec.unfit.empty()) spec.unfit = library_fault(spec.libraries);
   spec.directory = decision.directory;
   return spec;
 }
@@ -306,6 +309,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   decision.backend = planned.backend;
   decision.directory = directory.path().string();
   decision.run_id = directory.run_id();
+  decision.libraries = library_rows(session.registry);
   world.broadcast(decision);
   decision_sent = true;
   SweepEnd end;
@@ -347,9 +351,11 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
       for (const std::string& warning : rank.gpu.warnings) spdlog::warn("{}: {}", rank.host.host, warning);
     }
     planned.files = options.files;
-    expand_for_ranks(
-        session, options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>()),
-        planned);
+    io::Plan plan =
+        options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
+    add_libraries(session.registry, options.libraries);
+    add_libraries(session.registry, libraries_of(plan, options.plan));
+    expand_for_ranks(session, std::move(plan), planned);
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
     check_emulation(session, planned);
     if (options.dry_run) {
@@ -392,6 +398,7 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
         code = run_first_rank(session, gathered);
       } else {
         const Decision decision = world.broadcast(nullptr).get<Decision>();
+        add_library_rows(session.registry, decision.libraries);
         if (decision.goes_on) serve_rank(session, decision);
       }
       if (!world.lost_peer()) world.flush(flush_timeout);

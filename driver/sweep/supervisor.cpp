@@ -31,7 +31,7 @@ constexpr std::size_t max_unsent_bytes = std::size_t{64} << 20;
 constexpr double first_start_timeout = 300, start_timeout = 120;
 // A worker may be another build, or damaged. These limits bound its unsolicited messages:
 constexpr int max_messages = 16;    // messages per step, so that clock and other ranks are served
-constexpr int max_start_steps = 8;  // steps of a start that restart the timeout; a correct worker has three
+constexpr int max_start_steps = 8;  // steps of a start that restart the timeout; a correct worker has four
 // Reported steps per start, trial or end; a worker that stores reports one per second.
 constexpr int max_steps = 10'000;
 constexpr std::size_t max_cause_bytes = 500;  // bytes of an error that quotes a message
@@ -136,7 +136,8 @@ void Supervisor::start_worker() {
   try {
     worker_ = start_(spec_);
     enter(State::starting);
-    worker_->send(message::Setup{spec_.backend, spec_.directory + "/matrices", spec_.origin, device_});
+    worker_->send(
+        message::Setup{spec_.backend, spec_.directory + "/matrices", spec_.origin, device_, spec_.libraries});
   } catch (const ChannelClosed&) {
     // It ended immediately; the next step handles the closed channel.
   } catch (const io::StorageError&) {

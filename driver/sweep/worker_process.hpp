@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "driver/protocol/messages.hpp"
 #include "driver/system/process.hpp"
@@ -21,7 +22,8 @@ struct WorkerSpec {
   std::string unfit;
   int threads = 1;  ///< number of OpenBLAS threads
   std::string directory;
-  std::string program;  ///< path of the build that provides the worker; empty: this program
+  std::vector<LibraryFile> libraries;  ///< that the worker loads
+  std::string program;                 ///< path of the build that provides the worker; empty: this program
   Origin origin;
 };
 

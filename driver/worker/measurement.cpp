@@ -167,8 +167,8 @@ bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) 
   return status != other_status ? status > other_status : one.findings.ratio > other.findings.ratio;
 }
 
-/// Marks an answer as wrong if its method wrote outside its output.
-void mark_forbidden_writes(const std::string& words, Judgement& verdict) {
+/// Marks an answer as wrong if there are words.
+void mark_flaw(const std::string& words, Judgement& verdict) {
   if (words.empty()) return;
   verdict.findings.ratio = std::numeric_limits<double>::infinity();
   verdict.findings.flaw = words;
@@ -273,7 +273,8 @@ class Executor::Measurement {
       queueing.push_back(run_->queue_seconds());
       waits.push_back(run_->waits());
       if (is_on_gpu()) record_reading(record_, sample, sampler.read());
-      compare_answers(run_->answer_digests());
+      last_digests_ = run_->answer_digests();
+      compare_answers(last_digests_);
       return sample;
     };
     const Samples samples = take_samples(trial_.sampling, take, now_seconds);
@@ -305,7 +306,6 @@ class Executor::Measurement {
       if (digest == first_digest_ || !other_digests_.insert(digest).second) continue;
       keep_worst(judged(&*run_, copy, run_->download(copy, nullptr), run_->report().convergence));
     }
-    last_digest_ = digests.back();
   }
 
   void keep_worst(Judgement answer) {
@@ -322,6 +322,8 @@ class Executor::Measurement {
       answer = run_->download(answer_.device_x());
     });
     if (transfer_ == Transfer::pinned) answer = run_->pinned_answer();
+    // Work on another stream or thread may go on after the timed run and complete the answer too late.
+    is_late_ = run_->answer_digests() != last_digests_;
   }
 
   /// Verifies the last answer in place, before other kernels overwrite its memory, then the first answer if
@@ -330,7 +332,7 @@ class Executor::Measurement {
     begin_step("verify");
     const double start = now_seconds();
     judgement_ = judged(run_ ? &*run_ : nullptr, run_ ? run_->last_copy() : 0, answer_.answer, convergence_);
-    if (!other_digests_.empty() && first_digest_ != last_digest_) {
+    if (!other_digests_.empty() && first_digest_ != last_digests_.back()) {
       if (first_answer_) {
         first_answer_->bring_to_host(device_);
         keep_worst(judged(nullptr, 0, first_answer_->answer, convergence_));
@@ -341,6 +343,7 @@ class Executor::Measurement {
     }
     first_answer_.reset();
     if (worst_ && is_worse(*worst_, judgement_, trial_)) judgement_ = *worst_;
+    if (is_late_) mark_flaw("the answer changed after the timed run had ended", judgement_);
     record_.info = judgement_.info;
     record_.convergence = to_string(judgement_.convergence);
     record_.verify_seconds = now_seconds() - start;
@@ -350,7 +353,7 @@ class Executor::Measurement {
   void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
-    if (run_->pristine() == Pristine::on_device) mark_forbidden_writes(run_->forbidden_writes(), judgement_);
+    if (run_->pristine() == Pristine::on_device) mark_flaw(run_->forbidden_writes(), judgement_);
     run_extra_passes();
     if (is_resident() && transfer_ == Transfer::once)
       held_.keep_resident(run_->staging(), digest_,
@@ -447,7 +450,7 @@ class Executor::Measurement {
   const Transfer transfer_;
   std::optional<MethodRun<T>> run_;
   /// Digests of the first and the last sample's answer, and all digests that differ from the first.
-  std::optional<std::uint64_t> first_digest_, last_digest_;
+  std::optional<std::uint64_t> first_digest_;
   std::set<std::uint64_t> other_digests_;
   std::optional<HeldAnswer<T>> first_answer_;  ///< a copy, until all answers are known to be equal
   std::optional<Judgement> worst_;             ///< of the answers verified before the last one
@@ -458,6 +461,8 @@ class Executor::Measurement {
   double earlier_seconds_ = 0, upload_seconds_ = 0;
   std::uint64_t digest_ = 0;  ///< digest of the inputs on the worker's device
   bool stages_known_ = false;
+  std::vector<std::uint64_t> last_digests_;  ///< of the answers immediately after the last sample
+  bool is_late_ = false;                     ///< they differ from the answers that were downloaded
   Convergence convergence_ = Convergence::none;
 };
 

@@ -8,6 +8,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/protocol/messages.hpp"
 #include "driver/protocol/trial_record.hpp"
 #include "driver/system/channel.hpp"
@@ -170,6 +171,9 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
   const Send send = [&](const FromWorker& message) { channel.send(message_json(message)); };
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
+    if (!setup.libraries.empty()) send(message::At{"libraries"});
+    Registry rows = registry;
+    load_libraries(rows, setup.libraries);
     send(message::At{"device"});
     const std::unique_ptr<Device> device = make_device(setup.backend);
     Context context(*device);
@@ -178,7 +182,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     std::string step;
     io::Record phases;  // when the trial's phases began
     StoreWriter store{io::MatrixStore(setup.matrices)};
-    Executor executor(registry, context, store, setup.origin, [&](const std::string& name) {
+    Executor executor(rows, context, store, setup.origin, [&](const std::string& name) {
       step = name;
       begin_phase(phases, name, epoch_seconds());
       note.write(name);

@@ -257,6 +257,9 @@ Keys plan_keys(Plan& plan, Common& common, const Problems& problems, RangeBudget
           plan.store_limit = parse_bytes(scalar_of(v, "store_limit"), "store_limit");
         },
         "bytes", "most bytes of stored matrices, or none"}},
+      {"libraries",
+       {[&](const YamlNode& v) { plan.libraries = scalars_of(v, "libraries"); }, "libraries",
+        "shared libraries with more methods: a path, or a list, relative to the plan"}},
       {"sweep",
        {[&](const YamlNode& v) { plan.sweep = sweep_of(v, common.lists, plan.settings, problems, budget); },
         "sweep", "the entries: each stands for all combinations of its lists"}},

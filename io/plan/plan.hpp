@@ -37,6 +37,7 @@ struct Plan {
   std::vector<Scalar> precision;      ///< default: double
   Settings settings;                  ///< the defaults of the entries
   std::optional<double> store_limit;  ///< maximum bytes of the run directory's matrices; infinity: no limit
+  std::vector<Scalar> libraries;      ///< paths of shared libraries with more methods
   std::vector<Entry> sweep;
 };
 

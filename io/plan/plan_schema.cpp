@@ -78,6 +78,7 @@ OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   definitions["bytes"] = {{"type", OrderedJson::array({"number", "string"})}};
   definitions["problem"] = one_or_list(words(vocabulary.problems));
   definitions["methods"] = one_or_list({{"type", "string"}});
+  definitions["libraries"] = one_or_list({{"type", "string"}});
   definitions["precision"] = one_or_list(words({"float", "double"}));
   for (const Setting& setting : all_settings()) {
     OrderedJson one = setting.schema;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 namespace gaussweep {
 namespace {
@@ -110,6 +111,10 @@ const Entry& Method::entry(Backend backend) const {
       break;
   }
   return host;
+}
+
+Entry& Method::entry(Backend backend) {
+  return const_cast<Entry&>(std::as_const(*this).entry(backend));
 }
 
 bool Method::has(Precision precision) const {

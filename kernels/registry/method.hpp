@@ -2,6 +2,7 @@
 /// The registry: one row (`Method`) per method.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,8 +57,9 @@ struct Operands {
   Workspace workspace;
 };
 
+/// A function that runs a method once. It may hold a function of a shared library.
 template <class T>
-using Run = void (*)(Context&, Operands<T>&, const Parameters&);
+using Run = std::function<void(Context&, Operands<T>&, const Parameters&)>;
 
 /// The entry points of a method on one backend, per precision; null if the method lacks this combination.
 struct Entry {
@@ -98,8 +100,8 @@ struct Method {
   std::int64_t max_batch = 1;  ///< the maximum number of systems per run; 1 if the layout is row-major
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
-  std::size_t (*workspace_bytes)(const Shape&, const Parameters&,
-                                 std::size_t element) = nullptr;  ///< null: none
+  std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)>
+      workspace_bytes;  ///< null: none
   double (*flops)(const Shape&,
                   const Parameters&) = nullptr;  ///< per system; null: ProblemRow::flops
   double (*bytes)(const Shape&, const Parameters&,
@@ -112,9 +114,12 @@ struct Method {
   Entry cuda;
   Entry emulated;
   Entry host;
+  std::string library;         ///< path of the shared library that contains the method; empty: this program
+  std::string library_digest;  ///< SHA-256 of that file, in hex
 
   std::string id() const { return std::string(to_string(problem)) + "/" + variant; }
   const Entry& entry(Backend backend) const;
+  Entry& entry(Backend backend);
   /// Returns true if this build can run the method on the backend.
   bool runs_on(Backend backend) const { return static_cast<bool>(entry(backend)); }
   /// Returns true if the method has entry points for the precision.

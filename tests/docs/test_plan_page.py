@@ -25,6 +25,10 @@ class PlanPage(unittest.TestCase):
         cls.folder = Path(folder.name)
         shutil.copytree(pages.ROOT / "jobs/plans/data", cls.folder / "data")
         (cls.folder / "weights.mtx").write_text(WEIGHTS)
+        for name, word in (("mine.c", "c"), ("method.h", "header")):
+            text = subprocess.run([pages.GAUSSWEEP, "methods", "--template", word], stdout=subprocess.PIPE, check=True)
+            (cls.folder / name).write_bytes(text.stdout)
+        subprocess.run(["cc", "-shared", "-fPIC", "mine.c", "-o", "mine.so"], cwd=cls.folder, check=True)
         with h5py.File(cls.folder / "operands.h5", "w") as file:
             file["A"] = [[2.0, 1.0], [1.0, 2.0]]
 

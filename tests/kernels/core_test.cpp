@@ -12,8 +12,8 @@
 namespace gaussweep {
 namespace {
 
-void nothing(Context&, Operands<float>&, const Parameters&) {}
-void nothing(Context&, Operands<double>&, const Parameters&) {}
+template <class T>
+void nothing(Context&, Operands<T>&, const Parameters&) {}
 
 /// Returns a row that the registry accepts.
 Method good_row(const std::string& variant = "some") {
@@ -21,7 +21,7 @@ Method good_row(const std::string& variant = "some") {
   method.problem = Problem::named("gesv");
   method.variant = variant;
   method.backends = {Backend::host};
-  method.host = {nothing, nothing};
+  method.host = {nothing<float>, nothing<double>};
   return method;
 }
 

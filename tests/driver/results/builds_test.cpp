@@ -19,6 +19,11 @@ TEST(Builds, AreNamedIfThereAreTwo) {
   records[1].commit = "";
   records[1].status = "pass";
   EXPECT_EQ(mixed_builds(records), "") << "an unknown build is not another build";
+  records[0].library = records[1].library = "mine.so";
+  records[0].library_digest = records[1].library_digest = "1a";
+  EXPECT_EQ(mixed_builds(records), "");
+  records[1].library_digest = "2b";
+  EXPECT_EQ(mixed_builds(records), "library mine.so has 2 versions: 1a (1), 2b (1)");
 }
 
 }  // namespace

@@ -177,6 +177,30 @@ TEST_F(RoomOnADevice, LibraryWorkspaceMayLeaveRoomForOneCopyOnly) {
   EXPECT_THROW(run(bytes_of_a * 3 / 2), OutOfMemory);
 }
 
+TEST_F(RoomOnADevice, AnAnswerThatIsCompletedAfterItsRunFails) {
+  static double* element = nullptr;
+  static double right = 0;
+  Method late = *registry.find(Problem::named("gesv"), "own");
+  late.variant = trial.method = "late";
+  late.emulated.float64 = [](Context& context, Operands<double>& op, const Parameters& parameters) {
+    builtin_registry().find(Problem::named("gesv"), "lapack")->host.float64(context, op, parameters);
+    element = op.b.data;
+    right = *element;
+    *element = 0;
+  };
+  ASSERT_EQ(late.answer, AnswerIn::b);
+  registry.add(late);
+  SmallDevice device(cpu(Backend::emulated), 3 * bytes_of_a);
+  StoreWriter store{io::MatrixStore(scratch.folder())};
+  Context context(device);
+  Executor executor(registry, context, store, {}, [](const std::string& step) {
+    if (step == "download") *element = right;
+  });
+  const io::Record record = executor.run(trial);
+  EXPECT_EQ(record.status, "failed");
+  EXPECT_NE(record.message.find("changed after the timed run"), std::string::npos) << record.message;
+}
+
 TEST_F(RoomOnADevice, SkipsOperandsThatDoNotFitOnceWithBothNumbers) {
   const io::Record record = run(bytes_of_a * 9 / 10);
   EXPECT_EQ(record.status, "skipped");

@@ -220,7 +220,7 @@ void expect_failures(const std::vector<Bad>& cases) {
 TEST(PlanErrors, UnknownKeysNameTheNearest) {
   expect_failures({
       {"nmae: x\nsweep: [{problem: gesv, method: all}]\n", "1:1",
-       "'nmae'; nearest: name; allowed: cache, energy, host_memory, inner_repeats, matrix, name"},
+       "'nmae'; nearest: name; allowed: cache, energy, host_memory, inner_repeats, libraries, matrix, name"},
       {"name: x\nrepeat: 3\n", "2:1", "nearest: repeats;"},
       {"matrix: {kind: ones, vlaue: 3}\n", "1:22", "nearest: value;"},
       {"matrix:\n  - kind: ones\n    sede: 3\n", "3:5", "nearest: seed;"},

@@ -1,0 +1,45 @@
+#pragma once
+/// Methods from shared libraries (kernels/registry/gaussweep_method.h). Only a worker loads a library. The
+/// launching process gets the rows from a child process, so that a library that crashes or hangs ends no
+/// sweep.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kernels/registry/method.hpp"
+
+namespace gaussweep::driver {
+
+/// A shared library, which a worker loads.
+struct LibraryFile {
+  std::string path;    ///< absolute
+  std::string digest;  ///< SHA-256 of the file, in hex
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryFile, path, digest)
+
+/// Adds the rows of libraries to a registry. A child process loads each library and prints its table; the
+/// rows can be planned, but not run. Libraries whose rows are in the registry are left out.
+/// @throws UsageError naming the library: it cannot be loaded, its table is malformed, or a name is taken
+void add_libraries(Registry& registry, const std::vector<std::string>& paths);
+
+/// Returns the libraries of a registry's rows, each once.
+std::vector<LibraryFile> libraries_of(const Registry& registry);
+
+/// Returns the rows of a registry's libraries as JSON, for the other ranks.
+nlohmann::json library_rows(const Registry& registry);
+/// Adds rows that another process sent. @throws std::exception if they are malformed or a name is taken
+void add_library_rows(Registry& registry, const nlohmann::json& rows);
+
+/// Loads libraries into this process and adds their rows, or completes rows that are there with the
+/// functions.
+/// @throws std::runtime_error if a file differs from its digest or cannot be loaded
+void load_libraries(Registry& registry, const std::vector<LibraryFile>& libraries);
+
+/// Returns an error if a file of this host differs from its digest; an empty text if there is none.
+std::string library_fault(const std::vector<LibraryFile>& libraries);
+
+/// Loads a library and returns its table as JSON, or {"refused": why}: the child's part of `add_libraries`.
+nlohmann::json library_table(const std::string& path);
+
+}  // namespace gaussweep::driver

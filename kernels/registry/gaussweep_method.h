@@ -1,0 +1,108 @@
+/* gaussweep/method.h: the interface between gaussweep and a shared library that contains methods.
+ *
+ * Such a library exports one function, gaussweep_methods(), which returns a table with one row per method. The
+ * command `gaussweep run plan.yaml --methods ./mine.so` loads it, verifies and times its methods like its own.
+ * The header is C99 and C++, has no dependencies, and no library is linked. docs/your-kernel.md has examples.
+ *
+ * Matrices are column-major: element (i, j) is at a[i + j * lda]. System s of a batch is in the columns
+ * s * n to (s + 1) * n - 1. `backend` cuda: all operands are in device memory; otherwise they are in host memory.
+ */
+#ifndef GAUSSWEEP_METHOD_H
+#define GAUSSWEEP_METHOD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface. A library of another version is refused. */
+#define GAUSSWEEP_METHOD_VERSION 1
+
+/* What a function of a method returns. Every other value is an error, which the trial's record contains.
+ * A zero pivot is not an error: write LAPACK's info > 0 to info[0]. */
+#define GAUSSWEEP_OK 0
+#define GAUSSWEEP_SKIP (-1) /* the method does not take this shape or these parameters: the trial is skipped */
+
+/* The arguments of one run. The inputs are fresh in every run, and a method may overwrite them, unless its row
+ * says `keeps_inputs`. */
+typedef struct gaussweep_call {
+  int64_t m, n, k; /* gemm: C (m x n) = A (m x k) B (k x n); otherwise n is the order of A */
+  int64_t nrhs;    /* columns of B; 1 if the problem has no right-hand sides */
+  int64_t batch;   /* systems of this run; 1 unless the row's max_batch allows more */
+  char uplo;       /* 'L' or 'U': the triangle, if the problem uses one */
+  int element;     /* bytes per element: 4 (float) or 8 (double) */
+  void *a, *b, *x; /* A; B or NULL; a third matrix for the answer, or NULL if `answer` is 'a' or 'b' */
+  int64_t lda, ldb, ldx;
+  int *pivots; /* getrf: n row indices per system, from 0: row i was exchanged with row pivots[i] */
+  int *info;   /* LAPACK's info, one per system, 0 at the start; in the operands' memory */
+  void *workspace; /* as many bytes as the row's workspace_bytes returned, aligned to 256 */
+  size_t workspace_bytes;
+  void *stream;             /* the cudaStream_t of all work; NULL unless the backend is cuda */
+  const double *parameters; /* the values in the row's order; of a choice its index */
+  void (*stage)(void *context, const char *name); /* NULL unless stages are measured; see gaussweep_stage */
+  void *context;
+} gaussweep_call;
+
+/* Runs a method once, or, for the backend cuda, queues one run on the stream. */
+typedef int (*gaussweep_function)(const gaussweep_call *call);
+
+typedef struct gaussweep_functions {
+  gaussweep_function float32, float64; /* NULL: the method does not take this precision */
+} gaussweep_functions;
+
+/* A parameter of a method, which plans set by its name. */
+typedef struct gaussweep_parameter {
+  const char *name; /* of a-z, 0-9 and _ */
+  const char *help;
+  char type;                       /* 'i' integer, 'r' real, 'c' one of `choices` */
+  double default_value, low, high; /* integers up to 2^53; of a choice only the index of the default */
+  const char *const *choices;      /* ends with NULL; NULL for 'i' and 'r' */
+} gaussweep_parameter;
+
+/* One method. All members that are 0 or NULL have the default that the comment names. */
+typedef struct gaussweep_method {
+  const char *name;    /* of a-z, 0-9 and _; no method of gaussweep with the same problem has this name */
+  const char *problem; /* gemm, trsv, gesv, posv, getrf, potrf, trtri, geinv, poinv */
+  const char *summary; /* one line for `gaussweep methods`; NULL: none */
+  const char *const *needs; /* properties that A must have, ends with NULL: spd, strongly_regular,
+                               diagonally_dominant, triangular, nonzero_elements, nonzero_diagonal; NULL: none */
+  gaussweep_functions cuda, emulated, host; /* per backend; `emulated` is a stand-in for cuda on the CPU */
+  int capability;        /* the least compute capability, 80 for 8.0; 0: any */
+  char answer;           /* the operand that receives the answer: 'a', 'b' or 'x'; 0: 'x' */
+  int keeps_inputs;      /* 1: no run changes A and B, so they are not restored before every run */
+  int mixed_precision;   /* 1: some work is in a lower precision, so the rate may exceed the peak */
+  char unit_diagonal;    /* getrf: the factor with the unit diagonal, 'L' or 'U'; 0: 'L' */
+  int64_t max_nrhs;      /* 0: any number */
+  int64_t max_batch;     /* 0: 1 */
+  int parameter_count;
+  const gaussweep_parameter *parameters;
+  size_t (*workspace_bytes)(const gaussweep_call *call); /* reads sizes, element and parameters; NULL: none */
+} gaussweep_method;
+
+typedef struct gaussweep_library {
+  int version; /* GAUSSWEEP_METHOD_VERSION */
+  int method_count;
+  const gaussweep_method *methods;
+} gaussweep_library;
+
+#if defined(_WIN32)
+#define GAUSSWEEP_EXPORT __declspec(dllexport)
+#else
+#define GAUSSWEEP_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* The function that a library defines. The table must stay valid as long as the process runs. */
+GAUSSWEEP_EXPORT const gaussweep_library *gaussweep_methods(void);
+
+/* Begins a stage, e.g. "factor", which ends at the next stage or with the run. It takes no time in timed runs. */
+static inline void gaussweep_stage(const gaussweep_call *call, const char *name) {
+  if (call->stage != NULL) call->stage(call->context, name);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,363 @@
+"""Methods from shared libraries: loading, errors, records, resume, cheats, and the examples of docs/your-kernel.md.
+
+GAUSSWEEP_TEST_GPUS: the GPUs for the cheats in CUDA (as in CUDA_VISIBLE_DEVICES); without it, they are only compiled.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import h5py
+import harness
+from harness import SweepTest
+
+GPUS = os.environ.get("GAUSSWEEP_TEST_GPUS", "")
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+SOURCES = harness.SOURCE / "tests" / "methods"
+PAGE = (harness.SOURCE / "docs" / "your-kernel.md").read_text()
+HEAD = '#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include "method.h"\n'
+TABLE = """
+static int run(const gaussweep_call *call) { (void)call; return 0; }
+static const gaussweep_parameter parameters[] = {{"width", "", 'i', 4, 1, 8, NULL}, {"width", "", 'i', 4, 1, 8, NULL}};
+static const gaussweep_method rows[] = {{.name = "mine", .problem = "gesv", .host = {.float64 = run}},
+                                        {.name = "mine", .problem = "gesv", .host = {.float64 = run}}};
+"""
+LIBRARY = "const gaussweep_library *gaussweep_methods(void) { return &table; }\n"
+
+
+def table_of(row, rows=1, version="GAUSSWEEP_METHOD_VERSION"):
+    """Returns a library whose first row has the members `row`."""
+    return (
+        HEAD
+        + TABLE
+        + f"static const gaussweep_method own[] = {{{{{row}}}}};\n"
+        + f"static const gaussweep_library table = {{{version}, {rows}, own}};\n"
+        + LIBRARY
+    )
+
+
+def good(name="mine", more=""):
+    return table_of(f'.name = "{name}", .problem = "gesv", .host = {{.float64 = run}}{more}')
+
+
+class LibraryTest(SweepTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "method.h").write_text(self.ran(["methods", "--template", "header"]).stdout)
+
+    def compiled(self, source, name="mine", flags=()):
+        """Compiles a text or a file in C and returns the library."""
+        file = self.folder / f"{name}.c"
+        file.write_text(source if isinstance(source, str) else source.read_text())
+        library = self.folder / f"{name}.so"
+        words = ["cc", "-std=gnu11", "-Wall", "-Wno-unused", "-O2", "-shared", "-fPIC", f"-I{self.folder}", file]
+        done = harness.execute([*words, "-o", library, *flags])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return library
+
+
+class Loading(LibraryTest):
+    def refused(self, library, *words):
+        plan = self.plan(f"libraries: {library}\nsweep: [{{problem: gesv, method: lapack, n: 8}}]\n")
+        done = harness.run(["run", plan, "-o", self.folder / "never"])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertFalse((self.folder / "never").exists())
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        for word in (library, *words):
+            self.assertIn(str(word), done.stderr)
+
+    def test_malformed_tables_name_row_fault_and_allowed_values(self):
+        row = '.name = "mine", .problem = "gesv", .host = {.float64 = run}'
+        parameter = ", .parameters = parameters, .parameter_count = "
+        need = '(const char *[]){"spdd", NULL}'
+        bad = '&(gaussweep_parameter){"width", "", '
+        cases = {
+            "version 7": table_of(row, version="7"),
+            "method_count is -1": table_of(row, rows=-1),
+            "row 1: name": table_of('.problem = "gesv"'),
+            "no problem 'gesw'": table_of(row.replace("gesv", "gesw")),
+            "no need 'spdd'; allowed: spd, ": table_of(f"{row}, .needs = {need}"),
+            "are NULL": table_of('.name = "mine", .problem = "gesv"'),
+            "'width' is declared twice": table_of(f"{row}{parameter}2"),
+            "parameter_count is 99": table_of(f"{row}{parameter}99"),
+            "allowed: 'i' (integer)": table_of(f"{row}, .parameter_count = 1, .parameters = {bad}'z', 1, 1, 1, NULL}}"),
+            "outside its range": table_of(f"{row}, .parameter_count = 1, .parameters = {bad}'i', 9, 1, 8, NULL}}"),
+            "has no choices": table_of(f"{row}, .parameter_count = 1, .parameters = {bad}'c', 0, 0, 0, NULL}}"),
+            "answer has code 113": table_of(f"{row}, .answer = 'q'"),
+            "an answer in b": table_of(f"{row.replace('gesv', 'geinv')}, .answer = 'b'"),
+            "keeps_inputs: is 2": table_of(f"{row}, .keeps_inputs = 2"),
+            "max_batch is negative": table_of(f"{row}, .max_batch = -1"),
+            "more than 200 bytes": table_of(f'{row}, .summary = "{"x" * 300}"'),
+            "row 1 ('my row')": table_of(row.replace("mine", "my row") + ", .capability = -1"),
+            "of a-z, 0-9 and _": good("Mine"),
+            "gesv/lapack': a row of this id exists": good("lapack"),
+            "exports no function gaussweep_methods": HEAD,
+            "returned NULL": HEAD + "const gaussweep_library *gaussweep_methods(void) { return NULL; }\n",
+        }
+        for words, text in cases.items():
+            with self.subTest(words):
+                self.refused(self.compiled(text), words)
+        twice = HEAD + TABLE + "static const gaussweep_library table = {1, 2, rows};\n" + LIBRARY
+        self.refused(self.compiled(twice), "gesv/mine", "exists already")
+
+    def test_files_that_are_no_library(self):
+        self.refused(self.folder / "missing.so", "is no file")
+        self.refused(self.folder, "is no file")
+        text = self.folder / "text.so"
+        text.write_text("not ELF\n" * 100)
+        self.refused(text, "invalid ELF header")
+        foreign = bytearray(self.compiled(good()).read_bytes())
+        foreign[18] = 243  # the machine in the ELF header: RISC-V
+        (self.folder / "foreign.so").write_bytes(foreign)
+        self.refused(self.folder / "foreign.so", "another processor", "243")
+
+    def test_constructors_that_crash_or_end_or_hang_or_print(self):
+        begin = "__attribute__((constructor)) static void begin(void) { "
+        self.refused(self.compiled(good() + begin + "abort(); }\n"), "signal 6")
+        self.refused(self.compiled(good() + begin + "_exit(0); }\n"), "without printing its table")
+        self.refused(self.compiled(good() + begin + "for (;;) pause(); }\n"), "did not end within 30 s")
+        self.refused(self.compiled(table_of(".name = (const char *)8")), "signal 11")
+        noisy = self.compiled(good() + begin + 'puts("[1, 2]"); fflush(stdout); }\n')
+        listed = json.loads(self.ran(["methods", "--methods", noisy, "--format", "json", "gesv/mine"]).stdout)
+        self.assertEqual([row["id"] for row in listed], ["gesv/mine"])
+
+
+BEHAVIOURS = (
+    HEAD
+    + r"""
+#include <string.h>
+#include <sys/stat.h>
+static void fill(const gaussweep_call *call, double value) { /* A is diagonal */
+  const double *a = call->a, *b = call->b;
+  for (int64_t i = 0; i < call->n; ++i) ((double *)call->x)[i] = value * b[i] / a[i + i * call->lda];
+}
+static int good(const gaussweep_call *call) {
+  gaussweep_stage(call, "first");
+  memset(call->workspace, 1, call->workspace_bytes);
+  if (call->workspace_bytes != (size_t)(8 * call->n + 1)) return 5;
+  gaussweep_stage(call, "second");
+  fill(call, call->parameters[0] == 3 && call->parameters[1] == 0.5 && call->parameters[2] == 1 ? 1 : 2);
+  return GAUSSWEEP_OK;
+}
+static size_t workspace(const gaussweep_call *call) { return (size_t)(8 * call->n + 1); }
+static int crashes(const gaussweep_call *call) { (void)call; abort(); }
+static int hangs(const gaussweep_call *call) { for (;;) pause(); }
+static int fails(const gaussweep_call *call) { (void)call; return 7; }
+static int skips(const gaussweep_call *call) { (void)call; return GAUSSWEEP_SKIP; }
+static int stops(const gaussweep_call *call) { call->info[0] = 2; return GAUSSWEEP_OK; }
+static int replaces(const gaussweep_call *call) { /* its own file, by a copy of it with one byte more */
+  const char *path = getenv("OWN_LIBRARY");
+  char command[1000];
+  snprintf(command, sizeof command, "cp %s %s.new && echo >> %s.new && mv %s.new %s", path, path, path, path, path);
+  if (system(command) != 0) return 1;
+  abort();
+}
+static const char *const colours[] = {"red", "blue", NULL};
+static const gaussweep_parameter parameters[] = {{"width", "", 'i', 1, 1, 8, NULL},
+                                                 {"share", "", 'r', 0.25, 0, 1, NULL},
+                                                 {"colour", "", 'c', 0, 0, 0, colours}};
+#define ROW(function) {.name = #function, .problem = "gesv", .host = {.float64 = function}}
+static const gaussweep_method own[] = {
+    {.name = "good", .problem = "gesv", .host = {.float64 = good}, .parameters = parameters, .parameter_count = 3,
+     .workspace_bytes = workspace},
+    ROW(crashes), ROW(hangs), ROW(fails), ROW(skips), ROW(stops), ROW(replaces)};
+static const gaussweep_library table = {1, 7, own};
+"""
+    + LIBRARY
+)
+IDENTITY = "repeats: 2\ntimeout: 3s\nmatrix: {kind: identity}\n"
+GOOD = "{problem: gesv, method: good, n: [4, 9], width: 3, share: 0.5, colour: blue}"
+
+
+class Running(LibraryTest):
+    def test_each_outcome_costs_its_own_trial_on_every_rank(self):
+        library = self.compiled(BEHAVIOURS)
+        plan = self.plan(
+            f"{IDENTITY}libraries: [mine.so]\nsweep:\n  - {GOOD}\n"
+            "  - {problem: gesv, method: [crashes, hangs, fails, skips, stops, lapack], n: 6}\n"
+        )
+        directory = self.sweep(plan, "--backend", "host", ranks=2, code=3)
+        records = self.records(directory)
+        expected = {
+            "good": ("pass", ""),
+            "lapack": ("pass", ""),
+            "crashes": ("crashed", "Aborted"),
+            "hangs": ("timeout", "3 s"),
+            "fails": ("error", "gesv/fails returned the error 7"),
+            "skips": ("skipped", "does not take this shape"),
+            "stops": ("failed", ""),
+        }
+        self.assertEqual(len(records), 8)
+        digest = hashlib.sha256(library.read_bytes()).hexdigest()
+        for record in records:
+            status, words = expected[record["method"]]
+            self.assertEqual(record["status"], status, record["message"])
+            self.assertIn(words, record["message"])
+            own = record["method"] != "lapack"
+            self.assertEqual(record["library"], "mine.so" if own else "")
+            self.assertEqual(record["library_digest"], digest if own else "")
+        with h5py.File(directory / "results.h5") as file:
+            self.assertLessEqual({b"first", b"second"}, set(file["stages"]["kernel"]))
+
+    def test_keys_have_the_digest_and_resume_repeats_a_new_version_only(self):
+        self.compiled(BEHAVIOURS)
+        text = f"{IDENTITY}sweep: [{GOOD}, {{problem: gesv, method: lapack, n: 5}}]\n"
+        plan = self.plan(text)
+        option = ("--methods", self.folder / "mine.so", "--backend", "host")
+        directory = self.sweep(plan, *option)
+        keys = {(r["method"], r["n"]): r["key"] for r in self.records(directory)}
+        plain = self.plan(f"{IDENTITY}sweep: [{{problem: gesv, method: lapack, n: 5}}]\n", "plain.yaml")
+        done = self.ran(["plan", plain, "--explain", "--format", "json", "--backend", "host"])
+        self.assertEqual(json.loads(done.stdout)[0]["key"], keys["lapack", 5])
+        self.sweep(plan, "--resume", *option)
+        self.assertEqual(harness.count_of(directory), 3)
+        self.compiled(BEHAVIOURS + "int another_version;\n")
+        self.sweep(plan, "--resume", *option)
+        self.assertEqual(harness.count_of(directory), 5)
+        new = {(r["method"], r["n"], r["key"]) for r in self.records(directory)} - {(*k, v) for k, v in keys.items()}
+        self.assertEqual({(method, n) for method, n, _ in new}, {("good", 4), ("good", 9)})
+
+    def test_a_file_that_changes_during_the_run_is_not_loaded(self):
+        library = self.compiled(BEHAVIOURS)
+        plan = self.plan(f"{IDENTITY}libraries: mine.so\nsweep: [{{problem: gesv, method: replaces, n: 6}}]\n")
+        directory = self.folder / "run"
+        done = harness.run(["run", plan, "-o", directory, "--backend", "host"], OWN_LIBRARY=str(library))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("its digest here is", done.stderr)
+
+    def test_try_plan_solve_and_duet_take_a_library(self):
+        library = self.compiled(BEHAVIOURS)
+        matrix = self.folder / "eye.mtx"
+        matrix.write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n")
+        option = ["--methods", library, "--backend", "host"]
+        kept = self.folder / "tried"
+        tried = harness.run(["try", matrix, "--method", "skips,lapack", "--problem", "gesv", "-o", kept, *option])
+        self.assertEqual(tried.returncode, 0, tried.stderr)
+        self.assertIn(str(library), (kept / "plan.yaml").read_text())
+        right = self.folder / "right.mtx"
+        right.write_text("%%MatrixMarket matrix array real general\n2 1\n3\n4\n")
+        answer = self.folder / "x.mtx"
+        done = harness.run(["solve", matrix, "--rhs", right, "--method", "good", "-o", answer, *option])
+        self.assertEqual(done.returncode, 1, done.stderr)  # with its default parameters it is wrong
+        faster = self.compiled(BEHAVIOURS + "int another_version;\n", "faster")
+        plan = self.plan(f"{IDENTITY}libraries: mine.so\nsweep: [{GOOD}]\n")
+        self.ran(["plan", plan, "--backend", "host"])
+        words = ["-o", self.folder / "duet", "--methods", faster, "--backend", "host", "--rounds", "1"]
+        done = harness.run(["duet", harness.GAUSSWEEP, plan, *words])
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        digests = [self.records(self.folder / "duet" / side)[0]["library_digest"] for side in ("base", "new")]
+        self.assertEqual(digests, [hashlib.sha256(file.read_bytes()).hexdigest() for file in (library, faster)])
+
+
+class Cheats(LibraryTest):
+    def test_each_is_caught_and_its_honest_twin_is_not(self):
+        library = self.compiled(SOURCES / "cheats.c", "cheats", ["-pthread"])
+        plan = self.plan(
+            "repeats: 12\nmatrix: {kind: uniform, low: -1, high: 1}\nsweep:\n"
+            "  - {problem: gemm, method: [honest, does_nothing, keeps_answer, goes_on_later, changes_inputs,\n"
+            "     float_as_double, guesses_size, only_timed_sizes, changes_clock], n: [64, 96, 100]}\n"
+            "  - {problem: trsv, method: exploits_tolerance, n: 100, matrix: {kind: triangular}}\n"
+        )
+        directory = self.sweep(plan, "--methods", library, "--backend", "host", code=1)
+        records = {(r["method"], r["n"]): r for r in self.records(directory)}
+        for (method, n), words in {
+            ("does_nothing", 64): "NaN",
+            ("keeps_answer", 64): "residual ratio",
+            ("goes_on_later", 64): "",
+            ("changes_inputs", 64): "overwrote its inputs",
+            ("float_as_double", 64): "residual ratio",
+            ("guesses_size", 96): "NaN",
+            ("only_timed_sizes", 100): "residual ratio",
+        }.items():
+            self.assertEqual(records[method, n]["status"], "failed", method)
+            self.assertIn(words, records[method, n]["message"], method)
+        self.assertEqual(records["only_timed_sizes", 64]["status"], "pass")
+        self.assertGreater(records["changes_clock", 64]["seconds_min"], 0.002)
+        self.assertEqual(records["exploits_tolerance", 100]["status"], "pass")
+        doubts = json.loads(self.ran(["summary", directory, "--format", "json"]).stdout)["doubts"]
+        self.assertEqual({(row["method"], row["doubt"]) for row in doubts}, {("trsv/exploits_tolerance", "accuracy")})
+        for n in (64, 96, 100):
+            self.assertEqual(records["honest", n]["status"], "pass")
+            self.assertEqual(records["honest", n]["repeats_bits"], 1)
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_on_other_streams(self):
+        library = self.folder / "cheats.so"
+        words = [NVCC, "-shared", "-Xcompiler", "-fPIC", f"-I{self.folder}", SOURCES / "cheats_cuda.cu", "-o", library]
+        done = harness.execute([*words, "-arch=native" if GPUS else "-arch=sm_80"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ran(["methods", "--methods", library, "gemm/on_other_stream"])
+        if not GPUS:
+            self.skipTest("no GPU named by GAUSSWEEP_TEST_GPUS: only compiled")
+        plan = self.plan(
+            "repeats: 12\nsweep: [{problem: gemm, n: 1024, method: [honest, on_other_stream, goes_on_later]}]\n"
+        )
+        directory = self.sweep(plan, "--methods", library, code=1, CUDA_VISIBLE_DEVICES=GPUS)
+        records = {r["method"]: r for r in self.records(directory)}
+        self.assertEqual(records["honest"]["status"], "pass")
+        for method in ("on_other_stream", "goes_on_later"):
+            self.assertEqual(records[method]["status"], "failed", method)
+
+
+def block(language, word):
+    """Returns the page's code block in a language that contains a word."""
+    return next(b for b in re.findall(rf"```{language}\n(.*?)```", PAGE, re.S) if word in b)
+
+
+class Examples(LibraryTest):
+    def passes(self, **environment):
+        """Runs the plan of the page with mine.so in the folder."""
+        plan = self.plan(self.ran(["methods", "--template", "plan"]).stdout)
+        directory = self.sweep(plan, "--backend", "host", **environment)
+        own = [r for r in self.records(directory) if r["method"] == "mine"]
+        self.assertEqual({r["status"] for r in own}, {"pass"})
+        self.assertEqual(len(own), 16)
+
+    def with_function(self, function, *includes):
+        """Returns the template with another function."""
+        text = self.ran(["methods", "--template", "c"]).stdout
+        begin, end = text.index("/* Column-major"), text.index("static const gaussweep_method")
+        text = text[:begin] + function + text[end:]
+        text = text.replace("multiply}, /*", "run}, /*").replace("    .max_batch = 1 << 20,\n", "")
+        return "".join(f"#include {name}\n" for name in includes) + text
+
+    def test_c(self):
+        self.compiled(self.ran(["methods", "--template", "c"]).stdout, flags=["-Werror"])
+        self.passes()
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_cuda(self):
+        (self.folder / "mine.cu").write_text(self.ran(["methods", "--template", "cuda"]).stdout)
+        words = [NVCC, "-O3", "-arch=sm_80", "-shared", "-Xcompiler", "-fPIC", "mine.cu", "-o", "mine.so"]
+        done = harness.execute(words, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        listed = self.ran(["methods", "--methods", self.folder / "mine.so", "--format", "json", "gemm/mine"]).stdout
+        self.assertEqual(json.loads(listed)[0]["precisions"], ["float", "double"])
+
+    @unittest.skipUnless(shutil.which("gfortran"), "no gfortran")
+    def test_fortran(self):
+        (self.folder / "mine.c").write_text(self.with_function(block("c", "void multiply")))
+        (self.folder / "mine.f90").write_text(block("fortran", "matmul"))
+        line = re.search(r"! (cc .*)", block("fortran", "matmul")).group(1)
+        done = subprocess.run(line, shell=True, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.passes()
+
+    @unittest.skipUnless(os.path.exists("/usr/include/python3.11/Python.h"), "no header of Python 3.11")
+    def test_python(self):
+        text = self.with_function(block("c", "Py_InitializeEx"), "<Python.h>", "<dlfcn.h>")
+        self.compiled(text, flags=["-I/usr/include/python3.11", "-lpython3.11"])
+        (self.folder / "kernel.py").write_text(block("python", "np.ctypeslib"))
+        self.passes(PYTHONPATH=str(self.folder))
+
+    def test_the_installed_header_is_the_printed_one(self):
+        own = harness.SOURCE / "kernels" / "registry" / "gaussweep_method.h"
+        self.assertEqual((self.folder / "method.h").read_text(), own.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
