@@ -99,7 +99,9 @@ class Refinement {
         const double residual = value_of(host_readings[r].r);
         const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.norm_of_x);
         const bool stagnated = !(residual < rhs.last_residual / 2);  // rounding errors dominate
-        rhs.solved = error <= tolerance() || (stagnated && error <= sqrt_n() * unit_roundoff());
+        // The residual itself is rounded: with n = 1 the best x may leave almost two roundoffs.
+        rhs.solved =
+            error <= tolerance() || (stagnated && error <= std::max(2.0, sqrt_n()) * unit_roundoff());
         if (!rhs.solved && stagnated) return false;  // also for NaN
         rhs.last_residual = residual;
         all_solved = all_solved && rhs.solved;
@@ -115,8 +117,11 @@ class Refinement {
   static constexpr double unit_roundoff() { return sizeof(T) == 8 ? 0x1p-53 : 0x1p-24; }
   double sqrt_n() const { return std::sqrt(static_cast<double>(n_)); }
   /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm. Rounding x to T alone may cause this
-  /// error. The verified ratio divides by n, so a small system is allowed at most n / 2 roundoffs.
-  double tolerance() const { return unit_roundoff() * std::min(n_ / 2.0, 8 * std::max(1.0, sqrt_n() / 32)); }
+  /// error. The verified ratio divides by n, so a small system is allowed at most n / 2 roundoffs, but one at
+  /// least.
+  double tolerance() const {
+    return unit_roundoff() * std::min(std::max(1.0, n_ / 2.0), 8 * std::max(1.0, sqrt_n() / 32));
+  }
   /// Returns the limit for the scaled 2-norm of the residual that ends a cycle. The infinity norm is computed
   /// after the cycle.
   double cycle_tolerance() const { return 4 * unit_roundoff() * std::max(1.0, sqrt_n() / 8); }

@@ -20,9 +20,10 @@
 /// the factor; if float is not tried, the workspace of posv/recursive. The report is like that of
 /// gesv/mixed_gmres. `info` is 0, or that of posv/recursive after a fallback. Needs compute capability 9.0.
 ///
-/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or n / 2 u |A| |x| up to n = 16, or u |A| |x|
-/// sqrt(n) / 4 from n = 1024 on, or sqrt(n) u |A| |x| if the residual stagnates below this bound (E. Carson,
-/// N. J. Higham, SIAM J. Sci. Comput. 40, 2018). After a fallback the error is that of posv/recursive.
+/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or max(1, n / 2) u |A| |x| up to n = 16, or u |A|
+/// |x| sqrt(n) / 4 from n = 1024 on, or max(2, sqrt(n)) u |A| |x| if the residual stagnates below this bound
+/// (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018). After a fallback the error is that of
+/// posv/recursive.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/posv/direct.cuh"
