@@ -6,6 +6,7 @@ import pandas as pd
 
 # Columns that define a task; the matrix by its digest.
 TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
+POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", "of_b")]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
@@ -14,8 +15,8 @@ AT_ONCE = 50_000  # records that are processed together, because a million Pytho
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
 
-def configurations(records):
-    """Returns one row per configuration and device: repetitions are merged, with the worst of their statuses."""
+def _identified(records):
+    """Returns the records with the columns of TASK and CONFIGURATION, the severity of the status, and `place`."""
     b = records["matrix_parameters"].where(
         (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False), ""
     )
@@ -25,8 +26,13 @@ def configurations(records):
         records["matrix_kind"] + " " + records["matrix"] + " " + records["matrix_parameters"],
     )
     severity = {status: i for i, status in enumerate(SEVERITY)}
-    rows = records.assign(of_b=b, matrix_digest=named, worst=records["status"].map(severity).fillna(len(SEVERITY)))
-    rows["place"] = rows.index
+    worst = records["status"].map(severity).fillna(len(SEVERITY))
+    return records.assign(of_b=b, matrix_digest=named, worst=worst, place=records.index)
+
+
+def configurations(rows):
+    """Returns one row per configuration and device: repetitions are merged to their medians, with the worst of their
+    statuses. `rows` are `_identified`."""
     found = rows.groupby(CONFIGURATION, sort=False, dropna=False).agg(
         worst=("worst", "max"),
         q1=("seconds_q1", "median"),
@@ -144,8 +150,10 @@ def _race(rows, rates, baseline):
 
 
 def grids(night, baseline=""):
-    """Returns a list of (device, capability, CPUs whose methods compete there, races); races is a frame with one row
-    per race in which anything was tried."""
+    """Returns a list of (device, capability, CPUs whose methods compete there, races, pooled). `races` is a frame with
+    one row per race in which anything was tried. `pooled` has one row for all seeds of a task. There, a method's time
+    is the median of its records with the seeds that most methods ran with, and it passes if it passed with all of them.
+    `seeds` is the number of seeds, and `wins` the number of those with which the winner is the fastest."""
     records = night.take("backend host gpu_name capability")
     if not len(records):
         return []
@@ -171,18 +179,51 @@ def grids(night, baseline=""):
             "double": rate(night.devices, device, capability, "gemm_flops_double"),
             "copy": rate(night.devices, device, capability, "copy_bytes_per_second"),
         }
-        frames = [_races(part, rates, baseline) for part in _parts(night, own)]
-        frame = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
-        if len(frame):
-            frame = frame.sort_index(kind="stable").reset_index(drop=True)
-            result.append((device, int(capability), cpus, frame))
+        parts = [_races(part, rates, baseline) for part in _parts(night, own)]
+        races, pooled = (_joined([part[i] for part in parts]) for i in (0, 1))
+        if len(races):
+            result.append((device, int(capability), cpus, races, pooled))
     return result
 
 
+def _joined(frames):
+    """Returns the frames' rows in the order of their first records."""
+    frame = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
+    return frame.sort_index(kind="stable").reset_index(drop=True) if len(frame) else frame
+
+
 def _races(records, rates, baseline):
-    """Returns one row per race in which anything was tried, at the row of its first record."""
+    """Returns `races` and `pooled` of `grids`, with the row of a race's first record as index."""
+    records = _identified(records)
+    races = _one_per_task(configurations(records), rates, baseline)
+    if not len(races):
+        return races, races
+    races = races.assign(pool=_without_seed(races["task"]), seeds=1, wins=races["winner"].ne("").astype(int))
+    pool = [*POOLED, "pool"]
+    group = races.groupby(pool)
+    several = group["task"].transform("size") > 1
+    if not several.any():
+        return races, races
+    # Only seeds that most methods ran with, because times of different matrices do not compare.
+    full = races.loc[several & (races["methods"] == group["methods"].transform("max")), [*TASK, "pool"]]
+    own = records.merge(full, on=TASK)
+    own = own.assign(matrix_digest=own["pool"], matrix_seed=0, task=own["pool"])
+    pooled = _one_per_task(configurations(own), rates, baseline).assign(pool=lambda rows: rows["task"])
+    both = races.merge(pooled[[*pool, "winner", "backend"]], on=pool, suffixes=("", "_pooled"))
+    is_won = (both["winner"] != "") & (both["winner"] == both["winner_pooled"])
+    both["is_won"] = is_won & (both["backend"] == both["backend_pooled"])
+    counts = both.groupby(pool)["is_won"].agg(seeds="size", wins="sum").reset_index()
+    pooled = pooled.reset_index().merge(counts, on=pool).set_index("index")
+    return races, pd.concat([races[~several], pooled])
+
+
+def _without_seed(tasks):
+    return tasks.str.replace(r", seed -?\d+", "", regex=True)
+
+
+def _one_per_task(tried, rates, baseline):
+    """Returns one row per race of the configurations `tried`, at the row of its first record."""
     tasks, first = {}, {}
-    tried = configurations(records)
     for values in zip(*(tried[column].tolist() for column in tried)):
         row = dict(zip(tried, values))
         task = tuple(row[name] for name in TASK)
@@ -194,11 +235,11 @@ def _races(records, rates, baseline):
 
 
 def ratios(base, new):
-    """Returns the tasks that passed on two devices with the speedup of the second. `base` and `new`: (device,
-    capability, CPUs, races) of `grids`. Methods on the CPU of a GPU's machine compare no GPUs; emulated times compare
+    """Returns the tasks that passed on two devices with the speedup of the second. `base` and `new`: elements of
+    `grids`. Methods on the CPU of a GPU's machine compare no GPUs; emulated times compare
     nothing."""
     sides = []
-    for _, capability, _, races in (base, new):
+    for _, capability, _, races, _ in (base, new):
         own = races[(races["winner"] != "") & (races["backend"] != "emulated")]
         sides.append(own[(own["backend"] != "host") | (capability == 0)])
     both = sides[0].merge(sides[1][[*TASK, "winner", "tie", "median", "launch_bound"]], on=TASK, suffixes=("", "_new"))

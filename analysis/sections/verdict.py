@@ -9,7 +9,7 @@ from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids, rate, ratios
 
 CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
-launch_bound""".split()
+launch_bound seeds wins""".split()
 MOST_SIZES = 8  # columns that fit on a sheet of paper
 MOST_ALONE = 3  # sizes with one matrix each, or matrices with one size; more are shown as cards
 MOST_ROWS = 48  # unfolded rows, because a browser takes seconds to lay out thousands of races
@@ -29,31 +29,38 @@ def verdict(page, night, baseline=""):
         page.nothing("No trial ran.")
         return
     tables = _tables(found)
+    pooled = any((seeds["seeds"] > 1).any() for *_, seeds in found)
     several = " With several models: first the faster one" if any(len(models) > 1 for models in tables) else ""
     page.add(
         "Each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
         f" speedup over {baseline or 'the vendor'}, if that is another method, and its fraction of the problem's limit."
+        + (
+            " Matrices that differ only in their seeds share a cell: a method's time is the median over the seeds, and"
+            ' it must pass with all of them. "1 of 2" is the number of seeds with which the winner is the fastest.'
+            if pooled
+            else ""
+        )
         + (f"{several} and by how much (≈: less than 5 %)." if several else "")
     )
     for i, models in enumerate(tables):
-        cpus = sorted({cpu for _, _, cpus, _ in models for cpu in cpus})
-        title = " and ".join(d + (f" ({c // 10}.{c % 10})" if c else "") for d, c, _, _ in models)
+        cpus = sorted({cpu for _, _, cpus, *_ in models for cpu in cpus})
+        title = " and ".join(d + (f" ({c // 10}.{c % 10})" if c else "") for d, c, *_ in models)
         page.heading(title + (f", with methods on {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
         names = short_names([device for device, *_ in models])
-        races = pd.concat([races.assign(device=device) for device, _, _, races in models], ignore_index=True)
+        races = pd.concat([races.assign(device=device) for device, _, _, races, _ in models], ignore_index=True)
         for model in models[1:]:
             page.add(_speedup(night.devices, models[0], model, names))
         if len(models) == 1:
             page.add(_wins(models[0][3]))
-        rows = _rows([(names[d], c, own) for d, c, _, own in models], page.methods)
+        rows = _rows([(names[d], c, own) for d, c, _, _, own in models], page.methods)
         _show(page, f"grid-{i + 1}", rows[:MOST_ROWS], races)
         if len(rows) > MOST_ROWS:
             mark = page.mark()
             _show(page, f"grid-{i + 1}-more", rows[MOST_ROWS:])
             page.fold(f"{counted(len(rows) - MOST_ROWS, 'more row')} of {' and '.join(d for d, *_ in models)}", mark)
         if len(models) > 1:
-            page.items(f"{names[device]}: {_wins(own)}" for device, _, _, own in models)
-    above = {bound for *_, races in found for bound in races.loc[races["share"] > 1, "bound"]}
+            page.items(f"{names[device]}: {_wins(own)}" for device, _, _, own, _ in models)
+    above = {bound for *_, races, _ in found for bound in races.loc[races["share"] > 1, "bound"]}
     if above:
         reasons = {
             "memory": "memory: the operands are in a cache, or the copy rate was measured too low (another program used"
@@ -176,7 +183,7 @@ def _parts(rows):
 def _rows(models, colours):
     """Returns (label markup, {n: cell markup}) per row; in each problem and precision the matrix with most sizes comes
     first. Matrices that differ only in their seeds share a row, and so do batches if each size has one number of
-    systems. `models`: (name, capability, races) of each model."""
+    systems. `models`: (name, capability, pooled races) of each model."""
     rows = {}
     for name, _, races in models:
         row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
@@ -200,25 +207,11 @@ def _rows(models, colours):
     return [(label, cells) for _, label, cells in sorted(marked, key=lambda row: row[0])]
 
 
-def _typical(races):
-    """Returns the median race (by time) of those with the most frequent winner, and the number of races that it won.
-    Of equally frequent winners it is the one that raced with most methods, then the fastest."""
-    won = {}
-    for race in races:
-        if race.winner:
-            won.setdefault((race.winner, race.backend), []).append(race)
-    if not won:
-        return races[0], 0
-    own = max(
-        won.values(), key=lambda of: (len(of), max(race.methods for race in of), -min(race.median for race in of))
-    )
-    return sorted(own, key=lambda race: race.median)[(len(own) - 1) // 2], len(own)
-
-
 def _winner(race, colours, capability):
     """Returns the markup of the winner's name."""
     if not race.winner:
-        return f'<a href="#{anchor(race.problem)}" class="lost">none passed</a>'
+        words = "none passed with every seed" if race.seeds > 1 else "none passed"
+        return f'<a href="#{anchor(race.problem)}" class="lost">{words}</a>'
     on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
     if race.backend == "emulated":
         return f'<a href="#{anchor(race.problem)}">{text(race.winner)}{on}</a>'
@@ -248,8 +241,8 @@ def _above(race):
 
 def _cell(of_model, colours, capabilities):
     ((name, races),) = of_model.items()
-    race, wins = _typical(races)
-    of = f" <small>{wins} of {len(races)}</small>" if len(races) > 1 else ""
+    race = races[0]
+    of = f" <small>{race.wins} of {race.seeds}</small>" if race.seeds > 1 else ""
     batch = f"<br>batch {race.batch}" if race.is_merged else ""
     winner = _winner(race, colours, capabilities[name])
     if not race.winner:
@@ -260,7 +253,7 @@ def _cell(of_model, colours, capabilities):
 
 def _cell_of_models(of_model, colours, capabilities):
     """Returns a cell with several models: the faster one and its lead, then each model's winner and time."""
-    races = {name: _typical(several)[0] for name, several in of_model.items()}
+    races = {name: several[0] for name, several in of_model.items()}
     passed = {name: race for name, race in races.items() if race.winner}
     winners = {name: _winner(race, colours, capabilities[name]) for name, race in races.items()}
     is_common = len(set(winners.values())) == 1

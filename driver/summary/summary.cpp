@@ -125,6 +125,15 @@ std::vector<Group> group_records(const std::vector<const Record*>& records) {
   return groups;
 }
 
+Group joined_group(const std::vector<const Group*>& groups) {
+  Group joined;
+  joined.matrix = groups.front()->matrix;
+  for (const Group* group : groups)
+    joined.records.insert(joined.records.end(), group->records.begin(), group->records.end());
+  summarise_group(joined);
+  return joined;
+}
+
 std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups) {
   std::vector<const Group*> chosen;
   for (const Group* group : task_groups) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "driver/base/lookup.hpp"
@@ -125,6 +126,7 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates
                        const std::string& requested_baseline) {
   const std::vector<const Group*> race = competitors(task_groups);
   VerdictCell cell;
+  cell.groups = task_groups;
   cell.first = race.front();
   std::set<std::pair<std::string, std::string>> methods;
   std::vector<const Group*> passed;
@@ -153,6 +155,62 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates
   cell.lead = cell.runner_up->median / cell.winner->median;
   cell.tie = cell.runner_up->q1 < cell.winner->q3;
   return cell;
+}
+
+/// Judges the races of one task with several seeds as one race.
+VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Rates& rates,
+                        const std::string& baseline, std::deque<Group>& storage) {
+  using Configuration = std::tuple<std::string_view, std::string_view, std::string_view>;
+  std::map<Configuration, std::vector<const Group*>> by_configuration;
+  std::vector<Configuration> order;
+  // Only seeds that most methods ran with, because times of different matrices do not compare.
+  std::int64_t most = 0;
+  for (const VerdictCell* race : races) most = std::max(most, race->methods);
+  for (const VerdictCell* race : races) {
+    if (race->methods < most) continue;
+    for (const Group* group : race->groups) {
+      const Record& r = group->first();
+      std::vector<const Group*>& same = by_configuration[{r.method, r.backend, r.parameters}];
+      if (same.empty()) order.emplace_back(r.method, r.backend, r.parameters);
+      same.push_back(group);
+    }
+  }
+  std::vector<const Group*> pooled;
+  for (const Configuration& configuration : order)
+    pooled.push_back(&storage.emplace_back(joined_group(by_configuration.at(configuration))));
+  VerdictCell cell = judge_race(pooled, rates, baseline);
+  cell.races = static_cast<std::int64_t>(races.size());
+  cell.wins = std::count_if(races.begin(), races.end(), [&](const VerdictCell* race) {
+    return race->winner != nullptr && cell.winner != nullptr && is_same_method(*race->winner, *cell.winner);
+  });
+  return cell;
+}
+
+/// Sets the grid's pooled rows: rows that differ only in their seeds become one.
+void pool_seeds(VerdictGrid& grid, const std::string& baseline) {
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;
+  std::vector<std::vector<const VerdictRow*>> pools;
+  std::map<Key, std::size_t> pool_of;
+  for (const VerdictRow& row : grid.rows) {
+    const Key key{row.problem, row.precision, row.matrix, row.details_without_seed};
+    const std::size_t pool =
+        row.has_batches ? pools.size() : pool_of.emplace(key, pools.size()).first->second;
+    if (pool == pools.size()) pools.emplace_back();
+    pools[pool].push_back(&row);
+  }
+  for (const std::vector<const VerdictRow*>& pool : pools) {
+    VerdictRow& row = grid.pooled_rows.emplace_back(*pool.front());
+    row.details = row.details_without_seed;
+    if (pool.size() == 1) continue;
+    std::map<std::int64_t, std::vector<const VerdictCell*>> races;
+    for (const VerdictRow* one : pool) {
+      for (const auto& [n, cell] : one->cells) races[n].push_back(&cell);
+    }
+    row.cells.clear();
+    for (const auto& [n, of_n] : races)
+      row.cells.emplace(
+          n, of_n.size() == 1 ? *of_n.front() : pooled_race(of_n, grid.rates, baseline, grid.pooled_groups));
+  }
 }
 
 VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& records, const Rates& rates,
@@ -212,6 +270,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
       add_detail(row, row.has_batches ? "batches" : fmt::format("batch {}", *batches.begin()));
     grid.rows.push_back(std::move(row));
   }
+  pool_seeds(grid, baseline);
   return grid;
 }
 

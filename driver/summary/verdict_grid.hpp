@@ -2,6 +2,7 @@
 /// Grids of the fastest methods: one grid per device, one row per task, one column per size.
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ Limit limit_of(const io::Record& record, const Rates& rates);
 
 /// The comparison ("race") of all methods that ran the same task (task_identity).
 struct VerdictCell {
+  std::vector<const Group*> groups;   ///< all groups of the task
   const Group* first = nullptr;       ///< any group of the task, which has the task's properties
   const Group* winner = nullptr;      ///< the fastest group that passed; null: none passed
   const Group* runner_up = nullptr;   ///< the fastest passing group of another method; null: uncontested
@@ -49,7 +51,7 @@ struct VerdictCell {
   /// The requested baseline, otherwise the vendor's method; null: it did not pass.
   const Group* baseline = nullptr;
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
-  /// In a pooled row the number of races, and of those that the winner won.
+  /// In a pooled row the number of seeds, and of those with which the winner is the fastest.
   std::int64_t races = 1, wins = 1;
 };
 
@@ -76,6 +78,10 @@ struct VerdictGrid {
   std::vector<std::string> cpus;  ///< models of the CPUs whose methods compete with the GPU's
   std::vector<Group> groups;
   std::vector<VerdictRow> rows;
+  /// The rows with the seeds pooled: a method's time is the median of its records with all seeds, and it
+  /// passes if it passed with all of them. Cells point into `groups` and `pooled_groups`.
+  std::vector<VerdictRow> pooled_rows;
+  std::deque<Group> pooled_groups;
 };
 
 /// Returns a grid per GPU model, in which methods of the CPUs in the same machines also compete, and a grid

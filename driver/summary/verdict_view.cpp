@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -52,76 +51,13 @@ std::string baseline_words(const VerdictCell& cell) {
                      printable(cell.baseline->first().method));
 }
 
-/// Returns the race that represents races which differ only in their seeds: the one with the median time
-/// among those that the most frequent winner won.
-VerdictCell typical_race(const std::vector<const VerdictCell*>& races) {
-  std::vector<std::vector<const VerdictCell*>> by_winner;
-  for (const VerdictCell* race : races) {
-    if (race->winner == nullptr) continue;
-    const auto same = std::find_if(by_winner.begin(), by_winner.end(), [&](const auto& won) {
-      const Record &a = won.front()->winner->first(), &b = race->winner->first();
-      return a.method == b.method && a.backend == b.backend;
-    });
-    (same == by_winner.end() ? by_winner.emplace_back() : *same).push_back(race);
-  }
-  // Equally frequent winners: the one that raced with most methods, then the fastest.
-  const auto importance = [](const std::vector<const VerdictCell*>& won) {
-    std::int64_t methods = 0;
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const VerdictCell* race : won) {
-      methods = std::max(methods, race->methods);
-      fastest = std::min(fastest, race->winner->median);
-    }
-    return std::tuple(won.size(), methods, -fastest);
-  };
-  const auto most = std::max_element(by_winner.begin(), by_winner.end(), [&](const auto& a, const auto& b) {
-    return importance(a) < importance(b);
-  });
-  VerdictCell typical = *races.front();
-  if (most != by_winner.end()) {
-    std::sort(most->begin(), most->end(), [](const VerdictCell* a, const VerdictCell* b) {
-      return a->winner->median < b->winner->median;
-    });
-    typical = *(*most)[(most->size() - 1) / 2];
-    typical.wins = static_cast<std::int64_t>(most->size());
-  }
-  typical.races = static_cast<std::int64_t>(races.size());
-  return typical;
-}
-
-/// Returns the rows of a grid; rows that differ only in their seeds are one row of typical races.
-std::vector<VerdictRow> pooled_rows(const VerdictGrid& grid) {
-  using Key = std::tuple<std::string, std::string, std::string, std::string>;
-  std::vector<std::vector<const VerdictRow*>> pools;
-  std::map<Key, std::size_t> pool_of;
-  for (const VerdictRow& row : grid.rows) {
-    const Key key{row.problem, row.precision, row.matrix, row.details_without_seed};
-    const std::size_t pool =
-        row.has_batches ? pools.size() : pool_of.emplace(key, pools.size()).first->second;
-    if (pool == pools.size()) pools.emplace_back();
-    pools[pool].push_back(&row);
-  }
-  std::vector<VerdictRow> rows;
-  for (const std::vector<const VerdictRow*>& pool : pools) {
-    VerdictRow& row = rows.emplace_back(*pool.front());
-    row.details = row.details_without_seed;
-    if (pool.size() == 1) continue;
-    std::map<std::int64_t, std::vector<const VerdictCell*>> races;
-    for (const VerdictRow* one : pool) {
-      for (const auto& [n, cell] : one->cells) races[n].push_back(&cell);
-    }
-    row.cells.clear();
-    for (const auto& [n, of_n] : races) row.cells.emplace(n, typical_race(of_n));
-  }
-  return rows;
-}
-
 using Lines = std::vector<std::string>;  // lines_of_a_cell elements
 
 Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
   const std::string batch = row.has_batches ? fmt::format("batch {}", cell.first->first().batch) : "";
   if (cell.winner == nullptr) {
-    return {"none passed", "of " + counted(cell.methods, "method"), batch, "", ""};
+    return {cell.races > 1 ? "none passed with every seed" : "none passed",
+            "of " + counted(cell.methods, "method"), batch, "", ""};
   }
   const Record& r = cell.winner->first();
   const std::string wins = cell.races > 1 ? fmt::format(" {} of {}", cell.wins, cell.races) : "";
@@ -212,7 +148,7 @@ class GridPrinter {
  public:
   GridPrinter(const VerdictGrid& grid, const RenderOptions& options,
               const std::map<std::string, std::string>& codes)
-      : grid_(grid), rows_(pooled_rows(grid)), options_(options), codes_(codes) {
+      : grid_(grid), rows_(grid.pooled_rows), options_(options), codes_(codes) {
     for (const VerdictRow& row : rows_) {
       for (const std::string& line : label_lines(row)) label_width_ = std::max(label_width_, width_of(line));
       for (const auto& [n, cell] : row.cells) {
@@ -284,7 +220,7 @@ class GridPrinter {
   }
 
   const VerdictGrid& grid_;
-  const std::vector<VerdictRow> rows_;
+  const std::vector<VerdictRow>& rows_;
   const RenderOptions& options_;
   const std::map<std::string, std::string>& codes_;
   std::size_t label_width_ = 1;
@@ -311,9 +247,8 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
     if (!text.empty()) text += '\n';
     text += painted(title_of(grid), options.colours ? "1" : "") + '\n';
     text += GridPrinter(grid, options, codes).text();
-    const std::vector<VerdictRow> rows = pooled_rows(grid);
-    is_pooled = is_pooled || rows.size() < grid.rows.size();
-    for (const VerdictRow& row : rows) {
+    is_pooled = is_pooled || grid.pooled_rows.size() < grid.rows.size();
+    for (const VerdictRow& row : grid.pooled_rows) {
       for (const auto& [n, cell] : row.cells) {
         if (cell.winner != nullptr && cell.winner->first().backend == "emulated") {
           is_emulated = true;
@@ -332,7 +267,7 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
   if (is_pooled)
     text +=
         "Matrices that differ only in their seeds share a row: \"2 of 3\" is the number of\n"
-        "seeds that the method won. The times are those of its median seed.\n";
+        "seeds with which the method is the fastest. Its time is the median over the seeds.\n";
   if (has_share) {
     text +=
         "Below is its share of the problem's limit on the device, whatever the method:\n"
@@ -374,7 +309,7 @@ std::string verdict_markdown(const std::vector<VerdictGrid>& grids) {
     for (const std::int64_t n : sizes) text += fmt::format(" {} |", n);
     text += "\n|---|";
     for (std::size_t i = 0; i < sizes.size(); ++i) text += "---|";
-    for (const VerdictRow& row : pooled_rows(grid)) {
+    for (const VerdictRow& row : grid.pooled_rows) {
       text += fmt::format("\n| {} |", cell_of(label_lines(row), "**"));
       for (const std::int64_t n : sizes) {
         const VerdictCell* cell = find_in(row.cells, n);

@@ -76,7 +76,7 @@ class Verdict(SweepTest):
             self.assertNotIn(place, printed)
             printed[place] = race
         seen = 0
-        for device, _, _, races in grids(load([path])):
+        for device, _, _, races, _ in grids(load([path])):
             for race in races.to_dict("records"):
                 seen += 1
                 other = printed[device, race["problem"], race["precision"], race["n"], race["nrhs"], race["uplo"]]

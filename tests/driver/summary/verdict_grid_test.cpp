@@ -208,9 +208,30 @@ TEST(VerdictGrid, PrintsSeedsAsOneRowAndListsEachInTheTable) {
   EXPECT_EQ(grids.at(0).rows.size(), 4U);
   const std::string text = verdict_text(grids, {});
   EXPECT_THAT(text, HasSubstr("a 3 of 4\n")) << "b wins with seed 4";
-  EXPECT_THAT(text, HasSubstr("3 s  1.50x\n")) << "2, 3 and 4 seconds are a's times where it won";
+  EXPECT_THAT(text, HasSubstr("3.5 s  1.29x\n")) << "a takes 2, 3, 4 and 5 seconds, b always 4.5";
   EXPECT_THAT(text, Not(HasSubstr("seed 1")));
-  EXPECT_THAT(verdict_markdown(grids), HasSubstr("a 3 of 4<br>3 s  1.50x"));
+  EXPECT_THAT(verdict_markdown(grids), HasSubstr("a 3 of 4<br>3.5 s  1.29x"));
+}
+
+TEST(VerdictGrid, PooledWinnerPassedWithEverySeed) {
+  std::vector<Record> records;
+  for (const std::int64_t seed : {1, 2}) {
+    for (const std::string method : {"lucky", "sound"}) {
+      Record r = example_record(method, 64, {method == "lucky" ? 1.0 : 2.0 * static_cast<double>(seed)});
+      r.matrix_digest = std::to_string(seed);
+      r.matrix_seed = seed;
+      if (method == "lucky" && seed == 2) r.status = "failed";
+      records.push_back(r);
+    }
+  }
+  const auto grids = verdict_grids(records, {}, {});
+  ASSERT_EQ(grids.at(0).pooled_rows.size(), 1U);
+  const VerdictCell& cell = grids[0].pooled_rows[0].cells.at(64);
+  EXPECT_EQ(cell.winner->first().method, "sound");
+  EXPECT_DOUBLE_EQ(cell.winner->median, 3) << "the mean of the two middle times";
+  EXPECT_EQ(cell.runner_up, nullptr);
+  EXPECT_EQ(cell.races, 2);
+  EXPECT_EQ(cell.wins, 1);
 }
 
 TEST(VerdictGrid, BatchesShareARowIfEachSizeHasOneBatchSize) {
