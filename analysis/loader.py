@@ -84,6 +84,7 @@ class Night:
     iterations: pd.DataFrame
     devices: pd.DataFrame
     hosts: pd.DataFrame
+    peaks: pd.DataFrame = None  # `devices` as each file measured them
     files: list = field(default_factory=list)  # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
@@ -191,12 +192,38 @@ def load(arguments, only=None):
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
+    _unify_peaks(night)
     _derive(night)
     _leave_earlier_runs(night)
     night.table = pd.DataFrame({c: _small(night.table.pop(c)) for c in list(night.table)}, copy=False)
     for name in night.samples.columns.intersection(["trial", "throttled"]):
         night.samples[name] = _small(night.samples[name])
     return night
+
+
+def _unify_peaks(night):
+    """Sets the rates of a device to the largest ones in all files, as `unify_peaks` of the program does, and computes
+    `peak_share` anew for records whose file measured smaller ones."""
+    rates, where = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"], [
+        "host",
+        "gpu_uuid",
+        "capability",
+    ]
+    night.peaks = night.devices.copy()
+    if not len(night.devices):
+        return
+    night.devices[rates] = night.devices.groupby(where)[rates].transform("max")
+    raised = night.devices[(night.devices[rates] > night.peaks[rates]).any(axis=1)]
+    if not len(raised):
+        return
+    own = night.table[["file", *where, "precision", "flops", "bytes", "seconds_median", "peak_share"]]
+    own = own[own["peak_share"].notna()].astype({"host": object, "gpu_uuid": object, "precision": object})
+    own = own.reset_index().merge(raised[["file", *where, *rates]], on=["file", *where]).set_index("index")
+    rate = own["gemm_flops_double"].where(own["precision"] != "float", own["gemm_flops_float"])
+    least = np.maximum(own["flops"] / rate, own["bytes"] / own["copy_bytes_per_second"])
+    share = least / own["seconds_median"]
+    share = share[np.isfinite(share)]
+    night.table.loc[share.index, "peak_share"] = share
 
 
 def _read_file(path, offset, wanted, only):

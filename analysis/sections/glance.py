@@ -116,7 +116,7 @@ def _doubts(night):
     slow = night.samples["throttled"] != 0
     if slow.any():
         yield f"Taken under throttling: {slow.sum()} of {counted(len(slow), 'sample')}.", "provenance"
-    for name, group in night.devices[night.devices["capability"] > 0].groupby("gpu_name"):
+    for name, group in night.peaks[night.peaks["capability"] > 0].groupby("gpu_name"):
         apart = [
             f"{what} {span(low, high, unit)}"
             for column, what, unit in (

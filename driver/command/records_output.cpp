@@ -9,6 +9,7 @@
 
 #include "driver/base/words.hpp"
 #include "driver/compare/models.hpp"
+#include "driver/results/device_peaks.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/summary.hpp"
@@ -83,6 +84,7 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
     move_to(all.devices, results.devices);
     move_to(all.hosts, results.hosts);
   }
+  if (runs.size() > 1) unify_peaks(all);
   drivers.erase("");
   if (!drivers.empty()) all.attributes["driver_version"] = fmt::format("{}", fmt::join(drivers, ", "));
   return all;

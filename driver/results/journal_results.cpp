@@ -5,19 +5,18 @@
 #include <utility>
 
 #include "driver/base/lookup.hpp"
+#include "driver/results/device_peaks.hpp"
 
 namespace gaussweep::driver {
 
 io::Results results_of(io::JournalContents journal) {
   io::Results results;
   results.records = std::move(journal.records);
-  std::set<std::string> known_devices, known_hosts;
+  std::set<std::string> known_hosts;
   std::unordered_set<std::string> vanished;
   for (const io::Note& each : journal.notes) {
     if (const auto* device = std::get_if<io::note::Device>(&each)) {
-      const io::DeviceRow& row = device->row;
-      if (known_devices.insert(row.host + " " + row.gpu_uuid + " " + row.gpu_name).second)
-        results.devices.push_back(row);
+      results.devices.push_back(device->row);
     } else if (const auto* host = std::get_if<io::note::Host>(&each)) {
       if (known_hosts.insert(host->row.host).second) results.hosts.push_back(host->row);
     } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
@@ -29,6 +28,8 @@ io::Results results_of(io::JournalContents journal) {
       if (was_dirty) results.attributes["dirty"] = "true";
     }
   }
+  unify_peaks(results);
+  drop_repeated_devices(results);
   results.attributes["record_count"] = std::to_string(results.records.size());
   for (io::Record& record : results.records) {
     if (vanished.count(record.key) == 0) continue;

@@ -16,6 +16,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
+#include "driver/results/device_peaks.hpp"
 #include "driver/results/journal_results.hpp"
 #include "driver/system/console.hpp"
 #include "io/files/errors.hpp"
@@ -240,6 +241,7 @@ Loaded load(const fs::path& path, bool with_details) {
       throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
     }
   }
+  unify_peaks(loaded.results);  // a results.h5 of an earlier version may have several per device
   loaded.path = path;
   const std::string builds = mixed_builds(loaded.results.records);
   if (!builds.empty()) loaded.remarks.push_back(fmt::format("{}: {}", path.string(), builds));

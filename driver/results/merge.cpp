@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "driver/base/words.hpp"
+#include "driver/results/device_peaks.hpp"
 #include "driver/results/host_names.hpp"
 #include "io/files/errors.hpp"
 
@@ -161,7 +162,6 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   Merged merged;
   merged.results.attributes = join_attributes(inputs);
   std::vector<Record>& records = merged.results.records;
-  std::set<std::pair<std::string, std::string>> devices;
   std::set<std::string> hosts, plans;
   HostNames names;
   nlohmann::json sources = nlohmann::json::array();
@@ -178,16 +178,15 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
                        {"commit", attribute(input.results, "commit")},
                        {"shard", attribute(input.results, "shard")}});
     append(records, std::move(input.results.records));
-    for (io::DeviceRow& row : input.results.devices) {
-      const std::string name = row.gpu_uuid.empty() ? row.gpu_name : row.gpu_uuid;
-      if (devices.emplace(row.host, name).second) merged.results.devices.push_back(std::move(row));
-    }
+    for (io::DeviceRow& row : input.results.devices) merged.results.devices.push_back(std::move(row));
     for (io::HostRow& row : input.results.hosts) {
       if (hosts.insert(row.host).second) merged.results.hosts.push_back(std::move(row));
     }
     for (const std::string& remark : input.remarks) merged.remarks.push_back(remark);
   }
   drop_duplicates(merged);
+  unify_peaks(merged.results);
+  drop_repeated_devices(merged.results);
   plans.erase("");
   if (plans.size() > 1) {
     merged.remarks.push_back(

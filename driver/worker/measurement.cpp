@@ -10,6 +10,7 @@
 #include "driver/base/statistics.hpp"
 #include "driver/base/words.hpp"
 #include "driver/judge/judge_answer.hpp"
+#include "driver/plan/peak_share.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/timed.hpp"
 #include "driver/worker/energy.hpp"
@@ -113,7 +114,7 @@ void record_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, De
   record.idle_power_w = energy.idle_watts;
 }
 
-void record_times(io::Record& record, const Statistics& s, const Peaks& peaks, Precision precision) {
+void record_times(io::Record& record, const Statistics& s, const Peaks& peaks) {
   record.seconds_min = s.min;
   record.seconds_q1 = s.q1;
   record.seconds_median = s.median;
@@ -125,21 +126,14 @@ void record_times(io::Record& record, const Statistics& s, const Peaks& peaks, P
   // A method that stopped early did less work than the rate would claim.
   if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
   record.gflops = record.flops / s.median * 1e-9;
-  // Fraction of the roofline: the least time that the measured peaks allow, divided by the measured time.
-  const double peak_flops =
-      precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
-  if (peak_flops > 0 && peaks.copy_bytes_per_second > 0) {
-    record.peak_share =
-        std::max(record.flops / peak_flops, record.bytes / peaks.copy_bytes_per_second) / s.median;
-  }
+  record.peak_share = peak_share(record, peaks);
 }
 
 /// Returns true if a run took less time than its operations need at the measured peak, or than its operands
 /// need at the measured bandwidth if they do not fit in a cache. A run that stopped at a pivot did less work.
 bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
   if (record.info != 0) return false;
-  constexpr double slack = 1.5;  // peaks are measured once per run, and clocks change
-  constexpr double caches = 4;   // operands larger than this many last-level caches come from memory
+  constexpr double caches = 4;  // operands larger than this many last-level caches come from memory
   const double flops =
       trial.precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
   double min_seconds = flops > 0 ? record.flops / flops : 0;
@@ -147,7 +141,7 @@ bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& tri
       record.bytes > caches * static_cast<double>(last_cache_bytes(device))) {
     min_seconds = std::max(min_seconds, record.bytes / peaks.copy_bytes_per_second);
   }
-  return record.seconds_median * slack < min_seconds;
+  return record.seconds_median * peak_slack < min_seconds;
 }
 
 /// Up to this order the forward error of an inverse takes less than a second.
@@ -393,7 +387,7 @@ class Executor::Measurement {
     record_.systems_failed = systems.failed;
     record_.first_failure = systems.first_failure;
     const Peaks peaks = peaks_of(trial_.backend, executor_.device_.backend(), executor_.peaks_);
-    record_times(record_, times_, peaks, trial_.precision);
+    record_times(record_, times_, peaks);
     // The peaks are rates of the vendor's library. If a vendor method exceeds them, other programs disturbed
     // the measurement of the peaks, so its timing is not suspect.
     const bool has_limit = !method_.mixed_precision && !method_.vendor;

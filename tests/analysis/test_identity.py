@@ -56,6 +56,22 @@ def loaded(night):
 
 
 class IdentityTest(unittest.TestCase):
+    def test_a_device_has_one_peak_in_all_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for run, copy, flops in (("run-1", 1e9, 4e9), ("run-2", 2e9, 3e9)):
+                night = fixture.Night(run)
+                row = {"gpu_name": "Test CPU", "host": "node1", "copy_bytes_per_second": copy}
+                night.devices.append(row | {"gemm_flops_double": flops, "gemm_flops_float": flops})
+                more = {"flops": 4e6, "bytes": 1e3, "peak_share": 0.123, "run_id": run, "scatter": 0}
+                night.trial("gesv", "lapack", 64, 1e-2, **more)
+                files.append(night.write(Path(folder) / f"{run}.h5"))
+            night = load(files)
+            self.assertEqual(set(night.devices["copy_bytes_per_second"]), {2e9})
+            for share in night.take("peak_share")["peak_share"]:
+                self.assertAlmostEqual(share, 4e6 / 4e9 / 1e-2)
+            self.assertEqual({race for *_, races, _ in grids(night) for race in races["bound"]}, {"compute"})
+
     def test_every_trial_has_a_race_with_its_rival(self):
         rows = winners(loaded(alike()).records)
         self.assertEqual(len(rows), 2 * TASKS, "no trial counts as another's configuration")

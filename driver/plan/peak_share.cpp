@@ -1,0 +1,14 @@
+#include "driver/plan/peak_share.hpp"
+
+#include <algorithm>
+
+namespace gaussweep::driver {
+
+double peak_share(const io::Record& record, const Peaks& peaks) {
+  const double flops = record.precision == "float" ? peaks.gemm_flops_float : peaks.gemm_flops_double;
+  if (!(flops > 0 && peaks.copy_bytes_per_second > 0 && record.seconds_median > 0))
+    return io::Record::unknown;
+  return std::max(record.flops / flops, record.bytes / peaks.copy_bytes_per_second) / record.seconds_median;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,17 @@
+#pragma once
+/// The fraction of a device's roofline that a trial reached.
+
+#include "io/records/record.hpp"
+#include "kernels/vendor/peaks.hpp"
+
+namespace gaussweep::driver {
+
+/// A time is suspect if it is shorter than the peaks allow by more than this factor: clocks change after the
+/// peaks were measured.
+constexpr double peak_slack = 1.5;
+
+/// Returns the fraction of the roofline: the least time that the peaks allow, divided by the median time. NaN
+/// if a peak or the median is unknown.
+double peak_share(const io::Record& record, const Peaks& peaks);
+
+}  // namespace gaussweep::driver
