@@ -14,10 +14,10 @@ from matplotlib.ticker import LogFormatter, PercentFormatter
 from .colours import COLOURS, DASHES
 from .loader import ReportError
 from .page import staging
-from .plots import styled
+from .plots import shown, styled, unpassed
 from .words import matplotlib_text, one_line, tex
 
-WIDTH, HEIGHT = 3.4, 2.2  # inches; one of two columns
+WIDTH, HEIGHT = 3.05, 2.1  # inches; one of two columns of LaTeX's article on A4 paper, the narrowest usual ones
 MARKERS = "os^DvP"  # as in plots.js
 STYLE = {
     "font.family": "serif",
@@ -71,8 +71,9 @@ def write(page, out, kind):
 
 
 def _caption(plot, kept, facts):
-    """Returns a plot's caption: what it shows, its matrices, statistic and bars, the device, driver and commit."""
-    words = [plot.title, plot.note, plot.basis]
+    """Returns a plot's caption: what it shows, its methods, those that did not pass, its matrices, statistic and bars,
+    the device, driver and commit."""
+    words = [plot.title, shown(plot, kept), unpassed(kept), plot.note, plot.basis]
     ranged = [s.band for s in kept if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
     words += [f"{kind}: {plot.bars}" for kind, is_band in (("Bands", True), ("Bars", False)) if is_band in ranged]
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, "; ".join(facts)] if w)
@@ -119,10 +120,10 @@ def _plain(axis):
 
 def _lines(plot, several, figure):
     axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel)
-    if plot.percent:
-        axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     axes.set_xscale("log" if plot.xlog else "linear")
     axes.set_yscale("log" if plot.ylog else "linear")
+    if plot.percent:  # after the scale, which sets another formatter
+        axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     labelled = set()
     for series, of, variant in several:
         c = "black" if of is None else COLOURS[0][of]
@@ -162,15 +163,20 @@ def _lines(plot, several, figure):
 def _bars(plot, several, figure):
     names = list(dict.fromkeys(name for series, _, _ in several for name in series.x))
     axes = figure.add_subplot(xlabel=plot.ylabel)
-    if plot.percent:
-        axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     axes.set_xscale("log" if plot.ylog else "linear")
+    if plot.percent:  # after the scale, which sets another formatter
+        axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     for i, (series, of, _) in enumerate(several):
-        y = np.array([names.index(name) for name in series.x]) + 0.8 * (i + 0.5) / len(several) - 0.4
+        x, y = series.y, np.array([names.index(name) for name in series.x]) + 0.8 * (i + 0.5) / len(several) - 0.4
+        hollow = np.zeros(len(y), bool) if series.hollow is None else np.asarray(series.hollow, dtype=bool)
+        style = {"color": COLOURS[0][of], "label": series.label}
         if plot.ylog:
-            axes.plot(series.y, y, "o", color=COLOURS[0][of], label=series.label)
+            axes.plot(x, y, "o", **style)
+            axes.plot(x[hollow], y[hollow], "o", color=COLOURS[0][of], markerfacecolor="white")
         else:
-            axes.barh(y, series.y, 0.75 / len(several), color=COLOURS[0][of], label=series.label)
+            bars = axes.barh(y, x, 0.75 / len(several), edgecolor=COLOURS[0][of], linewidth=0.6, **style)
+            for i_hollow in np.flatnonzero(hollow):
+                bars[i_hollow].set_facecolor("white")
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.tick_params(axis="y", labelsize=6)
@@ -179,9 +185,10 @@ def _bars(plot, several, figure):
 
 def _legend(figure, axes, height):
     """Puts the legend below the axes, whose height stays the same."""
-    handles, labels = axes.get_legend_handles_labels()
-    columns = 3 if max(map(len, labels), default=0) < 18 else 2 if max(map(len, labels)) < 30 else 1
-    below = 0.13 * -(-len(labels) // columns) + 0.06 if len(labels) > 1 else 0
+    handles, labels = axes.get_legend_handles_labels()  # without series that have no name
+    longest = max((len(label.replace("\\", "")) for label in labels), default=0)
+    columns = 3 if longest < 13 else 2 if longest < 26 else 1
+    below = 0.13 * -(-len(labels) // columns) + 0.06 if labels else 0
     figure.set_size_inches(WIDTH, height + below)
     figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))
     if below:

@@ -36,10 +36,14 @@ def answered(records):
 
 def best(records, by):
     """Returns one row per group: accepted answers before others, then the smallest median."""
-    rank = records["status"].map(RANK).fillna(3).to_numpy()
-    order = np.lexsort((records["seconds_median"].to_numpy(), rank))
+    order = np.lexsort((records["seconds_median"].to_numpy(), not_passed(records)))
     first = ~records[by].iloc[order].duplicated().to_numpy()  # sorts only these columns, not all hundred
     return records.iloc[order[first]]
+
+
+def not_passed(rows):
+    """Returns how far each answer was from passing: 0 passed, 1 suspect, 2 failed, 3 did not finish."""
+    return rows["status"].map(RANK).fillna(3).astype(int).to_numpy()
 
 
 def methods(records):
@@ -57,23 +61,27 @@ def methods(records):
 
 def panels(records):
     """Yields (problem, precision, device, rows). GPU models share a panel unless there are very many. Methods that run
-    on the CPU are in every panel of a GPU; emulated ones have their own."""
+    on the CPU are in every panel of a GPU, else in their own. Emulated ones have their own, because their times compare
+    with no others. `device` names all devices of the panel."""
     for (problem, precision), group in records.groupby(["problem", "precision"], sort=True):
         devices = sorted(group["device"].unique())
-        heads = [d for d in devices if d != "CPU"] or devices
-        models = [d for d in heads if not d.startswith(EMULATED)]
+        cpu = [d for d in devices if d == "CPU"]
+        emulated = [d for d in devices if d.startswith(EMULATED)]
+        models = [d for d in devices if d not in cpu and d not in emulated]
         together = [models] if len(models) <= MOST_MODELS else [[d] for d in models]
-        for own in [*together, [d for d in heads if d.startswith(EMULATED)]]:
-            here = group["device"].isin([*own, "CPU"])
+        for heads, beside in [*((own, cpu) for own in together), (emulated, [])]:
+            own = [*heads, *beside]
+            here = group["device"].isin(own)
             if own:
-                yield problem, precision, " and ".join(short_names(own).values()), group if here.all() else group[here]
+                names = [*short_names(heads).values(), *beside]
+                yield problem, precision, " and ".join(names), group if here.all() else group[here]
 
 
 def short_names(devices):
     """Maps devices to the words in which their names differ: "NVIDIA H100 80GB HBM3" and "NVIDIA H200" to H100 and
     H200."""
     words = {device: device.removeprefix("NVIDIA ").split() for device in devices}
-    if len(words) == 1:
+    if len(words) < 2:
         return {device: device for device in devices}
     while len({tuple(w[:1]) for w in words.values()}) == 1 and all(len(w) > 1 for w in words.values()):
         words = {device: w[1:] for device, w in words.items()}
@@ -180,10 +188,13 @@ def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more
 
 
 def basis(rows, statistic="median"):
-    """Returns sentences for a caption: the matrices, the statistic and the number of samples behind each point."""
+    """Returns sentences for a caption: the matrices, the statistic and the number of samples behind each point. Rows
+    without the column `matrix_seed` are points of one trial each."""
     least, most = rows["samples"].min(), rows["samples"].max()
-    count = f"{least}" if least == most else f"{least} to {most}"
-    return f"{matrices(rows)} Each point: the {statistic} of {counted(count, 'sample')}."
+    samples = counted(f"{least}" if least == most else f"{least} to {most}", "sample")
+    seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max() if "matrix_seed" in rows else 1
+    over_seeds = f"median over up to {seeds} seeds of the {statistic}s" if seeds > 1 else statistic
+    return f"{matrices(rows)} Each point: the {over_seeds} of {samples}."
 
 
 def matrices(rows):
@@ -224,9 +235,9 @@ def series_label(rows, of_matrix=True):
 def curves(rows, y, low=None, high=None, x="size", others=False):
     """Returns one Series per method, matrix and operands, with the best configuration at each x. Several seeds, hosts
     and repetitions give their median and full range. `low`, `high`: the columns with the range of a single trial.
-    `others`: adds the slower configurations. Hollow marks: not accepted."""
+    `others`: adds the slower configurations. Marks are hollow if an answer of any seed or repetition did not pass."""
     label = series_label(rows, of_matrix=x == "size")
-    rank = rows["status"].map(RANK).fillna(3)
+    rank = not_passed(rows)
     rows = pd.DataFrame(
         {
             "label": label,
@@ -271,7 +282,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
                 low=behind[["y", "low", "least"]].min(axis=1), high=behind[["y", "high", "most"]].max(axis=1)
             )
             behind = behind.groupby(["label", "x"], sort=False).agg(
-                y=("y", "median"), low=("low", "min"), high=("high", "max"), rank=("rank", "min"),
+                y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"),
             ).reset_index().assign(config="other configurations")  # fmt: skip
         faint = (_curve(name, part, True) for name, part in behind.groupby("label", sort=True))
@@ -294,7 +305,7 @@ def _curve(label, rows, with_ends):
         rows["y"].to_numpy(),
         rows["low"].to_numpy() if with_ends is not None and with_ends is not False else None,
         rows["high"].to_numpy() if with_ends is not None and with_ends is not False else None,
-        (rows["rank"] > 0).to_numpy(),
+        rows["worst"].to_numpy(),
         told=counts,
         band=bool(seeds.any()) and len(rows) > 1,
     )

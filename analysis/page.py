@@ -206,7 +206,8 @@ class Page:
             self.taken += len(drawn)
             shown.name = self._free("data", plot.name, ".csv")
             self.drawn.append((shown, kept, said))
-            words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *said] if s)
+            notes = [plot.note, plots.unpassed(kept), *said]
+            words = " ".join(s if s.endswith(".") else s + "." for s in notes if s)
             figures.append(
                 f'<figure class="plot" data-plot="{text(shown.name)}"><h4>{text(shown.title)}</h4>{drawn}'
                 f"<figcaption>{text(words)} {self._csv(shown.name, plots.frame(shown, kept))}</figcaption></figure>"
@@ -320,7 +321,9 @@ class Page:
         body = re.sub(r' <a href="#([^"]+)">more</a>', lambda m: m.group(0) if m.group(1) in ids else "", body)
         facts = "".join(f"<span>{text(fact)}</span>" for fact in self.facts)
         script = (
-            f"const DASHES = {colours.DASHES};" + file("plots.js") + file("uplot/uPlot.iife.min.js")
+            f"const DASHES = {colours.DASHES}, UNPASSED = {plots.UNPASSED};"
+            + file("plots.js")
+            + file("uplot/uPlot.iife.min.js")
             if self.drawn
             else ""
         )

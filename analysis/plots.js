@@ -213,7 +213,7 @@
         const [s, i] = best, say = words[plot.unit], told = s.t && plot.told[s.t[i]];
         const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${say(s.lo[i])} to ${say(s.hi[i])})` : "";
         tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i]).includes("e") ? s.x[i] : +s.x[i].toPrecision(6)}`,
-          `${say(s.y[i])}${range}`, told, s.h && s.h[i] ? "did not pass" : ""].filter(Boolean).join("\n");
+          `${say(s.y[i])}${range}`, told, s.h ? UNPASSED[s.h[i]] : ""].filter(Boolean).join("\n");
         tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
         const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");
         tip.style.left = `${x < u.over.clientWidth / 2 ? x + 10 : x - 10 - tip.offsetWidth}px`;

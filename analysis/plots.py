@@ -19,9 +19,9 @@ OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
 @dataclass
 class Series:
     """One line, cloud or group of bars. `low` and `high` are the ends of the error bars, or of a `band`; `hollow` marks
-    points whose answer was not accepted; `told` has a text per point. The colour is that of `of`, by default the
-    method with which the label begins. `faint`: slower configurations, drawn behind the series of the same label;
-    `dashed`: not a solid line; `plain`: a reference line."""
+    points whose answer did not pass, by numbers as `frames.not_passed` returns them; `told` has a text per point. The
+    colour is that of `of`, by default the method with which the label begins. `faint`: slower configurations, drawn
+    behind the series of the same label; `dashed`: not a solid line; `plain`: a reference line."""
 
     label: str
     x: object
@@ -96,7 +96,7 @@ class Plot:
             far = (y > self.farthest) | (y < NEAREST)
             if far.any():
                 end = f"{self.farthest:.0e}".replace("e+", "e")
-                said.append(f"{counted(far.sum(), 'point')} beyond {end} (or below 1e-30), drawn there")
+                said.append(f"{counted(far.sum(), 'point')} beyond {end} (or below 1e-30), drawn there: {series.label}")
             y = np.clip(y, NEAREST, self.farthest)
         if self.xlog and self.kind != "bars":
             x = np.clip(x.astype(float), NEAREST, FARTHEST)
@@ -113,6 +113,37 @@ class Plot:
     def words(self):
         """Returns the function that formats a value."""
         return seconds if self.seconds else percent if self.percent else number
+
+
+UNPASSED = ["", "suspect", "failed", "not finished"]  # by the numbers of `Series.hollow`
+MOST_NAMED = 20  # names in a sentence
+
+
+def unpassed(kept):
+    """Returns a sentence that names the hollow marks of the series; an empty text if all answers passed."""
+    names = {}
+    for series in kept:
+        if series.hollow is not None:
+            for i in np.flatnonzero(np.asarray(series.hollow, dtype=int)):
+                name = series.x[i] if isinstance(series.x[i], str) else series.label
+                names.setdefault(UNPASSED[int(series.hollow[i])], {})[name] = None
+    parts = [f"{_listed(names[status])} ({status})" for status in UNPASSED if status in names]
+    return f"Hollow marks are answers that did not pass: {'; '.join(parts)}." if parts else ""
+
+
+def shown(plot, kept):
+    """Returns a sentence that names what the plot shows; an empty text if nothing has a name."""
+    names = [x for s in kept if not s.plain for x in (map(str, s.x) if plot.kind == "bars" else [s.label])]
+    names = list(dict.fromkeys(name for name in names if name))
+    return f"Shown: {_listed(names)}." if names else ""
+
+
+def _listed(names):
+    """Returns "a, b and 3 more"; names that contain commas are separated by semicolons."""
+    names = list(names)
+    between = "; " if any("," in name for name in names) else ", "
+    left = len(names) - MOST_NAMED
+    return between.join(names[:MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
 
 
 def frame(plot, kept):
@@ -254,7 +285,7 @@ def _bars(plot, kept, methods):
             colour = colours[which] if len(kept) > 1 else styled([replace(series, label=label)], methods)[0][1]
             colour = f"--c{colour}" if len(kept) > 1 or of_method else "--fg"
             tracks.append(f'<div style="--m:var({colour})">{_bar(series, i, plot.ylog, place)}</div>')
-        words = ", ".join(plot.words()(float(series.y[i])) for _, series, i in cells)
+        words = ", ".join(plot.words()(float(series.y[i])) + _status(series, i) for _, series, i in cells)
         parts.append(
             f'<span title="{text(label)}">{text(label)}</span><div class="tracks">{"".join(tracks)}</div>'
             f"<b>{text(words)}</b>"
@@ -265,6 +296,11 @@ def _bars(plot, kept, methods):
         below += f'<div class="keys">{"".join(keys)}</div>'
     long = " long" if len(rows) > 24 else ""
     return f'<div class="bars{long}" role="img" aria-label="{text(plot.title)}">{"".join(parts)}</div>{below}'
+
+
+def _status(series, i):
+    """Returns " (failed)" if the answer behind a value did not pass."""
+    return f" ({UNPASSED[int(series.hollow[i])]})" if series.hollow is not None and series.hollow[i] else ""
 
 
 def _bar(series, i, ylog, place):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, basis, best, one_kind, slug
+from ..frames import answered, basis, best, not_passed, one_kind, slug
 from ..page import factor, number, seconds
 from ..plots import Plot, Series
 from .common import heads, on, pick, source_of, table_of
@@ -95,7 +95,7 @@ def published(page, night, experiment, drawing, rows):
                     new["measured_shown"].to_numpy(),
                     np.minimum(low, high),
                     np.maximum(low, high),
-                    (new["status"] != "pass").to_numpy(),
+                    not_passed(new),
                     of=what,
                 )
             )

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import slug
+from ..frames import not_passed, slug
 from ..loader import parameter
 from ..page import number, whole
 from ..plots import Plot, Series
@@ -71,6 +71,7 @@ def first_row(page, records, name="first-row"):
                 label,
                 part["residual_ratio"].to_numpy(float),
                 np.maximum(part["first_row_percent"].to_numpy(float), 1e-17),
+                hollow=not_passed(part),
             )
         )
     page.plots(

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, call_rows, devices_by_age, history_plots, pairs, slug, speedups, stage_rows
+from ..frames import answered, call_rows, devices_by_age, history_plots, not_passed, pairs, slug, speedups, stage_rows
 from ..loader import parameter
 from ..page import columns_of, factor, number, percent, seconds, whole
 from ..plots import Plot, Series
@@ -216,6 +216,7 @@ def gpus(page, night, experiment, drawing, rows):
                             at["seconds_median"].to_numpy(),
                             at["seconds_q1"].to_numpy(),
                             at["seconds_q3"].to_numpy(),
+                            not_passed(at),
                         ),
                         Series(
                             second,
@@ -223,6 +224,7 @@ def gpus(page, night, experiment, drawing, rows):
                             at["seconds_median_2"].to_numpy(),
                             at["seconds_q1_2"].to_numpy(),
                             at["seconds_q3_2"].to_numpy(),
+                            not_passed(at.assign(status=at["status_2"])),
                         ),
                     ],
                     ylog=True,
@@ -249,6 +251,7 @@ def gpus(page, night, experiment, drawing, rows):
                     part["speedup"].to_numpy(),
                     part["speedup_low"].to_numpy(),
                     part["speedup_high"].to_numpy(),
+                    not_passed(part),
                 )
                 for name, part in ((name, faster[faster["device"] == name]) for name in (first, second))
             ]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
-from ..frames import answered, basis, best, many, one_kind, slug, speedups, terse, without
+from ..frames import answered, basis, best, many, not_passed, one_kind, slug, speedups, terse, without
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
@@ -35,12 +35,7 @@ def lines(page, night, experiment, drawing, rows):
                 x, y = group["size"].to_numpy(), group["seconds_median"].to_numpy()
                 series.append(
                     Series(
-                        name,
-                        x,
-                        y,
-                        group["seconds_q1"].to_numpy(),
-                        group["seconds_q3"].to_numpy(),
-                        (group["status"] != "pass").to_numpy(),
+                        name, x, y, group["seconds_q1"].to_numpy(), group["seconds_q3"].to_numpy(), not_passed(group)
                     )
                 )
                 fit = cubic(x, y) if drawing.get("fit") == "cubic" else None
@@ -160,7 +155,7 @@ def over_parameter(page, night, experiment, drawing, rows):
 
 def _one(what, label, group, fits, place):
     x = group["value"].to_numpy()
-    hollow = (group["status"] != "pass").to_numpy()
+    hollow = not_passed(group)
     if what == "seconds":
         return [
             Series(label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow)
@@ -385,10 +380,9 @@ def transfer(page, night, experiment, drawing, rows):
     for (precision, device, nrhs), part in moved.groupby(["precision", "device", "nrhs"]):
         series = []
         for i, (method, group) in enumerate(part.groupby("method")):
-            series.append(Series(f"{method}, kernels", group["size"].to_numpy(), group["seconds_median"].to_numpy()))
-            series.append(
-                Series(f"{method}, allocate and copy", group["size"].to_numpy(), group["transfer"].to_numpy())
-            )
+            x, hollow = group["size"].to_numpy(), not_passed(group)
+            series.append(Series(f"{method}, kernels", x, group["seconds_median"].to_numpy(), hollow=hollow))
+            series.append(Series(f"{method}, allocate and copy", x, group["transfer"].to_numpy(), hollow=hollow))
         figures.append(
             Plot(
                 slug(experiment["id"], precision, device, f"nrhs-{nrhs}"),

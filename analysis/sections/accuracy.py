@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ..frames import history_plots, matrices, slug
+from ..frames import history_plots, matrices, not_passed, slug
 from ..page import number, whole
 from ..plots import Plot, Series
-from .timing import HOLLOW
 
 JUDGED = """problem precision method matrix_name status residual_ratio tolerance backward_error forward_error
 pivot_growth matrix_condition"""
@@ -41,14 +40,7 @@ def _clouds(rows, x, name, words):
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
         series = []
         for method, part in group.groupby("method"):
-            series.append(
-                Series(
-                    method,
-                    part[x].to_numpy(),
-                    part["forward_error"].to_numpy(),
-                    hollow=(part["status"] != "pass").to_numpy(),
-                )
-            )
+            series.append(Series(method, part[x].to_numpy(), part["forward_error"].to_numpy(), hollow=not_passed(part)))
         span = np.array([group[x].min(), group[x].max()])
         floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
         # the reference line is a separate series without marks, before the clouds
@@ -65,7 +57,6 @@ def _clouds(rows, x, name, words):
             kind="dots",
             xlog=True,
             ylog=True,
-            note=HOLLOW if (group["status"] != "pass").any() else "",
             basis=f"{matrices(group)} Each point: the error of one answer.",
         )
 

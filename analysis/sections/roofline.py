@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from ..frames import LARGEST, MOST_MODELS, at_largest, basis, matrices, on_device, shares, short_names, slug
+from ..frames import LARGEST, MOST_MODELS, at_largest, basis, matrices, not_passed, on_device, shares, short_names, slug
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
@@ -65,7 +65,7 @@ def _figures(night, rows):
         def points(column, part=part, name=name):
             return [
                 Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), told=_point_labels(p), line=False,
-                       hollow=(p["status"] != "pass").to_numpy())
+                       hollow=not_passed(p))
                 for label, p in part.groupby(name)
             ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import LARGEST, at_largest, many, on_device, panels, slug, stage_rows
+from ..frames import LARGEST, at_largest, many, not_passed, on_device, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -55,12 +55,14 @@ def stages(page, night):
 def _profile(problem, precision, device, group):
     operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
     names = (group["method"] + on_device(group) + operands + ": " + group["kernel"]).to_list()
-    series = [Series("fraction of the stage run", names, group["share"].to_numpy())]
+    hollow, sizes = not_passed(group), group["size"].unique()
+    series = [Series("fraction of the stage run", names, group["share"].to_numpy(), hollow=hollow)]
     if group["occupancy"].notna().any():
-        series.append(Series("occupancy", names, group["occupancy"].to_numpy()))
+        series.append(Series("occupancy", names, group["occupancy"].to_numpy(), hollow=hollow))
+    n = f"n = {sizes[0]}" if len(sizes) == 1 else "each method at its largest n"
     return Plot(
         slug("stages", problem, precision, device),
-        f"Stages: {problem}, {precision}, {device}",
+        f"Stages: {problem}, {precision}, {n}, {device}",
         "",
         "share, occupancy",
         series,
@@ -82,7 +84,8 @@ def _occupancy_over_size(night):
         for (method, operands, kernel), part in group.groupby(["method", "operands", "kernel"]):
             if len(part) > 1 and np.ptp(part["occupancy"]) > 0.01:
                 label = f"{method}, {operands}" if several and operands else method
-                series.append(Series(f"{label}: {kernel}", part["size"].to_numpy(), part["occupancy"].to_numpy()))
+                x, y = part["size"].to_numpy(), part["occupancy"].to_numpy()
+                series.append(Series(f"{label}: {kernel}", x, y, hollow=not_passed(part)))
         if series:
             yield Plot(
                 slug("occupancy", problem, precision, device),

@@ -11,6 +11,7 @@ from ..frames import (
     at_largest,
     basis,
     best,
+    not_passed,
     numeric_parameters,
     over,
     slug,
@@ -21,7 +22,6 @@ from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
 TIMED = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
-HOLLOW = "Hollow marks: the answer did not pass."
 
 
 def time_over_size(page, night):
@@ -33,7 +33,7 @@ def time_over_size(page, night):
     page.once(
         "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
         " repetitions give their median and full range. Small marks: other configurations, earlier runs. "
-        + HOLLOW
+        + "Hollow marks: an answer did not pass."
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
     every = rows
@@ -91,8 +91,7 @@ def over_baseline(page, night, baseline=""):
     times = np.where(np.isnan(times), elsewhere, times)
     rows = rows.assign(gain=times / rows["seconds_median"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
-    note = HOLLOW if (rows["status"] != "pass").any() else ""
-    more = {"ylog": True, "lines_at": [(1, name)], "note": note}
+    more = {"ylog": True, "lines_at": [(1, name)]}
     page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **more))
 
 
@@ -148,7 +147,7 @@ def _speedup_plots(rows, name):
                     part["speedup"].to_numpy(),
                     part["speedup_low"].to_numpy(),
                     part["speedup_high"].to_numpy(),
-                    (part["status"] != "pass").to_numpy(),
+                    not_passed(part),
                 )
             )
         series.sort(key=lambda s: -len(s.x))
@@ -158,7 +157,6 @@ def _speedup_plots(rows, name):
             name,
             "speedup",
             series,
-            note=HOLLOW if any(s.hollow.any() for s in series) else "",
             basis=basis(group),
             bars="the interval from the quartiles of both times",
         )

@@ -122,6 +122,40 @@ class DrawnTest(unittest.TestCase):
         self.assertAlmostEqual(line["lo"][0], 1e-6, delta=1e-7)
         self.assertAlmostEqual(line["hi"][0], 31e-6, delta=2e-6)
 
+    def test_the_cell_of_two_seeds_has_their_mean_and_a_winner_that_passed_with_both(self):
+        night = fixture.Night("two seeds")
+        for seed, steady, lucky in ((1, 1e-3, 1e-4), (2, 3e-3, 1e-4)):
+            for method, time in (("steady", steady), ("lucky", lucky)):
+                status = "failed" if method == "lucky" and seed == 2 else "pass"
+                more = {"matrix_seed": seed, "matrix_digest": f"{seed}", "key": f"{seed}{method}", "status": status}
+                night.trial("gesv", method, 64, time, scatter=0, **more)
+        page = report_here(night)
+        (cell,) = [cell for row in page.tables["grid-1"][1:] for cell, _ in row[1:]]
+        self.assertIn("steady 1 of 2", cell)
+        self.assertIn("2.00 ms", cell)
+        (bars,) = [page.bars[name] for name in page.figures["time"] if name.startswith("time-")]
+        self.assertIn(2e-3, [round(value, 9) for value, _, _ in bars])
+
+    def test_emulated_kernels_have_plots_of_their_own(self):
+        night = fixture.Night("emulated")
+        for n in (64, 128):
+            night.trial("gesv", "lapack", n, n * 1e-6)
+            night.trial("gesv", "gauss_block", n, n * 1e-3, backend="emulated")
+        page = report_here(night)
+        drawn = {name: {s["l"] for s in page.plots[name]["series"]} for name in page.figures["time"]}
+        self.assertEqual(drawn["time-gesv-double-CPU"], {"lapack"})
+        self.assertEqual(drawn["time-gesv-double-emulated_on_the_CPU"], {"gauss_block"})
+
+    def test_answers_that_did_not_pass_are_hollow_and_named(self):
+        night = fixture.Night("hollow")
+        for n in (64, 128):
+            for method, status in (("sound", "pass"), ("close", "suspect"), ("wrong", "failed")):
+                night.trial("gesv", method, n, n * 1e-6, status=status)
+        page = report_here(night)
+        marks = {s["l"]: s.get("h") for s in page.plots["time-gesv-double-CPU"]["series"]}
+        self.assertEqual(marks, {"sound": None, "close": [1, 1], "wrong": [2, 2]})
+        self.assertIn("close (suspect); wrong (failed).", page.words("time"))
+
     def test_dashes_distinguish_right_hand_sides_and_matrices(self):
         page = report_here(sweep())
         for name in page.figures["time"]:

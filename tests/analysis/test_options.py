@@ -161,7 +161,23 @@ class OptionsTest(unittest.TestCase):
         svg = (figures / f"{name}.svg").read_text()
         self.assertNotIn("Time: gesv", svg)
         self.assertIn("time [s]", svg)
-        self.assertIn('width="244.8pt"', svg)
+        self.assertIn('width="219.6pt"', svg)
+
+    def test_paper_figures_mark_and_name_failed_answers(self):
+        night = fixture.Night("failed")
+        for problem, sizes in (("gesv", (256, 512)), ("getrf", (256,))):  # lines, and bars
+            for n in sizes:
+                night.trial(problem, "cusolver", n, 1e-3, gpu=GPU)
+                night.trial(problem, "gauss_block", n, 1e-4, gpu=GPU, status="failed")
+        file = night.write(self.base / "failed.h5")
+        report(file, "--figures", "svg", out=self.base / "failed")
+        figures = self.base / "failed" / "figures"
+        captions = dict(line.split(": ", 1) for line in (figures / "captions.txt").read_text().splitlines())
+        for name in (n for n in captions if n.startswith("time-")):
+            self.assertIn("Shown: ", captions[name])
+            self.assertIn("did not pass: gauss_block (failed).", captions[name])
+            self.assertIn("fill: #ffffff; stroke", (figures / f"{name}.svg").read_text(), "a hollow mark")
+            self.assertIn("gauss_block", (figures / f"{name}.svg").read_text())
 
     def test_tex_figures_need_tex(self):
         with mock.patch("shutil.which", return_value=None):
@@ -172,10 +188,13 @@ class OptionsTest(unittest.TestCase):
     def test_tex_figures_contain_text(self):
         self.page("--method", "gauss_block", "--gpu", "*100*", "--figures", "pgf")  # with an underscore
         several = sorted((self.base / "out" / "figures").glob("*.pgf"))
-        document = r"\documentclass{article}\usepackage{pgf}\begin{document}%s\end{document}"
-        (self.base / "paper.tex").write_text(document % "".join(r"\input{%s}\par" % figure for figure in several))
+        document = r"\documentclass[a4paper,twocolumn]{article}\usepackage{pgf}\begin{document}%s\end{document}"
+        (self.base / "paper.tex").write_text(
+            document % "".join(r"\noindent\input{%s}\par" % figure for figure in several)
+        )
         tex = ["pdflatex", "-interaction=batchmode", "paper.tex"]
         self.assertEqual(subprocess.run(tex, cwd=self.base, stdout=subprocess.DEVNULL, check=False).returncode, 0)
+        self.assertNotIn("Overfull", (self.base / "paper.log").read_text(errors="replace"))
         self.assertNotIn("Time:", next(f for f in several if f.stem.startswith("time-")).read_text())
 
 

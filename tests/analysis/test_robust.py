@@ -62,7 +62,7 @@ class RobustTest(unittest.TestCase):
         night.trial("gesv", "cusolver", 512, 1e-4, gpu="NVIDIA Test 100")
         page = self.page(night)
         self.assertTrue(page.figures["time"])
-        self.assertIn("Time: gesv, double, NVIDIA Test 100, n = 512", page.text)
+        self.assertIn("Time: gesv, double, NVIDIA Test 100 and CPU, n = 512", page.text)
 
     def test_all_failed(self):
         night = fixture.Night()
