@@ -130,7 +130,9 @@ def _counts(night, rows):
     words = ", ".join(f"{count[v]} {'without times' if v == 'UNTIMED' else v}" for v in VERDICTS if v in count)
     named = "; ".join(regressions[:MOST_REGRESSIONS])
     more = len(regressions) - MOST_REGRESSIONS
-    told = f"{counted(len(regressions), 'regression')}: {named}" if regressions else "No regression"
+    decided = int(count.drop(["UNCLEAR", "UNTIMED"], errors="ignore").sum())
+    none = f"No regression among {counted(decided, 'decided trial')}" if decided else "No trial was decided"
+    told = f"{counted(len(regressions), 'regression')}: {named}" if regressions else none
     return f"{counted(len(said), 'trial')} in both: {words}. {told}{f'; and {more} more' if more > 0 else ''}."
 
 

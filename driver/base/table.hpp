@@ -41,7 +41,7 @@ struct Table {
   /// Names of columns that are dropped from the text, in this order, if the width is too small. One entry may
   /// name several columns that are dropped together: "low high".
   std::vector<std::string> spare{};
-  /// Further facts about all rows, for the text: "threads=0".
+  /// The parameters that have one value in all rows that have the parameter, for the text: "threads=0".
   std::string common{};
 };
 

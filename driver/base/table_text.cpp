@@ -279,8 +279,10 @@ std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
       ++column;
     }
   }
-  if (!table.common.empty()) words.push_back(table.common);
-  return words.empty() ? std::string() : fmt::format("All rows: {}", fmt::join(words, ", "));
+  std::string text = words.empty() ? "" : fmt::format("All rows: {}", fmt::join(words, ", "));
+  if (!table.common.empty())
+    text += fmt::format("{}All rows with the parameter: {}", text.empty() ? "" : ". ", table.common);
+  return text;
 }
 
 /// Returns the columns with values, without those that `common_text` states.

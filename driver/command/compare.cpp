@@ -174,9 +174,14 @@ void print_notes(const Comparison& comparison) {
   fmt::print("{}", paragraph(regression_words(comparison), width));
 }
 
+/// @param only the kinds of trials that --only requests; empty: all
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all,
-                      Format format) {
+                      const std::vector<std::string>& only, Format format) {
   const std::size_t width = output_width();
+  if (!only.empty() && shown.pairs.empty()) {
+    fmt::print("No trial is {} (--only).\n", fmt::join(only, " or "));
+    return print_notes(comparison);
+  }
   const Table methods = method_table(comparison, Reader::person);
   const Table pairs = pair_table(shown, all, Reader::person);
   const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
@@ -362,7 +367,7 @@ int compare_to_stdout(const CompareOptions& options) {
   } else if (format == Format::json) {
     fmt::print("{}\n", json_text(json_of(comparison, shown, rules)));
   } else {
-    print_comparison(comparison, shown, hidden, options.all || !options.only.empty(), format);
+    print_comparison(comparison, shown, hidden, options.all || !options.only.empty(), options.only, format);
   }
   return comparison.regressions.empty() ? exit_ok : exit_regression;
 }

@@ -106,19 +106,25 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
 
 void print(const Trend& trend, std::size_t limit) {
   const std::size_t width = prose_width();
+  const std::string size =
+      fmt::format("{}, {}", counted(trend.nights.size(), "night"), counted(trend.series.size(), "trial"));
+  if (trend.nights.size() < 2 * min_nights) {
+    fmt::print(
+        "{}{}",
+        paragraph(fmt::format("{}: changes can be found from {} nights on. The table has the first and "
+                              "last times, whose differences may be noise.",
+                              size, 2 * min_nights),
+                  width),
+        render_text(first_and_last(trend, limit), output_width()));
+    return;
+  }
   const std::vector<std::string> changes = trend_sentences(trend);
   const std::size_t shown = limit > 0 ? std::min(limit, changes.size()) : changes.size();
   for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(printable(changes[i]), width));
   if (shown < changes.size())
     fmt::print("… and {} (--limit)\n", counted(changes.size() - shown, "more change"));
-  const bool can_find = trend.nights.size() >= 2 * min_nights;
-  if (!can_find) fmt::print("{}", render_text(first_and_last(trend, limit), output_width()));
-  const std::string found = !changes.empty() ? counted(changes.size(), "change")
-                            : can_find
-                                ? "no change"
-                                : fmt::format("a change can be found from {} nights on", 2 * min_nights);
-  fmt::print("{}", paragraph(fmt::format("{}, {}: {}", counted(trend.nights.size(), "night"),
-                                         counted(trend.series.size(), "trial"), found),
+  fmt::print("{}", paragraph(fmt::format("{}: {}", size,
+                                         changes.empty() ? "no change" : counted(changes.size(), "change")),
                              width));
 }
 

@@ -188,7 +188,8 @@ std::vector<std::string> unclear_words(const Comparison& comparison);
 std::string count_words(const Comparison& comparison);
 /// Returns "The matrix file A.mtx changed …", or an empty text.
 std::string changed_files_words(const Comparison& comparison);
-/// Returns the regressions as text, or that there are none.
+/// Returns the regressions as text, or that there are none, and how many trials were not decided or not
+/// counted.
 std::string regression_words(const Comparison& comparison);
 
 }  // namespace gaussweep::driver

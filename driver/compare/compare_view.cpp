@@ -41,6 +41,21 @@ std::string change_text(double share) {
   return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
 }
 
+/// Returns a bound of a speedup. For persons, bounds that say nothing are texts: "> 1000x".
+Cell bound_cell(double speedup, Reader reader) {
+  constexpr double max_bound = 1000;
+  if (reader == Reader::person && speedup > max_bound) return "> 1000x";
+  if (reader == Reader::person && speedup < 1 / max_bound) return "< 0.001x";
+  return speedup;
+}
+
+/// Returns the smallest change that a trial's verdict finds; for persons the text "over 100x" if none below
+/// is.
+Cell finds_cell(double detectable, Reader reader) {
+  if (reader == Reader::person && detectable >= max_share) return "over 100x";
+  return detectable;
+}
+
 /// Returns the rank of a verdict in the output, most important first.
 int importance(Verdict verdict) {
   return verdict == Verdict::slower    ? 0
@@ -93,13 +108,12 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
     const bool is_timed = change.verdict != Verdict::untimed;
     if (!all && pair.has_same_place() && importance(change.verdict) > importance(Verdict::faster)) continue;
     table.rows.push_back(trial.cells(pair.identity));
-    extend(
-        table.rows.back(),
-        {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
-         std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio, 1 / change.high,
-         1 / change.low,
-         reader == Reader::person && change.detectable >= max_share ? io::Record::unknown : change.detectable,
-         std::string(is_timed ? to_string(change.clock) : ""), pair.base.status, pair.now.status});
+    extend(table.rows.back(),
+           {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
+            std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio,
+            bound_cell(1 / change.high, reader), bound_cell(1 / change.low, reader),
+            finds_cell(change.detectable, reader), std::string(is_timed ? to_string(change.clock) : ""),
+            pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
   }
@@ -243,7 +257,7 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
     }
     const std::string help = ways.empty() ? "The scatter is too large for more rounds or a `duet`: quieten "
                                             "the machine, or take larger sizes"
-                                          : fmt::format("{}", fmt::join(ways, ", "));
+                                          : fmt::format("To find less: {}", fmt::join(ways, ", "));
     sentences.push_back(fmt::format(
         "{} on {}: no fault, but these runs find a change of one trial only if it is at least {}{}. {}.",
         trials, unclear.backend, change_text(unclear.detectable), range, help));
@@ -253,12 +267,38 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
 
 std::string regression_words(const Comparison& comparison) {
   constexpr std::size_t max_listed = 5;
+  std::size_t decided = 0, unclear = 0, untimed = 0, faster_elsewhere = 0, slower_elsewhere = 0;
+  for (const Pair& pair : comparison.pairs) {
+    const Verdict verdict = pair.change.verdict;
+    if (verdict == Verdict::unclear || verdict == Verdict::untimed) {
+      ++(verdict == Verdict::unclear ? unclear : untimed);
+    } else if (pair.has_same_place()) {
+      ++decided;
+    } else {
+      faster_elsewhere += verdict == Verdict::faster ? 1 : 0;
+      slower_elsewhere += verdict == Verdict::slower ? 1 : 0;
+    }
+  }
   const std::vector<std::string>& all = comparison.regressions;
-  if (all.empty()) return "No regression.";
-  const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), max_listed));
-  return fmt::format("{}: {}{}", counted(all.size(), "regression"),
-                     printable(fmt::format("{}", fmt::join(first, "; "))),
-                     all.size() > max_listed ? fmt::format("; and {} more", all.size() - max_listed) : "");
+  std::string text;
+  if (all.empty()) {
+    text = decided > 0 ? fmt::format("No regression among {}.", counted(decided, "decided trial"))
+                       : "No trial was decided.";
+  } else {
+    const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), max_listed));
+    text = fmt::format("{}: {}{}.", counted(all.size(), "regression"),
+                       printable(fmt::format("{}", fmt::join(first, "; "))),
+                       all.size() > max_listed ? fmt::format("; and {} more", all.size() - max_listed) : "");
+  }
+  if (unclear > 0) text += fmt::format(" Undecided: {}.", counted(unclear, "UNCLEAR trial"));
+  if (untimed > 0) text += fmt::format(" Without times: {}.", counted(untimed, "trial"));
+  if (slower_elsewhere + faster_elsewhere > 0) {
+    text += fmt::format(
+        " Not counted: {} SLOWER and {} FASTER, because both runs have other devices or other threads per "
+        "rank.",
+        slower_elsewhere, faster_elsewhere);
+  }
+  return text;
 }
 
 }  // namespace gaussweep::driver

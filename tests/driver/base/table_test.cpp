@@ -125,7 +125,7 @@ TEST(Table, JoinsIdentifyingColumnsBeforeItDropsAny) {
   table.spare = {"low high"};
   table.common = "threads=0";
   EXPECT_EQ(text_of(table, 50),
-            "All rows: threads=0\n"
+            "All rows with the parameter: threads=0\n"
             "METHOD N PARAMETERS                        TIME ms\n"
             "gesv/gauss_cyclic_decrement n=64              1.00\n"
             "  back_substitution=pipelined blocks=4\n"

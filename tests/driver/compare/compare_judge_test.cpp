@@ -44,5 +44,52 @@ TEST(CompareJudge, IsUnclearWhenTheIntervalExceedsTheThreshold) {
               0.3 * unclear.with_rounds);
 }
 
+/// Returns a set with two noisy and two steady trials on a CPU with this number of threads.
+io::Results four_trials(std::int64_t threads, double factor) {
+  io::HostRow host;
+  host.host = "node1";
+  host.cpu = "Xeon";
+  host.blas_threads = threads;
+  io::Results set;
+  set.hosts = {host};
+  for (const std::int64_t n : {64, 128, 256, 512}) {
+    const double scatter = n < 200 ? 0.9 : 1e-6;
+    Record r = example_record("m", n, {factor * (1 - scatter), factor, factor * (1 + scatter)});
+    r.round = 1;
+    if (threads > 0) {
+      r.backend = "host";
+      r.gpu_name = {};
+      r.capability = 0;
+    }
+    set.records.push_back(r);
+  }
+  return set;
+}
+
+TEST(CompareJudge, LastSentenceCountsWhatWasNotDecided) {
+  const Comparison same = compare(four_trials(0, 1), four_trials(0, 1), {});
+  EXPECT_EQ(regression_words(same), "No regression among 2 decided trials. Undecided: 2 UNCLEAR trials.");
+  const Comparison threads = compare(four_trials(2, 1), four_trials(1, 1000), {});
+  ASSERT_TRUE(threads.has_other_places);
+  EXPECT_TRUE(threads.regressions.empty());
+  EXPECT_THAT(regression_words(threads), ::testing::AllOf(::testing::StartsWith("No trial was decided."),
+                                                          ::testing::HasSubstr(" SLOWER and 0 FASTER")));
+}
+
+TEST(CompareJudge, BoundsWithoutMeaningAreTexts) {
+  Comparison comparison = compare(four_trials(0, 1), four_trials(0, 1), {});
+  comparison.pairs.resize(1);
+  Change& change = comparison.pairs[0].change;
+  change.low = 1e-30;
+  change.high = 1e30;
+  change.detectable = 1e30;
+  const auto shown = render_json(pair_table(comparison, true, Reader::person)).at(0);
+  EXPECT_EQ(shown.at("speedup_low"), "< 0.001x");
+  EXPECT_EQ(shown.at("speedup_high"), "> 1000x");
+  EXPECT_EQ(shown.at("finds"), "over 100x");
+  const auto exact = render_json(pair_table(comparison, true, Reader::program)).at(0);
+  EXPECT_DOUBLE_EQ(exact.at("speedup_high").get<double>(), 1e30);
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
