@@ -18,6 +18,8 @@ struct TimeRange {
   double low = 0, likely = 0, high = 0;
   TimeRange& operator+=(const TimeRange& more);
   TimeRange operator*(double times) const;
+  /// Returns true if it rounds to 0 s. Of a time left it means that the trials take longer than estimated.
+  bool is_over() const { return !(high >= 0.5); }
 };
 
 /// Returns "3 min 10 s to 5 min 20 s", or "about 4 min 02 s" if the bounds are close together.

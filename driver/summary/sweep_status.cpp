@@ -102,12 +102,14 @@ void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, con
   status.rate = static_cast<double>(status.fresh) / duration;
 }
 
-/// Returns the noted estimate of the time left, minus the time since the note.
+/// Returns the noted estimate of the time left, minus the time since the note; nothing when that time has
+/// passed.
 std::optional<TimeRange> time_left(const io::note::Left& noted, double now) {
   const double since = std::max(0.0, now - parse_time(noted.time));
   if (std::isnan(noted.high) || std::isnan(since)) return std::nullopt;
   const auto left = [since](double seconds) { return std::max(0.0, seconds - since); };
-  return TimeRange{left(noted.low), left(noted.likely), left(noted.high)};
+  const TimeRange range{left(noted.low), left(noted.likely), left(noted.high)};
+  return range.is_over() ? std::nullopt : std::optional(range);
 }
 
 }  // namespace
