@@ -173,12 +173,27 @@ std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backen
   return unreached;
 }
 
+/// The number of trials that did not run in time.
+struct Missing {
+  std::size_t all = 0, emulated = 0;
+};
+
+Missing missing_trials(const TryPlan& plan, const std::vector<io::Record>& records) {
+  std::size_t reached = 0, emulated = 0;
+  for (const io::Record& r : records) {
+    if (r.round != 1) continue;
+    ++reached;
+    if (r.backend == "emulated") ++emulated;
+  }
+  return {plan.trials - std::min(plan.trials, reached),
+          plan.emulated_trials - std::min(plan.emulated_trials, emulated)};
+}
+
 /// Prints the answer: sentences, warnings and the next commands.
-/// @param missing number of trials that did not run in time
 /// @param program as the user entered it
 void print_answer(const TryOptions& options, const InspectedMatrix& seen, const TryPlan& plan,
                   const std::vector<TriedTask>& tasks, const io::Results& results,
-                  const std::vector<const Method*>& unreached, std::size_t missing,
+                  const std::vector<const Method*>& unreached, const Missing& missing,
                   const std::string& program) {
   std::string notes;
   const auto note = [&](const std::string& text) {
@@ -188,10 +203,14 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
   note(sparse_words(seen.facts));
   if (seen.conditioning && seen.conditioning->zero_pivot > 0)
     note("The matrix is singular: nothing solves or inverts it.");
-  if (missing > 0)
+  if (missing.all > 0) {
+    const std::string emulated =
+        missing.emulated == 0 ? ""
+                              : fmt::format(" ({} of emulated kernels, which come last)", missing.emulated);
     note(fmt::format(
-        "Not reached within --time-limit {}: {} of {}. A longer one, --problem or --method reach more.",
-        options.time_limit, missing, counted(plan.trials, "trial")));
+        "Not reached within --time-limit {}: {} of {}{}. A longer one, --problem or --method reach more.",
+        options.time_limit, missing.all, counted(plan.trials, "trial"), emulated));
+  }
   if (plan.left_out_count > 0 && !options.lists_left_out)
     note(fmt::format("Not tried: {} (--left-out lists them).", counted(plan.left_out_count, "method")));
   notes += solve_commands(tasks, options.request, program, options.file);
@@ -308,12 +327,15 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   } else {
     fmt::print("\n-o DIR keeps the measurements, with a plan to go on from.\n");
   }
-  const auto reached = static_cast<std::size_t>(std::count_if(
-      results.records.begin(), results.records.end(), [](const io::Record& r) { return r.round == 1; }));
-  const std::size_t missing = plan.trials - std::min(plan.trials, reached);
+  const Missing missing = missing_trials(plan, results.records);
   print_answer(options, seen, plan, tasks, results, unreached_methods(plan, backend, results.records),
                missing, commands.argv[0]);
-  const bool is_first_round_complete = code == exit_stopped && missing == 0 && stop_signals() == 0;
+  // Emulated kernels compete with no other method. If there are others, the question is answered without
+  // them.
+  const bool only_emulated_are_missing =
+      missing.all == missing.emulated && plan.emulated_trials < plan.trials;
+  const bool is_first_round_complete =
+      code == exit_stopped && (missing.all == 0 || only_emulated_are_missing) && stop_signals() == 0;
   if (code != exit_ok && code != exit_wrong && !is_first_round_complete) return code;
   const bool is_solved = std::all_of(tasks.begin(), tasks.end(),
                                      [](const TriedTask& task) { return !task.race.racers.empty(); });

@@ -40,11 +40,9 @@ TryRounds::TryRounds(const TryPlan& plan, Backend backend, double now, double de
   const auto is_emulated = [&](const Method* method) {
     return resolve_backend(*method, backend) == Backend::emulated;
   };
+  const bool has_others = !std::all_of(plan.methods.begin(), plan.methods.end(), is_emulated);
   for (const Method* method : plan.methods) {
-    const bool waits = is_emulated(method) &&
-                       std::any_of(plan.methods.begin(), plan.methods.end(), [&](const Method* other) {
-                         return other->problem == method->problem && !is_emulated(other);
-                       });
+    const bool waits = has_others && is_emulated(method);
     rounds_[method->id()] = waits ? 0 : 1;
     has_emulated_ = has_emulated_ || waits;
   }

@@ -13,9 +13,9 @@
 namespace gaussweep::driver {
 
 /// Decides what `try` runs next. In a round every selected method runs once. The first round has all methods,
-/// except emulated kernels of problems that have other methods. Further rounds have only the methods that may
-/// still be the fastest of their tasks, until each comparison is settled or the time is over. Finally the
-/// remaining emulated kernels run once.
+/// except emulated kernels if there are other methods, of any problem. Further rounds have only the methods
+/// that may still be the fastest of their tasks, until each comparison is settled or the time is over.
+/// Finally the remaining emulated kernels run once.
 class TryRounds {
  public:
   /// @param backend that was requested

@@ -276,7 +276,9 @@ TryPlan plan_try(const TryRequest& request, const InspectedMatrix& matrix, const
       for (const Candidate& candidate : chosen) result.methods.push_back(candidate.method);
       for (const Trial& trial : expansion.trials) {
         const Method* method = registry.find(trial.problem, trial.method);
-        result.trials += std::count(result.methods.begin(), result.methods.end(), method) > 0 ? 1 : 0;
+        if (std::count(result.methods.begin(), result.methods.end(), method) == 0) continue;
+        ++result.trials;
+        if (trial.backend == Backend::emulated) ++result.emulated_trials;
       }
     }
   }

@@ -42,6 +42,7 @@ struct TryPlan {
   std::size_t left_out_count = 0;      ///< methods in `left_out`
   std::vector<const Method*> methods;  ///< methods in the plan
   std::size_t trials = 0;              ///< trials per round
+  std::size_t emulated_trials = 0;     ///< of `trials`, those of emulated kernels
   /// Returns the plan with the given number of rounds per method; empty if all are 0.
   std::function<std::string(const RoundsOf&)> in_rounds;
 };

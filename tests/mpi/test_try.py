@@ -20,9 +20,16 @@ class Try(SweepTest):
 
     def test_names_the_trials_beyond_the_time_limit(self):
         done = self.ran(
-            ["try", LAPLACIAN, "--method", "gesv/gauss_*", "--repeats", "400", "--time-limit", "2s"], code=5
+            ["try", LAPLACIAN, "--method", "gesv/gauss_cyclic_*", "--repeats", "400", "--time-limit", "2s"], code=5
         )
         self.assertRegex(" ".join(done.stdout.split()), r"Not reached within --time-limit 2s: [1-8] of \d+ trials\.")
+
+    def test_unreached_emulated_kernels_leave_the_question_answered(self):
+        methods = ["--method", "gesv/lapack,gesv/gauss_cyclic_halving,getrf/recursive"]
+        done = self.ran(
+            ["try", LAPLACIAN, *methods, "--repeats", "3000", "--time-limit", "4s", "--backend", "emulated"]
+        )
+        self.assertRegex(done.stdout, "gesv: .*lapack")
 
     def test_the_time_limit_includes_the_trial_that_runs(self):
         start = time.monotonic()

@@ -58,5 +58,12 @@ TEST_F(RoundsOfTry, EndInTime) {
   EXPECT_EQ(slow.next(records_, 1), "1 1 1 ") << "no round of four minutes fits";
 }
 
+TEST_F(RoundsOfTry, EmulatedKernelsWaitForTheMethodsOfOtherProblems) {
+  methods_[2].problem = Problem::named("getrf");
+  EXPECT_EQ(TryRounds(plan_, Backend::emulated, 0, 100).first(), "1 1 0 ");
+  plan_.methods = {&methods_[2]};
+  EXPECT_EQ(TryRounds(plan_, Backend::emulated, 0, 100).next({}, 1), "") << "alone it is in the first round";
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
