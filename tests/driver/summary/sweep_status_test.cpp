@@ -81,6 +81,7 @@ TEST(SweepStatus, TimeLeftIsTheReportedOneMinusTheTimeSince) {
   EXPECT_NE(status_text(status, any_width).find("Left:    50 s to 3 min 10 s\n"), std::string::npos);
   EXPECT_EQ(status_json(status)["seconds_left"], 60);
   EXPECT_DOUBLE_EQ(status_of(journal, true, at(100), 10).left->low, 0);
+  EXPECT_FALSE(status_of(journal, true, at(300), 10).left) << "later than estimated";
   EXPECT_FALSE(status_of(journal, false, at(20.5), 10).left) << "killed";
   journal.notes.push_back(note(R"({"note":"left","low":null,"likely":null,"high":null})"));
   EXPECT_FALSE(status_of(journal, true, at(20.5), 10).left) << "the run has no estimate";
