@@ -173,7 +173,7 @@
       });
     };
     const xAxis = plot.names
-      ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: 90, size: nameRoom(plot.names), labelSize: 0, label: null,
+      ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: 90, size: nameRoom(plot.names),
         values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, NAME)) }
       : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v)),
         ...(series.every((s) => s.x.every(Number.isInteger)) ? { incrs: [1, 2, 5].flatMap((k) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((e) => k * 10 ** e)).sort((a, b) => a - b) } : {}) };
