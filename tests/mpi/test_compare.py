@@ -98,6 +98,9 @@ class CompareTwoRuns(harness.SweepTest):
             self.assertEqual(slower, ["gesv/crout"], sets)
         trend = json.loads(self.ran(["trend", both, "--format", "json"]).stdout)
         self.assertEqual(len(trend["nights"]), 2)
+        warning, *table = self.ran(["trend", both]).stdout.splitlines()
+        self.assertIn("2 nights", warning, "what the table cannot show comes before it")
+        self.assertTrue(any("LAST" in line for line in table))
         self.assertIn("one run of each trial", self.ran(["compare", base], code=2).stderr)
 
 

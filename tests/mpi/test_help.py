@@ -233,6 +233,9 @@ class Data(SweepTest):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("nearest: slower", wrong.stderr)
         self.assertIn("1 more trial (--limit)", run(["compare", base, base, "--all", "--limit", "3"]).stdout)
+        nothing = run(["compare", base, base, "--only", "slower"]).stdout
+        self.assertIn("No trial is slower", nothing)
+        self.assertNotIn("METHOD", nothing, "no table")
 
     def test_night_sh_writes_a_summary(self):
         night, before = self.sweep(self.plan(PLAN)), self.folder / "before"
