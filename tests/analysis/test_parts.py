@@ -200,7 +200,7 @@ class DrawingTest(unittest.TestCase):
         many = Plot("p", "Error", "n", "error", [Series("a", [1, 2, 3], [1e-315, 1e-3, np.inf])], ylog=True)
         _, (series,), message = many.drawable()
         self.assertEqual(list(series.y), [1e-30, 1e-3])
-        self.assertIn("1 point beyond 1e30 (or below 1e-30), drawn there", message)
+        self.assertIn("1 point beyond 1e30 (or below 1e-30), drawn there: a", message)
 
 
 class LeadTest(unittest.TestCase):
