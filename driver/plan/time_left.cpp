@@ -60,7 +60,7 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
   };
   const TimeRange left{rest(sum.low, longest.low), rest(sum.likely, longest.likely),
                        rest(sum.high, longest.high)};
-  if (left.is_over() || !(left.high <= max_bounds_ratio * std::max(left.low, 1.0))) return std::nullopt;
+  if (!(left.high <= max_bounds_ratio * std::max(left.low, 1.0))) return std::nullopt;
   return left;
 }
 

@@ -17,8 +17,7 @@ class TimeLeft {
   TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials);
   /// Notes the end of a trial of this run.
   void done(std::size_t trial, const io::Record& record);
-  /// Returns the estimated seconds until all trials are done; nothing while too little is known, or when
-  /// the running trials have taken longer than estimated.
+  /// Returns the estimated seconds until all trials are done; nothing while too little is known.
   /// @param ranks number of ranks that share the work
   /// @param spent sum over the running trials of the seconds for which they have run
   std::optional<TimeRange> seconds(double ranks, double spent = 0) const;

@@ -44,7 +44,7 @@ std::string Progress::text(const Left& left) const {
   if (unexpected_ > 0) line += fmt::format(", {} wrong", unexpected_);
   if (broken_ > 0) line += fmt::format(", {} broken", broken_);
   const std::optional<TimeRange> seconds = done_ < total_ ? left() : std::nullopt;
-  if (seconds) line += ", " + span_words(*seconds) + " left";
+  if (seconds && !seconds->is_over()) line += ", " + span_words(*seconds) + " left";
   return line;
 }
 

@@ -19,5 +19,15 @@ TEST(Progress, ExpectedFailuresAreNoFailures) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "6/6 trials (100 %), 1 wrong, 1 broken\n");
 }
 
+TEST(Progress, ShowsNoTimeLeftOnceTheEstimateHasPassed) {
+  for (const auto& [high, is_shown] : {std::pair{10.0, true}, {0.2, false}}) {
+    testing::internal::CaptureStderr();
+    Progress progress(6, 1);
+    progress.show([high = high] { return TimeRange{0, high / 2, high}; }, true);
+    const std::string shown = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(shown.find(" left") != std::string::npos, is_shown) << shown;
+  }
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
